@@ -8,7 +8,7 @@ ActionServerBase::ActionServerBase(const std::shared_ptr<NodeHandle>& node,
                                    const ActionNames& names,
                                    realtime::SaturatingNanoseconds result_timeout)
     : result_timeout_(result_timeout),
-      // rcl_action_qos_profile_status_default
+      // The QoS of `rcl_action_qos_profile_status_default`.
       statuses_(node, names.status_topic, QoS(1).transient_local()) {}
 
 GoalStatus ActionServerBase::status(const GoalUUID& id) const {
@@ -31,7 +31,7 @@ void ActionServerBase::publish_status() {
     const std::scoped_lock lock(mutex_);
     message = goals_.statuses();
   }
-  statuses_.publish(message);  // false after a shutdown: nobody is left to tell
+  statuses_.publish(message);  // false after a shutdown: no client is left
 }
 
 }  // namespace rclrt::detail

@@ -64,7 +64,7 @@ void EventWatcher::next_round(std::unique_lock<std::mutex>& lock) {
   round_began_.wait(lock, [this, before = round_] { return ended_ || round_ != before; });
 }
 
-/// What has been removed meanwhile is told nothing.
+/// Triggers and collects only for watches that were not removed meanwhile.
 void EventWatcher::notify(const News& news) {
   for (std::size_t i = 0; news.graph_changed && i < watches_.graph.size(); ++i) {
     watches_.graph[i].condition->trigger();

@@ -21,29 +21,30 @@ struct NodeHandle;
 
 namespace detail {
 
-/// For what has no listener, or none that can be used, somebody has to wait in rcl_wait. That is
-/// one thread of normal priority for the whole context; it exists from the first graph callback or
-/// QoS event on.
+/// Some events have no listener, or none that can be used: a thread must wait for them in rcl_wait.
+/// It is one thread of normal priority for the whole context; it exists from the first graph
+/// callback or QoS event on.
 ///
-/// * Graph changes: a middleware announces them by triggering a guard condition, and of those rcl
-///   tells no listener. One thread, because who waits for such a guard condition also resets it.
+/// * Graph changes: a middleware announces them by triggering a guard condition, and rcl has no
+///   listener for those. There is only one thread because the thread that waits for such a guard
+///   condition also resets it.
 /// * QoS events: rmw_fastrtps asks Fast DDS for an event's status while it holds a lock of its own,
-///   and its listener takes that lock while Fast DDS holds the one of the reader or writer. Who
-///   listens and takes can therefore wait for ever, and with it the thread on which Fast DDS keeps
-///   all its times. Without a listener there is no second order.
+///   and its listener takes that lock while Fast DDS holds the lock of the reader or writer. A
+///   listener and a take can therefore deadlock, and with them the thread on which Fast DDS keeps
+///   all its times. Without a listener there is no second lock order.
 class EventWatcher {
  public:
-  /// The context must outlive it. Throws Error, std::system_error.
+  /// Makes the watcher. The context must outlive it. Throws Error, std::system_error.
   RCLRT_SETUP explicit EventWatcher(Context& context);
   ~EventWatcher();
   EventWatcher(const EventWatcher&) = delete;
   EventWatcher& operator=(const EventWatcher&) = delete;
 
-  /// From now on a change triggers `condition`; `node` is of the same context.
+  /// Makes each change trigger `condition` from now on; `node` is of the same context.
   void add(NodeHandle& node, GuardCondition& condition);
-  /// From now on what happens is collected.
+  /// Makes the thread collect the event from now on.
   void add(QosEventBase& event);
-  /// Neither it nor its node is used any more when these have returned.
+  /// Removes a watch. Neither it nor its node is used any more after these have returned.
   void remove(const GuardCondition& condition);
   void remove(const QosEventBase& event);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node knows of the others.
+// The view of a node on the ROS graph.
 #include <rcl/error_handling.h>
 #include <rcl/graph.h>
 
@@ -14,7 +14,7 @@ namespace rclrt {
 
 namespace {
 
-/// Expanded and remapped, as the node's own entities would be.
+/// Returns the name expanded and remapped, as for the node's own entities.
 std::string resolve(const rcl_node_t& node, const std::string& name, bool is_service) {
   char* resolved = nullptr;
   const rcl_allocator_t allocator = rcl_get_default_allocator();

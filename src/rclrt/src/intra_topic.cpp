@@ -79,7 +79,7 @@ void IntraTopic::leave(IntraWriter& writer) noexcept {
   wanted_ -= writer.slots_;
 }
 
-/// Makes the pool as large as all who joined and the newcomer may need.
+/// Makes the pool as large as all members and the newcomer may need.
 void IntraTopic::grow(std::size_t more) {
   const std::size_t wanted = wanted_ + more;
   if (wanted > slots_) {
@@ -95,7 +95,8 @@ void IntraTopic::grow(std::size_t more) {
   wanted_ = wanted;
 }
 
-/// For each writer the readers it sends to, made before the lock is taken: it allocates.
+/// Returns for each writer the readers that it sends to. Runs before the lock is taken, because it
+/// allocates.
 IntraTopic::Matches IntraTopic::match() const {
   Matches matches(writers_.size());
   for (std::size_t i = 0; i < writers_.size(); ++i) {
@@ -111,7 +112,7 @@ IntraTopic::Matches IntraTopic::match() const {
 void IntraTopic::settle(Matches& matches) noexcept {
   const std::scoped_lock lock(mutex_);
   for (std::size_t i = 0; i < writers_.size(); ++i) {
-    writers_[i]->matched_.swap(matches[i]);  // the old ones end unlocked
+    writers_[i]->matched_.swap(matches[i]);  // the old ones are destroyed unlocked
     writers_[i]->count_.store(writers_[i]->matched_.size());
   }
 }
@@ -174,7 +175,7 @@ void IntraTopic::return_slot(IntraSlot* slot) noexcept RCLRT_WAITS {
   drop(slot);
 }
 
-/// With the lock held.
+/// The caller holds the lock.
 void IntraTopic::drop(IntraSlot* slot) noexcept {
   if (--slot->holders == 0) {
     slot->next = std::exchange(free_, slot);

@@ -16,7 +16,7 @@ NodeHandle::NodeHandle(std::shared_ptr<Context> used_context, const std::string&
                        const std::string& name_space)
     : context(std::move(used_context)), node(rcl_get_zero_initialized_node()) {
   rcl_node_options_t options = rcl_node_get_default_options();
-  options.enable_rosout = false;  // rclrt has no ROS logging yet; a silent publisher helps nobody
+  options.enable_rosout = false;  // rclrt has no ROS logging yet: the publisher would stay silent
   const rcl_ret_t result =
       rcl_node_init(&node, name.c_str(), name_space.c_str(), context->rcl(), &options);
   if (rcl_node_options_fini(&options) != RCL_RET_OK) {
@@ -41,7 +41,7 @@ void Node::offer_parameters() {
   const auto services =
       detail::make_parameter_services(handle_, parameters_, options_.parameter_priority);
   callbacks_.insert(callbacks_.end(), services.begin(), services.end());
-  offers_parameters_ = true;  // last: what threw can be tried again
+  offers_parameters_ = true;  // last: after a throw the call can be repeated
 }
 
 bool Node::is_added_with_node(const executor::Callback& callback) const {

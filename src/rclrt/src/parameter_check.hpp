@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a value suits a parameter's description. Pure.
+// Checks of values against a parameter's description. Pure.
 #pragma once
 
 #include <rcl_interfaces/msg/parameter_descriptor.hpp>
@@ -9,12 +9,12 @@
 
 namespace rclrt::detail {
 
-/// Makes `value` one of the parameter's type; returns why it cannot be the parameter's value, or
-/// nothing.
+/// Converts `value` to the parameter's type. Returns why it cannot be the parameter's value, or an
+/// empty string.
 std::string why_refused(const rcl_interfaces::msg::ParameterDescriptor& descriptor,
                         ParameterValue& value);
 
-/// Whether the description itself makes sense; returns why not, or nothing.
+/// Returns why the description itself is invalid, or an empty string.
 std::string why_not_described(const rcl_interfaces::msg::ParameterDescriptor& descriptor);
 
 }  // namespace rclrt::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters as they go over the wire.
+// Conversion of parameters to and from messages.
 #pragma once
 
 #include <rcl_interfaces/msg/parameter.hpp>
@@ -11,7 +11,7 @@ namespace rclrt::detail {
 
 rcl_interfaces::msg::ParameterValue to_message(const ParameterValue& value);
 rcl_interfaces::msg::Parameter to_message(const ParameterChange& change);
-/// A type that ROS does not know is no value.
+/// Returns the value; none for a type that ROS does not know.
 ParameterValue from_message(const rcl_interfaces::msg::ParameterValue& message);
 
 }  // namespace rclrt::detail

@@ -12,12 +12,12 @@
 
 namespace rclrt::detail {
 
-/// Whether a node's name in a parameter file means `node` (fully qualified). `*` is any one token,
-/// `**` any number of tokens, also none; the leading slash may be missing.
+/// Returns whether a node's name in a parameter file matches `node` (fully qualified). `*` is any
+/// one token, `**` any number of tokens, also none; the leading slash may be missing.
 bool node_name_matches(std::string_view pattern, std::string_view node);
 
-/// What the arguments say about the parameters of `node`. Where several entries do, the last one
-/// counts. Throws Error.
+/// Returns the parameters that the arguments set for `node`. If several entries set one, the last
+/// one counts. Throws Error.
 std::map<std::string, ParameterValue> parameter_overrides(const rcl_arguments_t& arguments,
                                                           const std::string& node);
 

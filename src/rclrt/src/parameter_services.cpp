@@ -18,7 +18,7 @@ namespace rclrt::detail {
 
 namespace {
 
-// Answers about names that are not declared have an empty place, so that the others keep theirs.
+// A name that is not declared gets an empty place in the answer, so that the others keep theirs.
 
 void answer(const Parameters& parameters,
             const rcl_interfaces::srv::GetParameters::Request& request,

@@ -10,7 +10,7 @@
 
 namespace rclrt::detail {
 
-/// The six of rcl_interfaces. They exclude each other and run at `priority`.
+/// Makes the six services of rcl_interfaces. They exclude each other and run at `priority`.
 std::vector<std::shared_ptr<executor::Callback>> make_parameter_services(
     const std::shared_ptr<NodeHandle>& node, const std::shared_ptr<Parameters>& parameters,
     int priority);

@@ -303,7 +303,7 @@ void Parameters::add_range(ParameterDescriptor& descriptor, const ParameterRange
 
 void Parameters::publish_events() {
   const Setting setting(*this);
-  // As rmw_qos_profile_parameter_events, but for its depth of 1000.
+  // The QoS of `rmw_qos_profile_parameter_events`, but for its depth of 1000.
   events_ = std::make_unique<Publisher<ParameterEvent>>(node_, "/parameter_events", 100);
 }
 

@@ -121,8 +121,8 @@ bool PublisherBase::assert_liveliness() noexcept {
   return true;
 }
 
-/// Intra-process subscriptions are matched in the middleware, too: from their creation on, since
-/// they belong to the same participant.
+/// Returns whether subscriptions elsewhere need the middleware. It also matches intra-process
+/// subscriptions, from their creation on, because they belong to the same participant.
 bool PublisherBase::is_needed_outside() noexcept {
   return always_outside_ || handle_->count_subscriptions() > writer_.matched();
 }
@@ -151,7 +151,7 @@ bool PublisherBase::send(const void* message) noexcept {
 
 bool PublisherBase::send_slot(detail::IntraSlot* slot, const void* message) noexcept {
   bool sent = handle_->node->context->ok();
-  // The slot is let go of before whoever was woken can preempt this thread.
+  // The slot is released before a woken thread can preempt this one.
   const detail::PublishScope scope(intra_topic_.get());
   if (sent) {
     TRACETOOLS_TRACEPOINT(rclcpp_intra_publish, static_cast<const void*>(&handle_->publisher),

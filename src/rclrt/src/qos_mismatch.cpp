@@ -12,7 +12,7 @@ namespace rclrt::detail {
 
 namespace {
 
-/// Returns the duration in nanoseconds; one that is not set has no end.
+/// Returns the duration in nanoseconds; a duration that is not set has no end.
 std::int64_t nanoseconds(const rmw_time_t& time) {
   const bool is_set = time.sec != 0 || time.nsec != 0;
   return is_set ? static_cast<std::int64_t>(rmw_time_total_nsec(time)) : INT64_MAX;

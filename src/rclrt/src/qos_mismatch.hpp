@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a publisher and a subscription are not matched, in words.
+// Describes why a publisher and a subscription are not matched.
 #pragma once
 
 #include <rmw/qos_profiles.h>

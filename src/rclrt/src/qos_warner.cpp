@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::int64_t kSearch_ns = 1'000'000'000;
 constexpr std::chrono::milliseconds kBetweenLooks{50};
-/// Within this time equal texts are about one pair, which was reported at both its ends.
+/// Equal texts within this time are about one pair, which was reported at both its ends.
 constexpr std::int64_t kSamePair_ns = 10'000'000'000;
 constexpr std::size_t kMaxTold = 1'000;
-constexpr const char* kUnknownName = "_NODE_NAME_UNKNOWN_";  // rmw's, until the participant told
+constexpr const char* kUnknownName = "_NODE_NAME_UNKNOWN_";  // rmw's, until the name is known
 
 std::string type_name(const rosidl_message_type_support_t& type) {
   if (type.get_type_description_func == nullptr) {
@@ -34,7 +34,7 @@ std::string type_name(const rosidl_message_type_support_t& type) {
   return description != nullptr ? description->type_description.type_name.data : "";
 }
 
-/// The endpoints on the other side of a topic, as long as they are read.
+/// The endpoints on the other side of a topic, while they are read.
 struct Others {
   rcl_topic_endpoint_info_array_t array = rcl_get_zero_initialized_topic_endpoint_info_array();
   ~Others() {
@@ -169,7 +169,7 @@ void QosWarner::run() {
   running_ = false;
 }
 
-/// Tells of what does not fit and was not told of; returns whether to look again.
+/// Reports incompatible endpoints that were not reported yet; returns whether to search again.
 bool QosWarner::look(Search& search, bool is_last) {
   const QosWarning::Endpoint& own = *search.warning->endpoint_;
   Others others;
@@ -212,7 +212,7 @@ bool QosWarner::look(Search& search, bool is_last) {
   return !is_last;
 }
 
-/// Once for each pair, and once for both ends of a pair.
+/// Reports each pair once, and only at one of its two ends.
 void QosWarner::tell(const QosWarning& warning, const std::string& key, const std::string& text) {
   const std::string pair = key_of(warning) + key;
   if (std::ranges::find(told_, pair) != told_.end()) {

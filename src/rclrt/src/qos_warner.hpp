@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out why endpoints were not matched, and says so once.
+// Finds out why endpoints were not matched, and reports it once.
 #pragma once
 
 #include <condition_variable>
@@ -20,21 +20,21 @@ namespace rclrt::detail {
 class QosWarner {
  public:
   RCLRT_SETUP QosWarner() = default;
-  /// All warnings have ended before.
+  /// All warnings must have ended before.
   ~QosWarner() = default;
   QosWarner(const QosWarner&) = delete;
   QosWarner& operator=(const QosWarner&) = delete;
 
-  /// Looks for what the endpoint was not matched with. Called by the middleware.
+  /// Searches for the endpoint that was not matched with this one. Called by the middleware.
   void look_for(const QosWarning& warning) noexcept;
-  /// The warning is not used any more when it returns.
+  /// Ends the use of the warning before it returns.
   void remove(const QosWarning& warning) noexcept;
 
  private:
   struct Search {
     const QosWarning* warning;
     std::int64_t until_ns;
-    bool found = false;  // an endpoint that does not fit, told of or not
+    bool found = false;  // an incompatible endpoint, reported or not
   };
   struct Told {
     std::string text;
@@ -45,9 +45,9 @@ class QosWarner {
   bool look(Search& search, bool is_last);
   void tell(const QosWarning& warning, const std::string& key, const std::string& text);
 
-  // Invariant: while `searches_` is not empty, `running_` is true and the thread will look at it
-  // again. Guards all below. Taken while the middleware holds locks, so only what takes none of
-  // these is called under it: the graph's cache.
+  // Invariant: while `searches_` is not empty, `running_` is true and the thread will read it
+  // again. Guards all below. It is locked while the middleware holds locks, so functions called
+  // under it must take none of these; the graph's cache takes none.
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Search> searches_;

@@ -53,7 +53,7 @@ bool ServiceBase::take(void* request, rmw_request_id_t& id, InstanceInfo& info) 
     }
     throw Error("taking a request of service \"" + get_service_name() + "\"", result);
   }
-  if (info.ready_ns == 0) {  // polled: nobody was told of this one
+  if (info.ready_ns == 0) {  // polled: this one was not announced
     forget_one();
   }
   id = service_info.request_id;
@@ -70,7 +70,7 @@ void ServiceBase::respond(rmw_request_id_t& id, void* response) {
   if (result == RCL_RET_OK) {
     return;
   }
-  // A client that cannot be found is not an error of the service, and ends no executor.
+  // A client that cannot be found is not an error of the service, so the executor goes on.
   if (result == RCL_RET_TIMEOUT || !node_->context->ok()) {
     rcl_reset_error();
     lost_responses_.fetch_add(1, std::memory_order_relaxed);

@@ -36,14 +36,14 @@ int signalfd_of_none() {
   return signalfd(-1, &none, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/// A thread above all executors takes the signal and shuts the contexts down, whatever they do with
-/// the CPUs. It does not wait for a handler to run: the kernel chooses the thread for that, the
-/// main one if it can, and that may starve. So it also waits on a signalfd, which takes a pending
-/// signal before the chosen thread comes to it. The signals stay unblocked, for a process started
-/// by this one would inherit that; who comes first has the signal, and both do the same with it.
-/// Who installs a handler over ours (rclcpp, Python, the application) has the signal from then on:
-/// the thread leaves it alone, and the handler stays.
-/// The object lives as long as the process, so the handler never meets a destroyed one.
+/// A thread above all executors takes the signal and shuts the contexts down, even if they use all
+/// CPUs. It does not wait for a handler to run: the kernel chooses the thread for the handler, the
+/// main one if it can, and that thread may starve. So it also waits on a signalfd, which takes a
+/// pending signal before the chosen thread does. The signals stay unblocked, because a process
+/// started by this one would inherit a blocked mask. The first of the two, handler or thread, gets
+/// the signal, and both do the same with it. Other code (rclcpp, Python, the application) that
+/// installs a handler over ours has the signal from then on: the thread ignores it, and the handler
+/// stays. The object lives as long as the process, so the handler never uses a destroyed one.
 class Signals {
  public:
   static Signals& instance() {
@@ -111,13 +111,14 @@ class Signals {
     }
   }
 
-  /// Whether nobody has installed another handler since. Async-signal-safe.
+  /// Returns whether our handler is still installed. Async-signal-safe.
   static bool is_ours(int signal) {
     struct sigaction now{};
     return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == &Signals::handle;
   }
 
-  /// A second signal does what it did before rclrt, at once: the user wants out. Async-signal-safe.
+  /// Restores the handlers from before rclrt, so that a second signal acts at once: the user wants
+  /// to quit. Async-signal-safe.
   void restore() {
     if (is_ours(SIGINT)) {
       sigaction(SIGINT, &old_interrupt_, nullptr);
@@ -127,9 +128,9 @@ class Signals {
     }
   }
 
-  /// Makes the signalfd one of the signals that are ours and that the installing thread did not
-  /// block: whoever blocks a signal takes it by itself (sigwait). Others are no reason to wake up:
-  /// the thread must not keep the CPU from whose they are.
+  /// Sets the signalfd to the signals that are ours and that the installing thread did not block:
+  /// code that blocks a signal takes it by itself (sigwait). Other signals must not wake this
+  /// thread: it would delay their owners.
   void listen_to_ours() {
     sigset_t ours;
     sigemptyset(&ours);
@@ -142,7 +143,7 @@ class Signals {
   }
 
   bool take_pending() {
-    listen_to_ours();  // somebody else may have installed a handler meanwhile
+    listen_to_ours();  // another handler may have been installed meanwhile
     signalfd_siginfo signal{};
     return read(signals_, &signal, sizeof signal) > 0;
   }
@@ -153,7 +154,7 @@ class Signals {
       poll(sources, listens ? 2 : 1, -1);
       std::uint64_t wakes = 0;
       if (read(wake_, &wakes, sizeof wakes) < 0 && errno != EAGAIN) {
-        return;  // nobody else closes it
+        return;  // no other code closes it
       }
       std::vector<Registered> contexts;
       {
@@ -175,15 +176,16 @@ class Signals {
     }
   }
 
-  std::atomic<bool> handled_{false};  // by the handler, which has restored what was there before
-  // Guards all below but the descriptors; with priority inheritance, for who has it may starve.
+  std::atomic<bool> handled_{false};  // by the handler, which has restored the earlier one
+  // Guards all below but the descriptors. It has priority inheritance because its holder may
+  // starve.
   realtime::PiMutex mutex_;
   bool installed_ = false;
   struct sigaction old_interrupt_{};
   struct sigaction old_terminate_{};
   sigset_t blocked_{};  // in the thread that has installed the handler
   std::vector<Registered> contexts_;
-  const int wake_;     // an eventfd: the thread shall look again
+  const int wake_;     // an eventfd: the thread shall check again
   const int signals_;  // a signalfd
   realtime::Thread thread_;
 };

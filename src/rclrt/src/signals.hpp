@@ -9,10 +9,11 @@ namespace rclrt {
 class Context;
 
 namespace detail {
-/// From now on a signal shuts `context` down, as long as it lives. Thread-safe.
+/// Makes a signal shut `context` down from now on, as long as the context lives. Thread-safe.
 void shut_down_on_signal(const std::shared_ptr<Context>& context);
 
-/// `context` is shut down or ends. After the last one signals do what they did before. Thread-safe.
+/// Ends that, because `context` is shut down or ends. After the last one, signals do what they did
+/// before rclrt. Thread-safe.
 void forget_on_signal(const Context* context);
 }  // namespace detail
 

@@ -51,19 +51,19 @@ struct SubscriptionBase::IntraPort final : detail::IntraReader {
 
   SubscriptionBase& owner;
   const std::shared_ptr<detail::IntraTopic> topic;
-  rcl_guard_condition_t wake;  // for wait_set: stays triggered until it is waited for
+  rcl_guard_condition_t wake;  // for wait_set: stays triggered until a wait takes it
   std::size_t place = 0;       // in the wait set
-  // Both guarded by the topic's mutex.
-  bool listening = false;       // an executor is told of each message
-  std::size_t unannounced = 0;  // messages of which none was told
-  // When the middleware brought its last message, 0: what it has is out of date. Used when one
-  // instance stands for the newest message, wherever it came from.
+  // The topic's mutex guards both.
+  bool listening = false;       // an executor is notified of each message
+  std::size_t unannounced = 0;  // messages without a notification
+  // When the middleware delivered its last message; 0: its messages are out of date. Used if one
+  // instance represents the newest message, from either source.
   std::atomic<std::int64_t> outside_ns{0};
 };
 
 namespace {
-/// Messages handed over and messages from the middleware wait apart from each other. With credits
-/// for both there is an instance for each message that can wait.
+/// Returns how many instances may wait: one for each message that can. Messages handed over and
+/// messages from the middleware wait in separate queues, so both count.
 std::size_t instances(const QoS& qos, const CallbackOptions& options) {
   return options.intra_process ? 2 * qos.depth() : qos.depth();
 }
@@ -87,7 +87,7 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
   rcl_subscription_options_t rcl_options = rcl_subscription_get_default_options();
   rcl_options.qos = qos.rmw();
   if (options.overload != Overload::kQueue) {
-    rcl_options.qos.depth = 1;  // the one instance that may wait finds the newest message
+    rcl_options.qos.depth = 1;  // the one waiting instance finds the newest message
   }
   rcl_options.rmw_subscription_options.ignore_local_publications = options.intra_process;
   const rcl_ret_t result =
@@ -141,8 +141,9 @@ std::size_t SubscriptionBase::get_publisher_count() const {
   if (!port_) {
     return nullptr;
   }
-  // One instance stands for the newest message: what came from outside first, if it is newer. It
-  // may turn out to be a copy of what was handed over, which is therefore left waiting until then.
+  // One instance represents the newest message. The middleware's message is taken first, if it is
+  // newer. It may be a copy of a message that was handed over, so the latter waits until that is
+  // known.
   std::int64_t outside_ns = keeps_newest() ? port_->outside_ns.load() : 0;
   std::int64_t ready_ns = 0;
   detail::IntraSlot* const slot = port_->topic->take(*port_, ready_ns, outside_ns);
@@ -170,7 +171,7 @@ bool SubscriptionBase::keeps_newest() const noexcept {
   const bool polled = info.ready_ns == 0;
   const std::int64_t outside_ns = keeps_newest() ? port_->outside_ns.exchange(0) : 0;
   if (keeps_newest() && !polled && outside_ns == 0) {
-    return false;  // what may still be there is older than a message that was handed over
+    return false;  // what remains is older than a handed-over message
   }
   rmw_message_info_t message_info = rmw_get_zero_initialized_message_info();
   const rcl_ret_t result = rcl_take(&subscription_, message, &message_info, nullptr);
@@ -232,8 +233,8 @@ bool SubscriptionBase::is_ready_in(const rcl_wait_set_t& wait_set) const {
   return wait_set.subscriptions[place_] != nullptr || (port_ && port_->has_waiting());
 }
 
-/// The listener. What the middleware brings a second time, because others needed it too, is left to
-/// `take`, which skips it.
+/// The listener. The middleware delivers a message a second time if other subscriptions needed it;
+/// `take` skips that one.
 [[gnu::hot]] void SubscriptionBase::on_new_message(const void* self, std::size_t count) {
   auto& subscription =
       static_cast<SubscriptionBase&>(*static_cast<Entity*>(const_cast<void*>(self)));

@@ -9,7 +9,7 @@
 namespace rclrt::detail {
 
 namespace {
-/// Returns how far `later` is after `earlier`: any two stamps have a distance.
+/// Returns how far `later` is after `earlier`; any two stamps have a distance.
 std::uint64_t distance_ns(std::int64_t earlier, std::int64_t later) {
   return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
 }
@@ -55,7 +55,7 @@ bool SyncMatcher::match(std::size_t input) {
   std::ranges::sort(candidates_, {}, [](const Candidate& each) {
     return std::tuple(each.stamp_ns, each.input, each.place);
   });
-  // The shortest stretch of candidates with one of each input: each end goes on once.
+  // The shortest interval of candidates with one of each input: each end advances once.
   std::size_t best_from = 0;
   std::size_t best_to = 0;
   std::uint64_t best_ns = window_ns_;
@@ -82,7 +82,7 @@ bool SyncMatcher::match(std::size_t input) {
   return found;
 }
 
-/// All others within the window of the stamp; false when an input has none.
+/// Finds all messages within the window of the stamp. Returns false if an input has none.
 bool SyncMatcher::find_candidates(std::size_t input, std::int64_t stamp_ns) {
   candidates_.clear();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -106,7 +106,7 @@ bool SyncMatcher::find_candidates(std::size_t input, std::int64_t stamp_ns) {
   return true;
 }
 
-/// Of each input the oldest in the stretch: what is newer may still find partners.
+/// Chooses for each input the oldest message in the interval: newer ones may still find partners.
 void SyncMatcher::choose(std::size_t from, std::size_t to) {
   for (Input& input : inputs_) {
     input.chosen = input.size;

@@ -5,8 +5,8 @@
 
 #include "rclrt/node.hpp"
 
-// Of the library librclrt_tracepoints, if `rclrt trace record` has loaded it: what ros2_tracing has
-// no event for. Weak, so nothing here depends on LTTng.
+// From the library librclrt_tracepoints, if `rclrt trace record` has loaded it: events that
+// ros2_tracing does not have. Weak, so nothing here depends on LTTng.
 extern "C" {
 [[gnu::weak]] void rclrt_trace_callback_added(const void* callback, const void* node_handle,
                                               const char* name, const char* kind,
@@ -40,7 +40,7 @@ void trace_callback(const executor::Callback& callback, const NodeHandle* node, 
 }  // namespace
 
 void trace_timer(const executor::Callback& timer, const NodeHandle& node, std::int64_t period_ns) {
-  // The engine's own timer: it is its handle, too.
+  // The engine's own timer is its own handle, too.
   TRACETOOLS_TRACEPOINT(rcl_timer_init, id(timer), period_ns);
   TRACETOOLS_TRACEPOINT(rclcpp_timer_callback_added, id(timer), id(timer));
   TRACETOOLS_TRACEPOINT(rclcpp_timer_link_node, id(timer), static_cast<const void*>(&node.node));

@@ -34,11 +34,11 @@ tools/env python3 src/rclrt/test/capabilities.py \\
 
 @dataclass
 class Row:
-    """What the executors offer of one thing: None is yes, a text why not."""
+    """One capability, by executor: None if it is offered, else the reason why not."""
 
     section: str
     cells: dict[str, str | None] = field(default_factory=dict)
-    unknown: dict[str, str] = field(default_factory=dict)  # why it cannot be told here
+    unknown: dict[str, str] = field(default_factory=dict)  # why this machine cannot show it
     failed: list[str] = field(default_factory=list)
 
 
@@ -131,7 +131,7 @@ def parse(document: str) -> Table:
 
 
 def fill_in(table: Table, known: Table) -> None:
-    """Takes over from `known` what could not be told here."""
+    """Copies the cells from `known` that this machine could not show."""
     for name, row in table.items():
         for executor, reason in list(row.unknown.items()):
             if name in known and executor in known[name].cells:

@@ -155,7 +155,7 @@ TEST_P(ContextWithExecutor, SigintIsTakenWhileARealtimeCallbackHasTheOnlyCpu) {
   bool taken = false;
   const auto timer = node.create_wall_timer(std::chrono::milliseconds(1), [&] {
     if (!context->ok()) {
-      return;  // a second instance may come after all: nobody takes signals any more
+      return;  // a second instance may come after all; our handlers are gone
     }
     kill(getpid(), SIGINT);
     // Too short for the kernel to give threads without real time their share.

@@ -99,7 +99,7 @@ TEST_F(Durations, OfASynchronisersWindowMayBeAnyButNegative) {
   EXPECT_TRUE(all.add<1>(message, INT64_MAX));
 }
 
-/// What waits for ever, however that is written, finds what comes later.
+/// Checks that a wait without end, in each notation, finds an entity that comes later.
 template <typename Wait>
 void expect_each_to_find(const std::function<std::shared_ptr<void>()>& make, const Wait& wait) {
   const auto find = [&](auto timeout) {

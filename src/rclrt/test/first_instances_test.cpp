@@ -54,7 +54,8 @@ Faults first_messages(std::size_t bytes, std::size_t prefault) {
       "topic", 10,
       [&](const String& /*message*/) {
         const long now = faults_of_thread();
-        // What the thread did before its first message is its start, which has touched the memory.
+        // The count before the first message belongs to the thread's start, which has touched the
+        // memory.
         faults.taking.push_back(faults.taking.empty() ? 0 : now - seen);
         seen = now;
         if (faults.taking.size() >= kMessages) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intra-process hand-over: who is matched, what is refused, who may end first.
+// Intra-process hand-over: matching, refusals, and the order of destruction.
 #include <gtest/gtest.h>
 
 #include <algorithm>

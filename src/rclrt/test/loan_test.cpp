@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages lent by the middleware, for who publishes and for who receives.
+// Messages lent by the middleware, for publishers and for subscriptions.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -22,7 +22,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-/// What `f` throws says.
+/// Returns the message of the exception that `f` throws.
 template <typename F>
 std::string refusal(F f) {
   try {

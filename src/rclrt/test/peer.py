@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the interop tests share."""
+"""Helpers that the interop tests share."""
 
 from __future__ import annotations
 

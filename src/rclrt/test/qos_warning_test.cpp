@@ -129,7 +129,7 @@ TEST_F(QosWarning, IsLeftToACallbackOfTheUser) {
   {
     const auto subscription = other.create_subscription<Int64>("topic", 3, [](const Int64&) {});
     EXPECT_TRUE(eventually([&] { return events == 1; }));
-    // The subscription has no callback for it: its side is told.
+    // The subscription has no callback for it: the warning comes from its side.
     EXPECT_TRUE(eventually([&] { return told.contains("reliability"); }));
   }
   executor.cancel();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else a robot has: an action with both its sides, QoS events, parameters, and somebody who
-// watches the graph. A node that comes to its executor and leaves it as a whole.
+// The other parts of a robot: an action with both its sides, QoS events, parameters, and an
+// observer of the graph. The node joins its executor and leaves it as a whole.
 #pragma once
 
 #include <atomic>

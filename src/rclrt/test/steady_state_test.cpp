@@ -19,7 +19,7 @@ using realtime::RtReport;
 using std_msgs::msg::Int64;
 using std_msgs::msg::String;
 
-/// What ran on the two threads of a path: the worker that publishes and the one that receives.
+/// The reports of the two threads of a path: the worker that publishes and the one that receives.
 struct Path {
   RtReport publishing;
   RtReport receiving;
@@ -102,7 +102,7 @@ TEST_F(StaticMode, AMessageOfKnownSizeThatIsCopiedAndHandedOverTakesNothingFromT
                                 [&](Publisher<String>& to) { EXPECT_TRUE(to.publish(message)); }));
 }
 
-/// A subscription that nobody runs.
+/// A subscription that no executor runs.
 class TakenByHand final : public Subscription<Int64> {
  public:
   explicit TakenByHand(const Node& node) : Subscription(node.handle(), "bare", 10, {}) {}
@@ -116,8 +116,9 @@ class TakenByHand final : public Subscription<Int64> {
   executor::Outcome run(InstanceInfo& /*info*/) override { return executor::Outcome::kEmpty; }
 };
 
-/// What the middleware allocates for as many messages without an executor, each taken before the
-/// next is published, as on the path: a reader that is not empty allocates less.
+/// Returns the allocations of the middleware for as many messages without an executor. Each message
+/// is taken before the next is published, as on the path: a reader that is not empty allocates
+/// less.
 std::uint64_t bare_middleware_allocations() {
   const auto context = make_context();
   Node node(context, "node");

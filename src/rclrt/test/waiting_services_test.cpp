@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Service calls that wait within a callback of the same executor: answered where a thread is free
-// or spare, and told where none is.
+// Service calls that wait within a callback of the same executor: they are answered if a thread is
+// free or a spare one exists, and reported if not.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two sides of an action have in common.
+// The types and names that both sides of an action share.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace rclrt {
 
-/// Names one goal, for ever.
+/// Identifies one goal, for ever.
 using GoalUUID = std::array<std::uint8_t, 16>;
 
 /// As in action_msgs/msg/GoalStatus.
 enum class GoalStatus : std::int8_t {
-  kUnknown,  ///< never heard of, or its result has expired
+  kUnknown,  ///< unknown to the server, or its result has expired
   kAccepted,
   kExecuting,
   kCanceling,
@@ -39,10 +39,10 @@ struct ActionNames {
   std::string status_topic;
 };
 
-/// Throws Error, for example when `action` is empty.
+/// Returns the names. Throws Error, for example if `action` is empty.
 RCLRT_EXPORT RCLRT_SETUP ActionNames action_names(const std::string& action);
 
-/// Returns a new name. Throws std::runtime_error when the kernel has no random numbers.
+/// Returns a new identifier. Throws std::runtime_error if the kernel has no random numbers.
 RCLRT_EXPORT GoalUUID make_goal_uuid();
 
 }  // namespace detail

@@ -42,7 +42,7 @@ template <typename A>
 class ClientGoalHandle {
  public:
   const GoalUUID& goal_id() const noexcept { return id_; }
-  /// Returns the status as the server last said it.
+  /// Returns the status that the server reported last.
   GoalStatus status() const noexcept { return status_.load(); }
 
  private:
@@ -50,7 +50,7 @@ class ClientGoalHandle {
   using Handle = std::shared_ptr<ClientGoalHandle>;
 
   explicit ClientGoalHandle(const GoalUUID& id) : id_(id) {}
-  /// Keeps a state; states come from three sources in any order, and an end is final.
+  /// Stores a status. Statuses arrive from three sources in any order; a terminal status is final.
   void note(GoalStatus status) noexcept {
     GoalStatus now = status_.load();
     while (!is_terminal(now) && now < status && !status_.compare_exchange_weak(now, status)) {
@@ -69,12 +69,13 @@ class ClientGoalHandle {
   std::vector<std::promise<ActionResult<A>>> waiting_;
 };
 
-/// What to call as a goal goes on. All of it may be empty.
+/// Callbacks for the progress of a goal. Each may be empty.
 template <typename A>
 struct SendGoalOptions {
   using Handle = std::shared_ptr<ClientGoalHandle<A>>;
-  std::function<void(const Handle&)> goal_response_callback;  ///< nullptr: it was rejected
-  /// May come before the response: they go different ways.
+  std::function<void(const Handle&)> goal_response_callback;  ///< nullptr if it was rejected
+  /// May be called before `goal_response_callback`: feedback comes by a topic, the response by a
+  /// service.
   std::function<void(const Handle&, const typename A::Feedback&)> feedback_callback;
   std::function<void(const ActionResult<A>&)> result_callback;  ///< only if it was accepted
 };
@@ -85,9 +86,9 @@ RCLRT_SETUP std::shared_ptr<ActionClient<A>> create_action_client(Node& node,
                                                                   const std::string& name,
                                                                   CallbackOptions options = {});
 
-/// The three clients and two subscriptions of an action are callbacks of their own, of one
-/// priority, that exclude each other. All member functions are thread-safe; what sends allocates
-/// and throws Error. Waiting for a future inside a callback: as for Client.
+/// The three clients and two subscriptions of an action are separate callbacks with one priority,
+/// and they exclude each other. All member functions are thread-safe. Functions that send allocate
+/// and throw Error. To wait for a future inside a callback, see Client.
 template <typename A>
 class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> {
   using SendGoal = A::Impl::SendGoalService;
@@ -123,14 +124,14 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
            results_->service_is_ready() && feedback_->get_publisher_count() > 0 &&
            statuses_->get_publisher_count() > 0;
   }
-  /// Polls once a millisecond, at most `timeout`, negative: for ever; false when that has passed
-  /// first, or the context is shut down. Throws Error.
+  /// Waits until `action_server_is_ready()`, polling once a millisecond. Returns false if `timeout`
+  /// (negative: no limit) has passed first, or the context is shut down. Throws Error.
   bool wait_for_action_server(realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS {
     return detail::poll_until(*context_, timeout, [this] { return action_server_is_ready(); });
   }
 
-  /// Sends a goal. The future is ready when the server has answered: nullptr when it has rejected
-  /// it.
+  /// Sends a goal. The future is ready when the server has answered; its value is nullptr if the
+  /// server rejected the goal.
   std::future<Handle> async_send_goal(const A::Goal& goal, SendGoalOptions<A> options = {}) {
     const Handle handle(new ClientGoalHandle<A>(detail::make_goal_uuid()));
     handle->on_response_ = std::move(options.goal_response_callback);
@@ -160,8 +161,8 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return future;
   }
 
-  /// Asks for the result of a goal that this client sent and the server accepted. The future is
-  /// ready when it has ended; a broken promise when the client ends first.
+  /// Requests the result of a goal that this client sent and the server accepted. The future is
+  /// ready when the goal has ended. It is a broken promise if the client ends first.
   std::future<ActionResult<A>> async_get_result(const Handle& handle) {
     require(handle);
     std::promise<ActionResult<A>> promise;
@@ -179,8 +180,9 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return future;
   }
 
-  /// Asks the server to end one goal, all, or those accepted at or before a (system) time. The
-  /// response says which it will end; that they have ended, their results say.
+  /// Asks the server to cancel one goal, all goals, or the goals accepted at or before a (system)
+  /// time. The response lists the goals that the server will cancel. The result of each goal shows
+  /// that it has ended.
   std::future<CancelResponse> async_cancel_goal(const Handle& handle) {
     require(handle);
     CancelGoal::Request request;
@@ -197,7 +199,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return cancels_->async_send_request(request).future;
   }
 
-  /// Returns what an executor runs of it.
+  /// Returns the callbacks that an executor runs for this client.
   std::vector<std::shared_ptr<executor::Callback>> callbacks() const {
     return {goals_, cancels_, results_, feedback_, statuses_};
   }
@@ -227,7 +229,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
                          client->on_feedback(message);
                        }
                      });
-    // rcl_action_qos_profile_status_default
+    // The QoS of `rcl_action_qos_profile_status_default`.
     statuses_ = make(std::type_identity<StatusMessage>{}, names.status_topic,
                      QoS(1).transient_local(), [self](const StatusMessage& message) {
                        if (const auto client = self.lock()) {
@@ -267,7 +269,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
               client->on_result(handle, response);
             }
           });
-    } catch (...) {  // nobody will answer: the futures are broken promises, and one may ask again
+    } catch (...) {  // no answer will come: break the promises, allow a new request
       const std::scoped_lock lock(mutex_);
       handle->asked_ = false;
       handle->waiting_.clear();
@@ -336,7 +338,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   std::shared_ptr<Subscription<StatusMessage>> statuses_;    // ditto
 
   mutable realtime::PiMutex mutex_;  // guards sent_ and the handles; never held in user code
-  std::map<GoalUUID, Handle> sent_;  // goals that something may still be heard of
+  std::map<GoalUUID, Handle> sent_;  // goals for which messages may still arrive
 };
 
 template <typename A>

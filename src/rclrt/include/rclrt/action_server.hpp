@@ -22,16 +22,16 @@
 
 namespace rclrt {
 
-/// What an action server answers to a goal.
+/// The answer of an action server to a goal.
 enum class GoalResponse { kReject, kAcceptAndExecute, kAcceptAndDefer };
-/// What an action server answers to a request to cancel a goal.
+/// The answer of an action server to a request to cancel a goal.
 enum class CancelResponse { kReject, kAccept };
 
 template <typename A>
 class ActionServer;
 
-/// A goal that was accepted, for whoever works on it. All member functions are thread-safe. A goal
-/// whose handle nobody holds any more is aborted.
+/// An accepted goal, for the code that executes it. All member functions are thread-safe. If the
+/// last handle of an unfinished goal is destroyed, the goal is aborted.
 template <typename A>
 class ServerGoalHandle {
  public:
@@ -46,8 +46,8 @@ class ServerGoalHandle {
   const Goal& goal() const noexcept { return goal_; }
   const GoalUUID& goal_id() const noexcept { return id_; }
   GoalStatus status() const { return server_->status(goal_id()); }
-  /// Returns whether a client has asked to cancel it and the server has agreed: end it with
-  /// `canceled`, soon.
+  /// Returns whether a client has asked to cancel the goal and the server has agreed. If so, end
+  /// the goal soon with `canceled`.
   bool is_canceling() const { return status() == GoalStatus::kCanceling; }
   bool is_executing() const { return status() == GoalStatus::kExecuting; }
   bool is_active() const {
@@ -55,16 +55,17 @@ class ServerGoalHandle {
     return now != GoalStatus::kUnknown && !is_terminal(now);
   }
 
-  /// Sends `feedback` to the clients. Locks only this goal (with priority inheritance); a feedback
-  /// of a size seen before allocates nothing here, rmw_fastrtps about once. False when it was not
-  /// sent, as Publisher::publish.
+  /// Sends `feedback` to the clients. Locks only this goal (with priority inheritance). Feedback of
+  /// a size seen before allocates nothing here; rmw_fastrtps allocates about once. Returns false if
+  /// it was not sent, as Publisher::publish.
   bool publish_feedback(const Feedback& feedback);
 
-  /// Begins work on a goal that was deferred (kAcceptAndDefer). Throws std::logic_error when the
-  /// goal is past that.
+  /// Begins execution of a deferred goal (kAcceptAndDefer). Throws std::logic_error if the goal is
+  /// no longer deferred.
   void execute();
-  /// Ends the goal; clients get the result. These three throw std::logic_error when it has ended
-  /// already, or (succeed and abort) does not execute yet, or (canceled) nobody asked for it.
+  /// Ends the goal; clients get the result. `succeed`, `abort` and `canceled` throw
+  /// std::logic_error if the goal has ended already. `succeed` and `abort` also throw if the goal
+  /// is not executing yet, and `canceled` if no client has requested it.
   void succeed(const Result& result) { finish(GOAL_EVENT_SUCCEED, result, "succeed"); }
   /// Ends the goal as aborted; see succeed.
   void abort(const Result& result) { finish(GOAL_EVENT_ABORT, result, "abort"); }
@@ -91,35 +92,35 @@ class ServerGoalHandle {
   A::Impl::FeedbackMessage message_;  // reused
 };
 
-/// What an action server asks and tells its user.
+/// The callbacks of an action server.
 template <typename A>
 struct ActionCallbacks {
   using Handle = std::shared_ptr<ServerGoalHandle<A>>;
-  /// Whether to accept a goal; empty: all are accepted and executed.
+  /// Decides whether to accept a goal; empty: all goals are accepted and executed.
   std::function<GoalResponse(const GoalUUID&, const typename A::Goal&)> handle_goal;
-  /// Whether a goal shall end early; empty: none.
+  /// Decides whether to cancel a goal; empty: no goal is cancelled.
   std::function<CancelResponse(const Handle&)> handle_cancel;
-  /// Takes the goal over. It must not work on it for long: while it runs, no other goal, cancel
-  /// request or result request of this server is served, unless its group is reentrant.
+  /// Takes the goal over. It must return soon: while it runs, the server handles no other goal,
+  /// cancel request or result request, unless its group is reentrant.
   std::function<void(Handle)> handle_accepted;
 };
 
-/// Creates an action server of `node`; `options` are those of its three services.
-/// `result_timeout`: how long after its end a goal's result can be asked for; negative: for ever.
-/// Throws std::invalid_argument without `handle_accepted`.
+/// Creates an action server of `node`; `options` apply to its three services. A result can be
+/// requested until `result_timeout` after the goal's end (negative: without limit). Throws
+/// std::invalid_argument without `handle_accepted`.
 template <typename A>
 RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
     Node& node, const std::string& name, ActionCallbacks<A> callbacks,
     const CallbackOptions& options = {},
     realtime::SaturatingNanoseconds result_timeout = std::chrono::seconds(10));
 
-/// The three services of an action are callbacks of their own, of one priority, that exclude each
-/// other; goals allocate. A result can be asked for until `result_timeout` after the goal's end; it
-/// is forgotten when the next request comes.
+/// The three services of an action are separate callbacks with one priority, and they exclude each
+/// other. Goals allocate. A result can be requested until `result_timeout` after the goal's end;
+/// the next request after that removes it.
 ///
-/// It stands on the services and topics of rclrt, not on rcl_action's bundle of them, which is one
-/// entity with one lock around it: so a feedback never waits for a request that is being served.
-/// The names, states and messages are rcl_action's.
+/// The server uses the services and topics of rclrt, not the action server of rcl_action, which is
+/// one entity with one lock. So feedback never waits for a request that is being handled. The
+/// names, states and messages are those of rcl_action.
 template <typename A>
 class ActionServer final : public detail::ActionServerBase,
                            public std::enable_shared_from_this<ActionServer<A>> {
@@ -144,7 +145,7 @@ class ActionServer final : public detail::ActionServerBase,
     }
   }
 
-  /// Returns what an executor runs of it; empty after it has ended.
+  /// Returns the callbacks that an executor runs; empty after the server has ended.
   std::vector<Callback> callbacks() const {
     std::vector<Callback> result;
     for (const auto& each : services_) {
@@ -298,7 +299,7 @@ class ActionServer final : public detail::ActionServerBase,
       waiting.swap(records_[id].waiting);
     }
     publish_status();
-    std::exception_ptr error;  // all are answered, whatever becomes of one
+    std::exception_ptr error;  // every request gets its answer, even if one fails
     for (const rmw_request_id_t& request : waiting) {
       try {
         send(result_service_, request, *response);
@@ -312,7 +313,7 @@ class ActionServer final : public detail::ActionServerBase,
     return true;
   }
 
-  /// Aborts an unfinished goal whose handle ends: clients must not wait for its result for ever.
+  /// Aborts an unfinished goal without a handle: its clients would wait for its result for ever.
   void give_up(const GoalUUID& id) noexcept {
     try {
       if (is_terminal(status(id))) {

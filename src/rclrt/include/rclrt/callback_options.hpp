@@ -15,37 +15,38 @@
 
 namespace rclrt {
 
-/// Callbacks that exclude each other, or that do not.
+/// A group of callbacks, mutually exclusive or reentrant.
 using CallbackGroup = executor::Group;
 /// Whether the callbacks of a group exclude each other.
 using CallbackGroupType = executor::GroupType;
-/// What a callback can learn of the instance that runs.
+/// Information about the running instance.
 using InstanceInfo = executor::InstanceInfo;
-/// What happens to releases of a timer whose time has passed.
+/// The policy for the overdue releases of a timer.
 using OverrunPolicy = executor::OverrunPolicy;
-/// What happens to releases while earlier ones wait.
+/// The policy for releases that arrive while earlier ones wait.
 using Overload = executor::Overload;
 using executor::current_instance;
 
-/// What every callback can be told when it is created.
+/// Options of every callback, set when it is created.
 struct CallbackOptions {
   int priority = 0;  ///< higher is more urgent; any int
-  /// nullptr: the callback excludes itself only. (In rclcpp it would join the node's default group
+  /// nullptr: the callback excludes only itself. (In rclcpp it would join the node's default group
   /// and exclude the whole node.)
   std::shared_ptr<CallbackGroup> group{};
-  /// What happens to releases while earlier ones have not run (wait_set always queues). Services
-  /// and clients only queue.
+  /// The policy for releases that arrive while earlier ones have not run (wait_set always queues).
+  /// Services and clients only queue.
   Overload overload = Overload::kQueue;
   realtime::SaturatingNanoseconds
       deadline{};      ///< counted from the release of each instance; 0: none
   std::string name{};  ///< for traces and results; default: the topic, or "timer"
-  /// Subscriptions only: messages of publishers of the same context come by reference, without the
-  /// middleware, a copy or an allocation; all others as ever. Not with transient_local, deadlines
-  /// of the topic or liveliness by topic, which the middleware watches.
+  /// Subscriptions only. Messages of publishers of the same context arrive by reference, without
+  /// the middleware, a copy or an allocation. Other messages arrive as always. Not available with
+  /// transient_local, deadlines of the topic or liveliness by topic, because the middleware watches
+  /// these.
   bool intra_process = false;
 };
 
-/// When a timer releases, besides its period.
+/// The release times of a timer, besides its period.
 struct TimerOptions {
   /// First release = epoch of the executor + offset; negative: one period, as in rclcpp.
   realtime::SaturatingNanoseconds offset = std::chrono::nanoseconds(-1);

@@ -39,8 +39,8 @@ class RCLRT_EXPORT ClientBase : public Entity {
   std::string get_service_name() const;
   /// Returns whether a server of this service is matched now. Thread-safe. Throws Error.
   bool service_is_ready() const;
-  /// Polls once a millisecond until a server is matched, at most `timeout`, negative: for ever;
-  /// false when that has passed first, or the context is shut down. Thread-safe. Throws Error.
+  /// Waits until a server is matched, polling once a millisecond. Returns false if `timeout`
+  /// (negative: no limit) has passed first, or the context is shut down. Thread-safe. Throws Error.
   bool wait_for_service(realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
 
   void count_places(WaitSetPlaces& places) const override { ++places.clients; }
@@ -50,7 +50,8 @@ class RCLRT_EXPORT ClientBase : public Entity {
  protected:
   /// Sends and returns the request's number. Throws Error.
   std::int64_t send(const void* request);
-  /// Takes the oldest response and says to which request; false when there is none. Throws Error.
+  /// Takes the oldest response and sets `request` to the number of its request. Returns false if
+  /// there is none. Throws Error.
   bool take(void* response, std::int64_t& request, InstanceInfo& info);
 
   void attach() override;
@@ -62,11 +63,11 @@ class RCLRT_EXPORT ClientBase : public Entity {
   std::size_t place_ = 0;  // in the wait set
 };
 
-/// Sends requests from any thread, callbacks included; responses are handled by the executor at
-/// the client's priority. A request allocates. Waiting for a future inside a callback blocks that
-/// worker: it ends only if the client's callback can run elsewhere, which means a free worker, or
-/// another level where callbacks preempt, and not in the same mutually exclusive group; never under
-/// `wait_set` and `events`.
+/// Sends requests from any thread, callbacks included. The executor handles responses at the
+/// client's priority. A request allocates. A callback that waits for a future blocks its worker.
+/// The wait ends only if the client's callback can run elsewhere: on a free worker, or at another
+/// priority where callbacks preempt, and not in the same mutually exclusive group. Under `wait_set`
+/// and `events` it never ends.
 template <typename S>
 class Client final : public ClientBase {
   using Handler = std::function<void(const typename S::Response&, const InstanceInfo&)>;
@@ -92,7 +93,7 @@ class Client final : public ClientBase {
     });
   }
 
-  /// What waits for a response. rclcpp's name.
+  /// A pending response. The name is rclcpp's.
   struct FutureAndRequestId {
     std::future<Response> future;  ///< std::future_error (broken_promise) once the request is
                                    ///< removed or the client has ended
@@ -109,17 +110,17 @@ class Client final : public ClientBase {
     return {std::move(future), id};
   }
 
-  /// Forgets a request: a late response is ignored. False when it was answered already, or never
-  /// sent. Thread-safe.
+  /// Removes a request: a late response is ignored. Returns false if the request was answered
+  /// already or never sent. Thread-safe.
   bool remove_pending_request(std::int64_t request_id) {
-    typename Pending::node_type removed;  // ends unlocked: what a handler owns may use the client
+    typename Pending::node_type removed;  // destroyed unlocked: the handler may use the client
     const std::scoped_lock lock(mutex_);
     removed = pending_.extract(request_id);
     return !removed.empty();
   }
-  /// Forgets all; returns how many there were. Thread-safe.
+  /// Removes all requests and returns their number. Thread-safe.
   std::size_t prune_pending_requests() {
-    Pending removed;  // ends unlocked, too
+    Pending removed;  // destroyed unlocked, too
     const std::scoped_lock lock(mutex_);
     removed.swap(pending_);
     return removed.size();
@@ -137,7 +138,7 @@ class Client final : public ClientBase {
       const std::scoped_lock lock(mutex_);
       const auto found = pending_.find(request);
       if (found == pending_.end()) {
-        return executor::Outcome::kEmpty;  // nobody waits for it any more
+        return executor::Outcome::kEmpty;  // the request was removed
       }
       handler = std::move(found->second);
       pending_.erase(found);

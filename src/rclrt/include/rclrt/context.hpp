@@ -26,12 +26,12 @@ class EventWatcher;
 class QosWarner;
 }  // namespace detail
 
-/// What a context does besides reading the ROS arguments.
+/// Options of a context, besides the ROS arguments.
 struct ContextOptions {
-  /// SIGINT and SIGTERM shut the context down; a second one ends the process as if rclrt were not
-  /// there.
+  /// SIGINT and SIGTERM shut the context down. A second signal ends the process as it would without
+  /// rclrt.
   bool handle_signals = true;
-  /// Instead of ROS_DOMAIN_ID.
+  /// Overrides ROS_DOMAIN_ID.
   std::optional<std::size_t> domain_id;
 };
 
@@ -46,8 +46,8 @@ class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Ends every running `spin` of this context's executors and stops the middleware. Callbacks
-  /// under way are finished; what they publish from now on is not sent.
+  /// Ends every running `spin` of this context's executors and stops the middleware. Running
+  /// callbacks finish; messages that they publish from now on are not sent.
   RCLRT_SETUP void shutdown();
 
   /// Returns false as soon as `shutdown` has begun.
@@ -59,9 +59,9 @@ class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
   rcl_context_t* rcl() noexcept { return &context_; }
   /// Returns the topics within the process, for publishers and subscriptions.
   detail::IntraTopics& intra_topics() noexcept { return intra_topics_; }
-  /// Returns the watcher of graph callbacks, which the first one makes.
+  /// Returns the event watcher. The first call makes it.
   RCLRT_SETUP detail::EventWatcher& event_watcher();
-  /// Returns what warns of publishers and subscriptions that do not fit.
+  /// Returns the object that warns of publishers and subscriptions with incompatible QoS.
   detail::QosWarner& qos_warner() noexcept { return *qos_warner_; }
 
  private:
@@ -75,10 +75,11 @@ class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
   detail::IntraTopics intra_topics_;
   std::vector<std::string> arguments_;
   bool handles_signals_ = false;
-  std::atomic<bool> shut_down_{false};  // set before any executor is told: who returns from spin
-                                        // for that reason finds ok() false
-  // Guards executors_ and one shutdown at a time; never on a callback's path. With priority
-  // inheritance: a signal is waited for by a thread above all executors.
+  // Set before any executor is closed: a thread that returns from spin for that reason reads false
+  // from ok().
+  std::atomic<bool> shut_down_{false};
+  // Guards executors_ and allows one shutdown at a time; never locked on a callback's path. It has
+  // priority inheritance because a thread above all executors waits for it after a signal.
   realtime::PiMutex mutex_;
   std::vector<Executor*> executors_;
   std::mutex watcher_mutex_;  // guards the making of event_watcher_

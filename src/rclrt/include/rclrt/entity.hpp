@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What subscriptions, services, clients and guard conditions have in common.
+// The common part of subscriptions, services, clients and guard conditions.
 #pragma once
 
 #include <rcl/event_callback.h>
@@ -20,7 +20,7 @@ namespace detail {
 class PublishScope;
 }  // namespace detail
 
-/// How many places an entity needs in an rcl wait set.
+/// Numbers of places that an entity needs in an rcl wait set.
 struct WaitSetPlaces {
   std::size_t subscriptions = 0;
   std::size_t guard_conditions = 0;
@@ -28,15 +28,15 @@ struct WaitSetPlaces {
   std::size_t services = 0;
 };
 
-/// An rcl entity that the engine runs. Executors that listen are told of work through
-/// `on_new_work`, which the entity registers as its rcl listener; `wait_set` asks through the wait
-/// set instead.
+/// An rcl entity that the engine runs. Executors with listeners get notified of work through
+/// `on_new_work`, which the entity registers as its rcl listener; `wait_set` polls the rcl wait set
+/// instead.
 class RCLRT_EXPORT Entity : public executor::NotifiedCallback {
  public:
-  /// Makes the entity. `default_name` is the callback's unless the options have one; `depth` is how
-  /// many instances may wait. Throws std::invalid_argument for a service or client with an overload
-  /// policy: what an instance less leaves in the middleware would be answered by the next, and all
-  /// later ones late.
+  /// Makes the entity. The callback's name is that of the options, else `default_name`; at most
+  /// `depth` instances wait. Throws std::invalid_argument for a service or client with an overload
+  /// policy: a dropped instance would leave its message in the middleware, the next instance would
+  /// handle that message, and all later ones would be late.
   RCLRT_SETUP Entity(executor::EntityType type, const std::string& default_name, std::size_t depth,
                      const CallbackOptions& options);
 
@@ -48,21 +48,21 @@ class RCLRT_EXPORT Entity : public executor::NotifiedCallback {
   virtual bool is_ready_in(const rcl_wait_set_t& wait_set) const = 0;
 
  protected:
-  /// Takes what rcl tells the listener of every entity; `self` is an Entity.
+  /// Receives the notifications of rcl for every entity; `self` is an Entity.
   static void on_new_work(const void* self, std::size_t count);
   /// Calls `set_listener`, which registers the rcl listener and returns rcl's code, twice:
-  /// rmw_fastrtps counts what waits first and listens afterwards; the second call announces what
-  /// came in between. `action` as for Error. Throws Error.
+  /// rmw_fastrtps first counts the waiting messages and then installs the listener. The second call
+  /// announces the messages that arrived in between. `action` as for Error. Throws Error.
   template <typename SetListener>
   static void listen(const SetListener& set_listener, const std::string& action) {
     detail::check(set_listener(), action);
     detail::check(set_listener(), action);
   }
-  /// Announces as the base does; but what this thread itself sends waits for the end of its
-  /// publish.
+  /// Announces as the base class does. Instances that this thread itself sends wait for the end of
+  /// its publish.
   void announce(std::size_t count) noexcept final;
-  /// Fills in when the work became ready, if the executor does not know. `received_ns` is the
-  /// middleware's stamp: system time.
+  /// Sets the time when the work became ready, if the executor does not know it. `received_ns` is
+  /// the middleware's stamp, in system time.
   static void stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace rclrt {
 
-/// A call into rcl failed. what() says which and carries rcl's own message.
+/// A failed call into rcl. what() names the call and has rcl's own message.
 class RCLRT_EXPORT Error : public std::runtime_error {
  public:
   /// Makes the error: `action` failed with `code`. Takes rcl's message.

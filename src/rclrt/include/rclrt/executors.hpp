@@ -22,52 +22,51 @@
 
 namespace rclrt {
 
-/// What holds for every executor.
+/// Options of every executor.
 using ExecutorOptions = executor::ExecutorOptions;
 /// Whether threads run under SCHED_FIFO.
 using Realtime = executor::Realtime;
-/// Why a spin with a time limit returned.
+/// The reason why a spin with a time limit returned.
 using SpinResult = executor::SpinResult;
-/// What holds for an events executor alone.
+/// Options of an events executor only.
 using EventsOptions = executor::EventsOptions;
-/// What holds for a static-order executor alone.
+/// Options of a static-order executor only.
 using StaticOrderOptions = executor::StaticOrderOptions;
-/// What holds for a wait-set executor alone.
+/// Options of a wait-set executor only.
 using WaitSetOptions = executor::WaitSetOptions;
-/// What holds for a workshop executor alone.
+/// Options of a workshop executor only.
 using WorkshopOptions = executor::WorkshopOptions;
-/// In which order a wait-set executor runs what is ready.
+/// The order in which a wait-set executor runs ready callbacks.
 using WaitSetOrder = executor::WaitSetOrder;
 
-/// Runs the callbacks of the nodes added to it. Life cycle and thread-safety as the engine's
-/// executors: add, prepare, spin; `cancel` from anywhere. Shutting the context down ends
-/// `spin` for good.
+/// Runs the callbacks of the nodes added to it. Life cycle and thread-safety are those of the
+/// engine's executors: add, prepare, spin; `cancel` from any thread. After the context is shut
+/// down, `spin` returns and cannot run again.
 class RCLRT_EXPORT Executor {
  public:
   virtual ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Adds the callbacks that the node has now and that are not there yet; the executor keeps them
-  /// alive. Leaves out the groups that are added by `add_callback_group` alone (see
-  /// Node::create_callback_group). At any time, from any thread. Throws as
-  /// executor::Executor::add; what was added before the throw stays.
+  /// Adds the present callbacks of the node that are not added yet; the executor keeps them alive.
+  /// Skips the groups that only `add_callback_group` adds (see Node::create_callback_group). At any
+  /// time, from any thread. Throws as executor::Executor::add; callbacks added before the throw
+  /// stay.
   RCLRT_SETUP void add_node(const Node& node);
-  /// Removes the callbacks of the node that this executor has, as executor::Executor::remove, those
-  /// added by `add_callback_group` too. Call it before destroying what they refer to.
+  /// Removes the node's callbacks from this executor, as executor::Executor::remove does, including
+  /// those added by `add_callback_group`. Call it before destroying what they refer to.
   RCLRT_SETUP void remove_node(const Node& node);
 
-  /// Adds the callbacks of one group that the node has now and that are not there yet, as
-  /// `add_node` does. Throws std::invalid_argument for nullptr, or when the node has no callback in
-  /// the group.
+  /// Adds the present callbacks of one group of the node that are not added yet, as `add_node`
+  /// does. Throws std::invalid_argument for nullptr, or if the node has no callback in the group.
   RCLRT_SETUP void add_callback_group(const std::shared_ptr<CallbackGroup>& group,
                                       const Node& node);
-  /// Removes the callbacks of one group of the node, as `remove_node` does; another executor may
-  /// have the group then.
+  /// Removes the callbacks of one group of the node, as `remove_node` does. Another executor may
+  /// take the group afterwards.
   RCLRT_SETUP void remove_callback_group(const std::shared_ptr<CallbackGroup>& group,
                                          const Node& node);
 
-  /// Adds one callback; removes it; changes its priority. See executor::Executor.
+  /// Adds one callback. See executor::Executor.
   RCLRT_SETUP void add(const std::shared_ptr<executor::Callback>& callback);
   /// Removes one callback. See executor::Executor.
   RCLRT_SETUP bool remove(const std::shared_ptr<executor::Callback>& callback) {
@@ -78,7 +77,7 @@ class RCLRT_EXPORT Executor {
     engine_->set_level(callback, priority);
   }
 
-  /// Prepares, spins as the functions of executor::Executor with these names.
+  /// Prepares the executor. This and the spin functions are those of executor::Executor.
   RCLRT_SETUP void prepare() { engine_->prepare(); }
   void spin() RCLRT_WAITS { engine_->spin(); }
   void spin_some() RCLRT_WAITS { engine_->spin_some(); }
@@ -100,7 +99,7 @@ class RCLRT_EXPORT Executor {
   const executor::Executor& engine() const noexcept { return *engine_; }
 
  protected:
-  friend class Context;  // closes its executors when it shuts down
+  friend class Context;  // closes the context's executors at shutdown
 
   /// Makes an executor of the engine's `engine`.
   RCLRT_SETUP Executor(std::shared_ptr<Context> context,
@@ -138,14 +137,14 @@ class RCLRT_EXPORT ThreadDispatchExecutor final : public Executor {
                                               ExecutorOptions options = {});
 };
 
-/// By deadline instead of priority, on one CPU. See executor::EdfExecutor.
+/// Runs callbacks by deadline instead of priority, on one CPU. See executor::EdfExecutor.
 class RCLRT_EXPORT EdfExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::EdfExecutor.
   RCLRT_SETUP explicit EdfExecutor(std::shared_ptr<Context> context, ExecutorOptions options = {});
 };
 
-/// The most urgent callback that is ready, to its end. See executor::PicasExecutor.
+/// Runs the most urgent ready callback to its end. See executor::PicasExecutor.
 class RCLRT_EXPORT PicasExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::PicasExecutor.
@@ -153,7 +152,7 @@ class RCLRT_EXPORT PicasExecutor final : public Executor {
                                      ExecutorOptions options = {});
 };
 
-/// A thread for each callback group. See executor::PerGroupExecutor.
+/// Runs each callback group on its own thread. See executor::PerGroupExecutor.
 class RCLRT_EXPORT PerGroupExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::PerGroupExecutor.
@@ -161,7 +160,7 @@ class RCLRT_EXPORT PerGroupExecutor final : public Executor {
                                         ExecutorOptions options = {});
 };
 
-/// In order of release, on one thread. See executor::EventsExecutor.
+/// Runs callbacks in order of release, on one thread. See executor::EventsExecutor.
 class RCLRT_EXPORT EventsExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::EventsExecutor.
@@ -169,7 +168,7 @@ class RCLRT_EXPORT EventsExecutor final : public Executor {
                                       ExecutorOptions options = {}, EventsOptions events = {});
 };
 
-/// One set at a time, in a fixed order: rclc's. See executor::StaticOrderExecutor.
+/// Runs one set at a time in a fixed order, as rclc does. See executor::StaticOrderExecutor.
 class RCLRT_EXPORT StaticOrderExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::StaticOrderExecutor.
@@ -178,7 +177,8 @@ class RCLRT_EXPORT StaticOrderExecutor final : public Executor {
                                            StaticOrderOptions static_order = {});
 };
 
-/// A pool of threads that take the priority of what they run. See executor::WorkshopExecutor.
+/// Runs callbacks on a pool of threads that take the callback's priority. See
+/// executor::WorkshopExecutor.
 class RCLRT_EXPORT WorkshopExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::WorkshopExecutor.
@@ -187,7 +187,7 @@ class RCLRT_EXPORT WorkshopExecutor final : public Executor {
                                         WorkshopOptions workshop = {});
 };
 
-/// The baseline, on rcl_wait. See executor::WaitSetExecutor.
+/// The baseline: runs callbacks on rcl_wait. See executor::WaitSetExecutor.
 class RCLRT_EXPORT WaitSetExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::WaitSetExecutor.
@@ -199,7 +199,7 @@ class RCLRT_EXPORT WaitSetExecutor final : public Executor {
 RCLRT_EXPORT const std::vector<std::string>& executor_names();
 
 /// Returns an executor by its name in files and on command lines. Throws std::invalid_argument with
-/// the names there are.
+/// a list of the valid names.
 RCLRT_EXPORT RCLRT_SETUP std::unique_ptr<Executor> make_executor(std::string_view name,
                                                                  std::shared_ptr<Context> context,
                                                                  ExecutorOptions options = {});

@@ -15,7 +15,7 @@ namespace detail {
 
 class EventWatcher;
 
-/// As long as it exists, `condition` is triggered whenever the ROS graph changes.
+/// While it exists, each change of the ROS graph triggers `condition`.
 class RCLRT_EXPORT GraphWatch {
  public:
   RCLRT_SETUP GraphWatch(std::shared_ptr<NodeHandle> node, GuardCondition& condition);
@@ -44,9 +44,9 @@ class GraphCallbackOf final : public GuardConditionOf<F> {
 }  // namespace detail
 
 /// Creates a callback of `node` for changes of the ROS graph. It takes nothing, or `const
-/// InstanceInfo&`, and runs after nodes, topics or services came or went anywhere; several changes
-/// may be one run. The first one in a context starts a thread of normal priority that waits for
-/// changes.
+/// InstanceInfo&`. It runs after nodes, topics or services have appeared or disappeared anywhere;
+/// several changes may be one run. The first one in a context starts a thread of normal priority
+/// that waits for changes.
 template <typename F>
 RCLRT_SETUP std::shared_ptr<GuardCondition> create_graph_callback(
     Node& node, F callback, const CallbackOptions& options = {}) {

@@ -16,17 +16,17 @@ namespace rclrt {
 
 class Context;
 
-/// Lets any thread ask for a callback to run. Triggers that come before it has started are one.
+/// Lets any thread request a run of a callback. Triggers before the callback starts count as one.
 class RCLRT_EXPORT GuardCondition : public Entity {
  public:
   /// Makes the guard condition; use Node::create_guard_condition.
   RCLRT_SETUP GuardCondition(std::shared_ptr<Context> context, const CallbackOptions& options);
   ~GuardCondition() override;
 
-  /// Makes the callback run, at least once, after this call has begun (with kSkipIfRunning: unless
-  /// it runs). Thread-safe. Under executors that listen it neither allocates nor takes a lock; for
-  /// `wait_set` it goes through rmw, which does. Must have returned before the guard condition
-  /// ends.
+  /// Makes the callback run at least once after this call has begun (with kSkipIfRunning: unless it
+  /// is running). Thread-safe. Under executors with listeners it neither allocates nor takes a
+  /// lock; for `wait_set` it goes through rmw, which does both. It must return before the guard
+  /// condition ends.
   void trigger() noexcept;
 
   void count_places(WaitSetPlaces& places) const override { ++places.guard_conditions; }

@@ -10,7 +10,7 @@
 namespace rclrt {
 
 namespace detail {
-/// What a loan goes back to when it is not published: the pool of a topic, or the middleware.
+/// Takes an unpublished loan back: the pool of a topic, or the middleware.
 class RCLRT_EXPORT LoanOwner {
  public:
   LoanOwner() = default;
@@ -25,10 +25,10 @@ class RCLRT_EXPORT LoanOwner {
 template <typename T>
 class Publisher;
 
-/// A message lent by `Publisher<T>::borrow`, to be filled in and handed to `publish`. Its content
-/// is what the last one left in this storage: set every field. Empty when there was none to lend,
-/// after moving from it and once published. One that is not published goes back when it ends; it
-/// may outlive its publisher. One thread at a time.
+/// A message lent by `Publisher<T>::borrow`, to be filled in and passed to `publish`. The storage
+/// still has the content of an earlier message: set every field. A loan is empty if there was no
+/// message to lend, after a move from it, and once it is published. An unpublished loan goes back
+/// when it is destroyed. A loan may outlive its publisher. Use it from one thread at a time.
 template <typename T>
 class Loan {
  public:
@@ -49,7 +49,7 @@ class Loan {
   ~Loan() { reset(); }
 
   explicit operator bool() const noexcept { return message_ != nullptr; }
-  /// Only of a loan that is not empty.
+  /// Requires a loan that is not empty.
   T& operator*() const noexcept { return *message_; }
   T* operator->() const noexcept { return message_; }
 

@@ -49,21 +49,21 @@ template <typename A>
 class ActionClient;
 class QosEventBase;
 
-/// What a node has besides its name.
+/// Options of a node.
 struct NodeOptions {
   /// From its first declared parameter on, the node offers ROS's six parameter services and
   /// publishes on /parameter_events. They are callbacks of the node: declare before `add_node`.
   bool parameter_services = true;
-  /// Of these services: by default less urgent than everything else.
+  /// Priority of these services; by default they are less urgent than everything else.
   int parameter_priority = INT_MIN;
 };
 
-/// A ROS node. Everything here belongs to the configure phase, on one thread, and throws Error
-/// when rcl refuses (an invalid name, for example). Entities live as long as somebody holds them;
-/// the node and the executor it is added to hold the callbacks.
+/// A ROS node. Everything here belongs to the configure phase, on one thread, and throws Error if
+/// rcl refuses it (an invalid name, for example). Entities live as long as they have an owner; the
+/// node and the executor that it is added to own the callbacks.
 class RCLRT_EXPORT Node {
  public:
-  /// Makes a node. Throws Error, as for a name that is none.
+  /// Makes a node. Throws Error, for example if the name is invalid.
   RCLRT_SETUP Node(std::shared_ptr<Context> context, const std::string& name,
                    const std::string& name_space = "/", const NodeOptions& options = {});
 
@@ -91,9 +91,9 @@ class RCLRT_EXPORT Node {
     return subscription;
   }
 
-  /// Creates a subscription for each of these topics, which share a callback and exclude each
+  /// Creates one subscription for each of these topics; they share a callback and exclude each
   /// other. `callback` takes `const T&` and the index of the topic, optionally followed by `const
-  /// InstanceInfo&`: so one callback on several chains sends on along that of its message.
+  /// InstanceInfo&`. So one callback on several chains can publish on the chain of its message.
   template <typename T, typename F>
   RCLRT_SETUP std::vector<std::shared_ptr<Subscription<T>>> create_subscriptions(
       const std::vector<std::string>& topics, const QoS& qos, F callback,
@@ -112,9 +112,9 @@ class RCLRT_EXPORT Node {
     return result;
   }
 
-  /// Creates a timer. `callback` takes nothing, or `const InstanceInfo&`, whose `release_ns` is the
-  /// nominal release. A period of more than 292 years is one that never ends. Throws
-  /// std::invalid_argument unless `period` is positive.
+  /// Creates a timer. `callback` takes nothing, or `const InstanceInfo&`; its `release_ns` is the
+  /// nominal release. A period of more than 292 years never ends. Throws std::invalid_argument
+  /// unless `period` is positive.
   template <typename F>
   RCLRT_SETUP std::shared_ptr<Timer> create_wall_timer(realtime::SaturatingNanoseconds period,
                                                        F callback, CallbackOptions options = {},
@@ -190,7 +190,7 @@ class RCLRT_EXPORT Node {
     return service;
   }
 
-  /// Creates a client. `options.priority` is that of the callbacks that handle the responses.
+  /// Creates a client. The callbacks that handle the responses run at `options.priority`.
   template <typename S>
   RCLRT_SETUP std::shared_ptr<Client<S>> create_client(const std::string& name, const QoS& qos = 10,
                                                        const CallbackOptions& options = {}) {
@@ -210,9 +210,10 @@ class RCLRT_EXPORT Node {
     return condition;
   }
 
-  /// Declares a parameter of the type that holds `value`, its default: the ROS arguments may say
-  /// another (`-p name:=value`, a parameter file). Throws std::invalid_argument when the name is
-  /// declared already, or the value is of another type, out of range or refused by a callback.
+  /// Declares a parameter with the type of `value`, which is its default. The ROS arguments may
+  /// override the value (`-p name:=value`, a parameter file). Throws std::invalid_argument if the
+  /// name is declared already, or if the value is of another type, out of range or refused by a
+  /// callback.
   template <typename T>
   RCLRT_SETUP Parameter<StoredParameter<T>> declare_parameter(
       const std::string& name, T value, const ParameterOptions<StoredParameter<T>>& options = {}) {
@@ -247,17 +248,18 @@ class RCLRT_EXPORT Node {
   std::size_t count_clients(const std::string& service) const;
   /// Returns the names of all nodes, with their namespaces.
   std::vector<std::string> get_node_names() const;
-  /// Waits until as many are there, polling once a millisecond; at most `timeout`, negative: for
-  /// ever. Returns false when that has passed first, or the context is shut down.
+  /// Waits until the topic has at least so many publishers, polling once a millisecond. Returns
+  /// false if `timeout` (negative: no limit) has passed first, or the context is shut down.
   bool wait_for_publishers(const std::string& topic, std::size_t at_least,
                            realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
   /// Waits for subscriptions as wait_for_publishers does for publishers.
   bool wait_for_subscribers(const std::string& topic, std::size_t at_least,
                             realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
 
-  /// Creates a group whose members exclude each other, or do not. Without
-  /// `automatically_add_to_executor_with_node`, `Executor::add_node` leaves its members out, and
-  /// `Executor::add_callback_group` adds them: so groups of one node run in different executors.
+  /// Creates a mutually exclusive or reentrant group. Without
+  /// `automatically_add_to_executor_with_node`, `Executor::add_node` skips its members and
+  /// `Executor::add_callback_group` adds them. So groups of one node can run in different
+  /// executors.
   RCLRT_SETUP std::shared_ptr<CallbackGroup> create_callback_group(
       CallbackGroupType type = CallbackGroupType::kMutuallyExclusive,
       bool automatically_add_to_executor_with_node = true) {
@@ -268,16 +270,16 @@ class RCLRT_EXPORT Node {
     return group;
   }
 
-  /// Returns whether `Executor::add_node` adds this callback of the node: not one of a group that
-  /// was created with `automatically_add_to_executor_with_node` false.
+  /// Returns whether `Executor::add_node` adds this callback of the node: false if its group was
+  /// created with `automatically_add_to_executor_with_node` false.
   RCLRT_SETUP bool is_added_with_node(const executor::Callback& callback) const;
 
   /// Returns the handle, for entities of your own (see add_callback).
   const std::shared_ptr<NodeHandle>& handle() const noexcept { return handle_; }
 
-  /// Adds a callback of an entity that something else created for this node: an executor that takes
-  /// the node takes it, too. What `create_action_client` and its like use, and what an entity of
-  /// your own needs, derived from SubscriptionBase or Subscription<T>.
+  /// Adds a callback of an entity that other code created for this node: an executor that takes the
+  /// node takes the callback, too. `create_action_client` and similar functions use it. Use it for
+  /// entities of your own, derived from SubscriptionBase or Subscription<T>.
   RCLRT_SETUP void add_callback(std::shared_ptr<executor::Callback> callback) {
     callbacks_.push_back(std::move(callback));
   }
@@ -286,7 +288,8 @@ class RCLRT_EXPORT Node {
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
 
  private:
-  /// Sets a group of their own, unless there is one that is not reentrant: they share state.
+  /// Sets a mutually exclusive group of their own, unless the options have one already. The
+  /// callbacks share state.
   static void exclude_each_other(CallbackOptions& options) {
     if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
       options.group = std::make_shared<CallbackGroup>();

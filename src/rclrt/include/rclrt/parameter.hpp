@@ -20,7 +20,7 @@
 
 namespace rclrt {
 
-/// Both ends belong to it. With a step, values are `from + n * step`, and `to`.
+/// A range that includes both ends. With a step, the valid values are `from + n * step`, and `to`.
 template <typename T>
 struct ParameterRange {
   T from;
@@ -28,11 +28,11 @@ struct ParameterRange {
   T step = 0;
 };
 
-/// What a parameter can be told when it is declared.
+/// Options of a parameter, set when it is declared.
 template <typename T>
 struct ParameterOptions {
   std::string description;
-  std::string constraints;  ///< for people: what else a value must be; checked by nobody
+  std::string constraints;  ///< for people: what else a value must be; not checked
   bool read_only = false;   ///< keeps the value it is declared with
 };
 
@@ -79,8 +79,8 @@ struct ParameterEntry {
 
 }  // namespace detail
 
-/// Reads the parameter it was declared as, from any thread; cheap to copy. It keeps its last value
-/// when the parameter is undeclared.
+/// Reads one declared parameter, from any thread; cheap to copy. It keeps the last value when the
+/// parameter is undeclared.
 template <typename T>
 class Parameter {
   static constexpr bool kIsScalar = detail::kIsScalarParameter<T>;
@@ -90,9 +90,9 @@ class Parameter {
   explicit Parameter(std::shared_ptr<const detail::ParameterEntry> entry)
       : entry_(std::move(entry)) {}
 
-  /// Returns the value now. For bools, integers and doubles one atomic load. Two parameters that
-  /// were set together may be read one before and one after: who needs them together takes them
-  /// over in a post-set callback (see Parameters).
+  /// Returns the current value; one atomic load for bools, integers and doubles. If two parameters
+  /// are set together, a reader may get one before and one after the change. To get both together,
+  /// copy them in a post-set callback (see Parameters).
   T get() const noexcept RCLRT_NONBLOCKING
     requires kIsScalar
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ROS parameter may hold.
+// The types of value that a ROS parameter may hold.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,8 @@ RCLRT_EXPORT const char* to_string(ParameterType type) noexcept;
 /// Returns the value for people, in YAML's flow style: 1, 2.5, true, "text", [1, 2].
 RCLRT_EXPORT std::string to_string(const ParameterValue& value);
 
-/// Returns `value` as a `type`: itself, or an integer where a double is wanted, if that loses
-/// nothing (people write `gain: 2`). kNotSet otherwise.
+/// Returns `value` as a `type`: unchanged, or an integer as a double if that loses nothing (people
+/// write `gain: 2`). Returns kNotSet otherwise.
 RCLRT_EXPORT ParameterValue converted(ParameterValue value, ParameterType type);
 
 namespace detail {
@@ -74,7 +74,7 @@ constexpr auto parameter_type_of() {
 template <typename T>
 using StoredParameter = decltype(detail::parameter_type_of<T>())::type;
 
-/// A name with a value: what somebody wants to set.
+/// A name and the requested value.
 struct ParameterChange {
   std::string name;
   ParameterValue value;

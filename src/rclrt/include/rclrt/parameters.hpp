@@ -26,21 +26,22 @@
 
 namespace rclrt {
 
-/// Whether parameters were set, and why not.
+/// The result of a set: success, or the reason of the refusal.
 using SetParametersResult = rcl_interfaces::msg::SetParametersResult;
 
-/// Every parameter is declared first, with its type for good. All member functions are
+/// Every parameter is declared first, with a type that never changes. All member functions are
 /// thread-safe; they lock and may allocate, so callbacks with a deadline read through
-/// `Parameter<T>`. One thread changes parameters at a time, and the others wait. Its callbacks may
-/// read, but neither set, declare, undeclare nor add or remove callbacks: std::logic_error.
+/// `Parameter<T>`. One thread changes parameters at a time, and the others wait. A parameter
+/// callback may read. It gets std::logic_error if it sets, declares or undeclares a parameter, or
+/// adds or removes a callback.
 class RCLRT_EXPORT Parameters {
  public:
-  /// Is asked about the changes before they happen, the value of a new parameter included; may
-  /// refuse with a reason.
+  /// Called before changes are made, also for the value of a new parameter; may refuse them with a
+  /// reason.
   using OnSet = std::function<SetParametersResult(const std::vector<ParameterChange>&)>;
-  /// Is told of the changes that have happened.
+  /// Called after changes have been made.
   using OnChanged = std::function<void(const std::vector<ParameterChange>&)>;
-  /// For removing a callback.
+  /// Identifies a callback, to remove it.
   enum class CallbackHandle : std::uint64_t {};
 
   /// Makes the parameters of a node, none declared.
@@ -55,33 +56,34 @@ class RCLRT_EXPORT Parameters {
   ParameterValue get(const std::string& name) const;
   /// Returns the descriptor; with the name alone when it is not declared.
   rcl_interfaces::msg::ParameterDescriptor describe(const std::string& name) const;
-  /// Returns the names that are one of `prefixes` or below one (separated by dots; none: all
-  /// names), at most `depth` levels down; 0: however deep. And the prefixes that these names have.
+  /// Returns the names that equal one of `prefixes` or are below one (separated by dots; no
+  /// prefixes: all names), at most `depth` levels down (0: no limit). Also returns the prefixes of
+  /// these names.
   rcl_interfaces::msg::ListParametersResult list(const std::vector<std::string>& prefixes = {},
                                                  std::uint64_t depth = 0) const;
 
-  /// Refuses, with the reason, what is not declared, read-only, of another type or out of range,
-  /// and what an on-set callback refuses.
+  /// Sets a parameter. Refuses, with the reason, a parameter that is not declared or is read-only,
+  /// a value of another type or out of range, and a change that an on-set callback refuses.
   SetParametersResult set(const std::string& name, ParameterValue value);
   /// Sets all of them or none.
   SetParametersResult set_atomically(std::vector<ParameterChange> changes);
   /// Throws std::invalid_argument when it is not declared, or read-only.
   void undeclare(const std::string& name);
 
-  /// Adds a callback. Callbacks are called in the order in which they were added, on the thread
-  /// that sets (usually the one that serves the request), one set at a time.
+  /// Adds a callback. Callbacks run in the order in which they were added, on the thread that sets
+  /// (usually the one that serves the request), one set at a time.
   CallbackHandle add_on_set_parameters_callback(OnSet callback);
   /// Adds a callback that is called after parameters were set, as above.
   CallbackHandle add_post_set_parameters_callback(OnChanged callback);
-  /// Removes a callback. When it has returned, the callback does not run any more. Returns false
-  /// when it was removed before.
+  /// Removes a callback; it does not run any more after this has returned. Returns false if it was
+  /// removed before.
   bool remove_callback(CallbackHandle handle);
 
-  /// Returns what the command line and its parameter files say about parameters of this node that
-  /// nobody has declared: typing errors, mostly.
+  /// Returns the parameters that the command line and its parameter files set for this node and
+  /// that are not declared: mostly typing errors.
   std::vector<std::string> undeclared_overrides() const;
   /// Warns on stderr of the overrides that have no effect: those that are not declared, and
-  /// `use_sim_time`, which no timer follows. Once for each name; Executor::add_node calls it.
+  /// `use_sim_time`, which no timer follows. Warns once for each name; Executor::add_node calls it.
   RCLRT_SETUP void warn_of_ignored_overrides();
 
  private:
@@ -91,9 +93,9 @@ class RCLRT_EXPORT Parameters {
   template <typename F>
   using Callbacks = std::vector<std::pair<CallbackHandle, F>>;
 
-  /// Declares a parameter. The value of an override wins over `value`, which may be monostate: then
-  /// there must be one. Throws std::invalid_argument when the name is empty or declared already, or
-  /// the value refused.
+  /// Declares a parameter. An override takes precedence over `value`. If `value` is monostate,
+  /// there must be an override. Throws std::invalid_argument if the name is empty or declared
+  /// already, or the value is refused.
   std::shared_ptr<const detail::ParameterEntry> declare(
       rcl_interfaces::msg::ParameterDescriptor descriptor, ParameterValue value);
 
@@ -133,10 +135,10 @@ class RCLRT_EXPORT Parameters {
   mutable realtime::PiMutex mutex_;  // guards entries_; never held while a callback runs
   std::map<std::string, Entry> entries_;
 
-  // One thread changes parameters at a time, callbacks and event included, so these see the
-  // changes in their order. It guards all below, and is taken before mutex_.
+  // One thread changes parameters at a time, callbacks and event included, so callbacks and events
+  // are in the order of the changes. It guards all below, and is locked before mutex_.
   realtime::PiMutex setting_;
-  std::atomic<std::thread::id> setter_;  // who has setting_
+  std::atomic<std::thread::id> setter_;  // the thread that holds setting_
   Callbacks<OnSet> on_set_;
   Callbacks<OnChanged> on_changed_;
   std::uint64_t last_handle_ = 0;

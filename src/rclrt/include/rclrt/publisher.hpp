@@ -26,10 +26,10 @@ namespace rclrt {
 class Node;
 struct NodeHandle;
 
-/// What a publisher does besides sending.
+/// Options of a publisher.
 struct PublisherOptions {
-  /// How many messages may be borrowed, or be in the hands of `publish`, at once. So many are made
-  /// when the publisher is.
+  /// How many messages may be borrowed, or be in use by `publish`, at once. The publisher allocates
+  /// this number when it is made.
   std::size_t loans = 1;
 };
 
@@ -46,11 +46,11 @@ struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
   void* borrow() noexcept;
   void give_back(void* token) noexcept override;
 
-  /// Returns how many subscriptions are matched. Asks the middleware, which takes a lock for it,
-  /// only when some have come or gone.
+  /// Returns how many subscriptions are matched. Asks the middleware, which locks for it, only
+  /// after some have appeared or disappeared.
   std::size_t count_subscriptions() noexcept;
 
-  /// Ends the warnings of subscriptions that do not fit: a callback of the user is told instead.
+  /// Ends the warnings of incompatible subscriptions: a callback of the user gets them instead.
   void end_qos_warnings() noexcept { warning_.reset(); }
 
   const std::shared_ptr<NodeHandle> node;
@@ -65,7 +65,7 @@ struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
   bool listens_ = false;  // to matched_
   std::unique_ptr<QosWarning> warning_;
   // The listener counts changes after the middleware has counted subscriptions. The number is kept
-  // with the change it was read after, so a thread that is late with it is corrected by the next.
+  // with the change after which it was read, so the next thread corrects the number of a late one.
   std::atomic<std::uint32_t> change_{1};
   std::atomic<std::uint64_t> known_{0};  // upper half: the change; lower half: the subscriptions
 };
@@ -81,7 +81,7 @@ class RCLRT_EXPORT PublisherBase {
 
   /// Returns the name after remapping, with its namespace.
   std::string get_topic_name() const;
-  /// Returns how many subscriptions it is matched with now, those of the same context included.
+  /// Returns how many subscriptions it is matched with now, including those of the same context.
   std::size_t get_subscription_count() const;
   /// Returns how many of them get its messages by reference.
   std::size_t get_intra_process_subscription_count() const;
@@ -91,8 +91,8 @@ class RCLRT_EXPORT PublisherBase {
   /// Returns whether the middleware lends messages of this type to be published without a copy.
   bool can_loan_messages() const noexcept { return handle_->lends; }
 
-  /// Says that it is alive; for QoS::liveliness_by_topic, besides publishing. Thread-safe. False
-  /// after a shutdown.
+  /// Signals that the publisher is alive, for QoS::liveliness_by_topic; publishing does so, too.
+  /// Thread-safe. Returns false after a shutdown.
   bool assert_liveliness() noexcept;
 
   /// Returns the handle, for entities of your own.
@@ -105,11 +105,11 @@ class RCLRT_EXPORT PublisherBase {
                             const QoS& qos, const PublisherOptions& options,
                             detail::GetIntraTopic get_topic);
 
-  /// Sends through the middleware; false, with a report on stderr, if that fails.
+  /// Sends through the middleware. Returns false, with a report on stderr, if that fails.
   bool send(const void* message) noexcept;
-  /// Sends `message`, the one in `slot`; the caller's hold on it ends.
+  /// Sends `message`, which is in `slot`. Ends the caller's hold on the slot.
   bool send_slot(detail::IntraSlot* slot, const void* message) noexcept;
-  /// Sends `message`, which the middleware lent; it stays lent when this returns false.
+  /// Sends `message`, which the middleware lent. The message stays lent if this returns false.
   bool send_lent(void* message) noexcept;
 
   bool has_intra_process_subscriptions() const noexcept { return writer_.matched() > 0; }
@@ -139,10 +139,10 @@ class Publisher : public PublisherBase {
       : PublisherBase(std::move(node), rosidl_typesupport_cpp::get_message_type_support_handle<T>(),
                       topic, qos, options, &detail::get_intra_topic<T>) {}
 
-  /// Sends `message`; for intra-process subscriptions it is copied once, into storage that exists.
-  /// False when it was not sent, because the context is shut down, the middleware refused it, or
+  /// Sends `message`; for intra-process subscriptions it is copied once, into existing storage.
+  /// Returns false if it was not sent: the context is shut down, the middleware refused it, or
   /// intra-process subscriptions hold every slot of the pool. rmw_fastrtps itself allocates about
-  /// once per call; without it nothing is allocated for a message of a size that was there before.
+  /// once per call; without it a message of a size seen before allocates nothing.
   bool publish(const T& message) noexcept {
     if (!has_intra_process_subscriptions()) {
       return send(&message);
@@ -155,9 +155,10 @@ class Publisher : public PublisherBase {
     return publish(std::move(copy));
   }
 
-  /// Returns a message to fill in and publish without a copy: of the pool that is shared with
-  /// intra-process subscriptions if there are any, else of the middleware if it lends messages of
-  /// this type, else of the pool. Empty when all are in use. Allocates nothing itself.
+  /// Returns a message to fill in and publish without a copy. It comes from the pool that is shared
+  /// with intra-process subscriptions if there are any, else from the middleware if it lends
+  /// messages of this type, else from the pool. The loan is empty if all are in use. Allocates
+  /// nothing itself.
   Loan<T> borrow() noexcept {
     if (handle_->lends && !has_intra_process_subscriptions()) {
       if (void* const message = handle_->borrow()) {
@@ -167,9 +168,9 @@ class Publisher : public PublisherBase {
     return lend_slot();
   }
 
-  /// Sends what was borrowed from this publisher, or from the pool by another one of the same topic
-  /// and context. False as above, and for an empty loan or one from elsewhere. The loan is over in
-  /// any case.
+  /// Sends a message borrowed from this publisher, or from the pool by another publisher of the
+  /// same topic and context. Returns false as above, and for an empty loan or one from elsewhere.
+  /// The loan ends in any case.
   bool publish(Loan<T> loan) noexcept {
     if (!loan) {
       return false;

@@ -39,7 +39,7 @@ class QoS {
     return *this;
   }
 
-  /// Sets the longest time between two messages that is offered or asked for. See QosEventBase.
+  /// Sets the longest time between two messages, offered or requested. See QosEventBase.
   QoS& deadline(realtime::SaturatingNanoseconds period) {
     profile_.deadline = to_rmw(period);
     return *this;
@@ -49,13 +49,13 @@ class QoS {
     profile_.lifespan = to_rmw(age);
     return *this;
   }
-  /// Counts as alive for `lease` after its process gave a sign of life.
+  /// Makes the publisher count as alive for `lease` after each sign of life of its process.
   QoS& liveliness_automatic(realtime::SaturatingNanoseconds lease) {
     profile_.liveliness = RMW_QOS_POLICY_LIVELINESS_AUTOMATIC;
     profile_.liveliness_lease_duration = to_rmw(lease);
     return *this;
   }
-  /// Counts as alive for `lease` after it has published, or called `assert_liveliness`.
+  /// Makes the publisher count as alive for `lease` after each message or `assert_liveliness`.
   QoS& liveliness_by_topic(realtime::SaturatingNanoseconds lease) {
     profile_.liveliness = RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC;
     profile_.liveliness_lease_duration = to_rmw(lease);

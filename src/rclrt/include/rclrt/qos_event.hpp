@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the middleware tells about the quality of service of a publisher or a subscription.
+// Events of the middleware about the QoS of a publisher or a subscription.
 #pragma once
 
 #include <rcl/event.h>
@@ -22,7 +22,7 @@
 
 namespace rclrt {
 
-// Statuses count since the beginning (`total_count`) and since the last callback
+// Statuses count from the beginning (`total_count`) and from the last callback
 // (`total_count_change`).
 
 /// Status of a publisher that offered a deadline and did not keep it.
@@ -31,11 +31,12 @@ using OfferedDeadlineMissed = rmw_offered_deadline_missed_status_t;
 using LivelinessLost = rmw_liveliness_lost_status_t;
 /// Status of a subscription for which no message came within its deadline.
 using RequestedDeadlineMissed = rmw_requested_deadline_missed_status_t;
-/// Status of a subscription whose publishers became alive or ceased to be.
+/// Status of a subscription: publishers became alive or ceased to be alive.
 using LivelinessChanged = rmw_liveliness_changed_status_t;
 /// Status of a subscription that the middleware could not give a message.
 using MessageLost = rmw_message_lost_status_t;
-/// Status of a publisher or a subscription whose other side was found and not matched.
+/// Status of a publisher or a subscription that found an incompatible endpoint and was not matched
+/// with it.
 using QosIncompatible = rmw_qos_incompatible_event_status_t;
 
 class QosEventBase;
@@ -44,7 +45,7 @@ namespace detail {
 
 class EventWatcher;
 
-/// As long as it exists, what happens is collected.
+/// While it exists, events are collected.
 class RCLRT_EXPORT EventWatch {
  public:
   /// Throws Error, std::system_error.
@@ -60,9 +61,9 @@ class RCLRT_EXPORT EventWatch {
 
 }  // namespace detail
 
-/// An rcl event: a guard condition that is triggered when the middleware reports it. Events that
-/// come before the callback has started are one. The first one in a context starts a thread of
-/// normal priority that waits for them, whether or not an executor has the callback.
+/// An rcl event: a guard condition that is triggered when the middleware reports the event. Events
+/// before the callback has started count as one. The first one in a context starts a thread of
+/// normal priority that waits for events, whether or not an executor has the callback.
 class RCLRT_EXPORT QosEventBase : public GuardCondition {
  public:
   /// Makes the event. Throws std::invalid_argument for a second one of a kind for one publisher or
@@ -119,8 +120,8 @@ constexpr auto event_of(const SubscriptionBase& /*source*/) {
   }
 }
 
-/// Fills in what has changed since `before`, and takes `now` over into it. Not left to the
-/// middleware, which counts from the last time the status was taken: several are one callback.
+/// Fills in the changes since `before`, and copies `now` into it. The middleware counts from the
+/// last time the status was taken; that would be wrong, because several takes are one callback.
 template <typename Status>
 bool note_change(Status& now, Status& before) {
   bool changed = false;
@@ -173,8 +174,8 @@ class QosEventOf final : public QosEventBase {
   }
 
  private:
-  /// Takes over what the middleware reported before there was this event: to the warning of
-  /// endpoints that do not fit, which ends with it.
+  /// Takes over the reports from before this event existed. Until then the warning of incompatible
+  /// endpoints received them; the warning ends when this event begins.
   bool collect_earlier() {
     if constexpr (std::is_same_v<Status, QosIncompatible>) {
       Status status{};  // NOLINT(bugprone-invalid-enum-default-initialization): as rmw has it
@@ -191,7 +192,7 @@ class QosEventOf final : public QosEventBase {
   realtime::PiMutex mutex_;  // guards the two below, for a copy
   // NOLINTBEGIN(bugprone-invalid-enum-default-initialization): as rmw has them
   Status newest_ = {};
-  Status last_ = {};  // that a callback was told
+  Status last_ = {};  // as passed to the last callback
   // NOLINTEND(bugprone-invalid-enum-default-initialization)
   const bool has_earlier_ = collect_earlier();
   const EventWatch watch_{*this};  // ends before what it collects into

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a node needs.
+// The umbrella header: everything that a node needs.
 #pragma once
 
 #include "rclrt/action.hpp"

@@ -32,9 +32,9 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   /// Returns the name after remapping, with its namespace.
   std::string get_service_name() const;
 
-  /// Returns how many responses the middleware did not send, because it did not find the client
-  /// that asked: not yet (rmw_fastrtps waits 100 ms for a client that is being discovered), no
-  /// more, or with other settings for quality of service. Thread-safe.
+  /// Returns how many responses the middleware did not send because it did not find the client: it
+  /// is not discovered yet (rmw_fastrtps waits 100 ms for that), it is gone, or its QoS differs.
+  /// Thread-safe.
   std::uint64_t lost_responses() const noexcept RCLRT_NONBLOCKING {
     return lost_responses_.load(std::memory_order_relaxed);
   }
@@ -44,7 +44,7 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
 
  protected:
-  /// Takes the oldest request; false when there is none. Throws Error.
+  /// Takes the oldest request. Returns false if there is none. Throws Error.
   bool take(void* request, rmw_request_id_t& id, InstanceInfo& info);
   /// Sends the answer to the client that asked, or counts it as lost. Throws Error.
   void respond(rmw_request_id_t& id, void* response);
@@ -59,12 +59,12 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   rcl_service_t service_;
   std::size_t place_ = 0;  // in the wait set
   std::atomic<std::uint64_t> lost_responses_{0};
-  // The rcl listener stays from the first attach on: rmw_fastrtps calls that of a service without a
-  // look whether it was taken away meanwhile.
-  bool has_listener_ = false;  // attach's alone
+  // The rcl listener stays from the first attach on: rmw_fastrtps calls the listener of a service
+  // without a check whether it was removed meanwhile.
+  bool has_listener_ = false;  // used by attach alone
 };
 
-/// A service whose callback fills in the response.
+/// A service with a callback that fills in the response.
 template <typename S>
 class Service : public ServiceBase {
  public:

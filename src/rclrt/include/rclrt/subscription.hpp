@@ -27,11 +27,11 @@ namespace rclrt {
 struct NodeHandle;
 
 /// An rcl subscription as an entity of the engine. Messages are taken on the worker that runs the
-/// callback, into storage that exists since construction.
+/// callback, into storage allocated at construction.
 class RCLRT_EXPORT SubscriptionBase : public Entity {
  public:
-  /// Makes the subscription. `get_topic` is for CallbackOptions::intra_process; throws
-  /// std::invalid_argument when it is asked for without, or with a quality of service that excludes
+  /// Makes the subscription. `get_topic` is for CallbackOptions::intra_process. Throws
+  /// std::invalid_argument if that is requested without `get_topic`, or with a QoS that excludes
   /// it.
   RCLRT_SETUP SubscriptionBase(std::shared_ptr<NodeHandle> node,
                                const rosidl_message_type_support_t* type, const std::string& topic,
@@ -53,7 +53,7 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   const rcl_subscription_t& rcl() const noexcept { return subscription_; }
   const std::shared_ptr<NodeHandle>& node() const noexcept { return node_; }
   detail::EventKinds& events() noexcept { return events_; }
-  /// Ends the warnings of publishers that do not fit: a callback of the user is told instead.
+  /// Ends the warnings of incompatible publishers: a callback of the user gets them instead.
   void end_qos_warnings() noexcept { warning_.reset(); }
 
   void count_places(WaitSetPlaces& places) const override;
@@ -61,21 +61,22 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
 
  protected:
-  /// Takes the oldest message from the middleware; false when there is none. Fills in when the
-  /// message arrived if the executor does not know. Throws Error.
+  /// Takes the oldest message from the middleware. Returns false if there is none. Sets the time of
+  /// its arrival if the executor does not know it. Throws Error.
   bool take(void* message, InstanceInfo& info);
 
-  /// Returns whether one instance stands for the newest message, handed over or not. Then, when
-  /// nothing was taken, it is worth looking once more: see take_slot.
+  /// Returns whether one instance represents the newest message, handed over or not. If so and
+  /// nothing was taken, the caller must try once more: see take_slot.
   bool keeps_newest() const noexcept;
 
-  /// Returns the oldest message that was handed over within the context; nullptr when there is
-  /// none. Ends with `return_slot`.
+  /// Returns the oldest message that was handed over within the context; nullptr if there is none.
+  /// `return_slot` must follow.
   const detail::IntraSlot* take_slot(InstanceInfo& info) noexcept;
   /// Ends the hold on what take_slot returned.
   void return_slot(const detail::IntraSlot* slot) noexcept;
 
-  /// Takes as `take` does, without a copy; nullptr when there is none. `give_back` must follow.
+  /// Takes as `take` does, without a copy. Returns nullptr if there is none. `give_back` must
+  /// follow.
   const void* take_lent(InstanceInfo& info);
   /// Gives what take_lent returned back to the middleware.
   void give_back(const void* lent) noexcept;
@@ -99,7 +100,7 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   std::unique_ptr<detail::QosWarning> warning_;
 };
 
-/// A subscription whose callback gets each message.
+/// A subscription with a callback for each message.
 template <typename T>
 class Subscription : public SubscriptionBase {
  protected:
@@ -110,8 +111,8 @@ class Subscription : public SubscriptionBase {
                          rosidl_typesupport_cpp::get_message_type_support_handle<T>(), topic, qos,
                          options, &detail::get_intra_topic<T>) {}
 
-  /// A message that is read where it is, handed over or lent by the middleware, as long as this
-  /// exists.
+  /// A message that is read in place while this object exists; it was handed over, or lent by the
+  /// middleware.
   class InPlace {
    public:
     /// Takes a message without a copy, if there is one.
@@ -144,7 +145,8 @@ class Subscription : public SubscriptionBase {
     const T* message_ = nullptr;
   };
 
-  /// Takes a message, a copy of one that is read in place; false when there is none. Throws Error.
+  /// Takes a message; copies one that is read in place. Returns false if there is none. Throws
+  /// Error.
   bool take(T* message, InstanceInfo& info) {
     return take_once(message, info) || (this->keeps_newest() && take_once(message, info));
   }
@@ -161,7 +163,8 @@ class Subscription : public SubscriptionBase {
 
 namespace detail {
 
-/// What a subscription has taken before its instance runs; see executor::Callback::take_input.
+/// The input that a subscription has taken before its instance runs; see
+/// executor::Callback::take_input.
 enum class TakenAhead : std::uint8_t {
   kNotAsked,  ///< the instance takes its message itself
   kNothing,   ///< there was no message
@@ -260,7 +263,7 @@ class SubscriptionOf final : public Subscription<T> {
 
   F function_;
   T message_;  // reused: a message of a size seen before allocates nothing
-  // Of an instance whose input was taken ahead, by the thread that runs it.
+  // For an instance with an input that was taken ahead; used by the thread that runs it.
   std::optional<typename Subscription<T>::InPlace> in_place_;
   TakenAhead taken_ahead_ = TakenAhead::kNotAsked;
 };

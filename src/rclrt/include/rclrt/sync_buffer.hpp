@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of several topics that wait for each other. Pure: no ROS, no clock, no lock.
+// Buffers for messages of several topics that form sets. Pure: no ROS, no clock, no lock.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace rclrt {
 
-/// Which messages belong together.
+/// Decides which messages form a set.
 enum class SyncPolicy {
   kExact,        ///< equal stamps
   kApproximate,  ///< the nearest stamps, at most a window apart
 };
 
-/// Forms sets of messages, one of each input, as they arrive. A message is put at once in the set
-/// whose stamps are closest together (and all within the window, or equal); its messages and
-/// everything older at each input are then done with. Each message is in at most one set, and sets
-/// are in order at every input. Unlike message_filters' approximate policy it never waits for a
-/// possibly better partner: that adds no delay, and for inputs of equal rate it finds the same
-/// sets. Messages are swapped into storage that exists since construction.
+/// Forms sets of messages, one of each input, as they arrive. A message joins at once the set with
+/// the closest stamps (all within the window, or equal). The set's messages and everything older at
+/// each input are then removed. Each message is in at most one set, and sets are in order at every
+/// input. Unlike message_filters' approximate policy it never waits for a possibly better partner:
+/// that adds no delay, and for inputs of equal rate it finds the same sets. Messages are swapped
+/// into storage allocated at construction.
 template <typename... Ts>
 class SyncBuffer {
  public:
@@ -32,7 +32,7 @@ class SyncBuffer {
       : matcher_(sizeof...(Ts), depth, policy == SyncPolicy::kExact ? 0 : window_ns),
         slots_(std::vector<Ts>(depth)...) {}
 
-  /// Adds to input `I`. True when that made a set: see `get`, then `consume`.
+  /// Adds a message to input `I`. Returns true if that completed a set: see `get`, then `consume`.
   template <std::size_t I>
   bool add(std::tuple_element_t<I, std::tuple<Ts...>>& message, std::int64_t stamp_ns) {
     std::swap(std::get<I>(slots_)[matcher_.add(I, stamp_ns)], message);
@@ -48,7 +48,7 @@ class SyncBuffer {
   /// Removes the set and everything older.
   void consume() { matcher_.consume(); }
 
-  /// Returns how many messages gave way without ever being in a set.
+  /// Returns how many messages were dropped without ever being in a set.
   std::uint64_t lost() const { return matcher_.lost(); }
 
  private:
@@ -56,11 +56,11 @@ class SyncBuffer {
   std::tuple<std::vector<Ts>...> slots_;
 };
 
-/// The same for inputs of one type, as many as there are.
+/// The same for any number of inputs of one type.
 template <typename T>
 class SyncListBuffer {
  public:
-  /// Makes a buffer for so many inputs in which `depth` messages of each may wait.
+  /// Makes a buffer for this number of inputs, in which `depth` messages of each may wait.
   SyncListBuffer(std::size_t inputs, std::size_t depth, SyncPolicy policy, std::int64_t window_ns)
       : matcher_(inputs, depth, policy == SyncPolicy::kExact ? 0 : window_ns),
         slots_(inputs, std::vector<T>(depth)),
@@ -83,7 +83,7 @@ class SyncListBuffer {
   /// Removes the set and everything older.
   void consume() { matcher_.consume(); }
 
-  /// Returns how many messages gave way without ever being in a set.
+  /// Returns how many messages were dropped without ever being in a set.
   std::uint64_t lost() const { return matcher_.lost(); }
 
  private:

@@ -16,15 +16,15 @@
 
 namespace rclrt {
 
-/// Which messages of several topics are taken together.
+/// Options for the matching of messages of several topics.
 struct SyncOptions {
   SyncPolicy policy = SyncPolicy::kApproximate;
   /// How far apart the stamps of a set may be for kApproximate; not negative.
   realtime::SaturatingNanoseconds window = std::chrono::seconds(1);
 };
 
-/// Returns the time by which messages are put together, in nanoseconds: `header.stamp`, or
-/// `stamp_ns`. Specialise it for messages that keep it elsewhere.
+/// Returns the time by which messages are matched, in nanoseconds: `header.stamp`, or `stamp_ns`.
+/// Specialise it for messages that keep it elsewhere.
 template <typename T>
 std::int64_t message_stamp_ns(const T& message) {
   if constexpr (requires { message.header.stamp.sec; }) {
@@ -43,7 +43,7 @@ struct Synchronizer {
 
 namespace detail {
 
-/// Calls `function` for the set in the buffer, and removes that from it, whatever is thrown.
+/// Calls `function` for the set in the buffer, and then removes the set, even if `function` throws.
 template <typename Buffer, typename Function>
 executor::Outcome run_for_set(bool complete, Buffer& buffer, const executor::Callback& input,
                               InstanceInfo& info, Function function) {
@@ -59,7 +59,7 @@ executor::Outcome run_for_set(bool complete, Buffer& buffer, const executor::Cal
   return executor::Outcome::kRan;
 }
 
-/// The inputs of a synchroniser have this in common.
+/// The common part of the inputs of a synchroniser.
 template <typename F, typename... Ts>
 struct SyncState {
   SyncBuffer<Ts...> buffer;
@@ -76,8 +76,8 @@ struct SyncState {
   }
 };
 
-/// The same for inputs of one type. A function object with a member `took` is told of each message
-/// before it is put together with others: `took(std::size_t input, const T&)`.
+/// The same for inputs of one type. A function object with a member `took` gets each message before
+/// it is matched with others: `took(std::size_t input, const T&)`.
 template <typename F, typename T>
 struct SyncListState {
   SyncListBuffer<T> buffer;

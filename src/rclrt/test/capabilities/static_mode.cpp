@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 
 class SteadyState : public Capability {
  protected:
-  /// A timer publishes, a subscription receives by reference. What both workers did; they are one
-  /// and the same under `events`, `picas` and `static_order`.
+  /// Returns the reports of both workers: a timer publishes, a subscription receives by reference.
+  /// The two reports are the same under `events`, `picas` and `static_order`.
   std::pair<realtime::RtReport, realtime::RtReport> publish_and_receive() {
     // A late machine runs all releases that a timer may have waiting before their messages. None of
     // these is replaced by a newer one: the instance that finds it gone asks the middleware.
@@ -36,7 +36,7 @@ class SteadyState : public Capability {
                                     {.priority = 1, .deadline = 1h, .intra_process = true});
     auto options = one_cpu();
     options.workers_per_level = 1;
-    if (is("workshop")) {  // one thread of the pool, for the watch is a thread's
+    if (is("workshop")) {  // one thread of the pool: the watch is per thread
       options.preemption = executor::Preemption::kNever;
     } else if (has_two_workers()) {
       options.preemption = executor::Preemption::kAlways;  // also without permission for real time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an action server knows of its goals, whatever their type.
+// The part of an action server that does not depend on the action's type.
 #pragma once
 
 #include <action_msgs/msg/goal_status_array.hpp>
@@ -30,11 +30,11 @@ class RCLRT_EXPORT ActionServerBase {
  protected:
   ~ActionServerBase() = default;
 
-  /// Advances a goal's state; with the table locked.
+  /// Advances a goal's state. The caller holds `mutex_`.
   bool advance_locked(const GoalUUID& id, rcl_action_goal_event_t event);
   std::vector<GoalUUID> expire_locked();
 
-  /// Tells everybody the state of all goals, as it is now or newer. Throws nothing.
+  /// Publishes the status of all goals, as of this call or newer. Throws nothing.
   void publish_status();
 
   mutable realtime::PiMutex mutex_;  // guards goals_ and what derived classes keep beside it; never

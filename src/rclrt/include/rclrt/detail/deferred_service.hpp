@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service that answers later than its callback returns.
+// A service that can answer after its callback has returned.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace rclrt::detail {
 
-/// A service whose callback takes `const Request&, rmw_request_id_t` and answers by `answer`,
-/// then or later.
+/// A service with a callback that takes `const Request&, rmw_request_id_t`. `answer` sends the
+/// response, during the callback or later.
 template <typename S>
 class AnsweringService : public Service<S> {
  public:

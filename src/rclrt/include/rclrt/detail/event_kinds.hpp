@@ -11,15 +11,15 @@
 
 namespace rclrt::detail {
 
-/// A bit for each kind that is claimed. Thread-safe.
+/// One bit for each claimed kind. Thread-safe.
 using EventKinds = std::atomic<std::uint32_t>;
 
-/// One kind of event of one endpoint. The middleware hands a change out once: a second callback
-/// would take it from the first.
+/// The claim of one kind of event of one endpoint. The middleware delivers each change once: a
+/// second callback would take it from the first.
 class EventClaim {
  public:
-  /// Throws std::invalid_argument when somebody has this kind already. `kinds` shares the ownership
-  /// of what has the events.
+  /// Throws std::invalid_argument if this kind is claimed already. `kinds` shares ownership of the
+  /// entity that has the events.
   EventClaim(std::shared_ptr<EventKinds> kinds, unsigned kind, const std::string& whose)
       : kinds_(std::move(kinds)), bit_(std::uint32_t{1} << kind) {
     if ((kinds_->fetch_or(bit_) & bit_) != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The goals of an action server and what may become of them. Pure: no clock, no lock.
+// The goals of an action server and their states. Pure: no clock, no lock.
 #pragma once
 
 #include <rcl_action/types.h>
@@ -17,19 +17,20 @@ namespace rclrt::detail {
 
 class RCLRT_EXPORT GoalTable {
  public:
-  /// Adds a goal; `stamp_ns` is system time, as in all messages. Returns false when there is such a
-  /// goal.
+  /// Adds a goal; `stamp_ns` is system time, as in all messages. Returns false if the goal exists
+  /// already.
   bool accept(const GoalUUID& id, std::int64_t stamp_ns);
-  /// Returns the status; kUnknown when there is no such goal.
+  /// Returns the status; kUnknown if the goal does not exist.
   GoalStatus status(const GoalUUID& id) const;
-  /// Returns the goal's id with the stamp of its acceptance. There must be such a goal.
+  /// Returns the goal's id with the stamp of its acceptance. The goal must exist.
   action_msgs::msg::GoalInfo info(const GoalUUID& id) const;
-  /// Moves the goal on in rcl_action's state machine; false when that has no such step. `now_ns` is
-  /// of the clock of `expire`.
+  /// Applies `event` in rcl_action's state machine. Returns false if the state has no such
+  /// transition. `now_ns` is on the clock of `expire`.
   bool advance(const GoalUUID& id, rcl_action_goal_event_t event, std::int64_t now_ns);
 
-  /// Which goals a request means, among those that can be canceled: an id, those accepted at or
-  /// before a stamp, both, or (neither given) all. And what to answer when there are none.
+  /// The goals that a cancel request selects among those that can be canceled: one id, those
+  /// accepted at or before a stamp, both, or (neither given) all. `return_code` is the answer, also
+  /// if there are none.
   struct Selection {
     std::int8_t return_code;
     std::vector<GoalUUID> goals;
@@ -39,8 +40,8 @@ class RCLRT_EXPORT GoalTable {
   /// Returns the status of all goals, in order of acceptance.
   action_msgs::msg::GoalStatusArray statuses() const;
 
-  /// Forgets the goals that ended before `now - timeout`, none when that is negative;
-  /// returns which.
+  /// Removes the goals that ended before `now - timeout` (none if that timeout is negative) and
+  /// returns their ids.
   std::vector<GoalUUID> expire(std::int64_t now_ns, std::int64_t timeout_ns);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How publishers and subscriptions of one context hand messages over by reference.
+// Publishers and subscriptions of one context pass messages by reference.
 #pragma once
 
 #include <rmw/qos_profiles.h>
@@ -18,23 +18,23 @@
 
 namespace rclrt::detail {
 
-/// Returns whether the middleware has to see every message, because it keeps some for those who
-/// come late or watches over the times between them.
+/// Returns whether the middleware must receive every message: it keeps some for late joiners, or it
+/// watches the times between them.
 RCLRT_EXPORT bool middleware_must_see(const rmw_qos_profile_t& qos) noexcept;
 
-/// A message of the pool. Whoever holds it may read the message; the only holder may write it.
-/// Both fields are guarded by the topic's mutex.
+/// A message of the pool. Every holder may read the message; a holder may write it only while it is
+/// the only one. The topic's mutex guards both fields.
 struct IntraSlot {
   std::uint32_t holders = 0;  ///< rings that it waits in, callbacks that read it, the loan
   IntraSlot* next = nullptr;  ///< the link of the free list, without holders
 };
 
-/// A subscription's end: a ring of the messages that wait for its callback. Joined to its topic
-/// from after construction until before destruction.
+/// A subscription's end: a ring of the messages that wait for its callback. It joins its topic
+/// after construction and leaves it before destruction.
 class RCLRT_EXPORT IntraReader {
  public:
-  /// Makes a reader: `depth` messages wait at most; `running` callbacks may be reading one more
-  /// each.
+  /// Makes a reader. At most `depth` messages wait, and each of `running` callbacks may read one
+  /// more.
   RCLRT_SETUP IntraReader(const rmw_qos_profile_t& qos, std::size_t depth, std::size_t running);
   virtual ~IntraReader() = default;
   IntraReader(const IntraReader&) = delete;
@@ -44,7 +44,8 @@ class RCLRT_EXPORT IntraReader {
   std::size_t waiting() const noexcept RCLRT_NONBLOCKING { return size_; }
 
  protected:
-  /// Tells that a message was added; called with the topic locked, so it must not call the topic.
+  /// Announces that a message was added. It is called with the topic locked, so it must not call
+  /// the topic.
   virtual void on_message() noexcept = 0;
 
  private:
@@ -58,16 +59,16 @@ class RCLRT_EXPORT IntraReader {
 
   const rmw_qos_profile_t qos_;
   const std::size_t slots_;  // that it can hold at once
-  // The rest is guarded by the topic's mutex.
+  // The topic's mutex guards the rest.
   std::vector<Waiting> ring_;
   std::size_t first_ = 0;
   std::size_t size_ = 0;
 };
 
-/// A publisher's end. Joined like a reader.
+/// A publisher's end. It joins and leaves as a reader does.
 class RCLRT_EXPORT IntraWriter {
  public:
-  /// Makes a writer: `loans` messages may be in its user's hands at once.
+  /// Makes a writer: its user may hold `loans` messages at once.
   RCLRT_SETUP IntraWriter(const rmw_qos_profile_t& qos, std::size_t loans);
 
   /// Returns how many subscriptions a message goes to.
@@ -87,9 +88,10 @@ class RCLRT_EXPORT IntraWriter {
 /// pool of messages between them. The pool grows when one of them joins, to what all of them can
 /// hold at once; a message that finds no free slot is refused. Thread-safe.
 ///
-/// One lock with priority inheritance guards the pool, the rings and who is matched with whom; it
-/// is held for a few instructions per matched subscription. Nobody waits for another lock under
-/// it (wait_set's guard conditions excepted), and no user code runs under it.
+/// One lock with priority inheritance guards the pool, the rings and the matching of writers with
+/// readers. It is held for a few instructions per matched subscription. No thread waits for another
+/// lock while it holds this one (except for wait_set's guard conditions), and no user code runs
+/// under it.
 class RCLRT_EXPORT IntraTopic : public LoanOwner {
  public:
   RCLRT_SETUP IntraTopic() = default;
@@ -101,24 +103,24 @@ class RCLRT_EXPORT IntraTopic : public LoanOwner {
   RCLRT_SETUP void leave(IntraReader& reader) noexcept;
   RCLRT_SETUP void leave(IntraWriter& writer) noexcept;
 
-  /// Returns a slot of which the caller is the only holder; nullptr when all are held.
+  /// Returns a slot with the caller as its only holder; nullptr if all slots are held.
   IntraSlot* borrow() noexcept RCLRT_WAITS;
-  /// Adds the message to the ring of every matched subscription, where it replaces the oldest if
-  /// the ring is full. The caller stays a holder, and writes no more.
+  /// Adds the message to the ring of every matched subscription. In a full ring it replaces the
+  /// oldest message. The caller stays a holder and must not write any more.
   void hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept RCLRT_WAITS;
-  /// Returns the oldest message that waits and has not outlived its lifespan, and since when it
-  /// waits; nullptr when there is none. The caller is a holder. One that waits since before
-  /// `not_before_ns` is left where it is.
+  /// Returns the oldest message that waits within its lifespan, and sets `ready_ns` to the start of
+  /// its wait; nullptr if there is none. The caller becomes a holder. A message that waits since
+  /// before `not_before_ns` stays in the ring.
   IntraSlot* take(IntraReader& reader, std::int64_t& ready_ns,
                   std::int64_t not_before_ns) noexcept RCLRT_WAITS;
-  /// Lets go of what waits since before `time_ns`.
+  /// Removes the messages that wait since before `time_ns`.
   void discard_before(IntraReader& reader, std::int64_t time_ns) noexcept RCLRT_WAITS;
   /// Ends the caller's hold on the slot. The last holder gives the slot back to the pool.
   void return_slot(IntraSlot* slot) noexcept RCLRT_WAITS;
 
   void give_back(void* token) noexcept override { return_slot(static_cast<IntraSlot*>(token)); }
 
-  /// Returns the lock under which what `on_message` uses changes.
+  /// Returns the mutex that guards the state that `on_message` uses.
   realtime::PiMutex& mutex() noexcept { return mutex_; }
 
  protected:

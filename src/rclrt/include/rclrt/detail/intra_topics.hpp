@@ -13,7 +13,7 @@
 
 namespace rclrt::detail {
 
-/// Finds topics by full name and message type; each lives as long as somebody holds it.
+/// Finds topics by full name and message type. A topic lives as long as it has an owner.
 /// Thread-safe; setup only.
 class IntraTopics {
  public:
@@ -35,7 +35,7 @@ class IntraTopics {
   std::map<std::pair<std::string, std::type_index>, std::weak_ptr<IntraTopic>> topics_;
 };
 
-/// How a base class without T gets the topic.
+/// The function by which a base class without T gets the topic.
 using GetIntraTopic = std::shared_ptr<IntraTopic> (*)(IntraTopics&, const std::string&);
 template <typename T>
 std::shared_ptr<IntraTopic> get_intra_topic(IntraTopics& topics, const std::string& name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a condition that nobody notifies of.
+// Polling for a condition that has no notification.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace rclrt::detail {
 
-/// Polls once a millisecond until `condition()`, at most `timeout`, negative: for ever; false when
-/// that has passed first, or the context is shut down.
+/// Polls `condition()` once a millisecond until it is true. Returns false if `timeout` (negative:
+/// no limit) has passed first, or the context is shut down.
 template <typename F>
 bool poll_until(const Context& context, std::chrono::nanoseconds timeout,
                 const F& condition) RCLRT_WAITS {

@@ -13,26 +13,28 @@ namespace rclrt::detail {
 
 class IntraTopic;
 
-/// Around a call of rcl_publish, rcl_send_request or rcl_send_response. Inside one process Fast DDS
-/// calls the listener of each receiver from within that call, with the reader's mutex held. A more
-/// urgent worker woken there would preempt the sender only to block on that mutex, which has no
-/// priority inheritance. So instances announced by the sender's own call wait here until it has
-/// returned and let go of every lock: two context switches fewer, and no inversion.
+/// The scope of a call of rcl_publish, rcl_send_request or rcl_send_response. Inside one process
+/// Fast DDS calls the listener of each receiver from within that call, with the reader's mutex
+/// held. A more urgent worker woken there would preempt the sender only to block on that mutex,
+/// which has no priority inheritance. So instances announced by the sender's own call wait here
+/// until the call has returned and released every lock: two context switches fewer, and no priority
+/// inversion.
 ///
-/// Lives on one thread's stack; nothing is shared. Each held instance is counted in its
-/// entity, which waits for it when it is detached.
+/// Lives on one thread's stack; nothing is shared. Each held instance is counted in its entity, and
+/// the entity waits for it when it is detached.
 class RCLRT_EXPORT PublishScope {
  public:
-  /// Begins a publish. `handed_over`: the topic whose intra-process subscriptions have got the
-  /// message.
+  /// Begins a publish. The intra-process subscriptions of the topic `handed_over` have already got
+  /// the message.
   explicit PublishScope(const IntraTopic* handed_over = nullptr) noexcept
       : outer_(current_), handed_over_(handed_over) {
     current_ = this;
   }
   ~PublishScope() {
     current_ = outer_;
-    // The most urgent first: submitting may let the woken worker preempt this thread at once, and
-    // what is still held must not be more urgent than what runs. Stable, so a level stays FIFO.
+    // The most urgent instance first: `submit` may let the woken worker preempt this thread at
+    // once, and the instances still held must not be more urgent than that worker. The order is
+    // stable, so each priority stays FIFO.
     for (std::size_t i = 1; i < count_; ++i) {
       const Held moved = held_[i];
       std::size_t to = i;
@@ -60,7 +62,7 @@ class RCLRT_EXPORT PublishScope {
   }
 
   /// Returns whether the message that the calling thread is sending went to intra-process
-  /// subscriptions of `topic`: what the middleware brings them is a copy of it.
+  /// subscriptions of `topic`. If so, the middleware delivers a copy of it to them.
   static bool has_handed_over(const IntraTopic* topic) noexcept {
     return current_ != nullptr && current_->handed_over_ == topic;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warns of publishers and subscriptions that are not matched for their quality of service.
+// Warns of publishers and subscriptions that are not matched because of their QoS.
 #pragma once
 
 #include <rcl/event.h>
@@ -19,20 +19,20 @@ struct NodeHandle;
 
 namespace detail {
 
-/// Makes the warnings of one context. In the library.
+/// Makes the warnings of one context. Defined in the library.
 class QosWarner;
 
-/// As long as it exists, the middleware's reports that it did not match this endpoint with another
-/// one become a warning on stderr, which names both nodes, the policies and what to change: what
-/// rclcpp does by default. Does nothing where the middleware has no such report. The endpoint and
-/// its node outlive it.
+/// While this object exists, each report of the middleware that it did not match this endpoint with
+/// another one becomes a warning on stderr, as rclcpp does by default. The warning names both
+/// nodes, the policies and what to change. Does nothing if the middleware has no such report. The
+/// endpoint and its node must outlive this object.
 class RCLRT_EXPORT QosWarning {
  public:
   RCLRT_SETUP QosWarning(NodeHandle& node, const rcl_publisher_t& publisher,
                          const rosidl_message_type_support_t& type);
   RCLRT_SETUP QosWarning(NodeHandle& node, const rcl_subscription_t& subscription,
                          const rosidl_message_type_support_t& type);
-  /// Ends the warnings: no listener runs any more when it returns.
+  /// Ends the warnings: no listener runs any more after it has returned.
   ~QosWarning();
   QosWarning(const QosWarning&) = delete;
   QosWarning& operator=(const QosWarning&) = delete;

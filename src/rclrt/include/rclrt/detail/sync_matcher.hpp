@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which messages of several inputs belong together, by their stamps alone. Pure: no ROS, no clock,
-// no lock.
+// Decides which messages of several inputs form a set, by their stamps alone. Pure: no ROS, no
+// clock, no lock.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ class RCLRT_EXPORT SyncMatcher {
   /// 0, fewer than two inputs or a negative window.
   SyncMatcher(std::size_t inputs, std::size_t depth, std::int64_t window_ns);
 
-  /// Adds a message; the oldest of its input gives way when full. Returns the slot of that input,
-  /// below `depth`, where the message is to be kept.
+  /// Adds a message; if the input is full, its oldest message is dropped. Returns the slot of that
+  /// input, below `depth`, where the message is to be kept.
   std::size_t add(std::size_t input, std::int64_t stamp_ns);
 
-  /// Returns whether the newest message of `input` completes a set: with one message of each other
-  /// input, all stamps at most the window apart. Of several sets it is the one whose stamps are
-  /// closest together, of equal ones the oldest.
+  /// Returns whether the newest message of `input` completes a set: one message of each input, all
+  /// stamps at most the window apart. Among several sets it chooses the one with the closest
+  /// stamps, and among equal ones the oldest.
   bool match(std::size_t input);
 
   /// Returns the slot of the set's message of this input.
@@ -36,7 +36,7 @@ class RCLRT_EXPORT SyncMatcher {
   /// Removes the set's messages and everything older.
   void consume();
 
-  /// Returns how many messages gave way without ever being in a set.
+  /// Returns how many messages were dropped without ever being in a set.
   std::uint64_t lost() const { return lost_; }
 
  private:
@@ -44,13 +44,13 @@ class RCLRT_EXPORT SyncMatcher {
     std::vector<std::int64_t> stamps_ns;
     std::size_t first = 0;
     std::size_t size = 0;
-    std::size_t chosen = 0;  // of the set: the n-th that waits
-    std::size_t inside = 0;  // how many of its candidates are between `match`'s two ends
+    std::size_t chosen = 0;  // index of the set's message among those that wait
+    std::size_t inside = 0;  // number of its candidates between the two ends in `match`
   };
   struct Candidate {
     std::int64_t stamp_ns;
     std::size_t input;
-    std::size_t place;  // the n-th that waits
+    std::size_t place;  // index among those that wait
   };
   static std::size_t slot_of(const Input& input, std::size_t place) {
     return (input.first + place) % input.stamps_ns.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracepoints of ros2_tracing: what exists, and when user code runs. Nothing is written unless
-// a trace session listens; see docs/tracing.md.
+// The tracepoints of ros2_tracing: the existing entities, and the runs of user code. Nothing is
+// written unless a trace session listens; see docs/tracing.md.
 #pragma once
 
 #include <tracetools/tracetools.h>
@@ -17,19 +17,19 @@ struct NodeHandle;
 
 namespace detail {
 
-/// Says that a timer with this period belongs to the node.
+/// Traces that a timer with this period belongs to the node.
 RCLRT_EXPORT void trace_timer(const executor::Callback& timer, const NodeHandle& node,
                               std::int64_t period_ns);
-/// Says that `callback` is an input of a synchroniser, whose inputs all name the same `state`. A
-/// window of 0 is that of equal stamps.
+/// Traces that `callback` is an input of a synchroniser. All inputs of one synchroniser have the
+/// same `state`. A window of 0 means equal stamps.
 RCLRT_EXPORT void trace_synchronizer_input(const void* state, const executor::Callback& callback,
                                            std::int64_t window_ns);
-/// Says for which release user code starts, with the start itself.
+/// Traces the start of user code and its release.
 RCLRT_EXPORT void trace_start(const executor::Callback& callback,
                               const executor::InstanceInfo& info, bool intra_process) noexcept;
 
-/// User code runs as long as this exists: notes when it started. Asks for a session once, so that
-/// a session has the end of each instance whose start it has.
+/// The scope of user code: traces its start and its end. It checks for a session once, at the
+/// start, so a session that has the start of an instance also has its end.
 class UserCode {
  public:
   UserCode(const executor::Callback& callback, executor::InstanceInfo& info,
