@@ -15,7 +15,8 @@ namespace {
 
 using model::Application;
 
-/// Nodes joined by topics: for each node the least of those it belongs with.
+/// Returns for each node the smallest index of the nodes that topics join to it, directly or
+/// through others.
 std::vector<std::size_t> components(const Application& application) {
   std::vector<std::size_t> parent(application.nodes.size());
   std::iota(parent.begin(), parent.end(), std::size_t{0});
@@ -48,7 +49,7 @@ std::vector<std::size_t> components(const Application& application) {
   return parent;
 }
 
-/// Cores that each unit keeps busy.
+/// Returns the load of each unit, in cores.
 std::vector<double> loads(const Application& application, const std::vector<std::size_t>& units) {
   const auto rates = application.rates();
   std::vector<double> result(units.size());
@@ -99,7 +100,8 @@ std::vector<std::size_t> units(const Application& application, std::size_t cores
 std::vector<std::size_t> allocate(const Application& application,
                                   const std::vector<std::size_t>& units, std::size_t cores) {
   const auto load = loads(application, units);
-  std::vector<int> urgency(application.nodes.size(), -1);  // of the most urgent chain
+  std::vector<int> urgency(application.nodes.size(),
+                           -1);  // for each node, that of its most urgent chain
   for (const model::Chain& chain : application.chains) {
     int& most = urgency[units[application.callbacks[chain.callbacks.front()].node]];
     most = std::max(most, chain.priority);
@@ -110,7 +112,8 @@ std::vector<std::size_t> allocate(const Application& application,
       order.push_back(node);
     }
   }
-  // Heavy ones first, among equals the most urgent: the least loaded core has room longest.
+  // The heaviest units come first, among equals the most urgent: the least loaded core has room
+  // longest.
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return std::tuple(-load[a], -urgency[a]) < std::tuple(-load[b], -urgency[b]);
   });
@@ -131,7 +134,7 @@ std::vector<std::size_t> allocate(const Application& application,
 
 Application on_cores(Application application, const std::vector<std::size_t>& core,
                      const std::vector<int>& cpus) {
-  std::vector<std::size_t> executor(cpus.size(), cpus.size());  // of each core
+  std::vector<std::size_t> executor(cpus.size(), cpus.size());  // for each core
   application.executors.clear();
   for (std::size_t each = 0; each < cpus.size(); ++each) {
     if (std::ranges::find(core, each) == core.end()) {

@@ -19,11 +19,11 @@ using model::Application;
 
 constexpr std::int64_t kStepsPerBound = 20'000'000;
 
-/// How the order of the chains becomes priorities of callbacks.
+/// The rule that makes priorities of callbacks from the order of the chains.
 enum class Style { kChains, kPicas };
 
 struct Candidate {
-  std::vector<std::size_t> core;   // of each node: place in AssignOptions::cpus
+  std::vector<std::size_t> core;   // for each node: index into AssignOptions::cpus
   std::vector<std::size_t> order;  // chains, the most urgent first
   Style style{};
   bool as_stated = false;  // priorities of the file instead of `order`
@@ -132,7 +132,8 @@ class LocalSearch {
     return true;
   }
 
-  /// As Audsley: the lowest place to a chain that is proved there, the longest deadline first.
+  /// Assigns from below as Audsley's algorithm does: the lowest place goes to a chain that is
+  /// proved there, preferring the longest deadline.
   void assign_from_below(const std::vector<std::size_t>& core) {
     std::vector<std::size_t> open = order_by(ChainPriorities::kDeadlineMonotonic);
     std::vector<std::size_t> below;  // the most urgent first
@@ -193,14 +194,15 @@ class LocalSearch {
   const Application& stated_;
   const AssignOptions& options_;
   SimulationRandom random_;
-  std::vector<std::size_t> units_;  // of nodes that stay together
+  std::vector<std::size_t> units_;  // units of nodes that stay together
   Assignment result_;
   Candidate best_;
   Quality best_quality_;
   bool has_best_ = false;
 };
 
-/// One callback per chain, each on one chain, nothing shared: Audsley's conditions.
+/// Returns whether Audsley's conditions hold: each chain has one callback of its own, and they
+/// share no group.
 bool is_independent(const Application& application) {
   std::set<std::size_t> seen;
   for (const model::Chain& chain : application.chains) {
@@ -255,7 +257,8 @@ Assignment assign(const Application& application, const AssignOptions& options) 
     throw std::invalid_argument("expected at least one CPU");
   }
   Assignment result = LocalSearch(application, options).run();
-  // The search begins with Audsley's algorithm, whose last chain decides for independent ones.
+  // The search begins with Audsley's algorithm. For independent chains its result is decisive if it
+  // reached the last chain.
   result.optimal =
       is_independent(application) && options.cpus.size() == 1 &&
       options.method == AssignMethod::kSearch && options.executor != ExecutorKind::kWaitSet &&

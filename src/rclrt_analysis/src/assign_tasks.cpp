@@ -35,7 +35,7 @@ class Audsley {
     result.optimal = !gave_up_ && std::ranges::all_of(tasks_, [](const Task& task) {
       return task.suspension == 0;
     });
-    // The rest, the longest deadline lowest, above what has its level.
+    // The remaining tasks get the next levels, the one with the longest deadline the lowest.
     int level = static_cast<int>(tasks_.size() - open_.size());
     for (const std::size_t task : open_) {
       tasks_[task].priority = ++level;
@@ -47,7 +47,8 @@ class Audsley {
   }
 
  private:
-  /// Who has no level yet is above all levels; the order among them changes nothing below.
+  /// Puts tasks without a level above all levels. The order among them does not change the result
+  /// for the tasks below.
   void order_above() {
     int above = static_cast<int>(2 * tasks_.size());
     for (const std::size_t task : open_) {
@@ -55,7 +56,8 @@ class Audsley {
     }
   }
 
-  /// Whether the task meets its deadline at this level, all without a level above it.
+  /// Returns whether the task meets its deadline at this level, with all tasks without a level
+  /// above it.
   Answer fits(std::size_t task, int level) {
     const int stated = tasks_[task].priority;
     tasks_[task].priority = level;

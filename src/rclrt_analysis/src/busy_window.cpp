@@ -8,7 +8,8 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Arrivals from the start of a busy period up to and with `t`, as early as they can be.
+/// Returns the number of arrivals from the start of a busy period up to and including `t`, as early
+/// as possible.
 Ticks arrivals_until(const Stream& stream, Ticks t) {
   return t + stream.jitter < 0 ? 0 : (t + stream.jitter) / stream.period + 1;
 }
@@ -27,8 +28,9 @@ Ticks blocking_at(const BusyWindow& window, Ticks a) {
   return longest;
 }
 
-/// The end of the instance that arrives at `a`; before the busy period begins: of as many as would
-/// have arrived until then, with all of their jitter at its start.
+/// Returns the end of the instance that arrives at `a`. If `a` is before the start of the busy
+/// period: the end of all instances that would have arrived until then, with all of their jitter at
+/// its start.
 std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Budget& budget) {
   Ticks constant = sum(blocking_at(window, std::max<Ticks>(0, a)), window.instant);
   for (const Stream& own : window.own) {
@@ -60,7 +62,7 @@ std::optional<Ticks> busy_period_of(const BusyWindow& window, Budget& budget) {
   return longest_busy_period(all, sum(blocking, window.instant), budget);
 }
 
-/// Arrivals before `end` at which the count of a stream changes.
+/// Collects the arrivals before `end` at which the count of a stream changes.
 bool collect(const Stream& stream, Ticks shift, Ticks end, std::vector<Ticks>& arrivals,
              Budget& budget) {
   const Ticks first = -stream.jitter - shift;
@@ -88,7 +90,7 @@ std::optional<Ticks> longest_busy_period(std::span<const Stream> streams, Ticks 
       return std::nullopt;
     }
     if (stream.period < kHorizon) {
-      load.add(stream.work, stream.period);  // else it comes once
+      load.add(stream.work, stream.period);  // otherwise it arrives once
     }
     demand.add(stream.work, stream.period, stream.jitter);
   }

@@ -70,14 +70,15 @@ Workload::Order order_of(ExecutorKind executor) {
   return Workload::Order::kPriority;
 }
 
-/// Under EDF and in a wait set, larger applications have the bounds by busy periods only: the other
-/// ones take time with the square of the callbacks, and are the lower ones for short chains.
+/// Under EDF and in a wait set, applications with more callbacks have the bounds by busy periods
+/// only. The bounds of single callbacks take time with the square of the callbacks, and are the
+/// lower ones for short chains.
 constexpr std::size_t kOneByOne = 150;
 
-/// The analyses of one application, each made when it is first asked for.
+/// The analyses of one application; each is made on its first use.
 class Bounds {
  public:
-  /// `one_at_a_time`: an executor runs one callback at a time, whatever its CPUs.
+  /// `one_at_a_time`: an executor runs one callback at a time, regardless of its CPUs.
   Bounds(const Application& application, ExecutorKind executor, bool one_at_a_time,
          const Overheads& stated, Effort effort)
       : application_(application),
@@ -141,7 +142,7 @@ class Bounds {
   }
 
  private:
-  /// Releases of a timer that come while an earlier one waits.
+  /// Returns whether the executor skips releases of a timer that come while an earlier one waits.
   bool skips() const { return executor_ == ExecutorKind::kWaitSet; }
 
   int level_of(const model::Chain& chain) const {
@@ -152,7 +153,7 @@ class Bounds {
     return level;
   }
 
-  /// Times that were observed bound nothing by themselves.
+  /// Adds an assumption for observed execution times: by themselves they bound nothing.
   void assume_observed_times(std::vector<std::string>& assumptions) const {
     std::size_t count = 0;
     std::uint64_t fewest = UINT64_MAX;
@@ -190,7 +191,8 @@ class Bounds {
     }
   }
 
-  /// Where the executor has its core for itself and messages in it arrive at once.
+  /// Returns the bounds by busy periods if the executor has its core for itself and messages in it
+  /// arrive at once; otherwise nullptr.
   ExecutorBounds* by_busy_periods(std::size_t executor) {
     if (!cores_.alone(executor) || overheads_.near.max > 0) {
       return nullptr;
@@ -205,9 +207,10 @@ class Bounds {
     return &at->second;
   }
 
-  /// Where several executors have one core for themselves and messages between them arrive at once:
-  /// while an instance of a chain is under way, the core has work of it, so it is not idle before
-  /// the chain's end, in whatever order the executors let their callbacks run.
+  /// Returns the bounds by busy periods if several executors have one core for themselves and
+  /// messages between them arrive at once. While an instance of a chain is under way, the core has
+  /// work of it. So the core is not idle before the chain's end, in whatever order the executors
+  /// run their callbacks.
   ExecutorBounds* by_busy_periods_of_core(std::size_t executor) {
     const bool shared = !cores_.alone(executor) && cores_.on_one_core(executor);
     if (!shared || traits(executor_).by_deadline || overheads_.near.max > 0 ||
@@ -252,9 +255,9 @@ class Bounds {
   Effort effort_;
   Workload workload_;
   detail::Cores cores_;
-  std::map<std::size_t, std::vector<std::size_t>> timers_;  // of each executor
+  std::map<std::size_t, std::vector<std::size_t>> timers_;  // for each executor
   std::map<std::size_t, ExecutorBounds> executors_;
-  std::optional<Workload> any_order_;                   // of those of `shared_cores_`
+  std::optional<Workload> any_order_;                   // for the executors of `shared_cores_`
   std::map<std::size_t, ExecutorBounds> shared_cores_;  // by component
   std::optional<Holistic> holistic_;
 };
@@ -343,7 +346,8 @@ std::optional<std::string> why_no_bounds(const model::ExecutorChoice& executor) 
   if (executor.trigger != model::SetTrigger::kAny) {
     return "no bounds are offered for a trigger that waits: how long is up to those it waits for";
   }
-  // That of sets assumes no order, and holds whenever in its set an instance takes its message.
+  // The bound by sets assumes no order, and holds at whatever point of its set an instance takes
+  // its message.
   return std::nullopt;
 }
 

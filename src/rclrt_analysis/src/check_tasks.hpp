@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of task_set.hpp, checked for tasks that no file reader has seen.
+// Checks of the limits of task_set.hpp, for tasks that do not come from the file reader.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace rclrt::analysis::detail {
 
-/// Throws std::invalid_argument naming the task and what is expected.
+/// Throws std::invalid_argument with the name of the task and the expected value.
 void check_tasks(std::span<const Task> tasks);
 
-/// As check_tasks(), and refuses suspension, which `analysis` does not offer.
+/// Checks as check_tasks() does, and refuses suspension, which `analysis` does not support.
 void check_tasks_without_suspension(std::span<const Task> tasks, const char* analysis);
 
 }  // namespace rclrt::analysis::detail

@@ -11,17 +11,17 @@
 namespace rclrt::analysis {
 namespace {
 
-/// The callbacks that have one priority, or that of one of several merged levels.
+/// The callbacks of one priority, or of one of several merged priorities.
 struct Level {
   std::set<int> members;  // the priorities merged into it
-  double work_ns = 0;     // WCETs
-  double urgency = 0;     // for each of the merged levels 1 / the shortest deadline of its chains
+  double work_ns = 0;     // sum of WCETs
+  double urgency = 0;     // sum of 1 / the shortest deadline of the chains, over the merged levels
 };
 
 using Deadline = model::Nanoseconds::rep;
 using Levels = std::map<int, Level, std::greater<>>;  // the most urgent first
 
-/// One per executor.
+/// Returns the levels of each executor.
 std::vector<Levels> levels_of(const model::Application& application,
                               const std::vector<int>& priorities) {
   std::vector<Levels> result(application.executors.size());
@@ -41,10 +41,10 @@ std::vector<Levels> levels_of(const model::Application& application,
   return result;
 }
 
-/// Shares of the more urgent levels' deadlines that the less urgent ones may take.
+/// Returns the shares of the more urgent levels' deadlines that the less urgent ones may take.
 double cost(const Level& high, const Level& low) { return high.urgency * low.work_ns; }
 
-/// Merges the pair of neighbours that costs least.
+/// Merges the pair of neighbours with the least cost.
 void merge_cheapest(Levels& levels) {
   auto cheapest = levels.begin();
   double least = 0;

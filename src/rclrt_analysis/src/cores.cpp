@@ -64,7 +64,7 @@ bool Cores::on_one_core(std::size_t executor) const {
 
 namespace {
 
-/// Whether threads of the middleware run above all callbacks.
+/// Returns whether the middleware's threads run above all callbacks.
 bool middleware_is_above(const model::Application& application) {
   return std::ranges::any_of(application.threads, [](const model::ThreadRule& rule) {
     const bool realtime = rule.scheduling.policy == model::Policy::kFifo ||
@@ -125,8 +125,9 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
     const model::Executor& own = application.executors[i];
     const bool pinned = own.cpus.size() == 1;
     if (scheduled && !own.scheduler_cpus.empty() && own.scheduler_cpus != own.cpus) {
-      // While it hands a message over from another CPU, something less urgent may start on this one
-      // and hold a group; and who else uses that CPU has less of it.
+      // While the scheduler thread hands a message over from another CPU, a less urgent callback
+      // may start on this CPU and hold a group; and the executors on that other CPU have less of
+      // it.
       result.push_back("the scheduler thread of '" + own.name +
                        "' takes no time on its own CPUs (scheduler_cpus)");
     }
@@ -154,7 +155,7 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
     }
   }
   if (several_processes && !middleware_is_above(application)) {
-    // Between processes a thread of the middleware takes the message in.
+    // Between processes a thread of the middleware receives the message.
     result.push_back(
         "callbacks do not keep the middleware from handing messages over (threads: "
         "middleware, policy: fifo, priority: 96)");

@@ -15,9 +15,9 @@ using detail::FirstMisses;
 using detail::Miss;
 using model::Application;
 
-/// A file of a counter-example states times of up to an hour.
+/// The longest trial: times in a counter-example file are limited to an hour.
 constexpr std::int64_t kLongestTrial_ns = std::int64_t{3000} * 1'000'000'000;
-/// What an untrusted file may ask for, in instances.
+/// The most instances that an untrusted file may request.
 constexpr std::uint64_t kLongestReplay = 50'000'000;
 constexpr std::int64_t kLeastTrial_ns = 1'000'000;
 
@@ -77,7 +77,7 @@ class Searcher {
   }
 
  private:
-  /// Three hyperperiods, if that is not too much work.
+  /// Returns three hyperperiods, or less if that is too much work.
   std::int64_t horizon() const {
     double per_ns = 0;
     for (const double rate : application_.rates()) {
@@ -92,7 +92,7 @@ class Searcher {
                                            static_cast<double>(kLongestTrial_ns))
                                 : 0.0;
     std::int64_t result = static_cast<std::int64_t>(affordable);
-    // A backlog may need long to become a miss; else everything repeats.
+    // At a load of 1 or more, a backlog may need long to become a miss; below 1 everything repeats.
     if (application_.utilisation() < 1.0) {
       const std::int64_t hyperperiod_ns =
           std::min(application_.hyperperiod().count(), kLongestTrial_ns);
@@ -105,7 +105,8 @@ class Searcher {
     return model::min_interval(application_.callbacks[timer]).count();
   }
 
-  /// Every other timer is an instant earlier, so what is less urgent has just started.
+  /// Returns offsets at which every other timer releases an instant earlier, so a less urgent
+  /// callback has just started.
   std::vector<std::int64_t> just_after_the_others(std::size_t chain) const {
     std::vector<std::int64_t> result = stated_;
     const std::size_t own = application_.chains[chain].callbacks.front();
@@ -130,7 +131,7 @@ class Searcher {
     }
   }
 
-  /// From the best so far of this chain, or from anywhere.
+  /// Returns a variation of the best trial of this chain so far, or a random one.
   Trial next_trial(std::size_t chain) {
     Trial trial = best_[chain];
     const bool anew = trial.offsets_ns.empty() || random_.uniform(0, 3) == 0;
@@ -152,7 +153,7 @@ class Searcher {
     return trial;
   }
 
-  /// Round numbers make releases coincide, or just not.
+  /// Returns a random offset. Round numbers make releases coincide, or just not.
   std::int64_t some_offset(std::size_t timer) {
     const std::int64_t period_ns = period(timer);
     switch (random_.uniform(0, 3)) {
@@ -166,7 +167,7 @@ class Searcher {
     }
   }
 
-  /// As simulated_system() would with the trial's times.
+  /// Sets the system up as simulated_system() would with the trial's times.
   void set_up(const Trial& trial) {
     for (const std::size_t timer : timers_) {
       auto& trigger = system_.callbacks[timer].trigger;
@@ -214,7 +215,7 @@ class Searcher {
                                   .max_instances = std::min(left_, 2 * search_.effort.per_trial),
                                   .check_interrupt = search_.effort.check_interrupt},
                                  &misses);
-    // Also a trial in which nothing ends costs something.
+    // A trial in which no instance ends costs effort, too.
     left_ -= std::min(left_, result.instances + 1 + application_.callbacks.size() / 8);
     std::erase_if(open_, [&](std::size_t chain) {
       if (misses.closest(chain) > closest_[chain]) {
@@ -238,14 +239,14 @@ class Searcher {
   const Application& application_;
   const Search& search_;
   SimulationRandom random_;
-  std::uint64_t left_;  // instances
+  std::uint64_t left_;  // instances of the effort that remain
   std::vector<std::optional<CounterExample>> found_;
   std::vector<double> closest_;  // by chain: the worst response in proportion to the deadline
-  std::vector<Trial> best_;      // where that was
+  std::vector<Trial> best_;      // the trial with that response
   std::vector<std::size_t> open_;
   std::vector<std::int64_t> stated_;
   std::vector<std::size_t> timers_;
-  std::vector<std::size_t> free_;  // timers whose offsets may be chosen
+  std::vector<std::size_t> free_;  // timers with offsets that the search may choose
   std::vector<int> priorities_;
   std::int64_t horizon_ns_ = 0;
   Overheads machine_;

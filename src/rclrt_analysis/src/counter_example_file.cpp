@@ -26,7 +26,7 @@ constexpr int kMsDecimals = 6;
 
 std::string ms(std::int64_t time_ns) { return in_units(time_ns, kMsDecimals); }
 
-/// One of the times of Overheads that a simulation knows.
+/// One of the times of Overheads that a simulation uses.
 struct OverheadTime {
   const char* name;
   Ticks* time;
@@ -219,7 +219,7 @@ class Reader {
 }  // namespace
 
 std::string to_text(const CounterExample& example, const Application& application) {
-  counter_example_application(application, example);  // throws when it is of another application
+  counter_example_application(application, example);  // throws when it is for another application
   const model::Chain& chain = application.chains[example.chain];
   std::string text = "# Chain " + chain.id + " misses its deadline. To see it: rclrt simulate APP" +
                      " --replay THIS_FILE --out DIR\n";

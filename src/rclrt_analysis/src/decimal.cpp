@@ -75,7 +75,7 @@ std::optional<Ticks> to_ticks(const Decimal& number, int decimals, Round round) 
   if (number.zero()) {
     return 0;
   }
-  // Digits from this place on are behind the last decimal.
+  // Digits from this place on come after the last decimal.
   const auto kept = static_cast<std::ptrdiff_t>(number.digits.size()) + number.exponent + decimals;
   if (kept > 19) {
     return std::nullopt;

@@ -13,21 +13,22 @@ namespace rclrt::analysis::detail {
 /// The most decimal places of a tick; longer numbers are rounded to this many.
 inline constexpr int kMaxDecimals = 9;
 
-/// Digits times a power of ten; 250 and -2 are 2.5.
+/// A decimal number: digits times a power of ten; "25" and -1 are 2.5.
 struct Decimal {
   std::string digits;  ///< without leading or trailing zeros; empty for zero
   int exponent = 0;
   bool zero() const { return digits.empty(); }
-  /// Places behind the point.
+  /// Returns the number of decimal places.
   int decimals() const { return exponent < 0 ? -exponent : 0; }
 };
 
-/// Reads a JSON number that is not negative: "3", "2.50", "1e-3". No value for anything else.
+/// Reads a JSON number that is not negative: "3", "2.50", "1e-3". Returns std::nullopt for any
+/// other text.
 std::optional<Decimal> parse_decimal(std::string_view text);
 
 enum class Round { kUp, kDown };
 
-/// The number in units of 10^-decimals; absent when it is more than kMaxTicks.
+/// Returns the number in units of 10^-decimals; absent when it is more than kMaxTicks.
 std::optional<Ticks> to_ticks(const Decimal& number, int decimals, Round round);
 
 }  // namespace rclrt::analysis::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work that released jobs bring, as a function of time that only moves forward.
+// The work of released jobs, as a function of time that only moves forward.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,25 @@
 
 namespace rclrt::analysis::detail {
 
-/// Beyond this a time is not followed. Sums of two still fit.
+/// Times beyond this limit are not followed. Sums of two such times still fit.
 inline constexpr Ticks kHorizon = Ticks{1} << 61;
 
-/// a + b and a * b for values from 0 to kHorizon; kHorizon when that is less.
+/// Returns a + b, or a * b, for values from 0 to kHorizon; at most kHorizon.
 inline Ticks sum(Ticks a, Ticks b) { return a + b < kHorizon ? a + b : kHorizon; }
 inline Ticks product(Ticks a, Ticks b) {
   Ticks result = 0;
   return __builtin_mul_overflow(a, b, &result) || result > kHorizon ? kHorizon : result;
 }
 inline Ticks ceil_div(Ticks a, Ticks b) { return a / b + (a % b > 0 ? 1 : 0); }
-/// Rounds down, also below zero.
+/// Returns a / b rounded down, also below zero.
 inline Ticks floor_div(Ticks a, Ticks b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 /// When a release counts at time t: kBefore for jobs released in [0, t), as preemptive analysis
 /// needs; kUntil for jobs released in [0, t], as the start of a non-preemptive job needs.
 enum class Count { kBefore, kUntil };
 
-/// The work of several tasks that all release as early as they can from time 0 on: a job at -J
-/// released at 0, the next ones at T - J, 2 T - J, ...
+/// The work of several tasks that all release as early as they can from time 0 on: a job with
+/// arrival -J is released at 0, the next ones at T - J, 2 T - J, ...
 class Demand {
  public:
   explicit Demand(Count count) : until_(count == Count::kUntil ? 1 : 0) {}
@@ -44,7 +44,7 @@ class Demand {
 
   std::size_t size() const { return wcet_.size(); }
 
-  /// Work released by time t. Between two calls of rewind() t must not decrease.
+  /// Returns the work released by time t. Between two calls of rewind(), t must not decrease.
   Ticks at(Ticks t) {
     const std::size_t n = wcet_.size();
     for (std::size_t k = 0; k < n; ++k) {
@@ -74,7 +74,8 @@ class Demand {
   std::vector<Ticks> next_;  // t must be greater for the next job to count
 };
 
-/// Steps that are left; shared by everything one call computes. Throws what Effort::between does.
+/// The remaining steps, shared by all computations of one call. Throws the exceptions of
+/// Effort::check_interrupt.
 class Budget {
  public:
   explicit Budget(Effort effort)
@@ -83,9 +84,9 @@ class Budget {
       next_ = left_;
     }
   }
-  /// For a part of the work; what it uses is still to be taken from this one.
+  /// Returns a budget for a part of the work; subtract the used part from this budget afterwards.
   Budget part(std::int64_t steps) const { return Budget({steps, check_interrupt_}); }
-  /// False when they are used up.
+  /// Uses up steps. Returns false when none remain.
   bool take(std::size_t steps) {
     left_ -= static_cast<std::int64_t>(steps) + 8;  // 8 for what surrounds the loop
     if (left_ < next_) [[unlikely]] {
@@ -104,12 +105,13 @@ class Budget {
   std::int64_t given_;
   std::int64_t left_;
   InterruptCheck check_interrupt_;
-  /// Below it `check_interrupt_` is due; never when there is none.
+  /// `check_interrupt_` is due when `left_` falls below this; never if there is none.
   std::int64_t next_ = std::numeric_limits<std::int64_t>::min();
 };
 
-/// The least fixed point of w = work(w), sought upwards from `start`, which must not be above it.
-/// `steps` is what asking once costs. Absent when it lies beyond kHorizon or the budget ends.
+/// Returns the least fixed point of w = work(w), searched upwards from `start`, which must not be
+/// above it. `steps` is the cost of one call of `work`. Absent when it lies beyond kHorizon or the
+/// budget ends.
 template <typename Work>
 std::optional<Ticks> fixed_point(Ticks start, std::size_t steps, Budget& budget, Work work) {
   Ticks w = start;
@@ -128,7 +130,7 @@ std::optional<Ticks> fixed_point(Ticks start, std::size_t steps, Budget& budget,
   }
 }
 
-/// Of w = constant + demand(w).
+/// Returns the least fixed point of w = constant + demand(w).
 inline std::optional<Ticks> fixed_point(Ticks constant, Ticks start, Demand& demand,
                                         Budget& budget) {
   return fixed_point(start, demand.size(), budget,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances that are lost have no response time: what a bound assumes where they might be.
+// Instances that are dropped have no response time: the assumptions of a bound if drops are
+// possible.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,13 @@
 
 namespace rclrt::analysis::detail {
 
-/// How many instances of a callback may be pending before one is lost. A timer's depth is that of
-/// rclrt's TimerOptions. `skips`: the executor skips releases of a timer that come while an earlier
-/// one waits.
+/// Returns the number of instances of a callback that may be pending before one is dropped. A
+/// timer's depth is that of rclrt's TimerOptions. `skips`: the executor skips releases of a timer
+/// that come while an earlier one waits.
 std::size_t queue_depth(const model::Callback& callback, bool skips);
 
-/// Adds what must hold for no instance to be lost when up to `pending` of one input may be pending.
+/// Adds the conditions under which no instance is dropped, if up to `pending` of one input may be
+/// pending.
 void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
                      std::vector<std::string>& assumptions);
 

@@ -22,7 +22,8 @@ struct Part {
   Ticks blocking;
 };
 
-/// Work that must be done by t, with the longest blocking of those who have a deadline by then.
+/// Returns the work that must be done by t, with the longest blocking of the tasks that have a
+/// deadline by then.
 Ticks demand_by(const std::vector<Part>& parts, Ticks t) {
   Ticks work = 0;
   Ticks blocking = 0;
@@ -36,7 +37,7 @@ Ticks demand_by(const std::vector<Part>& parts, Ticks t) {
   return sum(work, blocking);
 }
 
-/// The last deadline before t; -1 when there is none.
+/// Returns the last deadline before t; -1 when there is none.
 Ticks deadline_before(const std::vector<Part>& parts, Ticks t) {
   Ticks last = -1;
   for (const Part& part : parts) {
@@ -48,8 +49,8 @@ Ticks deadline_before(const std::vector<Part>& parts, Ticks t) {
   return last;
 }
 
-/// No deadline is missed for the first time beyond this. Zhang and Burns 2009, equations 4 and 5,
-/// with blocking. Absent when neither limit can be found.
+/// Returns a time after which no deadline is missed for the first time. Zhang and Burns 2009,
+/// equations 4 and 5, with blocking. Absent when neither limit can be found.
 std::optional<Ticks> horizon(std::span<const Task> tasks, const std::vector<Part>& parts,
                              const detail::Load& load, detail::Budget& budget) {
   Ticks blocking = 0;
@@ -73,7 +74,7 @@ std::optional<Ticks> horizon(std::span<const Task> tasks, const std::vector<Part
     }
   }
   if (load.compare_with_one() == 0 && load.hyperperiod()) {
-    // From `farthest` on the demand grows by a hyperperiod in each.
+    // From `farthest` on, the demand grows by a hyperperiod's work in each hyperperiod.
     return sum(farthest, *load.hyperperiod());
   }
   detail::Budget share = budget.part(budget.left() / 4);
@@ -106,7 +107,7 @@ Answer edf_demand_test(std::span<const Task> tasks, Effort effort) {
   if (executing.compare_with_one() > 0) {
     return Answer::kNo;
   }
-  // When suspension counts as computation a failed test proves nothing.
+  // A failed test proves nothing when suspension counts as computation.
   const bool suspends =
       std::ranges::any_of(tasks, [](const Task& task) { return task.suspension > 0; });
   const Answer no = suspends ? Answer::kUnknown : Answer::kNo;
@@ -117,7 +118,7 @@ Answer edf_demand_test(std::span<const Task> tasks, Effort effort) {
   if (!end) {
     return Answer::kUnknown;
   }
-  // From the horizon down: whatever lies between the demand and t is met with it.
+  // From the horizon down: all deadlines between the demand and t are met.
   Ticks t = deadline_before(parts, sum(*end, 1));
   while (t >= 0) {
     if (!budget.take(2 * parts.size())) {

@@ -16,8 +16,8 @@ using detail::jobs_due;
 using detail::product;
 using detail::sum;
 
-/// The end of the job of task i that arrives at `a` and starts as late as it can. George et al.
-/// 1996, theorem 15.
+/// Returns the end of the job of task i that arrives at `a` and starts as late as it can. George et
+/// al. 1996, theorem 15.
 std::optional<Ticks> nonpreemptive_end(std::span<const Task> tasks, std::size_t i, Ticks a,
                                        Budget& budget) {
   const Task& own = tasks[i];

@@ -18,8 +18,8 @@ using detail::jobs_due;
 using detail::product;
 using detail::sum;
 
-/// The end of the busy period of the jobs due by the deadline of the job of task i that arrives at
-/// `a`. Spuri 1996, equations 7 to 9.
+/// Returns the end of the busy period of the jobs due by the deadline of the job of task i that
+/// arrives at `a`. Spuri 1996, equations 7 to 9.
 std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Ticks a,
                                 Budget& budget) {
   const Task& own = tasks[i];
@@ -49,7 +49,8 @@ std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Tick
   return detail::fixed_point(Ticks{1}, 4 * tasks.size(), budget, work);
 }
 
-/// With suspension counted as computation a bound may not be reached, and a miss is none.
+/// Marks the bound as not exact, and a miss as unknown: with suspension counted as computation, the
+/// bound may not be reached.
 void weaken(TaskResult& task) {
   task.note = task.response ? "suspension: the bound may not be reached"
               : task.schedulable == Answer::kNo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the preemptive and the non-preemptive response-time analysis of EDF share.
+// The common parts of the preemptive and the non-preemptive response-time analysis of EDF.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// Arrivals from this time on need not be looked at: no time without an idle moment is longer, or,
-/// at a load of exactly 1, all repeats after a hyperperiod. Absent when it cannot be found.
+/// Returns the time from which on arrivals need not be examined: no busy period is longer, or, at a
+/// load of exactly 1, everything repeats after a hyperperiod. Absent when it cannot be found.
 inline std::optional<Ticks> busy_period(std::span<const Task> tasks, const Load& load,
                                         Ticks blocking, Budget& budget) {
   if (load.compare_with_one() == 0) {
@@ -36,9 +36,9 @@ inline std::optional<Ticks> busy_period(std::span<const Task> tasks, const Load&
   return fixed_point(blocking, std::max<Ticks>(1, blocking), all, budget);
 }
 
-/// The arrivals of task i, seen from the start of the busy period, at which its response may be the
-/// longest: its deadline coincides with one of a task that releases from 0 on as early as it can.
-/// Spuri 1996, lemma 3.3. Absent when there are too many.
+/// Returns the arrivals of task i, from the start of the busy period, at which its response may be
+/// the longest: its deadline coincides with one of a task that releases from 0 on as early as it
+/// can. Spuri 1996, lemma 3.3. Absent when there are too many.
 inline std::optional<std::vector<Ticks>> arrivals_to_check(std::span<const Task> tasks,
                                                            std::size_t i, Ticks busy,
                                                            Budget& budget) {
@@ -63,7 +63,7 @@ inline std::optional<std::vector<Ticks>> arrivals_to_check(std::span<const Task>
   return result;
 }
 
-/// Over all arrivals `a` of task i, the longest from there to `end_of_job(a)`.
+/// Returns the longest time from an arrival `a` of task i to `end_of_job(a)`, over all arrivals.
 template <typename EndOfJob>
 std::optional<Ticks> worst_response(std::span<const Task> tasks, std::size_t i, Ticks busy,
                                     Budget& budget, EndOfJob end_of_job) {
@@ -82,7 +82,8 @@ std::optional<Ticks> worst_response(std::span<const Task> tasks, std::size_t i, 
   return worst;
 }
 
-/// Jobs of `task` with a deadline up to `deadline`, released from 0 on as early as possible.
+/// Returns the number of jobs of `task` with a deadline up to `deadline`, released from 0 on as
+/// early as possible.
 inline Ticks jobs_due(const Task& task, Ticks deadline) {
   const Ticks room = deadline + task.jitter - task.deadline;
   return room < 0 ? 0 : room / task.period + 1;

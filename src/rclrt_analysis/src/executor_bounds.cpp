@@ -44,7 +44,8 @@ Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArri
   return find_joins(workload_, callbacks, arrival, arrivals);
 }
 
-/// From the release of the chain's timer or event to the end of the last of its callbacks.
+/// Returns the longest time from the release of the chain's timer or event to the end of its last
+/// callback.
 std::optional<Ticks> ExecutorBounds::response(const std::vector<Way>& ways, std::size_t last,
                                               ChainBound& result) {
   std::optional<Ticks> worst;

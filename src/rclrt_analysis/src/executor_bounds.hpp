@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds of the chains of one executor that has one core for itself, by busy periods.
+// Bounds by busy periods, for the chains of one executor that has one core for itself.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace rclrt::analysis::detail {
 
 class ExecutorBounds {
  public:
-  /// `in_turn`: a sync takes messages from its inputs in turn, as in a wait set, not in the order
-  /// in which they come.
+  /// `in_turn`: a sync takes messages from its inputs in turn, as in a wait set, and not in the
+  /// order in which they arrive.
   ExecutorBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
                  Effort effort, bool in_turn)
       : workload_(workload),
@@ -26,7 +26,7 @@ class ExecutorBounds {
 
   RelyingBound bound(const model::Chain& chain);
 
-  /// As PathBounds.
+  /// Returns the same as PathBounds::most_pending().
   Ticks most_pending(std::size_t callback);
 
  private:
@@ -36,7 +36,7 @@ class ExecutorBounds {
   const Workload& workload_;
   PathBounds paths_;
   bool in_turn_;
-  std::vector<std::optional<Ticks>> pending_;  // of each callback that was asked for
+  std::vector<std::optional<Ticks>> pending_;  // for each callback that was requested
 };
 
 }  // namespace rclrt::analysis::detail

@@ -17,7 +17,7 @@ struct Miss {
   std::int64_t end_ns = 0;
 };
 
-/// Notes, for each chain, the first instance that ends after its deadline, and how close to its
+/// Records, for each chain, the first instance that ends after its deadline, and how close to its
 /// deadline any instance came. An instance ends when the last callback first ends for it.
 class FirstMisses final : public SimulationObserver {
  public:
@@ -30,7 +30,7 @@ class FirstMisses final : public SimulationObserver {
   void ended(const SimulatedInstance& instance) override;
 
   const std::optional<Miss>& miss(std::size_t chain) const { return misses_[chain]; }
-  /// The worst response in proportion to the deadline.
+  /// Returns the worst response in proportion to the deadline.
   double closest(std::size_t chain) const { return closest_[chain]; }
 
  private:
@@ -40,7 +40,7 @@ class FirstMisses final : public SimulationObserver {
   std::vector<double> closest_;
 };
 
-/// Notes when one instance of a chain first ends.
+/// Records when one instance of a chain first ends.
 class InstanceEnd final : public SimulationObserver {
  public:
   InstanceEnd(const SimulatedSystem& system, std::size_t chain, std::uint64_t instance)

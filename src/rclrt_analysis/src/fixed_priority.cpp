@@ -26,13 +26,13 @@ TaskResult to_result(const Task& task, const Response& response) {
     result.schedulable = Answer::kNo;
   } else if (response.value) {
     const bool in_time = *response.value <= task.deadline;
-    // A bound that is not exact may say yes; its no says nothing.
+    // A bound that is not exact can prove that a deadline holds, but not that it is missed.
     result.schedulable = in_time ? Answer::kYes : response.exact ? Answer::kNo : Answer::kUnknown;
   }
   return result;
 }
 
-/// The levels of one task set, analysed twice when tasks suspend themselves.
+/// The levels of one task set; they are analysed twice when tasks suspend themselves.
 class Preemptive {
  public:
   Preemptive(std::span<const Task> tasks, Effort effort)
@@ -64,7 +64,7 @@ class Preemptive {
   }
 
  private:
-  /// Suspension as computation.
+  /// Returns the task as a job with suspension counted as computation.
   Job computing(std::size_t i) const {
     const Task& task = tasks_[i];
     return {task.wcet + task.suspension, task.period, task.jitter,
@@ -83,7 +83,7 @@ class Preemptive {
       peers_suspend |= tasks_[k].suspension > 0;
     }
     Job job = computing(i);
-    // A job of no time, too, ends only at a moment when nobody more urgent is ready.
+    // A job with no computation, too, ends only at a moment when no more urgent job is ready.
     job.wcet = std::max<Ticks>(job.wcet, 1);
     Response best = computing_.response(job, task.deadline, peers, budget_);
     if (!suspends_) {
@@ -92,7 +92,7 @@ class Preemptive {
     suspended_ |= task.suspension > 0 || peers_suspend;
     if (suspended_ && jitter_known_ && !peers_suspend) {
       const Response other = jittery_.response(job, task.deadline, peers, budget_);
-      // The proof is for jobs that end before the next one of their task arrives.
+      // The proof holds for jobs that end before the next one of their task arrives.
       const bool holds = other.value && *other.value <= task.period;
       if (holds && (!best.value || *other.value < *best.value)) {
         best = other;
@@ -139,11 +139,11 @@ class Preemptive {
   std::vector<Ticks> region_below_;
   Budget budget_;
   PreemptiveLevel computing_;  // suspension as computation
-  PreemptiveLevel jittery_;    // suspension of the more urgent ones as jitter
+  PreemptiveLevel jittery_;    // suspension of more urgent tasks as jitter
   detail::Load executing_;     // of this level and those above
   bool suspends_;              // any task
-  bool suspended_ = false;     // a task of this level or above
-  bool jitter_known_ = true;   // of all more urgent ones that suspend
+  bool suspended_ = false;     // a task of this level or above suspends
+  bool jitter_known_ = true;   // the jitter of all more urgent tasks that suspend is known
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ using detail::fixed_point;
 using detail::product;
 using detail::sum;
 
-/// The tasks that may delay the one under study: the more urgent ones, and those of its level.
+/// The tasks that may delay the task under study: the more urgent ones, and those of its level.
 struct Interference {
   Demand before{Count::kBefore};  // for the length of the busy period
   Demand until{Count::kUntil};    // for the start of a job
@@ -32,8 +32,8 @@ struct Interference {
   }
 };
 
-/// Within the busy period no task of the level and above has a moment without waiting work; its
-/// later jobs may be the worst ones even when each ends before the next one arrives.
+/// Within the busy period, work of the level and above is always waiting. The task's later jobs may
+/// be the worst ones, even if each ends before the next one arrives.
 TaskResult analyse(const Task& task, Ticks blocking, Interference others, Budget& budget) {
   TaskResult result;
   detail::Load load = others.load;
@@ -44,14 +44,14 @@ TaskResult analyse(const Task& task, Ticks blocking, Interference others, Budget
     return result;
   }
   others.before.add(task.wcet, task.period, task.jitter);
-  // At a load of exactly 1 everything repeats after a hyperperiod; otherwise the period ends.
+  // At a load of exactly 1 everything repeats after a hyperperiod; below 1 the busy period ends.
   const auto hyperperiod = load.compare_with_one() == 0 ? load.hyperperiod() : std::nullopt;
   const auto busy =
       hyperperiod ? hyperperiod
                   : fixed_point(blocking, std::max<Ticks>(blocking, 1), others.before, budget);
   Ticks worst = 0;
   bool whole = busy.has_value();
-  // Where the end of the busy period is not known, some jobs are still looked at: one may miss.
+  // If the end of the busy period is not known, some jobs are still examined: one may miss.
   const Ticks jobs =
       whole ? std::max<Ticks>(1, detail::ceil_div(sum(*busy, task.jitter), task.period)) : 1000;
   Ticks w = blocking;

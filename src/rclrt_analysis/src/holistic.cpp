@@ -85,7 +85,8 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
   for (const Ticks period : workload.period) {
     longest = std::max(longest, period);
   }
-  const Ticks limit = product(longest, 20);  // what grows beyond is taken for endless
+  const Ticks limit =
+      product(longest, 20);  // responses that grow beyond this are taken as unbounded
   find_predecessors();
   for (int round = 0; round < kRounds; ++round) {
     find_flows();
@@ -128,7 +129,7 @@ bool Holistic::raise(const Responses& responses, const std::vector<SegmentBound>
                      Ticks limit) {
   bool changed = false;
   const auto take = [&](Ticks& own, Ticks found) {
-    // Shorter only by rounding of the search.
+    // The result is shorter only by rounding of the search.
     const Ticks next = std::max(own, found > limit ? kHorizon : found);
     changed = changed || next != own;
     own = next;
@@ -153,8 +154,8 @@ bool Holistic::shares_edf_cpu(std::size_t callback) const {
   return executor_ == ExecutorKind::kEdf && cores_.cores[core].executors.size() > 1;
 }
 
-/// Whether a message is there as soon as it is published, and on the same CPU. Not under EDF with
-/// another executor on the CPU, of which nothing is known.
+/// Returns whether a message is there as soon as it is published, and on the same CPU. False under
+/// EDF if another executor shares the CPU, because nothing is known of that executor.
 bool Holistic::at_once(std::size_t from, std::size_t to) const {
   const std::size_t core = cores_.core_of[cores_.executor_of[from]];
   return core == cores_.core_of[cores_.executor_of[to]] && hop(from, to).max == 0 &&
@@ -191,9 +192,9 @@ void Holistic::find_flows() {
   }
 }
 
-/// A sync runs no more often in any time than messages arrive at the busiest of its inputs, since
-/// of each set formed then one message arrived then, and at the same input for all (see
-/// Workload::find_sources). The other messages cost a dispatch.
+/// Adds the flows of a callback. A sync runs no more often in any time than messages arrive at the
+/// busiest of its inputs: for each set formed in that time one message arrived in it, and at the
+/// same input for all sets (see Workload::find_sources). The other messages cost a dispatch.
 void Holistic::add_flows(std::size_t callback) {
   const auto& inputs = workload_.graph.publishers[callback];
   const auto& by = workload_.counted_by[callback];
@@ -223,7 +224,8 @@ void Holistic::add_flows(std::size_t callback) {
   }
 }
 
-/// Of the callback's ends, after what is between the first arrival of a flow and its last.
+/// Returns the jitter of the callback's ends for a flow: it includes the jitter from the first
+/// arrival of the flow to its last.
 Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
   const Ticks alone = sum(flow.jitter, responses_[callback]);
   if (!predecessors_[callback]) {
@@ -271,7 +273,8 @@ void Holistic::add_ends(std::size_t callback) {
   }
 }
 
-/// Each release of one timer, and nothing else, sets the callback going: no sync is before it.
+/// Returns whether each release of one timer, and nothing else, triggers the callback: no sync is
+/// before it.
 bool Holistic::follows_timer(std::size_t callback) const {
   const auto* inputs = &workload_.graph.publishers[callback];
   while (inputs->size() == 1 && inputs->front().size() == 1) {
@@ -299,7 +302,8 @@ Ticks Holistic::most_pending(std::size_t callback) const {
   return result;
 }
 
-/// With what else waits in its queue in a wait set.
+/// Returns the most pending instances of the callback and of the others that wait in its queue in a
+/// wait set.
 Ticks Holistic::most_in_queue(std::size_t callback) const {
   const auto& all = workload_.application.callbacks;
   if (model::role_of(all[callback]) != model::Role::kService) {
@@ -314,8 +318,9 @@ Ticks Holistic::most_in_queue(std::size_t callback) const {
   return result;
 }
 
-/// Of a sync: messages of one release, or of releases at one time, have come by all inputs when
-/// the last one has ended, whichever timer set it going.
+/// Returns the most pending messages of one input of a sync. Messages of one release, or of
+/// releases at one time, have arrived by all inputs at the latest end of the callback, over all
+/// timers that trigger it.
 Ticks Holistic::most_of_input(std::size_t callback,
                               const std::vector<std::size_t>& publishers) const {
   Ticks end = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds where one busy period does not reach: across executors and CPUs, under EDF and in a wait
-// set. Each callback is bounded by itself, from being ready to its end, and what the callbacks
-// before it add to the time at which it becomes ready is its jitter.
+// Bounds for cases that one busy period does not cover: across executors and CPUs, under EDF and in
+// a wait set. Each callback is bounded by itself, from being ready to its end. The time that the
+// callbacks before it add until it becomes ready is its jitter.
 #pragma once
 
 #include <cstddef>
@@ -19,32 +19,34 @@
 
 namespace rclrt::analysis::detail {
 
-/// Instances of a callback that stem from the releases of one timer.
+/// The instances of a callback that stem from the releases of one timer.
 struct Flow {
   std::size_t timer{};  ///< index into Workload::timers
   Ticks period{};
   Ticks jitter{};  ///< between the earliest and the latest time after the release to be ready
   Ticks count{};   ///< per release
-  bool runs{};     ///< user code runs; else a sync's message that waits for a partner
+  bool runs{};     ///< user code runs; false: a message that waits in a sync for its partners
 };
 
-/// What one core makes of the flows: for each of `callbacks` the longest time from ready to end,
-/// kHorizon where there is no bound.
+/// The input of the analysis of one core. The result is, for each callback of `core`, the longest
+/// time from ready to end, kHorizon if there is no bound.
 struct CoreProblem {
   const Workload& workload;
   const Core& core;
   const std::vector<std::vector<Flow>>& flows;  ///< of every callback
   const Overheads& overheads;
   Ticks per_instance{};  ///< CPU time that each instance costs besides its own
-  bool skips{};          ///< what a timer misses while it waits is skipped
+  bool skips{};          ///< releases of a timer that come while it waits are skipped
 };
 using Responses = std::vector<Ticks>;  ///< of every callback
 
-/// Of each callback the one before it that alone releases it, and at once, on the same CPU: absent
-/// for timers, syncs, and what has several publishers or one that is elsewhere.
+/// For each callback, the only callback that releases it, if it does so at once and on the same
+/// CPU. Absent for timers, syncs, and callbacks with several publishers or with a publisher
+/// elsewhere.
 using Predecessors = std::vector<std::optional<std::size_t>>;
 
-/// Of a callback and those before it, as far as Predecessors lead back: see segment_bounds.hpp.
+/// The bound of a callback and those before it, as far as Predecessors lead back: see
+/// segment_bounds.hpp.
 struct SegmentBound {
   std::size_t first{};                ///< callback of the segment
   Ticks from_arrival{};               ///< at the first one to the end of the last
@@ -57,42 +59,43 @@ void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, B
 void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budget);
 void holistic_wait_set(const CoreProblem& problem, Responses& responses, Budget& budget);
 
-/// The streams of a callback's flows, each with the work of its instances; without user code, what
-/// they cost besides.
+/// Returns the streams of a callback's flows, each with the work of its instances; with `user_code`
+/// false, only with their other costs.
 std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
                                bool user_code = true);
 
-/// The same with the user code only. What an instance costs besides, being queued and dispatched,
-/// is at the cost of whatever runs when it comes, also where its own turn comes later: see
-/// streams_of(..., false).
+/// Returns the streams with user code only. The other costs of an instance, queueing and
+/// dispatching, delay whatever runs when the instance arrives, even if its own turn comes later:
+/// see streams_of(..., false).
 std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback);
 
-/// Adds what queueing the callback's instances costs, whenever they come.
+/// Adds the costs of queueing the callback's instances, at any time of their arrival.
 void add_queueing(const CoreProblem& problem, std::size_t callback,
                   std::vector<Interferer>& others);
 
-/// The longest time for the rest of a ready set and `waiting` more of the wait set.
+/// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set.
 Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);
 
-/// What is lost in each millisecond, and once, to what runs above all.
+/// Returns the time lost in each millisecond, and the time lost once, to work above all priorities.
 std::vector<Stream> background_streams(const CoreProblem& problem);
 
-/// The same, as what delays every callback of the core.
+/// Adds the same streams as a delay of every callback of the core.
 void add_background(const CoreProblem& problem, std::vector<Interferer>& others);
 
-/// Jitter propagation: Tindell and Clark, "Holistic schedulability analysis for distributed hard
-/// real-time systems", Microprocessing and Microprogramming 40, 1994. Responses grow from
-/// zero until nothing changes any more; the least fixed point bounds all.
+/// Holistic analysis by jitter propagation: Tindell and Clark, "Holistic schedulability analysis
+/// for distributed hard real-time systems", Microprocessing and Microprogramming 40, 1994.
+/// Responses grow from zero until nothing changes; the least fixed point bounds them all.
 class Holistic {
  public:
   Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor,
            const Overheads& overheads, Effort effort);
 
-  /// From the release of the chain's timer to the end of its last callback, with the terms.
+  /// Returns the bound from the release of the chain's timer to the end of its last callback, with
+  /// its terms.
   RelyingBound bound(const model::Chain& chain) const;
 
-  /// The most instances of a callback that are released and have not ended; kHorizon: no bound. Of
-  /// a sync: of one input, and as many messages may wait for a partner that comes later.
+  /// Returns the most instances of a callback that are released and have not ended; kHorizon: no
+  /// bound. For a sync: of one input; as many messages may wait for a partner that comes later.
   Ticks most_pending(std::size_t callback) const;
 
  private:
@@ -129,14 +132,14 @@ class Holistic {
   ExecutorKind executor_;
   Overheads overheads_;
   InterruptCheck check_interrupt_;
-  bool out_of_steps_ = false;   // some search for a fixed point was given up
+  bool out_of_steps_ = false;   // a search for a fixed point was given up
   bool out_of_rounds_ = false;  // responses still grew after kRounds
   Predecessors predecessors_;
   Responses responses_;
   std::vector<SegmentBound> segments_;  // of each callback
   std::vector<std::vector<Flow>> flows_;
-  /// Of each callback: from the release of a timer that set it going until it is ready, and to its
-  /// end.
+  /// For each callback: the longest time from the release of a timer that triggers it until it is
+  /// ready (`ready_`), and until its end (`ends_`).
   std::vector<std::map<std::size_t, Ticks>> ready_;
   std::vector<std::map<std::size_t, Ticks>> ends_;
 };

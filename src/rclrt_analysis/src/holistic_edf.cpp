@@ -2,20 +2,22 @@
 // Callbacks of an EDF executor, each bounded by itself: Spuri, "Holistic analysis for deadline
 // scheduled real-time distributed systems", INRIA RR-2873, 1996.
 //
-// Deadlines count from the release of each instance, and a later callback of a chain has one of its
-// own. For an instance that arrives `a` after the start of the busy period, others count that are
-// due by its own deadline: those which arrive up to a + D_own - D_other. A timer's deadline counts
-// from its nominal release, which is not later than its arrival: both its own deadline taken late
-// and those of others taken early make the bound larger only.
+// Deadlines count from the release of each instance, and each later callback of a chain has its
+// own. For an instance that arrives `a` after the start of the busy period, the other instances
+// that count are those due by its deadline: they arrive up to a + D_own - D_other. A timer's
+// deadline counts from its nominal release, which is not later than its arrival. Taking its own
+// deadline late, or those of others early, can only make the bound larger.
 //
-// Queueing an instance costs whatever runs then, also if it is due later.
+// Queueing an instance delays the running callback, even if that instance is due later.
 //
-// What has no deadline (and no timer) runs behind all that have, in order of arrival.
+// Callbacks without a deadline (and without a timer) run behind all that have one, in order of
+// arrival.
 //
-// Groups: an instance whose deadline is later runs within the busy period only if it had started
-// before and is in a group one of whose members has a relative deadline no longer than one of those
-// that wait, and so not longer than a + D_own (Baker 1991). It was released before the busy
-// period, so its relative deadline is longer than a + D_own. There is one such instance at most.
+// Groups: an instance with a later deadline runs within the busy period only if it had started
+// before, and only if a member of its group has a relative deadline no longer than that of a
+// waiting instance, and so not longer than a + D_own (Baker 1991). The instance was released before
+// the busy period, so its own relative deadline is longer than a + D_own. At most one such instance
+// exists.
 #include <algorithm>
 #include <optional>
 
@@ -93,7 +95,7 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
     }
     add_queueing(problem, own, others);
     add_background(problem, others);
-    // One that is due later may be about to start when the first one comes.
+    // An instance that is due later may be about to start when the first one arrives.
     blocking.push_back({problem.per_instance, 0, kHorizon});
     const auto streams = user_streams_of(problem, own);
     const auto found = response_in_busy_window({streams, others, blocking, 1}, budget);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks of one or more executors on one CPU, each bounded by itself: the level-i busy period
-// of "An extendible approach for analysing fixed priority hard real-time tasks" (Tindell 1992) with
-// the immediate ceiling.
+// Bounds of single callbacks of one or more executors on one CPU, by the level-i busy period of "An
+// extendible approach for analysing fixed priority hard real-time tasks" (Tindell 1992) with the
+// immediate ceiling.
 #include <algorithm>
 
 #include "holistic.hpp"
@@ -25,7 +25,7 @@ void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, B
         const Ticks rest = ceiling[other] >= os[own] ? work.wcet[other] : 0;
         longest = std::max(longest, sum(rest, problem.per_instance));
       }
-      // Whoever is released is dispatched, at the cost of whoever runs.
+      // Each release adds one dispatch overhead to the running callback.
       for (const Stream& stream : streams_of(problem, other, !below)) {
         if (stream.work > 0) {
           others.push_back({stream, {}});
@@ -36,7 +36,7 @@ void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, B
     const Ticks instant = 1;
     const std::vector<BusyWindow::Blocking> blocking{{longest, 0, kHorizon}};
     add_background(problem, others);
-    // Later ones of its own wait behind it, but queueing them costs whatever runs.
+    // Later instances of the same callback wait behind it, but queueing them delays whatever runs.
     const auto streams = user_streams_of(problem, own);
     add_queueing(problem, own, others);
     const auto found = response_in_busy_window({streams, others, blocking, instant}, budget);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of chains, put together from those of callbacks and segments.
+// The bounds of chains, composed of those of callbacks and segments.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace rclrt::analysis::detail {
 
-/// Callbacks of one CPU that follow each other at once. In a wait set the message of each is
-/// there before its ready set ends, so what follows is in the next one: only the first waits for
-/// the rest of a set.
+/// Adds callbacks of one CPU that follow each other at once. In a wait set the message of each
+/// arrives before its ready set ends, so the next callback is in the next set: only the first
+/// callback waits for the rest of a set.
 void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& latency) const {
   Latency one_by_one;
   std::size_t from = 0;
@@ -43,7 +43,7 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
   latency.why.insert(latency.why.end(), one_by_one.why.begin(), one_by_one.why.end());
 }
 
-/// Callbacks each of which alone releases the next.
+/// Adds callbacks each of which is the only one to release the next.
 void Holistic::add_callbacks(std::span<const std::size_t> callbacks, Latency& latency) const {
   Ticks total = 0;
   for (const std::size_t callback : callbacks) {
@@ -88,14 +88,16 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& 
     if (!before) {
       return std::nullopt;
     }
-    // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
+    // A lane keeps the order in which messages arrive; a wait set takes one from each input in
+    // turn.
     const Ticks taken = traits(executor_).runs_sets ? responses_[callbacks[n]] : 0;
     return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
   };
   return find_joins(workload_, callbacks, arrival, arrivals);
 }
 
-/// The end of the last callback, as find_ends() has it, and what each part of the way adds.
+/// Adds the terms of the end of the last callback, as find_ends() computes it: one for each part of
+/// the path.
 void Holistic::explain_end(std::span<const std::size_t> callbacks, Latency& latency) const {
   const std::size_t timer = callbacks.front();
   latency = {.total = ends_[callbacks.back()].at(timer)};
@@ -117,7 +119,7 @@ void Holistic::explain_end(std::span<const std::size_t> callbacks, Latency& late
       break;
     }
     const Ticks waited = before - ends_[callbacks.back()].at(timer);
-    if (waited > 0) {  // the message's way, or another publisher that ends later
+    if (waited > 0) {  // the message's latency, or another publisher that ends later
       const bool way = hop(callbacks.back(), first).max > 0;
       const auto why = way ? Contribution::Kind::kHop : Contribution::Kind::kOtherInput;
       latency.why.push_back({why, first, 1, waited});
@@ -128,7 +130,7 @@ void Holistic::explain_end(std::span<const std::size_t> callbacks, Latency& late
   }
 }
 
-/// Absent when there is no bound.
+/// Returns the latency; absent when there is no bound.
 std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> callbacks,
                                                    const Joins& joins) const {
   Latency worst;
@@ -167,7 +169,7 @@ std::string Holistic::why_none(std::size_t callback) const {
     return "several edf executors share its CPU, and each orders only its own";
   }
   const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callback]]];
-  double counted = 0;  // load of the CPU as it is counted
+  double counted = 0;  // load of the CPU as the analysis counts it
   double stated = 0;   // with each synchroniser as often as its slowest input
   const std::vector<double> rates = workload_.application.rates();
   for (const std::size_t each : core.callbacks) {

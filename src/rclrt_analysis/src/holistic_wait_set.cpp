@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks of a wait set with one thread, and of a static order, each bounded by itself.
+// Bounds of single callbacks of a wait set with one thread, and of a static order.
 //
 // The thread takes a ready set: each timer that is due and each subscription that has a message,
-// once. It then runs one instance of each and nothing else. Casini, Blass,
-// Luetkebohle and Brandenburg, "Response-time analysis of ROS 2 processing chains under
-// reservation-based scheduling", ECRTS 2019; Tang et al., "Response time analysis and priority
-// assignment of processing chains on ROS2 executors", RTSS 2020.
+// once. It then runs one instance of each and nothing else. Casini, Blass, Luetkebohle and
+// Brandenburg, "Response-time analysis of ROS 2 processing chains under reservation-based
+// scheduling", ECRTS 2019; Tang et al., "Response time analysis and priority assignment of
+// processing chains on ROS2 executors", RTSS 2020.
 //
 // Two bounds hold, and the lower one is taken:
 //
-// By the busy period: the thread does not idle while something is ready, so an instance ends when
-// all work that arrived before its end is done, its own callback's in order of arrival (but of a
-// sync, whose inputs are taken from in turn).
+// By the busy period: the thread does not idle while something is ready. So an instance ends when
+// all work that arrived before its end is done; the work of its own callback is done in order of
+// arrival. A sync is an exception, because it takes from its inputs in turn.
 //
-// By the ready sets: an instance before which n - 1 of its callback wait is in the n-th ready set
-// from the next one on, at the latest. So until its end there is the rest of one set and n more,
-// and in each every callback runs once at most. Where n instances arrive no sooner than such a time
-// lasts, no more than n ever wait: by induction over them. A sync takes a message from each
+// By the ready sets: an instance that waits behind n - 1 of its callback is in the n-th ready set
+// from the next one on, at the latest. So at most the rest of one set and n more sets run until its
+// end, and each callback runs at most once in each set. If at most n instances arrive in such a
+// time, never more than n wait: by induction over the instances. A sync takes a message from each
 // input in one set. The parts of a service, one for each client, wait in one queue, of which a set
-// takes one request. Nothing is assumed of the order within a set.
+// takes one request. Nothing is assumed about the order within a set.
 //
-// With several threads no bound is offered as proved: those published have been refuted (Teper et
-// al., "Bridging the gap between ROS 2 and classical real-time scheduling for periodic tasks",
-// RTSS 2024).
+// No bound is proved for several threads: the published ones have been refuted (Teper et al.,
+// "Bridging the gap between ROS 2 and classical real-time scheduling for periodic tasks", RTSS
+// 2024).
 #include <algorithm>
 
 #include "holistic.hpp"
@@ -42,7 +42,7 @@ Ticks arrivals(std::span<const Stream> streams, Ticks time) {
   return count;
 }
 
-/// Of all that waits in one queue with a callback of the core.
+/// Returns the streams of all callbacks that share a queue with a callback of the core.
 std::vector<Stream> queue_of(const CoreProblem& problem, std::size_t own,
                              const std::vector<std::vector<Stream>>& streams) {
   const auto& callbacks = problem.core.callbacks;
@@ -59,17 +59,17 @@ std::vector<Stream> queue_of(const CoreProblem& problem, std::size_t own,
   return result;
 }
 
-/// The rest of one ready set and `waiting` more.
+/// Returns the time of the rest of one ready set and `waiting` more sets.
 Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& streams,
            Ticks waiting, Ticks busy) {
-  // Each instance has the polling point after it.
+  // A polling point follows each instance.
   Ticks total = sum(problem.overheads.polling, problem.overheads.stall);
   for (std::size_t i = 0; i < problem.core.callbacks.size(); ++i) {
     const std::size_t callback = problem.core.callbacks[i];
     const std::size_t inputs = problem.workload.graph.publishers[callback].size();
     const Ticks each = sum(problem.workload.wcet[callback], problem.per_instance);
     const Ticks times = product(waiting + 1, static_cast<Ticks>(std::max<std::size_t>(inputs, 1)));
-    Ticks brought = 0;  // by a whole busy period
+    Ticks brought = 0;  // work of a whole busy period
     for (const Stream& stream : streams[i]) {
       brought =
           sum(brought, product(ceil_div(sum(busy, stream.jitter), stream.period), stream.work));
@@ -88,10 +88,10 @@ Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& s
   return time;
 }
 
-/// Of the callbacks of the core, and the longest busy period.
+/// The streams of the callbacks of the core, and the longest busy period.
 struct Sets {
   std::vector<std::vector<Stream>> streams;
-  Ticks polled{};  // at its start, by threads that find nothing
+  Ticks polled{};  // at its start, by threads that find no work
   Ticks busy{};
 };
 
@@ -136,7 +136,8 @@ void holistic_wait_set(const CoreProblem& problem, Responses& responses, Budget&
     const std::vector<BusyWindow::Blocking> polling{{polled, 0, kHorizon}};
     const auto kind = problem.workload.application.callbacks[callbacks[own]].kind();
     Ticks found = busy;
-    // A sync's inputs take turns: what comes later by one may run before what waits at the other.
+    // A sync's inputs take turns: a later message of one input may run before a waiting one of
+    // another.
     if (busy < kHorizon && kind != model::CallbackKind::kSync) {
       found = response_in_busy_window({streams[own], others, polling, 1}, budget).value_or(busy);
     }

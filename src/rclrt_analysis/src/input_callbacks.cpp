@@ -15,7 +15,7 @@ bool has_several_topics(const model::Callback& callback) {
   return subscription != nullptr && subscription->topics.size() > 1;
 }
 
-/// What is left of a callback with several topics when one is looked at.
+/// Returns the part of a callback with several topics that takes one of them.
 model::Callback part_of(const model::Callback& callback, std::size_t input) {
   model::Callback part = callback;
   auto& subscription = std::get<model::Subscription>(part.trigger);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscriptions of several topics as what they are at run time: one callback for each topic.
+// Subscriptions of several topics as they run: one callback for each topic.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 namespace rclrt::analysis::detail {
 
 /// An application in which each callback has at most one topic, or is a sync. A subscription of
-/// several topics becomes one callback for each, of the same id, priority, WCET and depth; they are
-/// in one group, and each publishes what its topic is answered on. That is how it runs: a ROS
-/// subscription has one topic, and those of one callback exclude each other.
+/// several topics becomes one callback for each topic, with the same id, priority, WCET and depth.
+/// These parts are in one group, and each publishes the answers to its topic. They run like that: a
+/// ROS subscription has one topic, and the subscriptions of one callback exclude each other.
 class InputCallbacks {
  public:
-  /// What a part states as its priority.
+  /// The priority that a part states.
   enum class Priority {
     kEffective,  ///< that of the callback, whether stated or from its chains
     kStated      ///< only what the callback states
@@ -29,7 +29,7 @@ class InputCallbacks {
 
   const model::Application& application() const { return parts_ ? *parts_ : application_; }
 
-  /// The callback of the given application that this one belongs to.
+  /// Returns the callback of the given application to which this part belongs.
   std::size_t whole(std::size_t part) const { return parts_ ? whole_[part] : part; }
 
  private:

@@ -23,7 +23,8 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
   priority = ceiling = std::vector<int>(n);
   if (order == Order::kPriority) {
     priority = app.effective_priorities();
-    ceiling = thread_levels(app, model::ExecutorKind::kPerGroup);  // of each group, its highest
+    ceiling = thread_levels(
+        app, model::ExecutorKind::kPerGroup);  // of each group, the highest of its callbacks
   }
   for (std::size_t i = 0; i < n; ++i) {
     const model::Callback& callback = app.callbacks[i];
@@ -46,14 +47,16 @@ Ticks Workload::return_delay(std::size_t callback) const {
   return wcet[callback] == 0 || std::ranges::any_of(graph.successors[callback], preempts) ? 1 : 0;
 }
 
-/// A sync runs for a set. When a busy period begins, one of its inputs has no message that can be
-/// in one (a set is formed at once, see below), so within the period it runs no more often than
-/// messages arrive at the busiest input: at one of a timer with the shortest period.
+/// Finds the timers that the runs of syncs and subscriptions are counted by.
 ///
-/// If each input had such a message, take the oldest of each. The latest of these is at time c: all
-/// sets to come have a stamp of at least c, so what is older than c by more than the window is in
-/// none of them. The others then lie within the window of c, and are a set, which would have been
-/// formed when the last of its messages arrived.
+/// A sync runs once for each set. When a busy period begins, one of its inputs has no message that
+/// can be in a set (a set is formed at once, see below). So within the period the sync runs no more
+/// often than messages arrive at the busiest input: one with a timer of the shortest period.
+///
+/// Proof: suppose each input had such a message, and take the oldest of each. Let c be the time of
+/// the latest of these. All sets to come have a stamp of at least c, so a message that is older
+/// than c by more than the window is in none of them. The others then lie within the window before
+/// c. They are a set, which would have been formed when the last of its messages arrived.
 void Workload::find_sources() {
   const std::size_t n = wcet.size();
   counted_by.resize(n);
@@ -107,12 +110,13 @@ LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool
       after = sum(after, whole[to]);
       counted_after = sum(counted_after, skips(i, to) ? workload.dispatch : head_[to]);
     }
-    // Whoever is released is dispatched, at the cost of whoever runs.
+    // Each release adds one dispatch overhead to the running callback.
     head_[i] = whole[i] = workload.dispatch;
     if (workload.priority[i] >= level) {
       head_[i] = sum(head_[i], sum(workload.wcet[i], counted_after));
       for (const std::size_t to : workload.graph.successors[i]) {
-        // A message costs its dispatch when it comes; the run of a set, when its last one does.
+        // A message costs its dispatch when it arrives; a set costs its run when its last message
+        // arrives.
         const Ticks there = workload.graph.publishers[to].size() < 2 ? behind_syncs_[to]
                             : skips(i, to) ? 0
                                            : head_[to] - workload.dispatch;
@@ -136,7 +140,7 @@ bool LevelWork::follows(std::size_t callback) const {
   return workload_.graph.publishers[callback].empty();
 }
 
-/// The runs of the sync `to` are counted by another publisher's messages.
+/// Returns whether the runs of the sync `to` are counted by another publisher's messages.
 bool LevelWork::skips(std::size_t from, std::size_t to) const {
   const auto& by = workload_.counted_by[to];
   return workload_.graph.publishers[to].size() > 1 && by && *by != from && counted_[*by];

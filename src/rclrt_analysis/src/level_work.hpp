@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work at and above one level that releases and completions of callbacks bring.
+// The work at and above one level that releases and completions of callbacks cause.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace rclrt::analysis::detail {
 
 inline constexpr Ticks kMillisecond = 1'000'000;
 
-/// What does not depend on the level.
+/// The parts of the work that do not depend on the level.
 struct Workload {
-  /// In which order callbacks run.
+  /// The order in which callbacks run.
   enum class Order {
     kPriority,
     kAny,         ///< whatever the executor likes, as long as it does not idle
@@ -37,15 +37,15 @@ struct Workload {
   Ticks stall;                      ///< ns, once
   std::vector<std::size_t> timers;  ///< the callbacks with a timer
   std::vector<Ticks> period;        ///< of each of `timers`
-  /// For a sync, the publisher whose messages its runs are counted by; for a subscription, its only
-  /// publisher. Absent where there are several.
+  /// For a sync, the publisher of the messages that count its runs; for a subscription, its only
+  /// publisher. Absent if there are several.
   std::vector<std::optional<std::size_t>> counted_by;
-  /// The timer at the end of counted_by, as a callback; absent where that stops before.
+  /// The timer at the end of counted_by, as a callback; absent if counted_by ends before a timer.
   std::vector<std::optional<std::size_t>> source;
 
-  /// Returns 1 where a callback returns an instant after its work, so that what is released at that
-  /// very time finds it running: it has no work, or something that it releases preempts it before
-  /// it returns, as what another executor runs may. Else 0.
+  /// Returns 1 if a callback returns an instant after its work, so that a release at that very time
+  /// finds it running. That is the case if it has no work, or if something that it releases may
+  /// preempt it before it returns, such as a callback of another executor. Otherwise returns 0.
   Ticks return_delay(std::size_t callback) const;
 
  private:
@@ -60,30 +60,31 @@ struct Started {
 /// Head and Started of chain_bounds.hpp for one level.
 class LevelWork {
  public:
-  /// `here`: of each callback, whether it runs on the core. Only such a one may have started.
+  /// `here`: for each callback, whether it runs on the core. Only these may have started.
   LevelWork(const Workload& workload, int level, const std::vector<bool>& here);
 
   int level() const { return level_; }
 
-  /// The work that an instance of the callback brings, with what follows it, before a callback
-  /// below the level is needed. A path through the graph that meets a callback twice runs it twice.
+  /// Returns the work that an instance of the callback brings, with all that follows it, before a
+  /// callback below the level is needed. If a path through the graph meets a callback twice, the
+  /// callback runs twice.
   Ticks head(std::size_t callback) const { return head_[callback]; }
 
-  /// The part of the head that syncs and what follows them bring. Their runs are no more than the
-  /// releases of Workload::source in any time, but not one for each: another input's message may
-  /// complete a set with one that has waited since before.
+  /// Returns the part of the head that syncs and the callbacks behind them bring. In any time, they
+  /// run no more often than Workload::source releases, but not once for each release: another
+  /// input's message may complete a set with one that has waited since before.
   Ticks behind_syncs(std::size_t callback) const { return behind_syncs_[callback]; }
 
-  /// Whether each release of Workload::source runs the callback once: no sync is before it.
+  /// Returns whether each release of Workload::source runs the callback once: no sync is before it.
   bool follows(std::size_t callback) const;
 
-  /// Whether the callback's instances are all part of the head of Workload::source.
+  /// Returns whether the callback's instances are all part of the head of Workload::source.
   bool counted(std::size_t callback) const { return counted_[callback]; }
 
-  /// Whether the runs of the sync `to` are counted by another publisher than `from`.
+  /// Returns whether the runs of the sync `to` are counted by a publisher other than `from`.
   bool skips(std::size_t from, std::size_t to) const;
 
-  /// The most that one callback below the level may leave when the busy period begins.
+  /// Returns the most work that one callback below the level may leave when the busy period begins.
   const std::optional<Started>& started() const { return started_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks in order of urgency, level by level.
+// The tasks in order of priority, level by level.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace rclrt::analysis::detail {
 
-/// Indices into the task set: the most urgent level first; each level holds the tasks of one
+/// Returns indices into the task set, the most urgent level first. Each level has the tasks of one
 /// priority, in the order of the set.
 std::vector<std::vector<std::size_t>> levels_of(std::span<const Task> tasks);
 
-/// For each task, the longest `length(task)` of the less urgent ones.
+/// Returns for each task the longest `length(task)` of the less urgent ones.
 template <typename Length>
 std::vector<Ticks> longest_below(std::span<const Task> tasks,
                                  const std::vector<std::vector<std::size_t>>& levels,
@@ -32,7 +32,7 @@ std::vector<Ticks> longest_below(std::span<const Task> tasks,
   return result;
 }
 
-/// Counts the answers of the tasks together: one no is a no.
+/// Returns the answer for all tasks together: a single no is a no.
 inline Answer all_of(const std::vector<TaskResult>& tasks) {
   Answer result = Answer::kYes;
   for (const TaskResult& task : tasks) {

@@ -31,7 +31,8 @@ class Load {
 
   double rounded() const { return rounded_; }
 
-  /// `unordered` when the sum is within 1e-9 of 1 and the numbers do not fit 63 bits.
+  /// Compares the sum with 1. `unordered` when it is within 1e-9 of 1 and the numbers do not fit 63
+  /// bits.
   std::partial_ordering compare_with_one() const {
     if (std::abs(rounded_ - 1) > 1e-9) {
       return rounded_ <=> 1.0;
@@ -42,14 +43,14 @@ class Load {
     return work_ <=> hyperperiod_;
   }
 
-  /// The least common multiple of the periods, when all sums fit.
+  /// Returns the least common multiple of the periods, if all sums fit.
   std::optional<Ticks> hyperperiod() const {
     return exact_ ? std::optional(hyperperiod_) : std::nullopt;
   }
 
  private:
   double rounded_ = 0;
-  bool exact_ = true;  // the two values below are right
+  bool exact_ = true;  // the two values below are exact
   Ticks hyperperiod_ = 1;
   Ticks work_ = 0;  // of one hyperperiod
 };

@@ -48,7 +48,7 @@ const LevelWork& PathBounds::work(int level) {
   return at->second;
 }
 
-/// What the recurrences of one path are made of.
+/// The terms of the recurrences of one path.
 struct PathBounds::Terms {
   Load load;
   Demand others{Count::kBefore};
@@ -74,15 +74,15 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
   add_background(terms.load, terms.others);
   const std::size_t timer = workload_.timers[path.timer];
   const Ticks period = workload_.period[path.timer];
-  // What syncs bring comes when a set is complete, be it before the release under study.
+  // Work behind syncs arrives when a set is complete, possibly before the release under study.
   const Ticks paired = level.behind_syncs(timer);
   terms.head = level.head(timer) - paired;
   const auto alone = [&](std::size_t callback) {
     return level.head(callback) - level.behind_syncs(callback);
   };
   terms.others.add(paired, period, jitter_);
-  // The last callback returns after the more urgent ones that it has released: that takes an
-  // instant, and what is released at that very time comes first. The same if it does no work.
+  // The last callback returns after the more urgent ones that it has released. That takes an
+  // instant, and releases at that very time come first. The same holds if it does no work.
   if (workload_.wcet[path.last] == 0) {
     terms.instant = 1;
   }
@@ -90,13 +90,13 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
   if (interrupted) {
     terms.instant = 1;
   }
-  // Nor does it return before a scheduler thread has seen to what it released.
+  // It also does not return before a scheduler thread has handled its releases.
   if (workload_.scheduler > 0 && !workload_.graph.successors[path.last].empty()) {
     terms.instant = 1;
   }
   const bool counted =
       level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
-  // What follows the last callback and is not more urgent starts after its end.
+  // Callbacks that follow the last one and are not more urgent start after its end.
   for (const std::size_t to : workload_.graph.successors[path.last]) {
     if (workload_.priority[to] > workload_.priority[path.last]) {
       terms.instant = 1;
@@ -105,8 +105,8 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
     }
   }
   terms.own = terms.head - std::min(terms.after, terms.head);
-  // A later instance may overtake with all but the last callback, which keeps the order of
-  // releases; that it is queued still costs whatever runs.
+  // A later instance may overtake with all callbacks but the last, which keeps the order of
+  // releases. Queueing it still delays whatever runs.
   terms.early = terms.head;
   if (counted) {
     terms.early -= std::min(alone(path.last) - workload_.dispatch, terms.head);
@@ -136,7 +136,7 @@ PathBound PathBounds::bound(const Path& path) {
   return *std::move(result);
 }
 
-/// Says why the load of a level, as it is counted, is more than the core.
+/// Returns the reason why the counted load of a level is more than the core.
 std::string PathBounds::why_too_much(const Path& path) {
   const LevelWork& level = work(path.level);
   Load without_syncs;
@@ -152,7 +152,7 @@ std::string PathBounds::why_too_much(const Path& path) {
   if (without_syncs.compare_with_one() > 0) {
     return load;
   }
-  std::optional<std::size_t> largest;  // of the synchronisers: the one that brings the most load
+  std::optional<std::size_t> largest;  // the synchroniser that brings the most load
   double most = -1;
   Ticks often = 1;
   for (std::size_t i = 0; i < here_.size(); ++i) {
@@ -201,8 +201,8 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Term
       result = explain(path, q, w, terms.own, terms.early);
       result.response = sum(worst, jitter_);
     }
-    // The busy period ends when all work of this instance is done before the next one comes; what
-    // follows the last callback is delayed by the releases up to then, too.
+    // The busy period ends when all work of this instance is done before the next one arrives.
+    // Releases up to that time also delay the callbacks after the last one.
     const Ticks next = release + period - jitter_;
     if (sum(w, terms.after) > next) {
       continue;
@@ -256,7 +256,7 @@ PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Tic
   return result;
 }
 
-/// What is lost in each millisecond, wherever the milliseconds begin.
+/// Adds the time lost in each millisecond, for any phase of the milliseconds.
 void PathBounds::add_background(Load& load, Demand& demand) const {
   if (workload_.background == 0) {
     return;
@@ -277,11 +277,12 @@ Ticks PathBounds::most_pending(std::size_t callback) {
   return most;
 }
 
-/// Those which messages of these publishers release; of a timer, itself.
+/// Returns the most pending instances that messages of these publishers release; for a timer, its
+/// own.
 Ticks PathBounds::pending_by(std::size_t callback, const std::vector<std::size_t>& publishers) {
   struct Reached {
     int level;
-    Ticks count;  // ways from here to the callback
+    Ticks count;  // paths from here to the callback
   };
   std::map<std::size_t, Reached, std::greater<>> open;  // by position; the last ones first
   const auto reach = [&](std::size_t from, int level, Ticks count) {

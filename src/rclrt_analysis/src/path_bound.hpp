@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The response time of a path that starts at a timer and on which nothing waits for another timer.
+// The response time of a path that starts at a timer and does not wait for another timer.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace rclrt::analysis::detail {
 
-/// What runs before the last callback of the path has ended.
+/// A path of callbacks: the work before the end of its last callback.
 struct Path {
   std::size_t timer{};  ///< index into Workload::timers
-  std::size_t last{};   ///< the callback whose end counts
-  int level{};          ///< the lowest on the way
+  std::size_t last{};   ///< the bound is up to the end of this callback
+  int level{};          ///< the lowest on the path
 };
 
 struct PathBound {
@@ -30,14 +30,15 @@ struct PathBound {
 
 class PathBounds {
  public:
-  /// `timers` are the indices into Workload::timers whose releases share the core.
+  /// `timers` are indices into Workload::timers; the releases of these timers share the core.
   PathBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
              Effort effort);
 
   PathBound bound(const Path& path);
 
-  /// The most instances of one of its inputs that are released and have not ended; kHorizon: no
-  /// bound. Each was set going by a release not longer ago than the bound of the way from there.
+  /// Returns the most instances of one of its inputs that are released and have not ended;
+  /// kHorizon: no bound. Each was triggered by a release not longer ago than the bound of the path
+  /// from there.
   Ticks most_pending(std::size_t callback);
 
  private:

@@ -22,7 +22,7 @@ std::vector<std::size_t> by_urgency(const model::Application& application) {
   return result;
 }
 
-/// Takes callbacks, the most urgent first.
+/// A sequence of callbacks, the most urgent first.
 class Sequence {
  public:
   Sequence(const model::Application& application, const CallbackGraph& graph)
@@ -71,8 +71,8 @@ class Sequence {
     return true;
   }
 
-  /// Whatever leads to the sync and has no place yet. What was walked through once has all its
-  /// publishers placed.
+  /// Adds all callbacks that lead to the sync and have no place yet. All publishers of a walked
+  /// callback already have their places.
   void add_inputs(std::size_t sync, std::vector<std::size_t>& members) {
     std::vector<std::size_t> open{sync};
     while (!open.empty()) {
@@ -95,7 +95,7 @@ class Sequence {
 
   const model::Application& application_;
   const CallbackGraph& graph_;
-  std::vector<std::size_t> place_;  // in topological order
+  std::vector<std::size_t> place_;  // index in topological order
   std::vector<std::size_t> order_;  // the most urgent first
   std::vector<SynthesizedPriority> values_;
   std::vector<bool> taken_;

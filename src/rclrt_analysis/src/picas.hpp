@@ -9,7 +9,7 @@
 
 namespace rclrt::analysis::detail {
 
-/// See ChainPriorities::kPicas. One per callback.
+/// Returns one priority per callback by ChainPriorities::kPicas.
 std::vector<SynthesizedPriority> picas_priorities(const model::Application& application,
                                                   const CallbackGraph& graph);
 

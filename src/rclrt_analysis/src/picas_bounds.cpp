@@ -24,7 +24,7 @@ using detail::sum;
 using model::Application;
 using model::Chain;
 
-/// What the analysis knows of a callback.
+/// The properties of a callback that the analysis uses.
 struct Member {
   std::size_t root{};  ///< the timer or event that starts its chains
   int priority{};      ///< within its executor
@@ -95,7 +95,7 @@ class PicasAnalysis {
  private:
   const std::string& id(std::size_t callback) const { return application_.callbacks[callback].id; }
 
-  /// Those that publish come first in the order.
+  /// Takes the data of the callback's publisher, which comes first in the order.
   void take_publisher(std::size_t callback) {
     Member& own = members_[callback];
     std::vector<std::size_t> publishers;
@@ -169,7 +169,8 @@ class PicasAnalysis {
     return false;
   }
 
-  /// The one in the lowest executor of those with the chain's least priority on the CPU.
+  /// Returns the callback with the chain's lowest priority on the CPU; among several, the one in
+  /// the lowest executor.
   std::size_t least_urgent(const Chain& chain, std::size_t core) const {
     std::optional<std::size_t> result;
     const auto urgency = [&](std::size_t each) {
@@ -194,7 +195,7 @@ class PicasAnalysis {
     bool once{};
   };
 
-  /// Of the part of the chain on one CPU.
+  /// Returns the response of the part of the chain on one CPU.
   std::optional<Ticks> response(const Chain& chain, std::size_t core, bool one_cpu,
                                 std::vector<std::string>& unsafe) {
     const std::size_t lowest = least_urgent(chain, core);
@@ -263,7 +264,7 @@ class PicasAnalysis {
   Cores cores_;
   Budget budget_;
   std::vector<Member> members_;       // of each callback
-  std::vector<std::string> unknown_;  // of each CPU: what is there that the analysis does not know
+  std::vector<std::string> unknown_;  // for each CPU: a property that the analysis does not support
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace {
 
 using model::Application;
 
-/// Groups are of one node: the callbacks of an executor get the node of the first one.
+/// Puts the callbacks of an executor into one group. Groups belong to one node, so all get the node
+/// of the first callback.
 void unite_callbacks(Application& application) {
   std::vector<std::optional<std::size_t>> node(application.executors.size());
   const std::vector<int> priorities = application.effective_priorities();
@@ -31,8 +32,8 @@ void unite_callbacks(Application& application) {
   }
 }
 
-/// The levels of each executor lie below all those of the executors above it, so that every one of
-/// its callbacks is less urgent than all of theirs, as its only thread is.
+/// Moves the levels of each executor below all those of the executors above it. Every one of its
+/// callbacks is then less urgent than all of theirs, as its only thread is.
 void separate_levels(Application& application, const std::vector<int>& tops) {
   std::vector<std::set<int>> levels(tops.size());
   const std::vector<int> priorities = application.effective_priorities();
@@ -49,7 +50,7 @@ void separate_levels(Application& application, const std::vector<int>& tops) {
   }
 }
 
-/// Each callback at the priority of its thread.
+/// Gives each callback the priority of its thread.
 void raise_callbacks(Application& application) {
   const std::vector<int> levels = thread_levels(application, model::ExecutorKind::kPerGroup);
   for (std::size_t i = 0; i < levels.size(); ++i) {

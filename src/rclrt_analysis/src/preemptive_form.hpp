@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors whose bounds are those of `preemptive`, of another application.
+// Executors that have the bounds of `preemptive` for another application.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// An application, and a kind of executor that has an analysis of its own, under which no response
-/// is shorter than under the stated kind. With one worker for each level, `preemptive` does as
+/// An application, and a kind of executor that has its own analysis. Under it no response is
+/// shorter than under the stated kind. With one worker for each level, `preemptive` behaves as
 ///
 /// * `picas` when the callbacks of each executor are one group: by the immediate ceiling, a member
 ///   that has started is not preempted by the others, and the most urgent one that waits is next;

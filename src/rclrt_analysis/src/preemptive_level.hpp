@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Response times of one task after the other, from the most urgent one down.
+// Response times of tasks one after the other, from the most urgent one down.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rclrt::analysis::detail {
 
-/// What a task is to the analysis: suspension has become computation or jitter.
+/// A task with its suspension converted to computation or jitter.
 struct Job {
   Ticks wcet{};
   Ticks period{};
@@ -34,11 +34,11 @@ class PreemptiveLevel {
  public:
   explicit PreemptiveLevel(std::int64_t steps_per_task) : steps_per_task_(steps_per_task) {}
 
-  /// The response time of `task` when `peers` are on its level. The deadline only serves to say
-  /// `missed` when the budget ends first.
+  /// Returns the response time of `task` when `peers` are on its level. The deadline is used only
+  /// to set `missed` when the budget ends first.
   Response response(const Job& task, Ticks deadline, std::span<const Job> peers, Budget& total);
 
-  /// From now on this task is among the more urgent ones.
+  /// Adds the task to the more urgent ones.
   void add(const Job& task);
 
  private:
@@ -57,7 +57,7 @@ class PreemptiveLevel {
   Demand higher_{Count::kBefore};
   Demand scratch_{Count::kBefore};
   Sums sums_;
-  Ticks reached_ = 0;        // higher_ has been asked up to here
+  Ticks reached_ = 0;        // `higher_` was evaluated up to here
   Ticks last_constant_ = 0;  // B + C of the task that gave reached_, less the C added since
 };
 

@@ -22,7 +22,7 @@ using yaml::Node;
 constexpr std::string_view kNumber =
     "a decimal number that is not negative, such as 2.5, with at most 18 digits in the unit";
 
-/// A time of the file and where it belongs.
+/// A time of the file and the member that it belongs to.
 struct Time {
   const char* key;
   Ticks Task::* member;
@@ -39,7 +39,7 @@ constexpr std::array kTimes{
     Time{"region", &Task::region, Round::kUp, false},
 };
 
-/// A number that has been read and waits for the length of a tick.
+/// A number that has been read; it is converted when the length of a tick is known.
 struct Pending {
   std::size_t task;
   const Time* time;
@@ -103,7 +103,7 @@ void read_task(const Node& item, Reading& reading) {
   reading.file.tasks.push_back(std::move(task));
 }
 
-/// Ticks are as long as the number with the most decimals asks for.
+/// Converts the times. The number with the most decimals determines the length of a tick.
 void convert_times(Reading& reading) {
   TaskFile& file = reading.file;
   for (const Pending& pending : reading.times) {
@@ -165,7 +165,7 @@ void order_priorities(Reading& reading) {
   }
 }
 
-/// What the policy's analysis would refuse, with its place.
+/// Reports, with its place, each value that the policy's analysis would refuse.
 void check_policy(Reading& reading) {
   const Policy policy = reading.file.policy;
   for (const Pending& pending : reading.times) {

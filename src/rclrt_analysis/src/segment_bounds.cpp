@@ -26,7 +26,7 @@ class SegmentSearch {
       lowest = std::min(lowest, priority_[first]);
     }
     collect_others(first, last, lowest);
-    // What the last callback has released and is more urgent runs before it returns.
+    // More urgent callbacks that the last callback has released run before it returns.
     const Ticks instant = 1;
     const auto own = streams(first, problem_.workload.wcet[last], 0);
     const std::vector<BusyWindow::Blocking> blocking{{blocking_, 0, kHorizon}};
@@ -40,12 +40,13 @@ class SegmentSearch {
   }
 
  private:
-  /// Of one instance.
+  /// Returns the work of one instance.
   Ticks work_of(std::size_t callback) const {
     return sum(problem_.workload.wcet[callback], problem_.per_instance);
   }
 
-  /// The callback whose arrivals bring the runs of this one, in a busy period of the priority.
+  /// Returns the callback at which an arrival triggers a run of this one, in a busy period of the
+  /// priority.
   std::size_t arrives_at(std::size_t callback, int lowest) const {
     while (predecessors_[callback] && priority_[*predecessors_[callback]] >= lowest) {
       callback = *predecessors_[callback];
@@ -53,7 +54,7 @@ class SegmentSearch {
     return callback;
   }
 
-  /// Arrivals at `first`, each of which brings so much work. A sync's message that waits for a
+  /// Returns the arrivals at `first`, each with this work. A sync's message that waits for a
   /// partner brings `kept`.
   std::vector<Stream> streams(std::size_t first, Ticks work, Ticks kept) const {
     std::vector<Stream> result;
@@ -72,7 +73,8 @@ class SegmentSearch {
     }
   }
 
-  /// All that delays the last callback besides itself, and the longest of what had started before.
+  /// Collects all delays of the last callback by others, and the longest of the callbacks that had
+  /// started before.
   void collect_others(std::size_t first, std::size_t last, int lowest) {
     others_.clear();
     std::ranges::fill(work_, 0);
@@ -97,7 +99,7 @@ class SegmentSearch {
         add(streams(callback, work_[callback], problem_.per_instance));
       }
     }
-    // Later instances of the last callback wait behind it, but queueing them costs whatever runs.
+    // Later instances of the last callback wait behind it, but queueing them delays whatever runs.
     if (problem_.per_instance > 0) {
       add(streams(first, problem_.per_instance, problem_.per_instance));
     }

@@ -13,7 +13,8 @@ constexpr Ticks kHour_ns = Ticks{3600} * 1'000'000'000;
 constexpr Ticks kMillion = 1'000'000;
 constexpr int kSamples = 4;
 
-/// Tries values of one time, from the harmless end to the harmful one; ends may be in any order.
+/// Tries values of one time, from the harmless end to the harmful one; either end may be the
+/// larger.
 Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
               const std::function<bool(Ticks)>& holds) {
   Margin result;
@@ -25,7 +26,8 @@ Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
   if (harmless != stated && holds(stated)) {
     good = stated;
   }
-  // Away from the last good value in growing steps, so that far limits cost no more than near ones.
+  // Moves away from the last good value in growing steps, so that far limits cost no more than near
+  // ones.
   const Ticks direction = harmful > harmless ? 1 : -1;
   bool found_bad = false;
   for (Ticks step = std::max<Ticks>(1, stated / 8); !found_bad; step *= 2) {
@@ -59,7 +61,7 @@ Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
   return result;
 }
 
-/// Of `time` in millionths, rounded up.
+/// Returns `time` times `factor` (in millionths), rounded up.
 Ticks scaled(Ticks time, Ticks factor) {
   __extension__ using Wide = __int128;
   const Wide product = (static_cast<Wide>(time) * factor + kMillion - 1) / kMillion;

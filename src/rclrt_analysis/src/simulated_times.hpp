@@ -6,17 +6,17 @@
 
 namespace rclrt::analysis::detail {
 
-/// Uniform from this share of the callback's WCET up to the WCET.
+/// Returns a uniform distribution from this share of the callback's WCET up to the WCET.
 TimeDistribution execution_times(const model::Callback& callback, double lowest_execution);
 
-/// When a simulation has the first release of a timer or event whose offset nobody chooses.
+/// Returns the time of the first release of a timer or event if the simulation does not choose its
+/// offset.
 std::int64_t stated_offset_ns(const model::Callback& callback);
 
-/// The event when it comes as often as it may, from this offset on.
+/// Returns the event with the highest rate that it may have, from this offset on.
 model::Event densest(model::Event event, std::int64_t offset_ns);
 
-/// The lateness of the timers and events and the latencies of the messages, in the place of what
-/// was there.
+/// Replaces the lateness of timers and events and the latencies of messages.
 void set_delays(SimulatedSystem& system, const SimulatedTimes& times);
 
 }  // namespace rclrt::analysis::detail

@@ -15,7 +15,7 @@ namespace rclrt::analysis {
 
 namespace {
 
-/// The numbers of the CPUs in the simulation.
+/// Maps the numbers of the CPUs to those of the simulation.
 class CpuNumbers {
  public:
   CpuNumbers(const model::Application& application, unsigned without_statement) {
@@ -70,8 +70,8 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   SimulatedCallback result;
   result.executor = application.executor_of(index);
   result.level = application.effective_priority(index);
-  // Executors get the callbacks node by node; a wait set has services after subscriptions, and then
-  // clients.
+  // Executors get the callbacks node by node. A wait set has its services after its subscriptions,
+  // and then its clients.
   result.registration = callback.node;
   result.role = model::role_of(callback);
   result.overload = callback.overload;
@@ -99,7 +99,7 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   return result;
 }
 
-/// Who takes the messages of each topic: callback and input.
+/// For each topic, the callbacks and inputs that take its messages.
 using Readers = std::map<std::string, std::vector<std::pair<std::size_t, unsigned>>>;
 
 Readers readers_of(const model::Application& application) {
@@ -113,7 +113,7 @@ Readers readers_of(const model::Application& application) {
   return result;
 }
 
-/// Where the messages of a topic go.
+/// Returns the destinations of a topic's messages.
 std::vector<Connection> connections(const Readers& readers, const std::string& topic) {
   std::vector<Connection> result;
   const auto found = readers.find(topic);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an EDF executor starts next, and how urgent that is beside what others run on its CPU.
+// How an EDF executor chooses its next instance, and the instance's priority among the other
+// executors on its CPU.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -8,7 +9,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// Where all EDF executors have CPUs of their own, deadlines are the threads' keys.
+/// Sets up the stack of workers. If all EDF executors have CPUs of their own, deadlines are the
+/// threads' keys.
 void SimulationEngine::set_up_stack(Id index) {
   Executor& executor = executors_[index];
   bool shares = false;
@@ -39,7 +41,7 @@ std::int64_t SimulationEngine::deadline_of(Id instance) const {
   return relative_ns == 0 ? kNever : instances_[instance].release_ns + relative_ns;
 }
 
-/// A thread that is ready has an instance to start.
+/// Adds a ready thread that has an instance to start.
 void SimulationEngine::wait_for_worker(Id thread) {
   Executor& executor = executors_[threads_[thread].executor];
   if (executor.stack) {
@@ -49,7 +51,7 @@ void SimulationEngine::wait_for_worker(Id thread) {
   }
 }
 
-/// Its instance, which waited, starts now.
+/// Starts the thread's instance, which waited.
 void SimulationEngine::start_on_worker(Id thread, Id instance) {
   Executor& executor = executors_[threads_[thread].executor];
   if (executor.stack) {
@@ -63,8 +65,8 @@ void SimulationEngine::start_on_worker(Id thread, Id instance) {
   }
 }
 
-/// Its instance has ended, or does not start. The worker goes on with the next one without giving
-/// its place among those of its priority up.
+/// Frees the worker when the thread's instance has ended or does not start. The worker goes on with
+/// the next instance and keeps its place among those of its priority.
 void SimulationEngine::leave_worker(Id thread) {
   Executor& executor = executors_[threads_[thread].executor];
   if (executor.stack) {
@@ -76,9 +78,9 @@ void SimulationEngine::leave_worker(Id thread) {
   }
 }
 
-/// Of those that wait the earliest deadline may start if all that have started have later ones, and
-/// no group keeps it from it: else none. It takes the place of the one that was to start before it,
-/// or the one that is handed over.
+/// Chooses the next instance to start. The waiting one with the earliest deadline may start if all
+/// started ones have later deadlines and no group blocks it; otherwise none may. It gets the place
+/// of the one that was to start before it, or `place`.
 void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64_t> place) {
   EdfStack& stack = *executor.stack;
   const auto is_earlier = [this](Id a, Id b) {
@@ -109,9 +111,9 @@ void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64
   stack.next = next;
 }
 
-/// EDF's test before an instance starts, by the stack resource policy (Baker 1991): it may start
-/// unless a group is taken whose members' shortest relative deadline is not longer than its own.
-/// Who holds that group runs at its deadline meanwhile.
+/// Tests by the stack resource policy (Baker 1991) whether an instance must wait: it must if a busy
+/// group has a member with a relative deadline no longer than its own. Meanwhile the holder of that
+/// group inherits its deadline.
 bool SimulationEngine::blocked_by_ceiling(Id thread) {
   SimulatedThread& own = threads_[thread];
   Executor& executor = executors_[own.executor];
@@ -133,7 +135,7 @@ bool SimulationEngine::blocked_by_ceiling(Id thread) {
     threads_.sleep(thread);
     executor.blocked.push_back(thread);
     if (executor.stack) {
-      executor.stack->next = kNone;  // nor may one that is due later start
+      executor.stack->next = kNone;  // an instance with a later deadline may not start either
       threads_.set_key(thread, kBackground);
     }
   }

@@ -31,7 +31,7 @@ SimulationResult SimulationEngine::run() {
       break;
     }
     threads_.set_now(next_ns);
-    // What is due to end ends first; nothing new is chosen yet.
+    // Instances that are due to end end first; no new choice is made yet.
     for (const SimulatedCpu& cpu : threads_.cpus()) {
       if (cpu.finish_ns == next_ns && threads_[cpu.thread].instance != kNone) {
         advance(cpu.thread);
@@ -54,7 +54,7 @@ SimulationResult SimulationEngine::run() {
   return std::move(result_);
 }
 
-/// Until every CPU has work that takes time, or none.
+/// Proceeds until every CPU either has work that takes time, or is idle.
 void SimulationEngine::settle() {
   for (;;) {
     threads_.place();
@@ -71,7 +71,7 @@ void SimulationEngine::handle(const Event& event) {
     case EventKind::kLaneTimer: {
       SimulatedLane& lane = lanes_[event.index];
       if (event.time_ns != lane.armed_ns) {
-        return;  // somebody else has seen to it
+        return;  // the event is out of date: the lane was re-armed
       }
       lane.armed_ns = kNever;
       if (lane.workers.empty()) {
@@ -109,10 +109,10 @@ void SimulationEngine::handle(const Event& event) {
   }
 }
 
-/// The thread has a CPU and nothing more to do at it: the next step.
+/// Takes the next step of a thread that has a CPU and no work left on it.
 void SimulationEngine::proceed(Id thread) {
   if (threads_[thread].instance != kNone) {
-    advance(thread);  // and more urgent threads may go before it picks
+    advance(thread);  // and more urgent threads may run before it picks
   } else {
     pick(thread);
   }
@@ -157,7 +157,7 @@ bool SimulationEngine::advance_instance(Id thread) {
     publish(instance, topics[topic]);
     threads_.place();
     if (threads_[thread].state != ThreadState::kRunning) {
-      return false;  // whom the message woke is more urgent
+      return false;  // the thread that the message woke is more urgent
     }
   }
   finish(thread);
@@ -187,7 +187,7 @@ void SimulationEngine::finish(Id thread) {
   }
   leave_worker(thread);
   if (executor.loops.size() > 1) {
-    wake_polling(executor);  // it did not ask for what was in this group
+    wake_polling(executor);  // it did not ask for entities in this group
   }
   free_instances_.push_back(id);
   ++result_.instances;

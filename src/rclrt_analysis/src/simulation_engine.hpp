@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a running simulation. simulation_engine.cpp: time and instances;
-// simulation_executors.cpp, simulation_edf.cpp, simulation_static_order.cpp,
-// simulation_wait_set.cpp: what the executors choose; simulation_setup.cpp: how it begins.
+// The state of a running simulation. simulation_engine.cpp has time and instances;
+// simulation_executors.cpp, simulation_edf.cpp, simulation_static_order.cpp and
+// simulation_wait_set.cpp have the choices of the executors; simulation_setup.cpp has the initial
+// state.
 #pragma once
 
 #include <cstdint>
@@ -39,21 +40,21 @@ class SimulationEngine {
     std::int64_t ready_ns = 0;
     std::int64_t start_ns = 0;
     std::int64_t stamp_ns = 0;   // of the messages it publishes
-    std::int64_t taken_ns = 0;   // of a sync: the stamp of the message it took
+    std::int64_t taken_ns = 0;   // for a sync: the stamp of the message it took
     std::uint64_t number = 0;    // of a timer's release
     std::uint64_t order = 0;     // in its lane
     std::size_t next_topic = 0;  // to publish on
-    bool has_begun = false;      // its credit is back, but for kSkipIfRunning
+    bool has_begun = false;      // its credit was given back, except with kSkipIfRunning
     std::vector<SimulatedToken> tokens;
   };
 
-  /// Something that can be released: a timer, a subscription, one input of a callback with several.
+  /// A source of releases: a timer, a subscription, or one input of a callback with several.
   struct Entity {
     Id callback = kNone;
     unsigned input = 0;
     std::size_t credits = 0;  // how many instances may wait
     std::size_t history = 0;  // how many messages the middleware keeps
-    std::size_t out = 0;      // credits that are out
+    std::size_t out = 0;      // credits in use
     std::optional<std::pair<std::int64_t, std::uint64_t>> newest;  // kKeepLast: refused release
     std::deque<SimulatedMessage> messages;
     int rank = 0;          // of its instances in a lane that several levels share
@@ -66,13 +67,13 @@ class SimulationEngine {
     std::uint32_t chain = 0;
     std::uint32_t position = 0;
     bool last = false;
-    const std::vector<std::size_t>* inputs = nullptr;  // by which it comes; null: by any
+    const std::vector<std::size_t>* inputs = nullptr;  // by which the chain enters it; null: any
   };
 
   struct Callback {
     const SimulatedCallback* stated = nullptr;
     Id executor = 0;
-    Id lane = kNone;  // of its level, where its executor has such
+    Id lane = kNone;  // of its level, if its executor has lanes of levels
     Id group = 0;
     Key key = 0;                   // of its level
     std::int64_t deadline_ns = 0;  // relative; 0: none
@@ -83,17 +84,17 @@ class SimulationEngine {
     std::uint64_t runs = 0;
   };
 
-  /// What an EDF executor runs its instances on: worker i is the i-th from the bottom, at the i-th
-  /// priority. That decides between executors; within one, deadlines do.
+  /// The workers of an EDF executor: worker i is the i-th from the bottom, at the i-th priority.
+  /// These priorities decide between executors; deadlines decide within one.
   struct EdfStack {
     struct Started {
       Id thread = kNone;
       std::int64_t deadline_ns = 0;  // absolute, as of its start
     };
     std::size_t workers = 0;
-    std::vector<Started> started;  // from the bottom
-    std::vector<Id> waiting;       // threads whose instances have not started
-    Id next = kNone;               // of those: may start, at the priority of the next worker
+    std::vector<Started> started;  // from the bottom up
+    std::vector<Id> waiting;       // threads with an instance that has not started
+    Id next = kNone;  // one of `waiting`: may start, at the priority of the next worker
   };
 
   struct Executor {
@@ -102,20 +103,20 @@ class SimulationEngine {
     Id inbox = kNone;         // of a scheduler thread
     Id scheduler = kNone;     // its thread; kNone when scheduling costs nothing
     std::vector<Id> loops;    // the wait set's threads
-    Id drawing = kNone;       // the one of them that holds the mutex of the ready set
-    std::deque<Id> at_mutex;  // those that wait for it
-    std::vector<Id> idle;     // one-off threads to use again
+    Id drawing = kNone;       // the one of `loops` that holds the mutex of the ready set
+    std::deque<Id> at_mutex;  // the `loops` that wait for the mutex
+    std::vector<Id> idle;     // one-off threads for reuse
     unsigned one_offs = 0;
     bool waits = false;                    // between asking and fetching
     std::vector<bool> asked;               // of `others`, when it last asked
-    std::int64_t asked_until_ns = kNever;  // when it waits no longer
+    std::int64_t asked_until_ns = kNever;  // end of the wait
     std::vector<Id> timers;                // of a wait set, in order of registration
     std::vector<Id> others;                // its other entities
-    std::vector<Id> ready_set;             // what is left of its ready set begins at `ready_next`
+    std::vector<Id> ready_set;             // the rest of its ready set begins at `ready_next`
     std::size_t ready_next = 0;
     std::int64_t armed_ns = kNever;
     std::vector<Id> shared_groups;  // of EDF
-    std::vector<Id> blocked;        // threads that wait for one of them
+    std::vector<Id> blocked;        // threads that wait for one of the shared groups
     std::optional<EdfStack> stack;  // of an EDF that shares its CPU with another one
     bool polls() const { return !loops.empty(); }
   };
@@ -137,7 +138,7 @@ class SimulationEngine {
     SimulationRandom random{0};
     std::uint64_t uses = 0;
     std::int64_t last_arrival_ns = 0;
-    std::size_t under_way = 0;  // nothing overtakes these
+    std::size_t under_way = 0;  // later messages do not overtake these
   };
   struct UnderWay {
     Link* link = nullptr;
@@ -249,7 +250,8 @@ class SimulationEngine {
     return kind_of(executor) == ExecutorKind::kEdf ||
            kind_of(executor) == ExecutorKind::kEdfNonPreemptive;
   }
-  bool has_started_for_good(Id executor) const {  // what has started is finished
+  bool has_started_for_good(
+      Id executor) const {  // a started instance is not preempted by others of its executor
     return kind_of(executor) == ExecutorKind::kEdfNonPreemptive ||
            kind_of(executor) == ExecutorKind::kFixedPriorityNonPreemptive;
   }
@@ -270,7 +272,7 @@ class SimulationEngine {
   std::vector<Id> free_instances_;
   std::vector<UnderWay> under_way_;
   std::vector<Id> free_under_way_;
-  std::vector<Id> released_;  // by the publication in hand
+  std::vector<Id> released_;  // by the current publication
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t next_event_ = 0;
   std::uint64_t next_number_ = 0;  // of an instance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a release, and what the threads of the executors choose.
+// What executors do with a release, and how their threads choose.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +24,7 @@ Id SimulationEngine::new_instance(Id entity, std::int64_t release_ns, std::int64
   return id;
 }
 
-/// kNone when there is no credit for it.
+/// Returns a new instance of an entity; kNone when it has no credit left.
 Id SimulationEngine::make_instance(Id id, std::int64_t release_ns, std::int64_t ready_ns,
                                    std::uint64_t number) {
   Entity& entity = entities_[id];
@@ -55,8 +55,8 @@ void SimulationEngine::give_credit_back(Instance& instance) {
   }
 }
 
-/// The thread takes the instance on. As in the engine, its credit comes back before its message is
-/// taken, except for kSkipIfRunning. `before_ns` of CPU time come before the dispatch.
+/// Begins the instance on the thread. As in the engine, its credit is given back before its message
+/// is taken, except with kSkipIfRunning. `before_ns` of CPU time precede the dispatch.
 void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
   Instance& instance = instances_[id];
   const Entity& entity = entities_[instance.entity];
@@ -101,7 +101,7 @@ void SimulationEngine::submit(Id id) {
   }
 }
 
-/// From the scheduler thread to where it will run.
+/// Hands the instance from the scheduler thread to the lane or thread that will run it.
 void SimulationEngine::pass_on(Id id) {
   const Callback& callback = callback_of(instances_[id]);
   if (callback.lane != kNone) {
@@ -136,7 +136,7 @@ void SimulationEngine::spawn(Id index, Id id) {
   wait_for_worker(thread);
 }
 
-/// An instance that had to wait for its group may try again.
+/// Lets an instance that had to wait for its group try again.
 void SimulationEngine::resume(Id id) {
   const Instance& instance = instances_[id];
   const Callback& callback = callback_of(instance);
@@ -170,7 +170,7 @@ void SimulationEngine::arm(Id index) {
   }
 }
 
-/// Takes the release at `nominal_ns` off the schedule and counts what the policy leaves out.
+/// Removes the release at `nominal_ns` from the schedule and counts those that the policy skips.
 void SimulationEngine::advance_schedule(SimulatedTimer& timer, model::OverrunPolicy policy) {
   const std::int64_t period_ns = timer.trigger->period_ns;
   const std::int64_t now_ns = threads_.now_ns();
@@ -189,7 +189,7 @@ void SimulationEngine::advance_schedule(SimulatedTimer& timer, model::OverrunPol
   timer.due_ns = std::max(timer.due_ns, timer.nominal_ns + jitter_ns);
 }
 
-/// The timer's release that is due, as an instance; kNone when there is no credit for it.
+/// Returns an instance for the timer's release that is due; kNone when there is no credit for it.
 Id SimulationEngine::expire(Id index) {
   SimulatedTimer& timer = timers_[index];
   const std::int64_t release_ns = timer.nominal_ns;
@@ -199,7 +199,8 @@ Id SimulationEngine::expire(Id index) {
   return make_instance(timer.entity, release_ns, ready_ns, number);
 }
 
-/// What was pushed and the timers that are due go to the end of the lane, merged by release.
+/// Appends pushed instances and those of timers that are due to the lane, merged in order of
+/// release.
 void SimulationEngine::collect(SimulatedLane& lane) {
   auto pushed = lane.pushed.begin();
   const auto append = [&](Id instance) {
@@ -224,7 +225,7 @@ void SimulationEngine::collect(SimulatedLane& lane) {
   lane.pushed.clear();
 }
 
-/// Where scheduling costs nothing, timers release at once.
+/// Releases timers at once; for scheduling that takes no time.
 void SimulationEngine::drain(SimulatedLane& inbox) {
   while (inbox.timers.next_ns() <= threads_.now_ns()) {
     const Id timer = inbox.timers.take();
@@ -236,7 +237,7 @@ void SimulationEngine::drain(SimulatedLane& inbox) {
   }
 }
 
-/// Immediate ceiling: first the priority, then the group.
+/// Enters the group by the immediate ceiling: first the priority, then the group.
 bool SimulationEngine::enter(Id thread, Id id) {
   const Instance& instance = instances_[id];
   const Callback& callback = callback_of(instance);
@@ -283,7 +284,7 @@ void SimulationEngine::pick_for_worker(Id thread) {
     const Id instance = lane.take_first();
     if (enter(thread, instance)) {
       begin(thread, instance);
-      // Another worker takes what is left and keeps the time.
+      // Another worker takes the rest and arms the timer.
       if (!lane.empty() || (!lane.timers.empty() && lane.armed_ns == kNever)) {
         wake_one(lane);
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks that exclude each other, as rclrt_executor's Group does it.
+// Callbacks that exclude each other, as in rclrt_executor's Group.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@ namespace rclrt::analysis::detail {
 class SimulatedGroup {
  public:
   Key ceiling = std::numeric_limits<Key>::min();  ///< key of the most urgent member
-  /// Of EDF: the shortest relative deadline of the members (the ceiling of SRP).
+  /// For EDF: the shortest relative deadline of the members (the ceiling of SRP).
   std::int64_t shortest_deadline_ns = kNever;
   bool shared = false;  ///< has more than one member
   Id holder = kNone;    ///< the thread inside
 
-  /// One that wants to enter, or waits for it.
+  /// An instance that requests to enter, or waits for the group.
   struct Member {
     Id instance = kNone;
     int level = 0;
     std::uint64_t order = 0;  ///< in its lane
   };
 
-  /// False: it is parked, until `leave` returns it.
+  /// Enters the group. Returns false if the member is parked until `leave` returns it.
   bool enter(const Member& member) {
     if (reserved_.instance == member.instance) {
       reserved_ = {};
@@ -40,7 +40,7 @@ class SimulatedGroup {
 
   bool busy() const { return busy_; }
 
-  /// The instance that may try again, kNone when there is none.
+  /// Leaves the group. Returns the instance that may try again, or kNone when there is none.
   Id leave() {
     busy_ = false;
     holder = kNone;
@@ -60,7 +60,7 @@ class SimulatedGroup {
 
   bool busy_ = false;
   Member reserved_;
-  std::vector<Member> parked_;  // the most urgent first, each level in order of release
+  std::vector<Member> parked_;  // the most urgent first; each level in order of release
 };
 
 }  // namespace rclrt::analysis::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of one level or of all, or the inbox of a scheduler thread: what rclrt_executor calls a
-// lane.
+// The queue of one level or of all levels, or the inbox of a scheduler thread: a lane in
+// rclrt_executor.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct SimulatedTimer {
   SimulationRandom random{0};
 };
 
-/// Timers by the time they are due, the next one first; among equals in order of registration.
+/// Timers ordered by their due times, the next one first; among equals in order of registration.
 class TimerHeap {
  public:
   explicit TimerHeap(const std::vector<SimulatedTimer>& timers) : timers_(&timers) {}
@@ -34,7 +34,7 @@ class TimerHeap {
     std::push_heap(heap_.begin(), heap_.end(), later());
   }
 
-  /// Takes the next one out, to be added again.
+  /// Removes and returns the next timer, which the caller adds again.
   Id take() {
     std::pop_heap(heap_.begin(), heap_.end(), later());
     const Id timer = heap_.back();
@@ -58,9 +58,9 @@ class TimerHeap {
 };
 
 struct SimulatedLane {
-  /// An instance, and its place: the highest rank first, each in order.
+  /// An instance and its place: the highest rank first, each rank in order.
   struct Waiting {
-    int rank = 0;  ///< 0 but where several levels share the lane
+    int rank = 0;  ///< 0, unless several levels share the lane
     std::uint64_t order = 0;
     Id instance = kNone;
     bool operator<(const Waiting& other) const {
@@ -73,18 +73,18 @@ struct SimulatedLane {
   Id executor = 0;
   Key key = 0;
   TimerHeap timers;
-  std::vector<Id> pushed;        ///< instances, oldest first, that nobody has collected yet
+  std::vector<Id> pushed;        ///< instances that are not collected yet, oldest first
   std::vector<Waiting> waiting;  ///< the next one at `first`
   std::size_t first = 0;
   std::uint64_t next_order = 0;
   std::vector<Id> workers;
-  std::vector<Id> set;  ///< of kStaticOrder: what is left of its set begins at `set_next`
+  std::vector<Id> set;  ///< of kStaticOrder: the rest of its set begins at `set_next`
   std::size_t set_next = 0;
   std::int64_t armed_ns = kNever;  ///< the earliest event that wakes it for a timer
 
   bool empty() const { return first == waiting.size(); }
 
-  /// Puts it in its place, also when it comes back since it had to wait for its group.
+  /// Inserts an instance at its place, also when it returns because it had to wait for its group.
   void insert(const Waiting& one) {
     const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(first);
     waiting.insert(std::upper_bound(begin, waiting.end(), one), one);

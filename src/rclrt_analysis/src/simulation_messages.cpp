@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How messages and the tokens of chains go from callback to callback.
+// The paths of messages, and of the tokens of chains, from callback to callback.
 #include "simulation_messages.hpp"
 
 #include <algorithm>
@@ -65,13 +65,13 @@ void SimulationEngine::schedule_next(Id index) {
   Source& source = sources_[index];
   source.nominal_ns = source.times.next().count();
   const std::int64_t jitter_ns = source.trigger->jitter.draw(source.random, source.releases);
-  if (source.nominal_ns < options_.horizon_ns) {  // which is far from the last nanosecond
+  if (source.nominal_ns < options_.horizon_ns) {  // the horizon is far from the last nanosecond
     source.due_ns = std::max(source.due_ns, source.nominal_ns + jitter_ns);
     schedule(source.due_ns, EventKind::kRelease, index);
   }
 }
 
-/// An event arrives as a message of which its own callback is the publisher.
+/// Releases an event as a message with its own callback as the publisher.
 void SimulationEngine::release(Id index) {
   Source& source = sources_[index];
   const Id callback = entities_[source.entity].callback;
@@ -154,7 +154,7 @@ bool SimulationEngine::take(Instance& instance) {
     return false;
   }
   SimulatedMessage message = *std::move(taken);
-  if (executors_[callback.executor].polls()) {  // it learns only now when that was
+  if (executors_[callback.executor].polls()) {  // it learns the release time only now
     instance.release_ns = instance.ready_ns = message.arrival_ns;
   }
   if (std::holds_alternative<EventTrigger>(callback.stated->trigger)) {

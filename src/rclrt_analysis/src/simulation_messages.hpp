@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of a simulation, and which of them a synchroniser takes together.
+// Messages of a simulation, and how a synchroniser matches them.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,9 @@ struct SimulatedMessage {
   std::vector<SimulatedToken> tokens;
 };
 
-/// Takes messages together as rclrt's SyncBuffer does: at once with those of the other inputs whose
-/// stamps are closest together and within the window; they and what is older are then gone.
+/// Matches messages at once, as rclrt's SyncBuffer does: a set has one message of each input, and
+/// of all such sets the closest stamps, within the window. The messages of the set and all older
+/// ones are then removed.
 class SimulatedSync {
  public:
   using Set = std::vector<SimulatedMessage>;  // in the order of the inputs
@@ -30,7 +31,7 @@ class SimulatedSync {
   explicit SimulatedSync(const SyncTrigger& trigger)
       : trigger_(trigger), inputs_(trigger.inputs), chosen_(trigger.inputs) {}
 
-  /// Adds a message; returns the set that it completes, else an empty one.
+  /// Adds a message. Returns the set that it completes, or an empty set.
   Set add(unsigned input, SimulatedMessage message) {
     std::deque<SimulatedMessage>& own = inputs_[input];
     if (own.size() == trigger_.depth) {
@@ -50,7 +51,8 @@ class SimulatedSync {
   }
 
  private:
-  /// Whether the newest message of the input is in a set, and which messages are in it.
+  /// Returns whether the newest message of the input is in a set; `chosen_` then has the set's
+  /// messages.
   bool choose(unsigned input) {
     if (std::ranges::any_of(inputs_, [](const auto& each) { return each.empty(); })) {
       return false;
@@ -64,7 +66,8 @@ class SimulatedSync {
     std::int64_t best_ns = trigger_.window_ns;
     std::int64_t best_from_ns = newest_ns + 1;
     bool found = false;
-    // The earliest message of a set is any that waits; of each other input the first one after it.
+    // The earliest message of a set may be any that waits; each other input contributes its first
+    // later one.
     for (const std::deque<SimulatedMessage>& messages : inputs_) {
       for (const SimulatedMessage& from : messages) {
         if (from.stamp_ns > newest_ns || from.stamp_ns < newest_ns - trigger_.window_ns) {
@@ -87,7 +90,7 @@ class SimulatedSync {
     return found;
   }
 
-  /// The latest stamp of a set that begins at a time, with the newest message of `input`.
+  /// Returns the latest stamp of a set that begins at a time, with the newest message of `input`.
   std::optional<std::int64_t> last_of(unsigned input, std::int64_t from_ns,
                                       std::vector<std::size_t>& candidate) const {
     std::int64_t to_ns = inputs_[input].back().stamp_ns;
@@ -108,7 +111,7 @@ class SimulatedSync {
 
   const SyncTrigger& trigger_;
   std::vector<std::deque<SimulatedMessage>> inputs_;
-  std::vector<std::size_t> chosen_;  // of each input, the n-th that waits
+  std::vector<std::size_t> chosen_;  // for each input, the index of the chosen message
 };
 
 }  // namespace rclrt::analysis::detail

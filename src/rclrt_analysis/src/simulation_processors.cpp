@@ -119,7 +119,7 @@ void Processors::place() {
     const Id cpu = find_cpu(threads_[thread]);
     if (cpu == kNone) {
       if (same_cpus_) {
-        return;  // nor do those behind it find one
+        return;  // the threads behind it find none either
       }
       continue;
     }

@@ -11,7 +11,7 @@
 
 namespace rclrt::analysis::detail {
 
-/// Index into one of the simulation's lists.
+/// An index into one of the simulation's lists.
 using Id = std::uint32_t;
 inline constexpr Id kNone = std::numeric_limits<Id>::max();
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
@@ -19,31 +19,32 @@ inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 enum class ThreadKind { kWorker, kScheduler, kOneOff, kLoop };
 enum class ThreadState { kSleeping, kReady, kRunning };
 
-/// Urgency: a higher key is more urgent. An operating-system priority, or under EDF the negative
-/// deadline.
+/// The urgency of a thread: a higher key is more urgent. It is an operating-system priority, or
+/// under EDF the negative deadline.
 using Key = std::int64_t;
 inline constexpr Key kNotPreemptable = std::numeric_limits<Key>::max();
-/// EDF without a deadline: in the background.
+/// The key under EDF without a deadline: in the background.
 inline constexpr Key kBackground = std::numeric_limits<Key>::min() + 1;
 
 struct SimulatedThread {
   ThreadKind kind = ThreadKind::kWorker;
   Id executor = 0;
-  Id lane = kNone;  ///< whose worker it is
+  Id lane = kNone;  ///< the lane that it works for
   unsigned slot = 0;
   std::uint64_t cpus = 0;  ///< a bit for each CPU it may run on
   Key base_key = 0;
   Key key = 0;  ///< base_key, or raised
-  /// Among equal keys the lowest goes first: given when it wakes up, kept when it is preempted.
+  /// Among equal keys the lowest stamp goes first. A thread gets a stamp when it wakes up, and
+  /// keeps it when it is preempted.
   std::uint64_t stamp = 0;
   ThreadState state = ThreadState::kSleeping;
   Id cpu = kNone;  ///< while running
 
   Id waiting = kNone;             ///< of a one-off thread: the instance it will run
-  Id instance = kNone;            ///< what it runs
+  Id instance = kNone;            ///< the instance that it runs
   Id callback = kNone;            ///< of that instance
   std::uint64_t number = 0;       ///< of that instance, in order of pick-up
-  std::int64_t remaining_ns = 0;  ///< of the piece of work in hand, as of the last account
+  std::int64_t remaining_ns = 0;  ///< of the current piece of work, as of the last account
   std::int64_t cpu_ns = 0;        ///< for `instance` so far, as of the last account
   std::uint32_t preemptions = 0;  ///< of `instance`
 };
@@ -51,11 +52,11 @@ struct SimulatedThread {
 struct SimulatedCpu {
   Id thread = kNone;
   std::int64_t since_ns = 0;         ///< of the last account
-  std::int64_t stretch_from_ns = 0;  ///< since when it runs this instance
-  std::int64_t finish_ns = kNever;   ///< when the piece of work in hand is done
+  std::int64_t stretch_from_ns = 0;  ///< start of the interval in which it runs this instance
+  std::int64_t finish_ns = kNever;   ///< end of the current piece of work
 };
 
-/// A list whose elements stay where they are while it grows.
+/// A list that keeps the addresses of its elements while it grows.
 template <typename T>
 class StableList {
  public:
@@ -83,33 +84,33 @@ class Processors {
   std::int64_t now_ns() const { return now_ns_; }
   std::int64_t busy_ns() const { return busy_ns_; }
 
-  /// A sleeping thread becomes ready, behind those of its key.
+  /// Makes a sleeping thread ready, behind those with its key.
   void wake(Id thread);
-  /// Ditto, at its old place among those of its key.
+  /// Makes a sleeping thread ready, at its old place among those with its key.
   void wake_in_place(Id thread);
-  /// A running thread gives its CPU back.
+  /// Takes the CPU from a running thread and lets it sleep.
   void sleep(Id thread);
-  /// Of a thread in any state. `place` then sees to the consequences.
+  /// Sets the key of a thread in any state. Call `place` afterwards.
   void set_key(Id thread, Key key);
-  /// A running thread has `work_ns` to do from now on.
+  /// Gives a running thread `work_ns` of work from now on.
   void work(Id thread, std::int64_t work_ns);
-  /// A running thread is done with its instance.
+  /// Ends the interval of a running thread that is done with its instance.
   void end_stretch(Id thread);
   /// Brings `remaining_ns` and `cpu_ns` of a running thread up to now.
   void account(SimulatedCpu& cpu);
 
   /// Gives the CPUs to the most urgent of the ready threads.
   void place();
-  /// A CPU whose thread has nothing more to do at this instant; kNone when there is none.
+  /// Returns a CPU with a thread that has no work left at this instant; kNone when there is none.
   Id finished() const;
-  /// When the first piece of work is done.
+  /// Returns the time at which the first piece of work is done.
   std::int64_t next_finish_ns() const;
 
-  /// At the end of the simulation.
+  /// Stops all threads at the end of the simulation.
   void stop_all();
 
  private:
-  bool before(Id a, Id b) const;  // whether `a` is chosen before `b`
+  bool before(Id a, Id b) const;  // true if `a` is chosen before `b`
   void insert_ready(Id thread);
   Id find_cpu(const SimulatedThread& thread) const;
   void start(Id cpu, Id thread);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state in which a simulation begins.
+// The initial state of a simulation.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 
 enum RandomStream : std::uint64_t { kExecution, kJitter, kLatency };
 
-/// How many entities a trigger has, and how many releases of each may wait.
+/// The number of a trigger's entities, and the number of releases of each that may wait.
 struct InputsAndDepth {
   using Result = std::pair<unsigned, std::size_t>;
   Result operator()(const TimerTrigger& timer) const { return {1, timer.depth}; }
@@ -123,7 +123,7 @@ void SimulationEngine::set_up_executor(Id index) {
     case ExecutorKind::kPerGroup:
     case ExecutorKind::kStaticOrder:
     case ExecutorKind::kWorkshop:
-      break;  // lanes are all they have
+      break;  // these have only lanes
   }
 }
 
@@ -140,7 +140,7 @@ void SimulationEngine::set_up_callbacks() {
     callback.executor = static_cast<Id>(stated.executor);
     callback.random = stream(kExecution, index);
     callback.deadline_ns = stated.deadline_ns;
-    if (stated.deadline_ns == 0) {  // EDF's defaults
+    if (stated.deadline_ns == 0) {  // EDF's default deadlines
       if (const auto* timer = std::get_if<TimerTrigger>(&stated.trigger)) {
         callback.deadline_ns = timer->period_ns;
       } else if (const auto* event = std::get_if<EventTrigger>(&stated.trigger)) {
@@ -167,7 +167,7 @@ void SimulationEngine::set_up_callbacks() {
   }
 }
 
-/// Returns the lanes of the levels (ascending), by level; without any where threads come and go.
+/// Returns the lanes of the levels (ascending), by level; none if threads are created per instance.
 std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& levels) {
   const SimulatedExecutor& stated = *executors_[index].stated;
   unsigned workers = std::max(stated.workers_per_level, 1U);
@@ -204,7 +204,7 @@ std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& le
   return lanes;
 }
 
-/// Returns by callback at which level its thread runs; of callbacks of the executor only.
+/// Returns for each callback of the executor the level at which its thread runs.
 std::vector<int> SimulationEngine::thread_levels(Id index) const {
   const bool by_group = kind_of(index) == ExecutorKind::kPerGroup;
   std::vector<int> levels(callbacks_.size());
@@ -224,8 +224,8 @@ std::vector<int> SimulationEngine::thread_levels(Id index) const {
   return levels;
 }
 
-/// Returns the lane of a callback whose level is the place-th of `lanes`. A lane that only some
-/// callbacks have is made when its first one comes: that of a group, or of timers.
+/// Returns the lane of a callback with the level at index `place` of `lanes`. A lane for only some
+/// callbacks, those of a group or of timers, is made for the first of them.
 Id SimulationEngine::lane_of(const Callback& callback, const std::vector<Id>& lanes,
                              std::size_t place, std::map<Id, Id>& more) {
   const SimulatedExecutor& stated = *executors_[callback.executor].stated;
@@ -247,7 +247,7 @@ Id SimulationEngine::lane_of(const Callback& callback, const std::vector<Id>& la
   return lanes[place];
 }
 
-/// Keys and lanes by the executor's levels, and the ceilings of its groups.
+/// Sets keys and lanes by the executor's levels, and the ceilings of its groups.
 void SimulationEngine::set_up_levels(Id index) {
   Executor& executor = executors_[index];
   const ExecutorKind kind = executor.stated->choice.kind;
@@ -326,7 +326,7 @@ void SimulationEngine::register_entities() {
   }
 }
 
-/// Of entities that share a lane: by level, or the order in which sets run.
+/// Ranks the entities that share a lane: by level, or in the order in which sets run.
 void SimulationEngine::rank_entities(Id index) {
   const ExecutorKind kind = kind_of(index);
   if (kind != ExecutorKind::kPicas && kind != ExecutorKind::kStaticOrder) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the thread of a static order chooses. As in rclrt_executor, a set is one instance of each
-// entity that has one, once the trigger holds.
+// How the thread of a static order chooses. As in rclrt_executor, a set is one instance of each
+// entity that has one, once the trigger condition holds.
 #include <algorithm>
 #include <utility>
 
@@ -39,7 +39,7 @@ bool SimulationEngine::is_triggered(const SimulatedLane& lane) const {
   return any;
 }
 
-/// Makes the set of what waits, if the trigger holds.
+/// Makes a set of the waiting instances if the trigger condition holds.
 bool SimulationEngine::form_set(SimulatedLane& lane) {
   collect(lane);
   if (!is_triggered(lane)) {
@@ -85,7 +85,7 @@ void SimulationEngine::pick_from_set(Id thread) {
     return;
   }
   const Id instance = lane.set[lane.set_next++];
-  enter(thread, instance);  // nobody else is in a group of this executor
+  enter(thread, instance);  // groups of this executor are always free
   begin(thread, instance);
 }
 

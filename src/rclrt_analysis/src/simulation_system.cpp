@@ -25,7 +25,7 @@ void require_time(const std::string& what, std::size_t index, const std::string&
   }
 }
 
-/// With the scheduler thread's.
+/// Returns the CPUs of the executor, including its scheduler thread's.
 std::set<unsigned> cpus_of(const SimulatedSystem& system, std::size_t executor) {
   const std::vector<unsigned>& stated = system.executors[executor].cpus;
   std::set<unsigned> cpus(stated.begin(), stated.end());
@@ -154,7 +154,7 @@ void require_routes(const SimulatedSystem& system, std::size_t index) {
   }
 }
 
-/// Kahn's algorithm (1962): what is left over is on or behind a cycle.
+/// Checks by Kahn's algorithm (1962): the remaining callbacks are on or behind a cycle.
 void require_no_cycle(const SimulatedSystem& system) {
   std::vector<std::size_t> incoming(system.callbacks.size());
   const auto for_successors = [&](std::size_t index, const auto& visit) {

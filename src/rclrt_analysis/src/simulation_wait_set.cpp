@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a wait set choose. As in rclrt_executor, they draw from one ready set under
-// one mutex, and one that finds nothing to take waits for the next set while it holds the mutex.
+// How the threads of a wait set choose. As in rclrt_executor, they draw from one ready set under
+// one mutex. A thread that finds no work waits for the next set while it holds the mutex.
 #include <algorithm>
 #include <map>
 
@@ -8,7 +8,7 @@
 
 namespace rclrt::analysis::detail {
 
-/// Puts what a wait set looks at in the order in which it does, from that of registration.
+/// Puts the entities of a wait set, registered in order, in the order in which it examines them.
 void SimulationEngine::order_entities(Executor& executor) {
   const auto turn_of = [&](Id entity) {
     const model::Role role = callbacks_[entities_[entity].callback].stated->role;
@@ -18,7 +18,7 @@ void SimulationEngine::order_entities(Executor& executor) {
     return role == model::Role::kTopic ? 0 : second ? 1 : 2;
   };
   if (executor.stated->choice.order_seed) {
-    // Entities have their numbers in order of registration.
+    // Entities are numbered in order of registration.
     std::vector<Id> all(executor.others);
     for (const Id timer : executor.timers) {
       all.push_back(timers_[timer].entity);
@@ -41,7 +41,7 @@ void SimulationEngine::order_entities(Executor& executor) {
   std::ranges::stable_sort(executor.others, {}, turn_of);
 }
 
-/// Whether no other input of a service has an older request.
+/// Returns whether no other input of the service has an older request.
 bool SimulationEngine::is_first_of_queue(Id entity) const {
   const Callback& callback = callbacks_[entities_[entity].callback];
   const auto* const message = std::get_if<MessageTrigger>(&callback.stated->trigger);
@@ -56,7 +56,7 @@ bool SimulationEngine::is_first_of_queue(Id entity) const {
   });
 }
 
-/// Takes the first entity of the ready set whose group is not busy; kNone if there is none.
+/// Takes the first entity of the ready set with a free group; kNone if there is none.
 Id SimulationEngine::take_ready(Executor& executor) {
   auto& set = executor.ready_set;
   for (std::size_t place = executor.ready_next; place < set.size(); ++place) {
@@ -83,7 +83,7 @@ bool SimulationEngine::is_busy(Id entity) const {
   return groups_[callbacks_[entities_[entity].callback].group].busy();
 }
 
-/// The polling point, before the wait: asks for what is in no busy group.
+/// Asks for all entities without a busy group: the polling point before the wait.
 void SimulationEngine::ask(Executor& executor) {
   executor.asked.clear();
   for (const Id entity : executor.others) {
@@ -97,8 +97,8 @@ void SimulationEngine::ask(Executor& executor) {
   }
 }
 
-/// The polling point, after the wait: the ready set is what is due, and what is ready of that asked
-/// for.
+/// Makes the ready set: the timers that are due, and the entities asked for that are ready. This is
+/// the polling point after the wait.
 void SimulationEngine::fetch(Executor& executor) {
   executor.ready_set.clear();
   executor.ready_next = 0;
@@ -122,7 +122,7 @@ void SimulationEngine::fetch(Executor& executor) {
   fetch_others(false);
 }
 
-/// Wakes the thread that waits for the next set, if one does.
+/// Wakes the thread that waits for the next set, if there is one.
 void SimulationEngine::wake_polling(Executor& executor) {
   if (executor.drawing != kNone && threads_[executor.drawing].state == ThreadState::kSleeping) {
     threads_.wake(executor.drawing);
@@ -140,7 +140,8 @@ void SimulationEngine::pick_for_loop(Id thread) {
   executor.drawing = thread;
   Id entity = kNone;
   std::int64_t polling_ns = 0;
-  if (executor.waits) {  // no longer: what is there of that asked for before the wait
+  if (executor
+          .waits) {  // the wait ends: the set has what is ready of the entities asked for before it
     executor.waits = false;
     fetch(executor);
     polling_ns = executor.stated->polling_ns;
@@ -162,7 +163,7 @@ void SimulationEngine::pick_for_loop(Id thread) {
     return;
   }
   ++entities_[entity].counts.released;
-  std::int64_t release_ns = threads_.now_ns();  // of a message: known when it is taken
+  std::int64_t release_ns = threads_.now_ns();  // for a message: known when it is taken
   std::uint64_t number = 0;
   for (const Id timer : executor.timers) {
     if (timers_[timer].entity == entity) {

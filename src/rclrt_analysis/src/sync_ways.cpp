@@ -45,13 +45,14 @@ class JoinSearch {
     return at->second;
   }
 
-  /// A timer that keeps its grid.
+  /// Returns whether the callback is a timer that keeps its grid.
   bool is_steady(std::size_t callback) const {
     return kind(callback) == model::CallbackKind::kTimer &&
            timer(callback).overrun != model::OverrunPolicy::kRebase;
   }
 
-  /// Its releases are at least an interval apart: a timer that keeps its grid, or an event.
+  /// Returns whether releases are at least an interval apart: a timer that keeps its grid, or an
+  /// event.
   bool keeps_apart(std::size_t callback) const {
     return is_steady(callback) || kind(callback) == model::CallbackKind::kEvent;
   }
@@ -64,7 +65,8 @@ class JoinSearch {
     return is_steady(callback) && timer(callback).offset_stated;
   }
 
-  /// The timer or sync behind an input when each callback on the way has one publisher.
+  /// Returns the timer or sync behind an input if each callback on the path has one publisher;
+  /// kNone if not.
   std::size_t origin(const std::vector<std::size_t>& input) const {
     const std::vector<std::size_t>* publishers = &input;
     while (publishers->size() == 1) {
@@ -77,8 +79,8 @@ class JoinSearch {
     return kNone;
   }
 
-  /// At most so much after any release of `here`, a timer or an event, does `there` begin. What is
-  /// not stated is less than the period.
+  /// Returns a bound on the time after any release of `here`, a timer or an event, until `there`
+  /// has its first release. An offset that is not stated is less than the period.
   Ticks first_release(std::size_t here, std::size_t there) const {
     if (!timer(there).offset_stated) {
       return 0;
@@ -87,8 +89,9 @@ class JoinSearch {
     return std::max<Ticks>(0, timer(there).offset.count() - own);
   }
 
-  /// Each message of the timer, event or sync has a later stamp than the one before: a sync's, if
-  /// each of its inputs has one publisher of which that holds, so that sets are in order.
+  /// Returns whether each message of the timer, event or sync has a later stamp than the one
+  /// before. For a sync this holds if it holds for each input, and each input has one publisher, so
+  /// that sets are in order.
   bool stamps_increase(std::size_t callback) const {
     return std::ranges::all_of(workload_.graph.publishers[callback], [&](const auto& input) {
       const std::size_t from = origin(input);
@@ -96,7 +99,7 @@ class JoinSearch {
     });
   }
 
-  /// Up to its origin, all with one publisher.
+  /// Adds the callbacks from this one back to its origin, all with one publisher.
   void rely_on(std::size_t callback) {
     found_.relies_on.push_back(callback);
     while (kind(callback) == model::CallbackKind::kSubscription) {
@@ -115,7 +118,7 @@ class JoinSearch {
     Ticks stamp = stamp_;
     for (const auto& other : inputs) {
       if (&other == &own || (own.size() == 1 && other == own)) {
-        continue;  // the chain's own, or from the callback before, too, and at once
+        continue;  // the chain's own, or also from the callback before it, and at once
       }
       std::vector<std::size_t> others = other;
       // The chain goes on by either input, and may wait for the publishers of either.
@@ -129,8 +132,9 @@ class JoinSearch {
     stamp_ = stamp;
   }
 
-  /// How much later than the chain's timer the other input's may release, for a run that waits for
-  /// it; and how much later the stamp of a pair is, for every run.
+  /// The delay of the other input against the chain's timer: `release` is the lag of the other
+  /// input's release for a run that waits for it; `stamp` is the lag of the stamp of a pair, for
+  /// every run.
   struct Lag {
     Ticks release{};
     Ticks stamp{};
@@ -142,9 +146,9 @@ class JoinSearch {
     });
   }
 
-  /// At most so much after its release does the chain's message wait at the sync: until as many
-  /// later ones of the chain have come as may wait there. Without a bound, or where that is no less
-  /// than the window, the longest time.
+  /// Returns a bound on the time from its release until the chain's message no longer waits at the
+  /// sync, because `depth` later messages of the chain have arrived. Returns the longest time
+  /// without such a bound, or if the later messages alone span the window.
   Ticks pushed_out(std::size_t at, const model::Sync& sync) {
     const std::size_t here = callbacks_.front();
     const auto before = callbacks_.subspan(1, at - 1);
@@ -161,7 +165,7 @@ class JoinSearch {
     return arrived ? sum(later, *arrived) : kHorizon;
   }
 
-  /// In the sync at `at`.
+  /// Returns the lag in the sync at `at`.
   Lag lag(std::size_t at, const std::vector<std::size_t>& own,
           const std::vector<std::size_t>& other) {
     const auto& sync =
@@ -187,12 +191,12 @@ class JoinSearch {
       return {within, within};
     }
     const std::size_t start = callbacks_.front();
-    const bool direct = here == start;  // no sync is between
+    const bool direct = here == start;  // no sync is between them
     const Ticks period = timer(there).period.count();
     const Ticks first = first_release(start, there);
     const Ticks next = here == there ? 0 : std::max(period - 1, first);
     Ticks limit = within;
-    bool waits = true;  // the other's message, until the chain's comes
+    bool waits = true;  // the other's message waits until the chain's arrives
     if (direct && keeps_apart(start) && window < min_interval(start)) {
       limit = std::min(limit, next);
       if (limit < within && !is_last_sync(at)) {
@@ -219,7 +223,7 @@ class JoinSearch {
     return {allowed(limit), waits ? allowed(limit) : within};
   }
 
-  /// The largest lag up to the limit that the stated offsets allow.
+  /// Returns the largest lag up to the limit that the stated offsets allow.
   static Ticks congruent(Ticks limit, const model::Timer& own, const model::Timer& other) {
     const Ticks grid = std::gcd(own.period.count(), other.period.count());
     const Ticks phase = (other.offset - own.offset).count();
@@ -230,7 +234,7 @@ class JoinSearch {
   std::span<const std::size_t> callbacks_;
   const Arrival& arrival_;
   KnownArrivals& known_;
-  Ticks stamp_ = 0;  // the stamp of the chain's message is at most so much after its release
+  Ticks stamp_ = 0;  // the bound on the stamp of the chain's message, from its release
   Joins found_;
 };
 
@@ -259,7 +263,7 @@ std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::siz
   std::vector<Way> result{
       {timer_index(workload, callbacks.front()), lowest(workload, callbacks), 0, {}}};
   for (const Join& join : joins) {
-    // Backwards to the timers; where two paths meet, once for each level.
+    // Goes backwards to the timers; if two paths meet, once for each level.
     const int level = lowest(workload, callbacks.subspan(join.at));
     std::set<std::pair<std::size_t, int>> seen;
     std::vector<std::pair<std::size_t, int>> open;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which release a run of a chain's callback may have to wait for, where the chain meets others in
+// The release that a run of a chain's callback may have to wait for, when the chain meets others in
 // synchronisers.
 #pragma once
 
@@ -14,96 +14,103 @@
 
 namespace rclrt::analysis::detail {
 
-/// A sync on a chain, and whose release may be the one that its run waits for.
+/// A sync on a chain; its run may wait for a release of another input.
 struct Join {
   std::size_t at{};                ///< position of the sync on the chain
-  Ticks lag{};                     ///< at most so much later than the chain's timer is that release
+  Ticks lag{};                     ///< bound on the lag of that release behind the chain's timer
   std::vector<std::size_t> other;  ///< publishers of the other input
 };
 
 struct Joins {
   std::vector<Join> joins;
-  /// No message of these may be lost for the lags to hold, besides the chain's own.
+  /// The lags hold only if no message of these callbacks is lost, in addition to the chain's own.
   std::vector<std::size_t> relies_on;
-  /// Every message of the chain finds its partners in every sync: the inputs come from one timer or
+  /// True if every message of the chain is matched in every sync: the inputs come from one timer or
   /// sync, or from timers of the same period and stated offset.
   bool complete = true;
 };
 
-/// A bound, with the callbacks besides the chain's of which no message may be lost.
+/// A bound, with the callbacks besides the chain's that must not lose a message.
 struct RelyingBound {
   ChainBound bound;
   std::vector<std::size_t> relies_on;
 };
 
-/// One way by which the last callback of a chain comes to run: the release of a timer, and from
-/// there on callbacks of at least `level`, each of which releases the next one at its end.
+/// One path to a run of the chain's last callback: the release of a timer, and from there on
+/// callbacks of at least `level`, each of which releases the next one at its end.
 struct Way {
-  std::size_t timer{};              ///< index into Workload::timers
-  int level{};                      ///< the lowest from that timer to the last callback
-  Ticks lag{};                      ///< see Join; 0 for the chain itself
-  std::optional<std::size_t> sync;  ///< where it joins the chain; absent for the chain itself
+  std::size_t timer{};  ///< index into Workload::timers
+  int level{};          ///< the lowest from that timer to the last callback
+  Ticks lag{};          ///< see Join; 0 for the chain itself
+  std::optional<std::size_t>
+      sync;  ///< the sync at which it joins the chain; absent for the chain itself
 };
 
-/// From the release of the chain's timer or event until its message is at the sync that is callback
-/// `n` of the chain, before all that the other input brings from then on; absent when there is no
-/// bound.
+/// Bounds the time from the release of the chain's timer or event until its message is at the sync
+/// that is callback `n` of the chain, before all that the other input brings from then on; absent
+/// when there is no bound.
 using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 
-/// What Arrival has returned for the prefixes of one chain. Each asks for those of the syncs in it.
+/// The results of Arrival for the prefixes of one chain. Each call asks for the syncs in its
+/// prefix.
 using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 
-/// Where these callbacks of a chain meet others. It follows from what rclrt's synchronisers do:
+/// Returns the points at which these callbacks of a chain meet others. The lags follow from the
+/// rules of rclrt's synchronisers:
 ///
-/// A run of a sync starts when the last message of its set arrives. If that is the chain's own,
-/// the chain goes on at once. If not, the run was released by the other message, and so was all
-/// that follows, up to the next sync where the same question is asked: the response is at most the
-/// lag of the other timer's release behind the chain's, and the response from there.
+/// A run of a sync starts when the last message of its set arrives. If that is the chain's own
+/// message, the chain goes on at once. Otherwise the other message released the run, and all
+/// callbacks after it, up to the next sync, where the same argument applies. So the response is at
+/// most the lag of the other timer's release behind the chain's, plus the response from there.
 ///
-/// Messages are stamped with the release of their timer, a sync's with the latest of its set. A set
-/// lies within the window, so the stamp of each other message, and with it the release of whatever
-/// timer set it going, is at most a window after the stamp of the chain's message. That needs no
-/// assumption on periods, phases, losses, or on what else the sync puts together.
+/// A message is stamped with the release of its timer, a sync's message with the latest stamp of
+/// its set. A set lies within the window. So the stamp of each other message, and with it the
+/// release of the timer that triggered it, is at most a window after the stamp of the chain's
+/// message. This needs no assumption about periods, phases or losses, or about the other sets of
+/// the sync.
 ///
-/// A sync keeps `depth` messages of each input: when so many later ones of the chain have come, the
-/// chain's message is done with. Where no sync is before, those come a period apart, each within
-/// the time of its arrival. Whatever is in a set with the chain's message had been released by
-/// then.
+/// A sync keeps `depth` messages of each input: when `depth` later messages of the chain have
+/// arrived, the chain's message has left. If no sync is before, these messages are a period apart,
+/// and each arrives within its time of arrival. All messages of a set with the chain's message had
+/// been released by then.
 ///
-/// More is known where the chain's input and the other have one publisher each, with one timer
-/// behind it and no sync between. The chain's may also be an event: its shortest interval is the
-/// period below; only the other needs a grid. Let b be the next release of the other timer after
-/// the release a of the chain's: it is less than the other's period away, or the first one, or a
-/// itself.
+/// More is known if the chain's input and the other one have one publisher each, with one timer
+/// behind it and no sync between. The chain's source may also be an event: its shortest interval is
+/// the period below; only the other source needs a grid. Let a be the release of the chain's timer,
+/// and b the next release of the other timer after a. b is less than the other's period away from
+/// a, or it is the other's first release, or it is a itself.
 ///
-/// With a window shorter than the period of the chain's timer, no set with an earlier message of
-/// the chain has that of b, which is more than the window after it. Should a later message than b's
-/// complete the set of a, then b's could stand in its place, nearer to a, and was there before: the
-/// last of those messages to arrive would have been in a set at once, and with it, or with b's, the
-/// message of a would have gone. So it is no later than b, whatever other inputs there are. Where
-/// another message completes the set, b's would have been taken in the place of a later one, unless
-/// the sync's depth is too short for it to wait so long; within the window always. So long is until
-/// the chain's message comes in a sync of two inputs; of more, nothing is said.
+/// With a window shorter than the period of the chain's timer, b's message is in no set with an
+/// earlier message of the chain, because it is more than the window after that message. Suppose
+/// that a message later than b's completes the set of a. Then b's message could replace it: it is
+/// nearer to a, and had arrived before. The last of these messages to arrive would have formed a
+/// set at once, and the message of a would have left with that set, or with b's. So the message
+/// that completes the set is no later than b's, regardless of other inputs. If another message
+/// completes the set, b's message would have been taken instead of a later one, unless the sync's
+/// depth is too short for b's message to wait until then; the window always limits the lag. In a
+/// sync of two inputs, b's message waits until the chain's message arrives. For more inputs, this
+/// wait has no bound here.
 ///
-/// With a longer window, in a sync of two inputs, what was taken had arrived before the chain's
-/// message did, so the lag is at most the time to that arrival and a period of the other timer: the
-/// first of its messages to arrive then is later than all that wait at the chain's input, so it
-/// goes with the last of these, and those before are done with. That needs no more of the chain's
-/// input than that its stamps increase, so it holds for any timer, and behind syncs of each of
-/// whose inputs that is true; not where an input has several publishers, which bring equal stamps.
-/// With a third input, an earlier message of the chain may be as near to the third one's.
+/// With a longer window, in a sync of two inputs, the message that was taken had arrived before the
+/// chain's message. So the lag is at most the time to that arrival plus a period of the other
+/// timer. The reason: the first message of the other timer to arrive after that is later than all
+/// that wait at the chain's input. It is matched with the last of these, and those before it are
+/// removed. This only needs increasing stamps at the chain's input. So it holds for any timer, and
+/// behind syncs if it holds for each of their inputs. It does not hold if an input has several
+/// publishers, which bring equal stamps. With a third input, an earlier message of the chain may be
+/// as near to the third one's.
 ///
-/// Where both timers state an offset, the lag is congruent to its difference modulo the greatest
-/// common divisor of the periods.
+/// If both timers state an offset, the lag is congruent to the difference of the offsets modulo the
+/// greatest common divisor of the periods.
 ///
-/// All inputs, however many, from one timer or one sync: by induction each message meets those of
-/// the same stamp. What waits at each input begins with the same release; of the oldest one that is
-/// not complete a message is missing, so that input is empty, and no set without it can be formed.
-/// Timers of one period and one stated offset are as one.
+/// If all inputs, however many, come from one timer or one sync, each message meets those of the
+/// same stamp, by induction. The waiting messages of each input begin with the same release. The
+/// oldest release that is not complete lacks a message, so the input of that message is empty, and
+/// no set can be formed without it. Timers of one period and one stated offset count as one.
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
                  const Arrival& arrival, KnownArrivals& known);
 
-/// All ways to the last of the callbacks; the chain itself is the first one.
+/// Returns all paths to the last of the callbacks; the first one is the chain itself.
 std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,
                               const std::vector<Join>& joins);
 

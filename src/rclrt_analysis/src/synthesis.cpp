@@ -15,7 +15,8 @@ using model::Application;
 using model::CallbackKind;
 using std::chrono::nanoseconds;
 
-/// Ranks from 1 up: the longest time gets the lowest priority, equal times the same.
+/// Returns ranks from 1 up: the longest time gets the lowest priority, and equal times get the
+/// same.
 std::vector<int> rank(const std::vector<nanoseconds>& times) {
   std::vector<nanoseconds> sorted = times;
   std::ranges::sort(sorted, std::greater{});
@@ -46,7 +47,7 @@ std::vector<int> chain_priorities(const Application& application, ChainPrioritie
 
 namespace {
 
-/// Of an application in which each callback has one topic or is a sync.
+/// Synthesizes the priorities of an application in which each callback has one topic or is a sync.
 std::vector<SynthesizedPriority> synthesize(const Application& application,
                                             ChainPriorities source) {
   const detail::CallbackGraph graph(application);

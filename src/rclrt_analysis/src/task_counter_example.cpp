@@ -10,9 +10,9 @@
 namespace rclrt::analysis {
 namespace {
 
-/// Half a century: the simulator takes no time above a whole one.
+/// Half a century: the simulator accepts no time above a century.
 constexpr std::int64_t kLongest_ns = std::int64_t{18'250} * 86'400 * 1'000'000'000;
-/// What an untrusted file may ask for, in jobs.
+/// The most jobs that an untrusted file may request.
 constexpr std::uint64_t kLongestReplay = 50'000'000;
 constexpr std::size_t kManyJobs = 1'000'000;
 
@@ -32,14 +32,14 @@ std::optional<ExecutorKind> kind_of(Policy policy) {
   return std::nullopt;
 }
 
-/// A tick is simulated as a nanosecond. A chain for each task.
+/// Returns a system with a chain for each task. A tick is simulated as a nanosecond.
 SimulatedSystem system_of(std::span<const Task> tasks, ExecutorKind kind) {
   SimulatedSystem system;
   system.executors.push_back({.choice = kind});
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SimulatedCallback callback;
     callback.level = tasks[i].priority;
-    callback.deadline_ns = tasks[i].deadline;  // what EDF goes by
+    callback.deadline_ns = tasks[i].deadline;  // the deadline that EDF uses
     callback.execution = TimeDistribution::constant(tasks[i].wcet);
     callback.trigger = TimerTrigger{
         .period_ns = tasks[i].period, .offset_ns = 0, .depth = kManyJobs, .jitter = {}};
@@ -62,7 +62,7 @@ void set_up(SimulatedSystem& system, const TaskCounterExample& example) {
   }
 }
 
-/// Arrivals per tick.
+/// Returns the arrivals per tick.
 double rate_of(std::span<const Task> tasks) {
   double rate = 0;
   for (const Task& task : tasks) {
@@ -71,7 +71,8 @@ double rate_of(std::span<const Task> tasks) {
   return rate;
 }
 
-/// Time in which about so many jobs are released, and the longest period if that costs little more.
+/// Returns the time in which about `jobs` jobs are released, plus the longest period if that costs
+/// little more.
 std::int64_t horizon(std::span<const Task> tasks, double jobs) {
   const double rate = rate_of(tasks);
   const auto longest = static_cast<double>(std::ranges::max(tasks, {}, &Task::period).period);
@@ -102,7 +103,7 @@ class TaskSearcher {
     TaskCounterExample together{.offsets = std::vector<Ticks>(tasks_.size()),
                                 .jitter = std::vector<Ticks>(tasks_.size())};
     attempt(together);
-    // The worst for each task: all that is more urgent is late and comes at the same time.
+    // The worst case for each task: all more urgent tasks are late and arrive at the same time.
     const std::int64_t latest = std::ranges::max(tasks_, {}, &Task::jitter).jitter;
     TaskCounterExample late = together;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {

@@ -19,12 +19,13 @@ using detail::sum;
 using model::Application;
 using model::CallbackKind;
 
-/// What must have run before a callback can: the chain's own path, and the other inputs of syncs.
+/// The callbacks that must run before a callback can: the chain's own path, and the other inputs of
+/// syncs.
 class Walk {
  public:
   Walk(const Application& application, const CallbackGraph& graph)
       : application_(application), graph_(graph), seen_(application.callbacks.size()) {
-    // The least work that leads to each callback, to choose among publishers of one topic.
+    // The least work that leads to each callback, to choose among the publishers of one topic.
     least_.resize(application.callbacks.size());
     for (const std::size_t callback : graph.order) {
       Ticks work = application.callbacks[callback].wcet.count();
@@ -37,7 +38,7 @@ class Walk {
     }
   }
 
-  /// Everything the chain needs, once.
+  /// Returns all callbacks that the chain needs, each once.
   std::vector<std::size_t> needed_by(const model::Chain& chain) {
     std::vector<std::size_t> needed;
     seen_.assign(seen_.size(), false);
@@ -68,7 +69,7 @@ class Walk {
       const std::size_t callback = open.back();
       open.pop_back();
       for (const auto& input : graph_.publishers[callback]) {
-        // A message that is there already was published by a callback that is counted.
+        // If one publisher of an input is counted already, its message is there.
         if (input.empty() || std::ranges::any_of(input, [&](auto from) { return seen_[from]; })) {
           continue;
         }
@@ -90,7 +91,7 @@ class Walk {
   std::vector<Ticks> least_;
 };
 
-/// Why the harmonic test does not apply; empty when it does.
+/// Returns the reason why the harmonic test does not apply; empty when it does.
 std::string why_not_harmonic(const Application& application, const CallbackGraph& graph) {
   const auto& chains = application.chains;
   for (const model::Chain& chain : chains) {

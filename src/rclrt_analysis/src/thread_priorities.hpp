@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which callbacks of the executors on one CPU are more urgent than others.
+// The relative priorities of callbacks of the executors on one CPU.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace rclrt::analysis::detail {
 
-/// Returns for each callback of the core the SCHED_FIFO priority of its thread: the N priorities of
-/// an executor are the N below its top priority.
+/// Returns for each callback of the core the SCHED_FIFO priority of its thread: an executor with N
+/// levels has the N priorities below its top priority.
 std::vector<int> thread_priorities(const CoreProblem& problem);
 
-/// Returns for each callback of the core the highest of the thread priorities in its group; its own
-/// without a group.
+/// Returns for each callback of the core the highest thread priority in its group; its own if it
+/// has no group.
 std::vector<int> thread_ceilings(const CoreProblem& problem, const std::vector<int>& priorities);
 
 }  // namespace rclrt::analysis::detail

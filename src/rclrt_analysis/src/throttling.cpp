@@ -22,14 +22,14 @@ constexpr double kPeriod = 1;  // s: the kernel's default
 constexpr double kMostReleases = 100'000;
 constexpr double kRounding = 1e-9;
 
-/// Returns the work of what is released within `seconds`, the end excluded, if one instance is
-/// released at the beginning.
+/// Returns the work of the releases within `seconds`, the end excluded, if one instance is released
+/// at the beginning.
 double released_work(const Demand& demand, double seconds) {
   const double releases = std::ceil((seconds + demand.jitter) * demand.rate - kRounding);
   return demand.execution * (std::max(releases, 1.0) + demand.late_instances);
 }
 
-/// Returns the times after a common release at which something is released, up to `last`, and 0.
+/// Returns 0 and the times, up to `last`, of the releases that follow a common release.
 std::vector<double> release_times(std::span<const Demand> demands, double last) {
   std::set<std::pair<double, double>> sources;
   for (const Demand& each : demands) {
@@ -82,8 +82,8 @@ class Releases {
     return application_.executors[application_.executor_of(callback)].cpus;
   }
 
-  /// Returns the timers and events that may release the callback, also through others, and whether
-  /// something on other CPUs is on the way.
+  /// Returns the number of timers and events that may release the callback, directly or through
+  /// others, and whether a callback on other CPUs is on the path.
   std::pair<int, bool> sources(std::size_t callback) const {
     std::vector<bool> seen(direct_.size());
     std::vector<std::size_t> left{callback};
@@ -109,8 +109,8 @@ class Releases {
   std::vector<std::vector<std::size_t>> direct_;
 };
 
-/// Returns how many releases of a callback other CPUs may delay until the next one: they delay a
-/// chain that keeps its deadline by no more than that.
+/// Returns the number of releases of a callback that other CPUs may delay until the next one: they
+/// delay a chain that keeps its deadline by no more than that deadline.
 int most_delayed(const Application& application, std::size_t callback, double rate) {
   model::Nanoseconds own{};
   model::Nanoseconds any{};
@@ -129,8 +129,8 @@ int most_delayed(const Application& application, std::size_t callback, double ra
 /// The demands of callbacks that may run on the same CPUs.
 using DemandsByCpus = std::map<std::vector<int>, std::vector<Demand>>;
 
-/// Callbacks that may run on several CPUs count as if these were one. Demands that differ in
-/// nothing but their execution time are added up to one.
+/// Returns the demands by sets of CPUs. Callbacks that may run on several CPUs count as if these
+/// were one. Demands that differ only in their execution time are added up to one.
 DemandsByCpus demands_of(const Application& application, const Machine& machine) {
   const Overheads& overheads = machine.overheads;
   const Ticks each = overheads.dispatch + overheads.scheduler + overheads.polling;
@@ -139,7 +139,7 @@ DemandsByCpus demands_of(const Application& application, const Machine& machine)
   std::map<std::tuple<std::vector<int>, double, int, double>, double> found;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const Callback& callback = application.callbacks[i];
-    // While a message is on its way, the CPU may have nothing to do.
+    // While a message is on its way, the CPU may be idle.
     const Ticks hop = is_source(callback) ? 0 : std::max(overheads.near.max, overheads.far.max);
     const double seconds = static_cast<double>(callback.wcet.count() + each + hop) / 1e9;
     const auto [sources, other_cpus] = releases.sources(i);
@@ -192,7 +192,7 @@ double busiest_second(std::span<const Demand> demands, double background, double
   if (load >= limit) {
     return demands.empty() ? load : 1.0;
   }
-  // The work is at most `once` + `load` * x, so no second that begins later is above the limit.
+  // The work is at most `once` + `load` * x, so no second that begins later exceeds the limit.
   double once = 0;
   double rate = 0;
   for (const Demand& each : demands) {
@@ -210,12 +210,13 @@ double busiest_second(std::span<const Demand> demands, double background, double
     }
     return work - (1 - background) * x;
   };
-  // The surplus h falls except where something is released: its least values are right before that.
+  // The surplus h falls except at releases: its least values are right before them.
   const std::vector<double> times = release_times(demands, last + kPeriod);
   std::vector<double> least;
   std::ranges::transform(times, std::back_inserter(least), surplus);
   double most = 0;
-  std::deque<std::size_t> within;  // of the second from `number` on: less than all later ones in it
+  std::deque<std::size_t>
+      within;  // minima of the second from `number` on: each is less than all later ones in it
   std::size_t end = 1;
   for (std::size_t number = 0; number < times.size() && times[number] <= last; ++number) {
     for (; end < times.size() && times[end] <= times[number] + kPeriod; ++end) {

@@ -34,7 +34,7 @@ std::int64_t SimulationRandom::uniform(std::int64_t lowest, std::int64_t highest
   if (count == 0) {
     return static_cast<std::int64_t>(next());
   }
-  // Lemire 2019: the upper half of a product, without those values that would favour some results.
+  // Lemire 2019: the upper half of a product, without the values that would favour some results.
   __extension__ using Wide = unsigned __int128;
   Wide product = static_cast<Wide>(next()) * count;
   if (static_cast<std::uint64_t>(product) < count) {

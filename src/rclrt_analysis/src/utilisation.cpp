@@ -69,7 +69,7 @@ bool is_plain_rate_monotonic(std::span<const Task> tasks) {
     if (i > 0 && task.period < order[i - 1]->period) {
       return false;
     }
-    // A level of its own for each period: tasks of one level delay each other both ways.
+    // Each period needs a level of its own: tasks of one level delay each other.
     if (i > 0 && task.priority == order[i - 1]->priority && task.period != order[i - 1]->period) {
       return false;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is said of an application that rclrt_model has loaded.
+/// Python: the analyses of an application that rclrt_model has loaded.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

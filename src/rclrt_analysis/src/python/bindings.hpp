@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module is put together from one function per topic.
+// The parts of the Python module: one function per topic.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,7 +15,7 @@
 
 namespace rclrt::analysis {
 
-/// The value that stands for the word. Throws std::invalid_argument.
+/// Returns the value with this name. Throws std::invalid_argument if there is none.
 template <typename T>
 T choice(const std::string& word, const char* what,
          const std::vector<std::pair<std::string_view, T>>& choices) {
@@ -33,11 +33,11 @@ T choice(const std::string& word, const char* what,
 /// "yes", "no" or "unknown".
 pybind11::object to_python(Answer answer);
 
-/// Throw std::invalid_argument for a word that is not known.
+/// Return the value with this name. Throw std::invalid_argument if there is none.
 Policy policy_of(const std::string& word);
 ExecutorKind executor_kind_or_throw(const std::string& word);
 
-/// Raises KeyboardInterrupt when there was one; for long work that has released the lock.
+/// Raises KeyboardInterrupt if one is pending; for long work that has released the lock.
 void check_signals();
 
 void bind_assign(pybind11::module_& module);

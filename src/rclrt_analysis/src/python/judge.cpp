@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python: the verdict on an application on a machine.
+// Python: the verdicts on an application on a machine.
 #include "rclrt/analysis/judge.hpp"
 
 #include <pybind11/pybind11.h>

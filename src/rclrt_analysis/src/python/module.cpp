@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The Python module; rclrt_analysis/_native.pyi says the types.
+/// The Python module; its types are in rclrt_analysis/_native.pyi.
 #include "bindings.hpp"
 
 void rclrt::analysis::check_signals() {
@@ -11,7 +11,7 @@ void rclrt::analysis::check_signals() {
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "From a model to an answer: schedulability, response times, priorities.";
-  // Applications come from there, and with them their Python types.
+  // The types of applications are registered by rclrt_model.
   pybind11::module_::import("rclrt_model");
   rclrt::analysis::bind_tasks(module);
   rclrt::analysis::bind_application(module);

@@ -26,16 +26,17 @@ namespace {
 
 using model::Application;
 
-/// What a chain did until the horizon.
+/// The responses of a chain up to the horizon.
 struct ChainOutcome {
   std::uint64_t released = 0;
   std::uint64_t completed = 0;
-  std::uint64_t missed = 0;     ///< releases whose deadline had come and that had not ended by it
+  std::uint64_t missed =
+      0;  ///< releases that had not ended although their deadline was before the horizon
   std::uint64_t unmatched = 0;  ///< left over by a synchroniser: not missed
   std::int64_t best_ns = 0;
   std::int64_t worst_ns = 0;
   double mean_ns = 0;
-  /// From the start of the chain's first callback.
+  /// Response times from the start of the chain's first callback.
   std::int64_t from_start_best_ns = 0;
   std::int64_t from_start_worst_ns = 0;
 };
@@ -143,7 +144,7 @@ class ChainObserver final : public SimulationObserver {
     own.from_start_worst_ns = std::max(own.from_start_worst_ns, from_start_ns);
   }
 
-  /// The nominal releases of a timer or an event before the horizon.
+  /// Returns the nominal releases of a timer or an event before the horizon.
   std::vector<std::int64_t> releases_of(const decltype(SimulatedCallback::trigger)& trigger) const {
     std::vector<std::int64_t> result;
     if (const auto* event = std::get_if<EventTrigger>(&trigger)) {

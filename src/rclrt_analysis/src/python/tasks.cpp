@@ -91,7 +91,7 @@ void bind_task_results(py::module_& module) {
 }
 
 void bind_tasks(py::module_& module) {
-  // One Python type for one C++ type: rclrt_model has registered it.
+  // A C++ type has one Python type, which rclrt_model has registered.
   module.attr("FileError") = py::module_::import("rclrt_model").attr("ModelError");
   py::class_<Task>(module, "Task")
       .def(py::init(&make_task), py::arg("wcet"), py::arg("period"),

@@ -16,34 +16,35 @@
 
 namespace rclrt::analysis {
 
-/// Bounds are offered for the kinds that run callbacks; the functions below throw
-/// std::invalid_argument for one that is simulated only. kPreemptive, kProducerConsumer and
-/// kThreadDispatch differ in who does the dispatching, which on one core is a matter of Overheads.
+/// Bounds exist for the kinds that run callbacks. The functions below throw std::invalid_argument
+/// for a kind that is only simulated. kPreemptive, kProducerConsumer and kThreadDispatch differ in
+/// the thread that dispatches; on one core only Overheads express that difference.
 using model::ExecutorKind;
 
-/// Least and most time from a publication to the subscriber's being ready.
+/// The least and the most time from a publication until the subscriber is ready.
 struct Hop {
   Ticks min{};
   Ticks max{};
   bool operator==(const Hop&) const = default;
 };
 
-/// What the machine adds, in ns; zero is the model without overheads.
+/// The overheads of the machine, in ns; zero is the model without overheads.
 struct Overheads {
   Ticks dispatch{};      ///< for each instance: queueing, switching to it and back
   Ticks timer_jitter{};  ///< how late a timer may be released
   Ticks scheduler{};     ///< for each instance on a scheduler thread, which runs above all levels
   Ticks polling{};       ///< for each polling point of a wait set
-  Ticks background{};    ///< lost in each millisecond to what runs above all: interrupts, the host
-  Ticks stall{};         ///< lost once to what runs above all, timers going on: a CPU stood still
+  Ticks background{};    ///< lost in each millisecond to work above all priorities: interrupts, the
+                         ///< host
+  Ticks stall{};         ///< lost once to such work while timers continue: the CPU stopped
   Hop near{};            ///< of a message between callbacks of one executor
   Hop far{};             ///< of a message between executors
   bool operator==(const Overheads&) const = default;
 };
 
-/// One term of a bound, the longest first: the why of it.
+/// One term of a bound. The terms explain the bound, the longest first.
 struct Contribution {
-  /// What the work is that a chain waits for.
+  /// The kind of work that a chain waits for.
   enum class Kind {
     kOwn,
     kInterference,
@@ -60,7 +61,7 @@ struct Contribution {
   };
   Kind kind{};
   std::size_t callback{};  ///< the chain's timer, the interfering timer, the callback that had
-                           ///< started before, or the sync whose other input is released later
+                           ///< started before, or the sync with an input that is released later
   Ticks releases{};        ///< how often it counts
   Ticks total{};           ///< ns
 };
@@ -75,40 +76,42 @@ struct ChainBound {
   Ticks waited{};                        ///< time between the timer's release and the busy period's
                                          ///< start that the bound does not count
   std::string note;                      ///< why there is no bound, or no verdict
-  /// What an event right after a release waits for at most, up to the end of the instance that sees
-  /// it; and how old what an instance has read can be when the next one ends and replaces it. With
-  /// every instance reaching its end both are a period and the bound: Duerr, von der Brueggen, Chen
-  /// and Chen, "End-to-end timing analysis of sporadic cause-effect chains in distributed systems",
-  /// ACM TECS 18(5s), 2019; that they are equal: Guenzel et al., ECRTS 2023. Absent without a
-  /// bound, and where an instance may find no partner in a sync.
+  /// The longest time that an event right after a release waits, up to the end of the instance that
+  /// sees it; and the greatest age of the data that an instance has read, when the next instance
+  /// ends and replaces them. If every instance reaches its end, both are the period plus the bound:
+  /// Duerr, von der Brueggen, Chen and Chen, "End-to-end timing analysis of sporadic cause-effect
+  /// chains in distributed systems", ACM TECS 18(5s), 2019; Guenzel et al., ECRTS 2023, show that
+  /// they are equal. Absent without a bound, and if a message of the chain may stay unmatched in a
+  /// sync.
   std::optional<Ticks> reaction;
   std::optional<Ticks> data_age;
 };
 
-/// Returns one bound per chain. On one core, by the busy period of the lowest level pi on the
-/// chain's way:
+/// Returns one bound per chain. On one core the bound is found in the busy period of pi, the lowest
+/// level on the chain's path:
 ///   w_q = q Head_i + Own_i + max(0, ceil((w_q + J_i) / T_i) - q - 1) Early_i
 ///         + sum over k of ceil((w_q + J_k) / T_k) Head_k + max Started,
-/// the bound being the largest w_q - q T_i. Head_k is the work that one release of timer k can
-/// bring before a callback below pi is needed, equal levels included; Started is the rest of one
-/// callback below pi that holds a group's ceiling, and the work of level pi and above that follows
-/// it. Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with varying
-/// execution priority", RTSS 1991, section 4, with trees of callbacks in the place of sequences;
-/// blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. Where the
-/// chain meets others in a sync, the bound is the largest over who may bring the last message of a
-/// set: the lag of that timer's release behind the chain's, at most the sync's window, and the
-/// bound of the path from there.
+/// The bound is the largest w_q - q T_i. Head_k is the work that one release of timer k can bring
+/// before a callback below pi is needed, equal levels included. Started is the rest of one callback
+/// below pi that holds a group's ceiling, and the work of level pi and above that follows it.
+/// Source: Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with varying
+/// execution priority", RTSS 1991, section 4, with trees of callbacks instead of sequences.
+/// Blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. If the chain
+/// meets others in a sync, any of several timers may bring the last message of a set. The bound is
+/// then the largest over these timers: the lag of the timer's release behind the chain's, at most
+/// the sync's window, plus the bound of the path from there.
 ///
-/// Under EDF and in a wait set, with hop latencies, and for executors that exchange messages or
-/// share a CPU, each callback is bounded by itself, and what follows each other on one CPU by one
-/// busy period; the responses are summed up along the chain, with jitter propagation: Tindell and
-/// Clark 1994 (see holistic.hpp, segment_bounds.hpp). Pure; any thread. Throws
+/// Each callback is bounded by itself under EDF, in a wait set, with hop latencies, and for
+/// executors that exchange messages or share a CPU. Callbacks that follow each other on one CPU
+/// have one busy period. The responses are summed up along the chain, with jitter propagation:
+/// Tindell and Clark 1994 (see holistic.hpp, segment_bounds.hpp). Pure; any thread. Throws
+/// std::invalid_argument for a graph with a cycle.
 /// std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
-/// Of each callback.
+/// The bound on the queue of one callback.
 struct QueueBound {
   /// The most instances of one input that are released and have not ended; absent: no bound.
   std::optional<Ticks> pending;
@@ -116,18 +119,18 @@ struct QueueBound {
   bool holds() const { return pending && *pending <= static_cast<Ticks>(depth); }
 };
 
-/// Returns how many more may be released within the time from a release to the end of what it set
-/// going. As chain_bounds().
+/// Returns one bound per callback: the number of releases within the longest time from a release to
+/// the end of all that it triggers. Pure; any thread. Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
-/// Returns why no bounds are offered for this executor; std::nullopt where they are: then the
-/// bounds are those of its kind. Thread-safe.
+/// Returns the reason why this executor has no bounds, or std::nullopt if it has those of its kind.
+/// Thread-safe.
 RCLRT_ANALYSIS_EXPORT std::optional<std::string> why_no_bounds(
     const model::ExecutorChoice& executor);
 
-/// Returns what every bound of this executor assumes.
+/// Returns the assumptions of every bound of this executor.
 RCLRT_ANALYSIS_EXPORT std::vector<std::string> chain_assumptions(ExecutorKind executor,
                                                                  const Overheads& overheads);
 

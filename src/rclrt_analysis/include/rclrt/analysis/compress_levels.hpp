@@ -10,10 +10,12 @@
 
 namespace rclrt::analysis {
 
-/// What an executor can map: the SCHED_FIFO priorities below its scheduler threads at 95.
+/// The number of levels that an executor can map: the SCHED_FIFO priorities below its scheduler
+/// threads at 95.
 inline constexpr std::size_t kMappableLevels = 94;
 
-/// Callbacks of one executor that had the priority `from` got `into`, which is higher.
+/// A merge of levels: callbacks of one executor with the priority `from` got `into`, which is
+/// higher.
 struct LevelMerge {
   std::size_t executor{};
   int from{};
@@ -21,19 +23,19 @@ struct LevelMerge {
   bool operator==(const LevelMerge&) const = default;
 };
 
-/// Priorities on fewer levels.
+/// Priorities on fewer levels, and the merges that led there.
 struct CompressedLevels {
   std::vector<int> priorities;     ///< one per callback
   std::vector<LevelMerge> merged;  ///< by executor, the most urgent first
 };
 
 /// Merges neighbouring levels of an executor until it has at most `most` of them. A merge raises
-/// the less urgent callbacks, so no priority becomes lower and no two change their order. Of all
-/// neighbours those are merged first that cost least: the WCETs of the less urgent level, which
-/// may then delay the more urgent one, in proportion to the shortest deadline of the chains on the
-/// more urgent one; summed over the levels that were merged into it before. A heuristic: check the
-/// chain bounds afterwards. `priorities` has one entry per callback. Pure; any thread. Throws
-/// std::invalid_argument when `most` is 0.
+/// the less urgent callbacks, so no priority becomes lower and no two change their order. The
+/// cheapest pair of neighbours is merged first. The cost of a pair is the sum of WCETs of the less
+/// urgent level, which may then delay the more urgent one, divided by the shortest deadline of the
+/// chains on the more urgent level; it is summed over the levels that were merged into that one
+/// before. This is a heuristic: check the chain bounds afterwards. `priorities` has one entry per
+/// callback. Pure; any thread. Throws std::invalid_argument when `most` is 0.
 RCLRT_ANALYSIS_EXPORT CompressedLevels compress_levels(const model::Application& application,
                                                        const std::vector<int>& priorities,
                                                        std::size_t most);

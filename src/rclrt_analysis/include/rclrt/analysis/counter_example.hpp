@@ -16,20 +16,20 @@
 
 namespace rclrt::analysis {
 
-/// All that the simulator needs to show the miss again.
+/// All inputs that the simulator needs to reproduce the miss.
 struct CounterExample {
   model::ExecutorChoice executor;
   std::vector<std::int64_t> offsets_ns{};  ///< one per callback; 0 for those that take messages
   std::vector<int> priorities{};           ///< one per callback
   std::uint64_t seed = 0;
-  /// Execution times are from so many percent of the WCET up to the WCET, by the seed.
+  /// Execution times are drawn by the seed, from this percentage of the WCET up to the WCET.
   int lowest_execution_percent = 100;
   unsigned cpus = 1;  ///< of executors without stated CPUs
-  /// Of the machine. Dispatching, scheduler threads and polling points take what is stated; there
-  /// is neither background nor stall, since nothing says when.
+  /// The overheads of the machine. Dispatching, scheduler threads and polling points take the
+  /// stated times. Background and stall are not simulated, because nothing states when they occur.
   Overheads overheads{};
-  /// Lateness of timers and latencies of messages are from so many percent of their range up to the
-  /// most, by the seed.
+  /// The lateness of timers and the latencies of messages are drawn by the seed, from this
+  /// percentage of their range up to its maximum.
   int lowest_delay_percent = 100;
   std::int64_t horizon_ns = 0;  ///< a simulation up to here shows the miss
 
@@ -41,7 +41,7 @@ struct CounterExample {
   bool operator==(const CounterExample&) const = default;
 };
 
-/// What a search may cost.
+/// The limits of a search.
 struct SearchEffort {
   std::uint64_t instances = 400'000;  ///< simulated in all; some 300 ns each
   std::uint64_t per_trial = 20'000;   ///< simulated with one choice of offsets
@@ -49,7 +49,7 @@ struct SearchEffort {
   InterruptCheck check_interrupt = nullptr;
 };
 
-/// What is looked for, and under which circumstances.
+/// The executor, the machine and the effort of a search.
 struct Search {
   model::ExecutorChoice executor;
   unsigned cpus = 1;
@@ -57,16 +57,17 @@ struct Search {
   SearchEffort effort{};
 };
 
-/// Looks for one miss per chain, and returns the earliest of its schedule. Chains that are not
-/// `wanted` (one flag per chain) have none. Offsets of timers that the application states stay;
-/// events come as often as they may. Tries all other releases together, each an instant before the
-/// chain's, and then random offsets, better ones from good ones; with WCETs and with shorter times;
-/// with all timers and messages as late as they may be and with some of them. Finding none proves
-/// nothing. Deterministic; any thread. Throws std::invalid_argument for what cannot be simulated.
+/// Searches one miss per chain, and returns the earliest miss of its schedule. Chains that are not
+/// `wanted` (one flag per chain) get none. Stated offsets of timers do not change; events come as
+/// often as they may. The search tries all other releases together, then each of them an instant
+/// before the chain's, then random offsets, with better ones derived from good ones. It tries WCETs
+/// and shorter times; and with all timers and messages as late as possible, or only some of them. A
+/// search without a result proves nothing. Deterministic; any thread. Throws std::invalid_argument
+/// for an application that cannot be simulated.
 RCLRT_ANALYSIS_EXPORT std::vector<std::optional<CounterExample>> find_counter_examples(
     const model::Application& application, const std::vector<bool>& wanted, const Search& search);
 
-/// Returns the application as the counter-example has it: its offsets and priorities. Throws
+/// Returns the application with the offsets and priorities of the counter-example. Throws
 /// std::invalid_argument when it was not made for this application.
 RCLRT_ANALYSIS_EXPORT model::Application counter_example_application(model::Application application,
                                                                      const CounterExample& example);
@@ -74,9 +75,9 @@ RCLRT_ANALYSIS_EXPORT model::Application counter_example_application(model::Appl
 /// Returns the times that the counter-example simulates with.
 RCLRT_ANALYSIS_EXPORT SimulatedTimes counter_example_times(const CounterExample& example);
 
-/// Simulates it: the response of its instance; nothing when that does not end before the horizon.
-/// Throws as counter_example_application() and simulate() do, and std::invalid_argument for more
-/// than 50 million instances.
+/// Simulates the counter-example and returns the response of its instance, or std::nullopt if the
+/// instance does not end before the horizon. Throws as counter_example_application() and simulate()
+/// do, and std::invalid_argument for more than 50 million instances.
 RCLRT_ANALYSIS_EXPORT std::optional<std::int64_t> replay(const model::Application& application,
                                                          const CounterExample& example,
                                                          InterruptCheck check_interrupt = nullptr);
@@ -84,7 +85,7 @@ RCLRT_ANALYSIS_EXPORT std::optional<std::int64_t> replay(const model::Applicatio
 /// A schedule in which a task misses its deadline.
 struct TaskCounterExample {
   std::vector<Ticks> offsets;  ///< one per task: the arrival of its first job
-  /// One per task: how late the first job of each `kJitterCycle` is released; others are not late.
+  /// One per task: the lateness of the first job of each `kJitterCycle` jobs; others are not late.
   std::vector<Ticks> jitter;
   std::size_t task = 0;
   std::uint64_t job = 0;  ///< from 0
@@ -93,17 +94,19 @@ struct TaskCounterExample {
   bool operator==(const TaskCounterExample&) const = default;
 };
 
-/// After so many jobs a task's release jitter repeats in a counter-example.
+/// A task's release jitter repeats after this number of jobs in a counter-example.
 inline constexpr std::size_t kJitterCycle = 1000;
 
-/// Looks for one miss per task. Jobs take their WCET, are not blocked from outside and do not
-/// suspend: all of that is legal. Policies: all but kFpLimitedPreemptive, for which none is found.
+/// Searches one miss per task. Jobs take their WCET, are not blocked from outside and do not
+/// suspend: all of that is legal. Supports all policies but kFpLimitedPreemptive, for which it
+/// finds none.
 RCLRT_ANALYSIS_EXPORT std::vector<std::optional<TaskCounterExample>> find_counter_examples(
     std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
     const SearchEffort& effort = {});
 
-/// Returns the response of the job in that schedule; nothing when it does not end then. Throws
-/// std::invalid_argument when it was not made for these tasks or takes more than 50 million jobs.
+/// Returns the response of the job in that schedule, or std::nullopt if the job does not end in it.
+/// Throws std::invalid_argument when the schedule was not made for these tasks or takes more than
+/// 50 million jobs.
 RCLRT_ANALYSIS_EXPORT std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
                                                   const TaskCounterExample& example,
                                                   InterruptCheck check_interrupt = nullptr);

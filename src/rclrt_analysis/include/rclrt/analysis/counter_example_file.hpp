@@ -15,24 +15,24 @@
 
 namespace rclrt::analysis {
 
-/// Returns YAML, exact to the nanosecond. Throws std::invalid_argument when the counter-example was
-/// not made for this application.
+/// Returns the counter-example as YAML, exact to the nanosecond. Throws std::invalid_argument when
+/// it was not made for this application.
 RCLRT_ANALYSIS_EXPORT std::string to_text(const CounterExample& example,
                                           const model::Application& application);
 
-/// A counter-example, or what is wrong with its file.
+/// A counter-example, or the errors in its file.
 struct CounterExampleResult {
   std::optional<CounterExample> example;
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// Reads what to_text() wrote; timers that are not listed keep their offsets, callbacks their
-/// priorities. Never throws on bad input (only std::bad_alloc when memory runs out).
+/// Reads the output of to_text(). Timers that are not listed keep their offsets, and callbacks
+/// their priorities. Never throws on bad input (only std::bad_alloc when memory runs out).
 RCLRT_ANALYSIS_EXPORT CounterExampleResult
 parse_counter_example(std::string_view text, const model::Application& application);
 
-/// Throws yaml::FileError, whose what() is the whole located text, when the file cannot be read or
-/// holds no counter-example of this application.
+/// Loads a counter-example from a file. Throws yaml::FileError when the file cannot be read or has
+/// no counter-example of this application; its what() is the whole located text.
 RCLRT_ANALYSIS_EXPORT CounterExample load_counter_example(const std::filesystem::path& file,
                                                           const model::Application& application);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Response times under fixed priorities on one core. Tasks of one level delay each other both
-// ways, as executors that serve a level in order of release do. Offsets are unknown.
+// Response times under fixed priorities on one core. Tasks of one level delay each other, as in
+// executors that serve a level in order of release. Offsets are unknown.
 //
 // All functions are pure and may be called from several threads. They throw std::invalid_argument
 // for a task outside the limits of task_set.hpp.
@@ -14,25 +14,25 @@
 
 namespace rclrt::analysis {
 
-/// Bounds response times with preemption. Arbitrary deadlines by the busy period's later jobs:
+/// Bounds response times with preemption. Later jobs of the busy period cover arbitrary deadlines:
 /// Lehoczky, "Fixed priority scheduling of periodic task sets with arbitrary deadlines", RTSS 1990,
-/// theorem 2; jitter and blocking: Tindell, Burns and Wellings, "An extendible approach for
+/// theorem 2. Jitter and blocking: Tindell, Burns and Wellings, "An extendible approach for
 /// analysing fixed priority hard real-time tasks", Real-Time Systems 6, 1994, equations 7 to 9:
 ///   w_q = (q + 1) C_i + B_i + sum over k of ceil((w_q + J_k) / T_k) C_k,
 ///   R_i = J_i + max over q of (w_q - q T_i).
-/// Suspension: as computation, or the own one as computation and that of others as jitter
-/// R_k - C_k, whichever is less: Chen et al., "Many suspensions, many problems: a review of
-/// self-suspending tasks in real-time systems", Real-Time Systems 55, 2019, sections 4.1 and 4.2.
-/// Where that takes too long, the response is the bound of Bini, Nguyen, Richard and Baruah, "A
-/// response-time bound in fixed-priority scheduling with arbitrary deadlines", IEEE TC 58(2), 2009,
-/// extended by jitter and blocking.
+/// Suspension counts as computation; or the task's own counts as computation and that of others as
+/// jitter R_k - C_k. The smaller bound is taken: Chen et al., "Many suspensions, many problems: a
+/// review of self-suspending tasks in real-time systems", Real-Time Systems 55, 2019, sections 4.1
+/// and 4.2. If that takes too long, the response is the bound of Bini, Nguyen, Richard and Baruah,
+/// "A response-time bound in fixed-priority scheduling with arbitrary deadlines", IEEE TC 58(2),
+/// 2009, extended by jitter and blocking.
 RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_preemptive(std::span<const Task> tasks,
                                                               Effort effort = {});
 
-/// Bounds as fixed_priority_preemptive() does, where each job may switch preemption off for
-/// Task::region at any point: a task is blocked by the longest region of a less urgent one. Yao,
-/// Buttazzo and Bertogna, "Bounding the maximum length of non-preemptive regions under fixed
-/// priority scheduling", RTCSA 2009, equation 4.
+/// Bounds as fixed_priority_preemptive() does. Each job may switch preemption off for Task::region
+/// at any point, so a task is blocked by the longest region of a less urgent one: Yao, Buttazzo and
+/// Bertogna, "Bounding the maximum length of non-preemptive regions under fixed priority
+/// scheduling", RTCSA 2009, equation 4.
 RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_limited_preemptive(std::span<const Task> tasks,
                                                                       Effort effort = {});
 
@@ -42,7 +42,7 @@ RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_limited_preemptive(std::span<
 /// bit time of zero:
 ///   w_q = B_i + q C_i + sum over k of (floor((w_q + J_k) / T_k) + 1) C_k,
 ///   R_i = J_i + max over q of (w_q - q T_i) + C_i.
-/// Suspension is refused: each part of a job would be blocked anew.
+/// Refuses tasks that suspend themselves: each part of a job would be blocked anew.
 RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_nonpreemptive(std::span<const Task> tasks,
                                                                  Effort effort = {});
 

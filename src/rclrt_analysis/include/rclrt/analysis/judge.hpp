@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one verdict: bounds of an application on a machine, and what they are worth there.
+// The verdicts on an application: its bounds on a machine, and how far they are proved there.
 #pragma once
 
 #include <string>
@@ -15,18 +15,18 @@ namespace rclrt::analysis {
 
 /// Bounds and verdicts of all chains under one executor on one machine.
 struct Judgement {
-  /// In the order of the application's chains. A verdict allows for the machine: `assumptions` of a
-  /// chain has the machine's conditions, too.
+  /// In the order of the application's chains. The verdicts take the machine into account: a
+  /// chain's `assumptions` include the machine's conditions.
   std::vector<ChainBound> chains;
   std::vector<std::string> assumptions;  ///< of every bound of this executor on this machine
   bool feasible{};                       ///< each chain is proved or conditional
 };
 
-/// Returns chain_bounds() with the verdicts that hold on the machine: a bound is proved only where
+/// Returns chain_bounds() with the verdicts that hold on the machine. A bound is proved only if
 /// nothing is left to check, neither of the application nor of the machine. `rclrt analyze`,
-/// reports and recordings print this verdict; Machine{} is a machine that adds nothing, which the
-/// assumptions say, and Machine::unmeasured() one of which that is not known. Pure; any thread.
-/// Throws as chain_bounds() does.
+/// reports and recordings print this verdict. Machine{} is a machine without overheads, which the
+/// assumptions state; Machine::unmeasured() is one with unknown overheads. Pure; any thread. Throws
+/// as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Judgement judge(const model::Application& application, ExecutorKind executor,
                                       const Machine& machine, Effort effort = {});
 

@@ -21,7 +21,8 @@
 
 namespace rclrt::analysis {
 
-/// A task set whose times are decimal numbers of some unit: a tick is one of `decimals` places.
+/// A task set. Its times are decimal numbers of some unit: a tick is one unit of the last of
+/// `decimals` places.
 struct TaskFile {
   std::vector<Task> tasks;
   Policy policy{Policy::kFpPreemptive};
@@ -31,7 +32,7 @@ struct TaskFile {
   bool priorities_by_place{};  ///< no task has a priority: the first is the most urgent
 };
 
-/// A task set, or what is wrong with its file.
+/// A task set, or the errors in its file.
 struct TaskFileResult {
   std::optional<TaskFile> file;
   std::vector<yaml::Diagnostic> diagnostics;
@@ -41,8 +42,8 @@ struct TaskFileResult {
 /// May be called from several threads.
 RCLRT_ANALYSIS_EXPORT TaskFileResult parse_task_set(std::string_view text);
 
-/// Throws yaml::FileError, whose what() is the whole located text, when the file cannot be read or
-/// holds no valid task set.
+/// Loads a task set from a file. Throws yaml::FileError when the file cannot be read or has no
+/// valid task set; its what() is the whole located text.
 RCLRT_ANALYSIS_EXPORT TaskFile load_task_set(const std::filesystem::path& file);
 
 /// Returns the ticks as a decimal number of the file's unit, exact and without trailing zeros:

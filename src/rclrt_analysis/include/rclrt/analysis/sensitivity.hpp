@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much each time can change, alone, before a deadline is no longer proved.
+// How much each time can change by itself before a deadline is no longer proved.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,23 @@ namespace rclrt::analysis {
 struct Margin {
   std::optional<Ticks> limit;  ///< none: with no value of it all deadlines are proved
   bool unlimited{};            ///< even the largest (of a period: the smallest) value holds
-  /// Values between the limit and the harmless end were tried and hold, some beyond it do not.
+  /// True if all values tried between the harmless end and the limit hold, and none tried beyond
+  /// the limit.
   bool monotone{true};
 };
 
-/// Everything else stays as it is, deadlines too, also those that follow from a period.
+/// The margins of single values: everything else stays as it is, including deadlines that follow
+/// from a period.
 struct Sensitivity {
   /// The largest common factor of all execution times, in millionths; up to kMaxFactor.
   Margin factor;
   std::vector<Margin> wcets;    ///< one per callback or task: the largest
   std::vector<Margin> periods;  ///< one per callback or task: the smallest; timers and events only
 };
-/// The largest factor that is tried, in millionths: a thousand times.
+/// The largest factor that is tried, in millionths: a factor of a thousand.
 inline constexpr Ticks kMaxFactor = 1'000'000'000;
 
-/// Returns the sensitivity of an application, for which chain_bounds() says proved or conditional
+/// Returns the sensitivity of an application for which chain_bounds() answers proved or conditional
 /// for every chain. WCETs and periods are tried up to an hour, in ns. A bound that takes more than
 /// `effort` counts as none. Takes some 40 analyses per callback and per timer. Pure; any thread.
 /// Throws as chain_bounds() does.
@@ -39,8 +41,8 @@ RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& applicat
                                               ExecutorKind executor, const Overheads& overheads,
                                               Effort effort = {.steps = 5'000'000});
 
-/// Returns the sensitivity of a task set, for which analyse_tasks() says yes for every task. Throws
-/// as analyse_tasks() does.
+/// Returns the sensitivity of a task set for which analyse_tasks() answers yes for every task.
+/// Throws as analyse_tasks() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(std::span<const Task> tasks, Policy policy,
                                               Effort effort = {.steps = 5'000'000});
 

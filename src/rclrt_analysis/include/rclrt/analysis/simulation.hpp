@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A discrete-event simulation of executors in whole nanoseconds.
 //
-// What is simulated is the engine of rclrt_executor on a kernel with SCHED_FIFO: threads with
+// The simulation models the engine of rclrt_executor on a kernel with SCHED_FIFO: threads with
 // priorities, lanes with their workers, scheduler threads, groups with the immediate ceiling,
-// credits, overload policies, synchronisers. The highest priorities have the CPUs; among equals a
-// thread that wakes up goes behind the others, one that is preempted stays before them. Between
-// CPUs a thread moves at no cost.
+// credits, overload policies, synchronisers. The threads with the highest priorities get the CPUs.
+// Among equals, a thread that wakes up goes behind the others, and a preempted one stays before
+// them. Migration between CPUs costs no time.
 //
-// At one instant, instances that are due to end end first, then timers release and messages
-// arrive, then the executors choose. So a release at time t does not delay what ends at t, and is
-// seen by a choice made at t. A callback publishes at its end: whom that wakes at a higher
-// priority runs before the publisher's instance has ended, as in the real engine.
+// At one instant, instances that are due to end end first, then timers release and messages arrive,
+// then the executors choose. So a release at time t does not delay an instance that ends at t, and
+// a choice made at t sees the release. A callback publishes at its end. A thread of higher priority
+// that the message wakes runs before the publisher's instance has ended, as in the real engine.
 #pragma once
 
 #include <cstddef>
@@ -25,19 +25,19 @@
 
 namespace rclrt::analysis {
 
-/// How long, and with which random numbers.
+/// The length and the random numbers of a simulation.
 struct SimulationOptions {
-  /// Timers release before this time, and nothing happens at or after it. Time starts at 0.
+  /// Timers release before this time; nothing happens at or after it. Time starts at 0.
   std::int64_t horizon_ns = 0;
-  /// The n-th instance of a callback has the same execution time for the same seed, whatever the
-  /// executors do.
+  /// With the same seed, the n-th instance of a callback has the same execution time under every
+  /// executor.
   std::uint64_t seed = 0;
-  /// The simulation also ends when so many instances have ended.
+  /// The simulation also ends when this number of instances has ended.
   std::uint64_t max_instances = std::numeric_limits<std::uint64_t>::max();
   InterruptCheck check_interrupt = nullptr;
 };
 
-/// One instance of a chain on its way.
+/// One instance of a chain on its path.
 struct SimulatedToken {
   std::uint32_t chain = 0;
   std::uint64_t instance = 0;  ///< number of the release, from 0
@@ -68,7 +68,8 @@ struct SimulatedInstance {
   SimulatedOutcome outcome = SimulatedOutcome::kRan;
   unsigned input = 0;         ///< of a callback with several, by which its message came
   std::int64_t stamp_ns = 0;  ///< of a sync: that of the message it took
-  /// Valid during the call. Of a message that a sync keeps: those that it carries.
+  /// The instances of chains that the instance carries. For a message that a sync keeps: those that
+  /// the message carries. Valid during the call.
   std::span<const SimulatedToken> tokens;
 };
 
@@ -83,24 +84,24 @@ struct SimulatedInterval {
   bool operator==(const SimulatedInterval&) const = default;
 };
 
-/// Sees the simulation go by.
+/// Interface to observe the instances and intervals of a simulation.
 class RCLRT_ANALYSIS_EXPORT SimulationObserver {
  public:
   virtual ~SimulationObserver() = default;
-  /// Tells that an instance has ended.
+  /// Notifies that an instance has ended.
   virtual void ended(const SimulatedInstance& /*instance*/) {}
-  /// Takes an interval; those of no length are left out.
+  /// Reports an interval of nonzero length.
   virtual void ran(const SimulatedInterval& /*interval*/) {}
 };
 
-/// Response times in nanoseconds, of what has ended.
+/// Response times in nanoseconds, over the instances that have ended.
 struct SimulatedResponses {
   std::uint64_t count = 0;
   std::int64_t best_ns = 0;   ///< 0 when there is none
   std::int64_t worst_ns = 0;  ///< ditto
 };
 
-/// `released == completed + dropped + pending`.
+/// Counts of instances: `released == completed + dropped + pending`.
 struct SimulatedCounts {
   std::uint64_t released = 0;
   std::uint64_t completed = 0;
@@ -110,21 +111,21 @@ struct SimulatedCounts {
   bool operator==(const SimulatedCounts&) const = default;
 };
 
-/// What became of a callback's instances.
+/// The counts and response times of a callback's instances.
 struct CallbackSimulation {
   SimulatedCounts counts;  ///< of all its inputs
   SimulatedResponses response;
   std::uint64_t missed = 0;  ///< of a callback with a deadline: ended after it
 };
 
-/// What became of a chain's instances.
+/// The response times of a chain's instances.
 struct ChainSimulation {
   SimulatedResponses response;
   std::uint64_t missed = 0;        ///< ended after the deadline
   std::uint64_t worst_instance{};  ///< the first one with the worst response
 };
 
-/// What a simulation has shown.
+/// The result of a simulation.
 struct SimulationResult {
   std::vector<CallbackSimulation> callbacks;  ///< as in the system
   std::vector<ChainSimulation> chains;        ///< as in the system
@@ -133,8 +134,8 @@ struct SimulationResult {
   std::int64_t busy_ns = 0;                   ///< CPU time of all CPUs together
 };
 
-/// Simulates, deterministically. `observer` may be nullptr. Throws what require_valid() throws, and
-/// std::invalid_argument for a horizon that is negative or above a century.
+/// Simulates the system deterministically. `observer` may be nullptr. Throws as require_valid()
+/// does, and std::invalid_argument for a horizon that is negative or above a century.
 RCLRT_ANALYSIS_EXPORT SimulationResult simulate(const SimulatedSystem& system,
                                                 const SimulationOptions& options,
                                                 SimulationObserver* observer = nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation simulates: callbacks, the executors that run them, and CPUs. Plain values.
+// The input of a simulation: callbacks, the executors that run them, and CPUs. Plain values.
 // `simulated_system` makes one from an application, `simulated_tasks` from a task set.
 #pragma once
 
@@ -20,26 +20,26 @@ namespace rclrt::analysis {
 
 using model::ExecutorKind;
 
-/// An executor, and which CPUs it has.
+/// An executor and the CPUs of its threads.
 struct SimulatedExecutor {
   model::ExecutorChoice choice{};
   std::vector<unsigned> cpus{};            ///< CPUs its threads may run on; empty: all
   std::vector<unsigned> scheduler_cpus{};  ///< of the scheduler thread; empty: as `cpus`
-  /// Of SetTrigger::kCallback: the callback that the choice names.
+  /// For SetTrigger::kCallback: the callback that the choice names.
   std::optional<std::size_t> trigger_callback{};
-  /// Workers of each level, for kPreemptive and kProducerConsumer, of all levels together for
-  /// kPicas and kEvents; 0: the executor's own default.
+  /// The number of workers of each level for kPreemptive and kProducerConsumer, and of all levels
+  /// together for kPicas and kEvents; 0: the executor's own default.
   unsigned workers_per_level = 0;
   int top_priority = model::kTopPriority;  ///< of a scheduler thread; its levels have those below
-  /// CPU time from a worker's pick-up to the first instruction of user code, for each instance.
+  /// CPU time of each instance from its pick-up by a worker to the first instruction of user code.
   std::int64_t dispatch_ns = 0;
   /// CPU time of the scheduler thread for each instance, for kProducerConsumer and kThreadDispatch.
   std::int64_t scheduler_ns = 0;
-  /// CPU time of a polling point that finds something, for kWaitSet.
+  /// CPU time of a polling point that finds work, for kWaitSet.
   std::int64_t polling_ns = 0;
 };
 
-/// Releases by time.
+/// Releases at times of the timer's grid.
 struct TimerTrigger {
   std::int64_t period_ns = 0;
   std::int64_t offset_ns = 0;
@@ -48,18 +48,18 @@ struct TimerTrigger {
   TimeDistribution jitter{};  ///< from nominal release to ready; only with kCatchUp
 };
 
-/// Released by each message of each input.
+/// Releases by each message of each input.
 struct MessageTrigger {
   std::size_t depth = 10;  ///< of each input
   unsigned inputs = 1;     ///< topics that share the callback
-  /// The inputs are the clients of a service: one request runs at each polling point of kWaitSet,
-  /// the oldest, where else each input has one that runs.
+  /// The inputs are the clients of one service. At each polling point of kWaitSet only the oldest
+  /// request runs; otherwise one message of each input does.
   bool one_queue = false;
 };
 
-/// Released by each message of each input; user code runs when a message completes a set.
+/// Releases by each message of each input; user code runs when a message completes a set.
 struct SyncTrigger {
-  /// Which messages a sync takes together.
+  /// The rule by which a sync matches messages.
   enum class Pairing {
     kNearest,  ///< as rclrt's synchronisers: the closest stamps within the window
     kInOrder,  ///< the n-th message of each input: the thesis's model
@@ -70,21 +70,21 @@ struct SyncTrigger {
   unsigned inputs = 2;
 };
 
-/// Released from outside of the executors, as by a message.
+/// Releases from outside the executors, like a message.
 struct EventTrigger {
   model::Event event;         ///< its releases are those of model::EventTimes
   std::string id;             ///< of the callback: what the draws depend on
   TimeDistribution jitter{};  ///< from nominal release to ready; none overtakes another
 };
 
-/// Whose message arrives where, and how long it takes.
+/// The destination of a callback's messages, and their latency.
 struct Connection {
   std::size_t callback = 0;
   unsigned input = 0;  ///< of those of its trigger
   TimeDistribution latency;
 };
 
-/// A callback, what triggers it and whom it triggers.
+/// A callback, its trigger and the destinations of its messages.
 struct SimulatedCallback {
   std::size_t executor = 0;
   int level = 0;                     ///< higher is more urgent
@@ -93,13 +93,13 @@ struct SimulatedCallback {
   TimeDistribution execution;        ///< CPU time of user code
   model::Overload overload = model::Overload::kQueue;
   std::variant<TimerTrigger, MessageTrigger, SyncTrigger, EventTrigger> trigger;
-  /// Callbacks with lower numbers are registered first, among equals in the order of the list.
+  /// Callbacks with lower numbers are registered first; equal numbers keep the order of the list.
   std::size_t registration = 0;
   model::Role role = model::Role::kTopic;  ///< of its messages; kWaitSet takes each in its turn
-  /// At its end it publishes on these topics, one after the other.
+  /// The callback publishes on these topics at its end, one after the other.
   std::vector<std::vector<Connection>> topics;
-  /// For each input, on which of `topics` (ascending indices) a run for its message publishes.
-  /// Empty: every run on all. Only for a MessageTrigger.
+  /// For each input, the indices (ascending) of the `topics` on which a run for a message of this
+  /// input publishes. Empty: every run publishes on all. Only for a MessageTrigger.
   std::vector<std::vector<std::size_t>> routes;
 };
 
@@ -108,11 +108,11 @@ struct SimulatedCallback {
 struct SimulatedChain {
   std::vector<std::size_t> callbacks;
   std::int64_t deadline_ns = 0;  ///< 0: none
-  /// For each callback, by which inputs (ascending) the chain comes to it. Empty: by any.
+  /// For each callback, the inputs (ascending) by which the chain enters it. Empty: any input.
   std::vector<std::vector<std::size_t>> entries;
 };
 
-/// All that is simulated.
+/// A complete system to simulate.
 struct SimulatedSystem {
   unsigned cpus = 1;  ///< 1 to 64
   std::vector<SimulatedExecutor> executors;
@@ -120,14 +120,14 @@ struct SimulatedSystem {
   std::vector<SimulatedChain> chains;
 };
 
-/// Throws std::invalid_argument, naming the callback or executor, for what cannot be simulated: an
-/// index that names nothing, times that are negative or above a century, a cycle of messages, a
-/// group across executors, EDF on several CPUs or on a CPU shared with another kind.
+/// Throws std::invalid_argument, naming the callback or executor, for a system that cannot be
+/// simulated: an index out of range, times that are negative or above a century, a cycle of
+/// messages, a group across executors, EDF on several CPUs or on a CPU shared with another kind.
 RCLRT_ANALYSIS_EXPORT void require_valid(const SimulatedSystem& system);
 
 /// Times for `simulated_system` that an app.yaml does not state.
 struct SimulatedTimes {
-  /// Of each callback's execution time: from this share of its WCET up to the WCET, uniformly.
+  /// Each callback's execution time is uniform from this share of its WCET up to the WCET.
   double lowest_execution = 1.0;
   std::int64_t dispatch_ns = 0;   ///< see SimulatedExecutor
   std::int64_t scheduler_ns = 0;  ///< see SimulatedExecutor
@@ -140,9 +140,9 @@ struct SimulatedTimes {
 /// Throws std::invalid_argument for a horizon that is negative or above a century.
 RCLRT_ANALYSIS_EXPORT void require_valid_horizon(std::int64_t horizon_ns);
 
-/// Returns the application under one executor. CPUs are numbered anew, in ascending order;
-/// an executor without stated CPUs gets `cpus_without_statement` of them, or those that others name
-/// when these are more. kEdf takes the first CPU of each executor.
+/// Returns the application under one executor as a system to simulate. CPUs get new numbers, in
+/// ascending order. An executor without stated CPUs gets `cpus_without_statement` of them, or the
+/// CPUs that other executors name if these are more. kEdf uses the first CPU of each executor.
 RCLRT_ANALYSIS_EXPORT SimulatedSystem simulated_system(const model::Application& application,
                                                        const model::ExecutorChoice& executor,
                                                        const SimulatedTimes& times = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callback priorities from chain priorities: algorithm 1 of the thesis, as a fixpoint over the
-// whole graph, so that an input of a sync that is on no chain is raised, too.
+// whole graph. So it also raises an input of a sync that is on no chain.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace rclrt::analysis {
 
-/// Where the priorities of the chains come from.
+/// The source of the priorities of chains.
 enum class ChainPriorities {
   kGiven,              ///< the file; a priority that a callback states is kept as a minimum
   kRateMonotonic,      ///< the shorter the period of the chain's timer, the higher
@@ -23,32 +23,32 @@ enum class ChainPriorities {
                        ///< each callback above those before it
 };
 
-/// A callback's priority and why it has it: exactly one of `sync` and `chain` explains the value,
-/// or neither, when the callback stated it itself or is on no chain.
+/// A callback's priority and its reason. Exactly one of `sync` and `chain` explains the value;
+/// neither does if the callback stated the priority itself or is on no chain.
 struct SynthesizedPriority {
   int priority{};
   std::optional<std::size_t> chain;  ///< the most urgent chain that it is on
-  std::optional<std::size_t> sync;   ///< the sync that waits for it, directly or further on
+  std::optional<std::size_t> sync;   ///< the sync that waits for it, directly or through others
   bool stated{};                     ///< the callback stated it itself
 };
 
-/// Returns one priority per callback, in the order of the application. Steps 1 and 2 of
-/// section 5.2.2 give a callback the highest priority of its chains (0 on none); step 3 gives
-/// whatever leads to a sync at least the sync's priority. kPicas does its own instead: Choi, Xiang
-/// and Kim, "PiCAS: new design of priority-driven chain-aware scheduling for ROS2", RTAS 2021,
-/// section V; what leads to a sync of a chain and is on no more urgent chain counts as a part of
-/// that chain. Pure; may be called from several threads; idempotent, and with kGiven never below
-/// Application::effective_priority(). Takes time in proportion to callbacks, edges and chains.
-/// Throws std::invalid_argument for a graph with a cycle.
+/// Returns one priority per callback, in the order of the application. Steps 1 and 2 of section
+/// 5.2.2 give a callback the highest priority of its chains (0 on none). Step 3 gives every
+/// callback that leads to a sync at least the sync's priority. kPicas uses PiCAS's rules instead:
+/// Choi, Xiang and Kim, "PiCAS: new design of priority-driven chain-aware scheduling for ROS2",
+/// RTAS 2021, section V. There, a callback that leads to a sync of a chain and is on no more urgent
+/// chain counts as a part of that chain. Pure; may be called from several threads; idempotent. With
+/// kGiven no priority is below Application::effective_priority(). Takes time in proportion to
+/// callbacks, edges and chains. Throws std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT std::vector<SynthesizedPriority> synthesize_priorities(
     const model::Application& application, ChainPriorities source = ChainPriorities::kGiven);
 
-/// Returns one priority per chain: what synthesize_priorities() starts from. Of kPicas those given.
+/// Returns one priority per chain, from which synthesize_priorities() starts; for kPicas the given
+/// ones.
 RCLRT_ANALYSIS_EXPORT std::vector<int> chain_priorities(const model::Application& application,
                                                         ChainPriorities source);
 
-/// Returns the reason for people: "chain obstacle", "sync fuse waits for it", "stated", "on no
-/// chain".
+/// Returns the reason as text: "chain obstacle", "sync fuse waits for it", "stated", "on no chain".
 RCLRT_ANALYSIS_EXPORT std::string reason(const model::Application& application,
                                          const SynthesizedPriority& value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sporadic tasks on one core, in whole ticks. A tick is what the caller says: a nanosecond for an
+// Sporadic tasks on one core, in whole ticks. The caller defines the tick: a nanosecond for an
 // application, the last decimal place for a file of tasks.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace rclrt::analysis {
 
-/// Whole units of time; what one is, the task set's file says.
+/// Whole units of time; the task set's file defines the unit.
 using Ticks = std::int64_t;
 
-/// No time given to the analysis may be longer. What would grow beyond it is not decided.
+/// The longest time that the analysis accepts. Results that would exceed it are not decided.
 inline constexpr Ticks kMaxTicks = Ticks{1} << 60;
 
 /// A task releases jobs. Job n arrives at some time a(n) with a(n + 1) >= a(n) + period, and is
@@ -34,7 +34,7 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
-/// How the one core chooses among the jobs that are ready.
+/// The rule by which the core chooses among the jobs that are ready.
 enum class Policy {
   kFpPreemptive,         ///< fixed priorities
   kFpNonpreemptive,      ///< fixed priorities; a job that started runs to its end
@@ -43,27 +43,26 @@ enum class Policy {
   kEdfNonpreemptive,     ///< earliest deadline first; a job that started runs to its end
 };
 
-/// What an analysis says of a deadline.
+/// The answer of an analysis about a deadline.
 enum class Answer {
   kYes,
   kNo,
   kUnknown,  ///< not decided: see TaskResult::note
 };
 
-/// Long work calls it every millisecond or so; what it throws ends the work.
+/// Long work calls this about once a millisecond; an exception that it throws ends the work.
 using InterruptCheck = void (*)();
 
-/// How much work a call may do before it answers "unknown" (or with a bound that is quick to
-/// compute) for what is left; in additions, about a nanosecond each.
+/// The limit of the work of a call, in additions (about a nanosecond each). Beyond it, the call
+/// answers "unknown", or uses a bound that is quick to compute, for all that is left.
 struct Effort {
   std::int64_t steps = 2'000'000'000;
   InterruptCheck check_interrupt = nullptr;
 };
 
-/// What is known of one task.
+/// The result for one task.
 struct TaskResult {
-  /// No job takes longer from arrival to end. Absent when there is no such time or it was not
-  /// found.
+  /// No job takes longer from arrival to end. Absent when no such time exists or none was found.
   std::optional<Ticks> response;
   Answer schedulable{Answer::kUnknown};
   bool exact{};      ///< some legal sequence of arrivals reaches `response`

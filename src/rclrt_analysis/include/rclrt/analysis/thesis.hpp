@@ -13,7 +13,7 @@
 
 namespace rclrt::analysis {
 
-/// What a test of the thesis says of one chain.
+/// The result of a test of the thesis for one chain.
 struct ThesisChain {
   Ticks workload{};               ///< ns
   std::optional<Ticks> response;  ///< ns; for the harmonic test, when it is at most the deadline
@@ -21,25 +21,25 @@ struct ThesisChain {
   bool holds{};
 };
 
-/// Its verdict is Verdict::kConditional, never kProved, when `applies`.
+/// The result of a test. If `applies`, its verdict is Verdict::kConditional, never kProved.
 struct ThesisResult {
-  bool applies = true;  ///< else `why_not` says which condition of the test is not met
+  bool applies = true;  ///< if false, `why_not` has the condition of the test that is not met
   std::string why_not;
   bool holds{};
   std::vector<ThesisChain> chains;  ///< in the order of the application
   std::vector<std::string> assumptions;
 };
 
-/// Tests as section 5.3, algorithm 2, does, walking backwards: the work of a chain and of
-/// everything that the syncs on it wait for, each callback once, must fit into the chain's
-/// deadline. Where several callbacks publish an input, the one with the least work counts. Pure;
-/// any thread. Throws std::invalid_argument for a graph with a cycle.
+/// Tests by section 5.3, algorithm 2, walking backwards: the work of a chain and of all callbacks
+/// that its syncs wait for, each callback once, must fit into the chain's deadline. If several
+/// callbacks publish an input, the one with the least work counts. Pure; any thread. Throws
+/// std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT ThesisResult thesis_feasibility(const model::Application& application);
 
-/// Tests as section 5.4 does: each chain becomes a task of all work at its (synthesised) priority,
-/// and the tasks are tested by equations 5.1 and 5.2, summed over the more urgent tasks. Applies
-/// when every deadline is the period, synchronised chains have one period and no two chains one
-/// priority. Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
+/// Tests by section 5.4: each chain becomes a task with all work at its (synthesised) priority, and
+/// equations 5.1 and 5.2, summed over the more urgent tasks, test these tasks. The test applies
+/// when every deadline is the period, synchronised chains have one period, and no two chains have
+/// the same priority. Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT ThesisResult thesis_harmonic(const model::Application& application);
 
 }  // namespace rclrt::analysis

@@ -25,18 +25,20 @@ class RCLRT_ANALYSIS_EXPORT SimulationRandom {
   std::uint64_t state_;
 };
 
-/// A non-negative time in nanoseconds that may be another one at each use.
+/// A non-negative time in nanoseconds that may differ from use to use.
 class RCLRT_ANALYSIS_EXPORT TimeDistribution {
  public:
-  /// Makes one that is always zero.
+  /// Makes a distribution that is always zero.
   TimeDistribution() = default;
 
-  /// Makes one of fixed times. These three throw std::invalid_argument for negative times, an empty
-  /// range or list.
+  /// Makes a distribution of one fixed time. This and the next two functions throw
+  /// std::invalid_argument for negative times, and for an empty range or list.
   static TimeDistribution constant(std::int64_t time_ns);
-  /// Makes one of which every nanosecond of the range, both ends included, is as likely.
+  /// Makes a distribution in which all nanoseconds of the range, both ends included, are equally
+  /// likely.
   static TimeDistribution uniform(std::int64_t lowest_ns, std::int64_t highest_ns);
-  /// Makes one of which the n-th use takes the n-th time; after the last one again the first.
+  /// Makes a distribution in which the n-th use takes the n-th time; after the last one it starts
+  /// again.
   static TimeDistribution list(std::vector<std::int64_t> times_ns);
 
   /// Returns the time of use number `use`, counted from 0.
@@ -53,7 +55,7 @@ class RCLRT_ANALYSIS_EXPORT TimeDistribution {
  private:
   std::int64_t lowest_ns_ = 0;
   std::int64_t highest_ns_ = 0;
-  std::vector<std::int64_t> times_ns_;  // empty unless it is a list
+  std::vector<std::int64_t> times_ns_;  // empty unless the distribution is a list
 };
 
 }  // namespace rclrt::analysis

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the load alone says. All functions are pure and may be called from several threads.
+// Tests that use the utilisation only. All functions are pure and may be called from several
+// threads.
 #pragma once
 
 #include <compare>
@@ -13,8 +14,8 @@ namespace rclrt::analysis {
 /// Returns the sum of C / T.
 RCLRT_ANALYSIS_EXPORT double utilisation(std::span<const Task> tasks);
 
-/// Returns the sum of C / T against 1, without rounding while the least common multiple of the
-/// periods fits 63 bits; beyond that a sum nearer to 1 than 1e-9 is `unordered`.
+/// Compares the sum of C / T with 1. There is no rounding if the least common multiple of the
+/// periods fits 63 bits; otherwise a sum nearer to 1 than 1e-9 is `unordered`.
 RCLRT_ANALYSIS_EXPORT std::partial_ordering compare_utilisation_with_one(
     std::span<const Task> tasks);
 
@@ -23,17 +24,17 @@ RCLRT_ANALYSIS_EXPORT std::partial_ordering compare_utilisation_with_one(
 /// theorem 5.
 RCLRT_ANALYSIS_EXPORT double liu_layland_bound(std::size_t tasks);
 
-/// Tests what is sufficient for rate monotonic priorities, D = T, no jitter, blocking or
-/// suspension: the load is at most liu_layland_bound().
+/// Tests a sufficient condition for rate monotonic priorities with D = T and without jitter,
+/// blocking or suspension: the utilisation is at most liu_layland_bound().
 RCLRT_ANALYSIS_EXPORT bool passes_liu_layland(std::span<const Task> tasks);
 
-/// Tests under the same conditions, and less strictly: the product of (C / T + 1) is at most 2.
+/// Tests a weaker sufficient condition for the same tasks: the product of (C / T + 1) is at most 2.
 /// Bini, Buttazzo and Buttazzo, "Rate monotonic analysis: the hyperbolic bound", IEEE TC 52(7),
 /// 2003, theorem 1.
 RCLRT_ANALYSIS_EXPORT bool passes_hyperbolic_bound(std::span<const Task> tasks);
 
-/// Returns whether the two tests above may be asked: priorities are rate monotonic, every deadline
-/// is the period or longer, and there is no jitter, blocking or suspension.
+/// Returns whether the two tests above apply: priorities are rate monotonic, every deadline is the
+/// period or longer, and there is no jitter, blocking or suspension.
 RCLRT_ANALYSIS_EXPORT bool is_plain_rate_monotonic(std::span<const Task> tasks);
 
 }  // namespace rclrt::analysis

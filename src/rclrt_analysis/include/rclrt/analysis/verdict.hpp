@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an analysis says of a deadline.
+// The verdict of an analysis on a deadline.
 #pragma once
 
 #include <string_view>
 
 namespace rclrt::analysis {
 
-/// What a bound is worth.
+/// How far a deadline is proved.
 enum class Verdict {
   kProved,       ///< the deadline holds, under the assumptions that every bound needs
   kConditional,  ///< it holds if the assumptions listed with it do
@@ -14,7 +14,7 @@ enum class Verdict {
   kUnknown,      ///< nothing was proved
 };
 
-/// "proved", "conditional", "refuted" or "unknown".
+/// Returns "proved", "conditional", "refuted" or "unknown".
 constexpr std::string_view to_string(Verdict verdict) {
   switch (verdict) {
     case Verdict::kProved:
