@@ -32,14 +32,14 @@ using rclrt::realtime::monotonic_now_ns;
 constexpr std::int64_t kPeriod_ns = 1'000'000;
 constexpr std::int64_t kBusy_ns = 10'000'000;
 
-/// What one contender showed in one round of a case.
+/// The results of one contender in one round of a case.
 struct Round {
   double p50_us = 0;
   double p99_us = 0;
   double max_us = 0;
   double lost_percent = 0;
   double cpu_us = 0;       // per release, of the whole process, the sender included
-  double allocations = 0;  // ditto
+  double allocations = 0;  // the same
 };
 
 /// The node under test: an urgent callback in one group, the rest in another.
@@ -120,7 +120,7 @@ inline void spin_beside(rclcpp::Executor& executor, int priority, const Body& bo
   thread.join();
 }
 
-/// The executor is made in the thread that spins: threads of its own are then scheduled alike.
+/// Makes the executor in the thread that spins: its own threads are then scheduled in the same way.
 template <typename E>
 std::function<void(const std::shared_ptr<Bench>&, const Body&)> plain() {
   return [](const std::shared_ptr<Bench>& node, const Body& body) {

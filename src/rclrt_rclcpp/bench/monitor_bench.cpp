@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What deadlines and a robot's monitor cost: the CPU time of the executor's thread for each message
-// of a subscription, without a deadline, with one, under a monitor, and while somebody follows what
-// its node publishes without a header; in turn.
+// The costs of deadlines and of a robot's monitor: the CPU time of the executor's thread for each
+// message of a subscription, without a deadline, with one, under a monitor, and while another
+// executor follows the messages without a header that its node publishes. The cases are run in
+// turn.
 //
 //   rclrt_rclcpp_monitor_bench [MESSAGES]
 #include <algorithm>
@@ -40,7 +41,7 @@ struct Case {
   bool followed;
 };
 
-/// Asks since when the data of "out" counts.
+/// Asks for the origin of the data of "out".
 class Follower {
  public:
   Follower() {
@@ -55,7 +56,7 @@ class Follower {
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
-  /// Has the first messages published, and waits until it has found out who does.
+  /// Publishes the first messages, long enough for the follower to find their publisher.
   static void wait_for(const std::function<void()>& publish) {
     for (int i = 0; i < 200; ++i) {
       publish();
@@ -75,7 +76,7 @@ class Follower {
   std::thread thread_;
 };
 
-/// Returns the CPU time of the executor's thread from one callback's begin to the next one's.
+/// Returns the CPU time of the executor's thread from the start of a callback to the next start.
 double cpu_per_message_us(const Case& which, long messages) {
   rclrt_rclcpp::RobotOptions options;
   options.options.engine.cpus = {rclrt::realtime::allowed_cpus().back()};

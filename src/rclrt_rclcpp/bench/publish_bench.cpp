@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What publishing takes from a control loop's thread: rclcpp's publish beside RealtimePublisher,
-// in turn, each 1 ms one message that a subscription of the process receives.
+// The cost of publishing for a control loop's thread: rclcpp's publish beside RealtimePublisher, in
+// turn. Each 1 ms, one message is published that a subscription of the process receives.
 //
 //   rclrt_rclcpp_publish_bench [MESSAGES]
 #include <algorithm>

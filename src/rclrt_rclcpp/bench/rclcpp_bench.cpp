@@ -4,13 +4,13 @@
 //
 //   rclrt_rclcpp_bench [--rounds N] [--seconds S] [--cpus N] [--case NAME] [--json]
 //
-// A figure is the median over the rounds; max and "worst lost" are the worst round's. The JSON has
-// the figures of each round, too, so that what was measured in turn can be compared pair by pair. A
-// round of whose time the host took more than kStolen_ms is made again, whatever it showed, kTries
-// times at most.
+// A figure is the median over the rounds; max and "worst lost" are those of the worst round. The
+// JSON also has the figures of each round, so that measurements in turn can be compared pair by
+// pair. If the hypervisor took more than kStolen_ms of a round, the round is repeated, whatever its
+// results, at most kTries times.
 //
 // All executors run under SCHED_FIFO where it is permitted: rclcpp's in a thread at priority 80,
-// the pair of best practice at 80 and 70. So what differs is the executor.
+// the pair of best practice at 80 and 70. So the executor is the only difference.
 #include <sys/resource.h>
 
 #include <rclcpp/version.h>
@@ -38,7 +38,7 @@ std::atomic<std::uint64_t> g_allocations{0};
 
 }  // namespace
 
-// Not inlined: gcc would take what allocates and what frees for a mismatch.
+// Not inlined: gcc would report a mismatch of the allocating and the freeing function.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   g_allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) {
@@ -83,7 +83,7 @@ double percentile_us(const std::vector<std::int64_t>& sorted, double share) {
   return static_cast<double>(sorted[index]) / 1e3;
 }
 
-/// The node runs for so long.
+/// Runs the node for `time`.
 Round run_once(const Case& what, const Contender& contender, std::chrono::nanoseconds time) {
   const auto node = std::make_shared<Bench>();
   if (what.timer) {
@@ -108,7 +108,7 @@ Round run_once(const Case& what, const Contender& contender, std::chrono::nanose
     allocations = g_allocations.load();
     node->measuring.store(true);
     if (what.message) {
-      // The sender is as urgent as a sensor's driver: above all that runs here.
+      // The sender is as urgent as a sensor's driver: above all other threads here.
       rclrt::realtime::Thread sender(thread_at("sender", 90), [&] {
         Message message;
         for (std::int64_t next_ns = start_ns + kPeriod_ns; next_ns < start_ns + time.count();
@@ -136,13 +136,13 @@ Round run_once(const Case& what, const Contender& contender, std::chrono::nanose
   return {.p50_us = percentile_us(latencies_ns, 0.5),
           .p99_us = percentile_us(latencies_ns, 0.99),
           .max_us = percentile_us(latencies_ns, 1),
-          // At both ends one release may be counted on one side alone.
+          // At both ends, one release may be counted on only one side.
           .lost_percent = releases > got + 2 ? 100 * (releases - got) / releases : 0,
           .cpu_us = static_cast<double>(cpu_ns) / 1e3 / releases,
           .allocations = static_cast<double>(allocations) / releases};
 }
 
-constexpr double kStolen_ms = 10;  // what the kernel counts in
+constexpr double kStolen_ms = 10;  // the resolution of the kernel's counter
 constexpr int kTries = 5;
 
 Round run_undisturbed(const Case& what, const Contender& contender, std::chrono::nanoseconds time,
@@ -177,7 +177,7 @@ double worst(const Rounds& rounds, double Round::* figure) {
   return most;
 }
 
-/// `"p50_us_rounds": [21.250, 19.875]`
+/// Prints `"p50_us_rounds": [21.250, 19.875]`.
 void print_rounds(const char* name, const Rounds& rounds, double Round::* figure) {
   std::printf(", \"%s_rounds\": [", name);
   const char* separator = "";
@@ -205,7 +205,7 @@ struct Settings {
   std::vector<Case> cases{std::begin(kCases), std::end(kCases)};
 };
 
-/// Returns what is wrong; empty: nothing.
+/// Returns the error in the arguments; empty: none.
 std::string read_settings(int argc, char** argv, Settings& settings) {
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
@@ -242,7 +242,7 @@ std::string read_settings(int argc, char** argv, Settings& settings) {
   return {};
 }
 
-/// Of one case, by contender.
+/// The results of one case, by contender.
 using CaseResults = std::vector<Rounds>;
 
 std::vector<CaseResults> run_all(const Settings& settings, int& repeated) {
@@ -250,7 +250,7 @@ std::vector<CaseResults> run_all(const Settings& settings, int& repeated) {
   for (long round = 0; round < settings.rounds; ++round) {
     for (std::size_t c = 0; c < settings.cases.size(); ++c) {
       for (std::size_t i = 0; i < contenders().size(); ++i) {
-        // Each begins a round in turn, so that no place among the others is anybody's own.
+        // The contenders take turns as the first one of a round, so that none keeps the same place.
         const std::size_t e = (i + static_cast<std::size_t>(round)) % contenders().size();
         results[c][e].push_back(run_undisturbed(settings.cases[c], contenders()[e],
                                                 std::chrono::seconds(settings.seconds), repeated));

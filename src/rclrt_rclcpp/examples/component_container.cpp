@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container for composable nodes: rclcpp_components' own, with rclrt's executors.
+// A container for composable nodes: that of rclcpp_components, with rclrt's executors.
 //
 //   ros2 run rclrt_rclcpp rclrt_component_container --ros-args -p robot:=robot.yaml
 //   ros2 component load /ComponentManager demo_nodes_cpp demo_nodes_cpp::Talker
 //
-// docs/rclcpp.md has the parameters, which go before what the file states, and the extra arguments
-// of a node. The file may name nodes that are loaded later.
+// docs/rclcpp.md describes the parameters, which override the file, and the extra arguments of a
+// node. The file may name nodes that are loaded later.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -53,7 +53,7 @@ class Container : public rclcpp_components::ComponentManager {
 
   void spin() { robot_.spin(); }
 
-  /// What in the priorities file has fitted none of the nodes that were here.
+  /// Returns the entries of the priorities file that have matched none of the loaded nodes so far.
   const std::vector<std::string>& unused() {
     note_used();
     return unused_;
@@ -63,11 +63,12 @@ class Container : public rclcpp_components::ComponentManager {
   void on_load_node(const std::shared_ptr<rmw_request_id_t> header,
                     const std::shared_ptr<LoadNode::Request> request,
                     std::shared_ptr<LoadNode::Response> response) override {
-    const std::uint64_t id = unique_id_;  // of the node, if there will be one
+    const std::uint64_t id = unique_id_;  // of the node, if it is made
     try {
       timing_ = timing_of(*request);
       ComponentManager::on_load_node(header, request, response);
-    } catch (const std::exception& error) {  // not of the component: such as the executor's
+    } catch (
+        const std::exception& error) {  // from the executor, for example, not from the component
       node_wrappers_.erase(id);
       RCLCPP_ERROR(get_logger(), "%s", error.what());
       response->success = false;
@@ -81,7 +82,7 @@ class Container : public rclcpp_components::ComponentManager {
   void on_unload_node(const std::shared_ptr<rmw_request_id_t> header,
                       const std::shared_ptr<UnloadNode::Request> request,
                       std::shared_ptr<UnloadNode::Response> response) override {
-    note_used();  // what it has made since it was loaded
+    note_used();  // counts the callbacks that the node has made since it was loaded
     ComponentManager::on_unload_node(header, request, response);
   }
 
@@ -98,7 +99,7 @@ class Container : public rclcpp_components::ComponentManager {
     });
   }
 
-  /// Throws for a number that is no int.
+  /// Throws for a number that does not fit into an int.
   static int to_int(std::int64_t value, const std::string& what) {
     if (!std::in_range<int>(value)) {
       throw std::invalid_argument("parameter " + what + " " + std::to_string(value));
@@ -115,12 +116,12 @@ class Container : public rclcpp_components::ComponentManager {
     rclrt_rclcpp::RobotOptions robot =
         file.empty() ? rclrt_rclcpp::RobotOptions() : rclrt_rclcpp::load_robot(file, process);
     rclrt::executor::ExecutorOptions& engine = robot.options.engine;
-    // What a parameter does not state is as the file has it.
+    // Parameters that are not set keep the values of the file.
     robot.executor = declare_parameter("executor", robot.executor);
     engine.top_priority =
         to_int(declare_parameter<std::int64_t>("top_priority", engine.top_priority),
                "top_priority: there is no priority");
-    // The base declares it for a MultiThreadedExecutor, with the machine's CPUs as default.
+    // The base class declares it for a MultiThreadedExecutor, with the machine's CPUs as default.
     if (get_node_parameters_interface()->get_parameter_overrides().contains("thread_num")) {
       engine.workers_per_level = static_cast<std::size_t>(get_parameter("thread_num").as_int());
     }
@@ -150,8 +151,8 @@ class Container : public rclcpp_components::ComponentManager {
     return robot;
   }
 
-  /// Throws for a parameter that looks like one of the container's and is none. Others may be of
-  /// other nodes, in a file for all of them, and are told of.
+  /// Throws for an unknown parameter that is similar to one of the container's. Warns of other
+  /// unknown parameters, because a file may have parameters for several nodes.
   void check_parameters() {
     constexpr std::array kKnown{
         "robot", "process",    "executor", "realtime",     "thread_num",
@@ -175,7 +176,7 @@ class Container : public rclcpp_components::ComponentManager {
     }
   }
 
-  /// Returns what the extra arguments `priority` and `deadline_ms` state of a node.
+  /// Returns the timing of a node from the extra arguments `priority` and `deadline_ms`.
   static rclrt_rclcpp::Timing timing_of(const LoadNode::Request& request) {
     rclrt_rclcpp::Timing timing;
     for (const auto& message : request.extra_arguments) {
@@ -210,7 +211,7 @@ class Container : public rclcpp_components::ComponentManager {
   }
 
   rclrt_rclcpp::Robot robot_;
-  std::vector<std::string> unused_;  // of the thread that serves, while it does; so is the next
+  std::vector<std::string> unused_;  // of the thread that serves; so is the next
   rclrt_rclcpp::Timing timing_;      // of the node that is being loaded
 };
 
@@ -232,8 +233,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rclrt_component_container: %s\n", error.what());
     return 2;
   }
-  // Its own services run elsewhere: on another thread, a removal waits until the callbacks of what
-  // is unloaded have ended, and it is destroyed after them.
+  // Its own services run on another thread: there, a removal waits until the callbacks of the
+  // unloaded node have ended, and the node is destroyed after them.
   rclcpp::executors::SingleThreadedExecutor services;
   services.add_node(container);
   std::thread serving([&] { services.spin(); });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A control loop at 1 kHz, a subscription chain at 50 Hz and work without a deadline on one CPU.
-// At the end it says how late the control loop's releases were, and how many were lost.
+// A control loop at 1 kHz, a subscription chain at 50 Hz and work without a deadline on one CPU. At
+// the end it prints how late the control loop's releases were, and how many were lost.
 //
 //   mixed_criticality                     under rclrt's executor, with priorities
 //   mixed_criticality --single-threaded   the same node under rclcpp's SingleThreadedExecutor
 //   mixed_criticality --record DIR [--application FILE]
 //                                         with results for `rclrt report`; mixed_criticality.yaml,
-//                                         beside this file, says what its chains are
+//                                         beside this file, describes its chains
 //
-// The callbacks whose urgency differs have callback groups of their own: members of one exclusive
+// Callbacks of different urgency are in different callback groups, because members of one exclusive
 // group wait for each other, whatever their priorities.
 #include <algorithm>
 #include <chrono>
@@ -72,7 +72,7 @@ class Robot : public rclcpp::Node {
     return create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
   }
 
-  /// rcl skips the releases that it comes too late for: they are the gaps.
+  /// rcl skips the releases for which it is too late: they appear as gaps.
   void control(const rclcpp::TimerInfo& info) {
     const std::int64_t expected_ns = info.expected_call_time.nanoseconds();
     late_ns_.record_alone(info.actual_call_time.nanoseconds() - expected_ns);
@@ -108,7 +108,7 @@ void spin_for(rclcpp::Executor& executor, std::chrono::duration<double> time,
   watch.join();
 }
 
-/// As urgent as rclrt's most urgent thread, so that the difference is the executor's.
+/// Returns the scheduling of rclrt's most urgent thread, so that only the executor differs.
 rclrt::realtime::Scheduling urgent(int cpu) {
   rclrt::realtime::Scheduling scheduling;
   scheduling.cpus = {cpu};
@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
     rclrt_rclcpp::PreemptiveExecutor executor(options);
     executor.add_node(robot);
     executor.set_priority(robot->control_group, 2);
-    executor.set_priority(robot->chain_group, 1);  // what has none has 0: the burner
+    executor.set_priority(robot->chain_group, 1);  // the burner keeps priority 0
     spin_for(executor, time, {});
     if (options.recording) {
       for (const std::string& line : options.recording->write()) {

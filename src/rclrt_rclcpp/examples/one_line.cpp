@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one line that changes: the executor. The node knows nothing of it.
+// The one line that changes: the executor. The node needs no change.
 #include <chrono>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ping/pong demo of ROS 2's callback-group executors (examples_rclcpp_cbg_executor), with one
-// executor and two priorities where that one has two executors and two threads. It runs for 10 s
-// on CPU 0 and says how many pings of each path were answered, and how late.
+// executor and two priorities instead of two executors and two threads. It runs for 10 s on CPU 0
+// and prints how many pings of each path were answered, and how late.
 //
 //   ping_pong --ros-args -p ping_period:=0.033 -p high_busyloop:=0.025 -p low_busyloop:=0.01
 //
-// Seconds; the default of each is 0.01: the high path takes all of the CPU, the low path gets none.
+// In seconds; the default of each is 0.01: the high path takes all of the CPU, the low path gets
+// none.
 #include <time.h>
 #include <unistd.h>
 
@@ -43,12 +44,12 @@ int percent(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<int>(100 * part / whole);
 }
 
-/// Of this process: another ping_pong in the domain neither asks nor answers here.
+/// Returns a topic of this process: another ping_pong in the domain does not use it.
 std::string topic(const std::string& name) {
   return "ping_pong_" + std::to_string(getpid()) + "/" + name;
 }
 
-/// Sends a ping on both paths each period, and keeps when each came back.
+/// Sends a ping on both paths each period, and records when each was answered.
 class PingNode : public rclcpp::Node {
  public:
   PingNode() : Node("ping_node"), period_(declare_seconds(*this, "ping_period", 0.01)) {

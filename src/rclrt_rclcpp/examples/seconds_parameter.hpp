@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-/// Declares it on the node. An integer is a number, too: everybody types `duration:=1`. Throws
-/// std::invalid_argument, which names the parameter, for what is no time from 1 us to 1e6 s.
+/// Declares it on the node. An integer is accepted, too, because users type `duration:=1`. Throws
+/// std::invalid_argument with the parameter's name for values that are not from 1 us to 1e6 s.
 inline std::chrono::duration<double> declare_seconds(rclcpp::Node& node, const std::string& name,
                                                      double standard) {
   rcl_interfaces::msg::ParameterDescriptor descriptor;

@@ -58,8 +58,7 @@ class Resets {
  public:
   /// Starts to listen. Throws rclcpp::exceptions::RCLError.
   void begin(const rclcpp::TimerBase::SharedPtr& timer, WorkListener& listener) {
-    timer->clear_on_reset_callback();  // the function of a rclcpp executor that has not released it
-                                       // yet
+    timer->clear_on_reset_callback();  // of a rclcpp executor that has not released it
     set(*timer, slot_.open(listener));
   }
   void end(const rclcpp::TimerBase::SharedPtr& timer) {

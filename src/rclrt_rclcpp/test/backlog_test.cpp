@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits is run, as far as its policy says, and counted as what it is.
+// Waiting work is run as its policy requires, and counted accordingly.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-/// The counters of the subscriptions to "topic", together.
+/// Returns the sum of the counters of the subscriptions to "topic".
 engine::Counters counters_of_topic(Executor& executor) {
   engine::Counters sum;
   for (const CallbackInfo& each : executor.callbacks()) {
@@ -33,8 +33,8 @@ engine::Counters counters_of_topic(Executor& executor) {
   return sum;
 }
 
-/// Until nothing waits. The time limit is for each step: with KEEP_ALL a spin may run one message
-/// only, and on a busy machine hundreds of spins take longer than any one of them may.
+/// Spins until nothing waits. The time limit is for each step: with KEEP_ALL a spin may run only
+/// one message, and on a busy machine hundreds of spins take longer than the limit of one.
 bool run_all(Executor& executor) {
   engine::Counters now = counters_of_topic(executor);
   do {
@@ -57,7 +57,7 @@ class Backlog : public Ros {
   E executor;
   rclcpp::Node::SharedPtr node = std::make_shared<rclcpp::Node>("node");
 
-  /// How many of as many messages, which all wait before the first is taken, are run.
+  /// Returns how many of `count` messages are run; all of them wait before the first is taken.
   int run(const rclcpp::QoS& qos, int count) {
     int got = 0;
     const auto subscription =
@@ -69,7 +69,7 @@ class Backlog : public Ros {
     counters = counters_of_topic(executor);
     return got;
   }
-  engine::Counters counters;  // after it
+  engine::Counters counters;  // after the run
 
   void publish(rclcpp::Publisher<Message>& publisher, int count) {
     ASSERT_TRUE(eventually([&] { return publisher.get_subscription_count() == 1; }));
@@ -165,11 +165,11 @@ TYPED_TEST(Backlog, WhatWaitsBehindOneInstanceIsRunUnderANewPolicy) {
   EXPECT_EQ(got, 5);
 }
 
-/// A node whose messages go to its own subscriptions within the process.
+/// A node that publishes to its own subscriptions within the process.
 template <typename E>
 class WithinTheProcess : public Ros {
  protected:
-  /// What the subscription got of `count` messages under the policy.
+  /// Returns the messages of `count` that the subscription got under the policy.
   std::vector<int> run(engine::Overload policy, int count) {
     std::vector<int> got;
     const auto node =
@@ -208,14 +208,14 @@ TYPED_TEST(WithinTheProcess, WhatFitsIsOneInstanceEachAndTheRestIsDropped) {
   EXPECT_EQ(this->counters.released, 10U);
   EXPECT_EQ(this->counters.completed, 10U);
   EXPECT_EQ(this->run(engine::Overload::kQueue, 25).back(), 25);
-  EXPECT_EQ(this->counters.released, 25U + 1U);  // one looks in vain
+  EXPECT_EQ(this->counters.released, 25U + 1U);  // one instance looks in vain
   EXPECT_EQ(this->counters.completed, 10U);
 }
 
 #ifdef RCLRT_HAS_KEYS
 using Keyed = test_msgs::msg::KeyedString;
 
-/// A subscription of one message for each key, and what it got of each.
+/// A subscription that keeps one message for each key, with what it got of each.
 class Keys {
  public:
   explicit Keys(const rclcpp::Node::SharedPtr& node)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container for composable nodes, by its services.
+// The container for composable nodes, through its services.
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -26,8 +26,8 @@ using composition_interfaces::srv::ListNodes;
 using composition_interfaces::srv::LoadNode;
 using composition_interfaces::srv::UnloadNode;
 
-/// Takes the permission for real-time scheduling from the programs that are started meanwhile by
-/// the calling thread, which must not do anything else after that.
+/// Takes the permission for real-time scheduling from programs that the calling thread starts
+/// meanwhile. The thread must not do anything else after that.
 class WithoutRealtime {
  public:
   WithoutRealtime() {
@@ -65,7 +65,7 @@ class ComponentContainer : public Ros {
     return code == rclcpp::FutureReturnCode::SUCCESS ? *future.get() : typename Service::Response();
   }
 
-  /// While the test's own node is spun.
+  /// Waits for a condition while the test's own node is spun.
   bool becomes_true(const std::function<bool()>& condition) {
     return eventually([&] {
       executor_.spin_some();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/rclcpp.md shows code that was compiled, and files that are read.
+// The code in docs/rclcpp.md is compiled, and the files in it are read.
 #include <gtest/gtest.h>
 
 #include <filesystem>

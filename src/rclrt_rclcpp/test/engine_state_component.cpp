@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component that tells what its own library sees of the engine that runs it. It is built into two
-// libraries, with a class name (COMPONENT) in each.
+// A component that reports what its own library sees of the engine that runs it. It is built into
+// two libraries, with a class name (COMPONENT) in each.
 #include <chrono>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples run, say what they promise to say, and end at once when told to.
+// The examples run, print what they promise, and end at once on a signal.
 #include <std_msgs/msg/int32.hpp>
 #include <std_msgs/msg/int64.hpp>
 
@@ -102,7 +102,7 @@ TEST_F(OneLine, TheNodeAnswersUntilCtrlC) {
       "command", 10, [](const std_msgs::msg::Int64&) {});
   std_msgs::msg::Int64 message;
   rclcpp::MessageInfo info;
-  // Again and again: the two nodes find each other topic by topic.
+  // Published repeatedly, because the two nodes discover each other topic by topic.
   ASSERT_TRUE(eventually([&] {
     state->publish(message);
     return command->take(message, info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything rclcpp offers, under every executor.
+// All features of rclcpp, under every executor.
 #include <algorithm>
 #include <atomic>
 #include <lifecycle_msgs/msg/transition.hpp>
@@ -224,7 +224,7 @@ TYPED_TEST(Executors, WhatWaitsMovesToTheNextExecutor) {
     TypeParam first;
     first.add_node(node);
     for (int i = 0; i < 3; ++i) {
-      publisher->publish(Message());  // the first is told of them and runs none
+      publisher->publish(Message());  // announced to the first executor, which runs none
     }
     first.remove_node(node);
   }

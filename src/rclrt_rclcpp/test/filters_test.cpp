@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// message_filters: its subscriptions are rclcpp's, made and dropped at any time.
+// message_filters: its subscriptions belong to rclcpp, and are made and dropped at any time.
 #include <atomic>
 #include <geometry_msgs/msg/point_stamped.hpp>
 #include <message_filters/subscriber.hpp>
@@ -20,7 +20,7 @@ using Stamps = std::vector<std::int64_t>;
 
 rclcpp::QoS reliable() { return rclcpp::QoS(100).reliable(); }
 
-/// Later versions than 4 (Jazzy) deprecate rmw's profile.
+/// Subscribes: later versions than 4 (Jazzy) deprecate rmw's profile.
 template <typename Subscriber>
 void subscribe(Subscriber& subscriber, rclcpp::Node& node, const std::string& topic,
                const rclcpp::SubscriptionOptions& options) {
@@ -33,7 +33,7 @@ void subscribe(Subscriber& subscriber, rclcpp::Node& node, const std::string& to
 
 std::int64_t stamp_ns(const Point& point) { return rclcpp::Time(point.header.stamp).nanoseconds(); }
 
-/// A node that hears two topics through filters.
+/// A node that subscribes to two topics through filters.
 template <typename E>
 class Filters : public Ros {
  protected:
@@ -114,7 +114,7 @@ TYPED_TEST(Filters, WhatIsNearIsPairedFromTwoGroups) {
     this->publish(this->to_left, i * 10'000'000);
   }
   other.join();
-  // The last pair is certain only with what follows it.
+  // The last pair is certain only after a following message.
   EXPECT_TRUE(eventually([&] { return pairs >= 49; })) << pairs;
   EXPECT_EQ(wrong, 0);
 }

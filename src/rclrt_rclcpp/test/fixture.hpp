@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests share.
+// Common parts of the tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,11 +29,11 @@ using Message = test_msgs::msg::BasicTypes;
 using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
                                       ThreadDispatchExecutor, EdfExecutor, PicasExecutor,
                                       PerGroupExecutor, StaticOrderExecutor, WorkshopExecutor>;
-/// Those that map priorities to threads'.
+/// The executors that map priorities to those of threads.
 using ExecutorsOfLevels =
     ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
 
-/// Whether an executor takes `workers_per_level`.
+/// True for an executor that takes `workers_per_level`.
 template <typename E>
 inline constexpr bool kHasWorkers =
     !std::is_same_v<E, EdfExecutor> && !std::is_same_v<E, PerGroupExecutor> &&
@@ -67,14 +67,14 @@ struct ExecutorName {
 #define RCLRT_SKIP_WITHOUT_REALTIME() \
   if (const auto reason = ::rclrt::realtime::why_no_realtime(95)) GTEST_SKIP() << *reason
 
-/// rclcpp for the time of a test.
+/// Initializes rclcpp for the time of a test.
 class Ros : public ::testing::Test {
  protected:
   Ros() { rclcpp::init(0, nullptr); }
   ~Ros() override { rclcpp::shutdown(); }
 };
 
-/// One CPU, so that order of priority is order of execution.
+/// Returns options for one CPU, so that the order of priority is the order of execution.
 inline Options on_one_cpu() {
   Options options;
   options.engine.cpus = {rclrt::realtime::allowed_cpus().front()};
@@ -92,7 +92,7 @@ inline bool eventually(const std::function<bool()>& condition, std::chrono::seco
   return true;
 }
 
-/// Runs `spin` on a thread of its own until the end of the scope.
+/// Runs `spin` on its own thread until the end of the scope.
 class Spinning {
  public:
   explicit Spinning(rclcpp::Executor& executor)
@@ -111,7 +111,7 @@ class Spinning {
   std::thread thread_;
 };
 
-/// What a waitable has for wait sets only.
+/// Stubs for the functions that a waitable has only for wait sets.
 class WithoutWaitSet : public rclcpp::Waitable {
  public:
   void add_to_wait_set(rcl_wait_set_t&) override {}
@@ -123,7 +123,7 @@ class WithoutWaitSet : public rclcpp::Waitable {
 #endif
 };
 
-/// A user's waitable, whose events anybody brings.
+/// A user's waitable with events that any thread may raise.
 class Bell final : public WithoutWaitSet {
  public:
   explicit Bell(std::function<void()> rung) : rung_(std::move(rung)) {}
@@ -141,7 +141,8 @@ class Bell final : public WithoutWaitSet {
   std::function<void(std::size_t, int)> tell_;
 };
 
-/// Busy, in user code, until the condition holds; only preemption lets others run on its CPU.
+/// Keeps the CPU busy, in user code, until the condition holds; only preemption lets others run on
+/// it.
 template <typename Condition>
 bool busy_until(Condition condition) {
   const auto end = std::chrono::steady_clock::now() + 1s;

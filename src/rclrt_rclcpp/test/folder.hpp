@@ -12,7 +12,7 @@
 
 namespace rclrt_rclcpp::test {
 
-/// A folder of its own, removed with all that is in it.
+/// A temporary folder, removed with its content.
 class Folder {
  public:
   Folder() {
@@ -24,7 +24,7 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
 
   std::filesystem::path operator/(const char* name) const { return path_ / name; }
-  /// FIRST in the text is the CPU of `on_one_cpu`.
+  /// Writes a file. FIRST in the text is replaced by the CPU of `on_one_cpu`.
   std::filesystem::path write(const char* name, std::string text) const {
     if (const std::size_t at = text.find("FIRST"); at != std::string::npos) {
       text.replace(at, 5, std::to_string(rclrt::realtime::allowed_cpus().front()));

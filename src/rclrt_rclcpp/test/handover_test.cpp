@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing that waits is lost when a callback is replaced, moved, or asked for too much.
+// No waiting work is lost when a callback is replaced, moved, or gets too many requests.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -134,7 +134,7 @@ TYPED_TEST(Handover, RequestsThatComeBetweenTwoExecutorsAreAnswered) {
 }
 
 TYPED_TEST(Handover, AServiceWithoutRequestsIsLookedAtOnceWhenItMoves) {
-  const auto node = std::make_shared<rclcpp::Node>("node");  // with those of its parameters
+  const auto node = std::make_shared<rclcpp::Node>("node");  // with the entities of its parameters
   for (int round = 0; round < 5; ++round) {
     TypeParam executor;
     executor.add_node(node);
@@ -179,7 +179,7 @@ TYPED_TEST(Handover, AGoalMayEndOrComeWhileItsServerIsInNoExecutor) {
   ASSERT_EQ(second.spin_until_future_complete(result, 20s), rclcpp::FutureReturnCode::SUCCESS);
   EXPECT_EQ(result.get().code, rclcpp_action::ResultCode::SUCCEEDED);
   second.remove_node(node);
-  answer = client->async_send_goal(Fibonacci::Goal());  // nobody listens
+  answer = client->async_send_goal(Fibonacci::Goal());  // without a listener
   TypeParam third;
   third.add_node(node);
   ASSERT_EQ(third.spin_until_future_complete(answer, 20s), rclcpp::FutureReturnCode::SUCCESS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong with executors elsewhere: shutdown, removal and overload at the wrong moment, and
-// a callback that waits for what only it keeps from coming.
+// Known problems of other executors: shutdown, removal and overload at the wrong moment, and a
+// callback that waits for an event that it prevents itself.
 #include <atomic>
 #include <string>
 #include <test_msgs/srv/basic_types.hpp>
@@ -18,8 +18,8 @@ template <typename E>
 class Hazards : public Ros {};
 TYPED_TEST_SUITE(Hazards, AllExecutors, ExecutorName);
 
-/// Returns the warnings of an executor whose timer callback waits for a response of a client in
-/// `group`, once they say `advice` (or when that takes too long).
+/// Returns the warnings of an executor with a timer callback that waits for a response of a client
+/// in `group`, once they contain `advice` (or after a timeout).
 template <typename E>
 std::string warnings_of_a_wait_for_a_response(E& executor, const rclcpp::Node::SharedPtr& node,
                                               const rclcpp::CallbackGroup::SharedPtr& group,
@@ -60,7 +60,8 @@ TYPED_TEST(Hazards, ACallbackThatWaitsForAResponseOfItsOwnGroupIsNamed) {
       << warnings;
 }
 
-/// A callback that waits for a response on the only worker, whatever the priorities are.
+/// Expects the warning for a callback that waits for a response on the only worker, whatever the
+/// priorities.
 template <typename E>
 void expect_the_only_worker_is_named(const std::string& advice) {
   Options options;
@@ -80,7 +81,7 @@ TEST_F(HazardsWithoutPreemption, ACallbackThatWaitsForAResponseOnTheOnlyWorkerIs
   expect_the_only_worker_is_named<EdfExecutor>("give the client an executor of its own");
 }
 
-/// Whether a callback that waits for the response of another node of its executor gets it.
+/// Returns whether a callback that waits for the response of another node of its executor gets it.
 template <typename E>
 bool is_answered(const Options& options, const Timing& of_the_wait, const Timing& of_the_answer) {
   const auto node = std::make_shared<rclcpp::Node>("node");
@@ -205,7 +206,7 @@ TYPED_TEST(Hazards, AMessageMayFindItsSubscriptionGone) {
   const Spinning spinning(executor);
   publisher->publish(Message());
   EXPECT_TRUE(eventually([&] { return runs == 2; }));
-  // As a QoS event does that runs meanwhile: the middleware's subscription goes on.
+  // Like a running QoS event: the middleware's subscription continues to exist.
   const auto handle = ends->get_subscription_handle();
   ends.reset();
   for (int sent = 1; sent <= 10; ++sent) {
@@ -218,7 +219,7 @@ TYPED_TEST(Hazards, ACallbackMayAddAndRemoveNodesOfItsExecutor) {
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::shared_ptr<rclcpp::Node> child;
-  // Not let go of in a callback: one of theirs may run on another thread still.
+  // Not released in a callback, because a callback of these nodes may still run on another thread.
   std::vector<std::shared_ptr<rclcpp::Node>> removed;
   std::atomic<int> rounds{0};
   std::atomic<int> child_runs{0};
@@ -226,7 +227,7 @@ TYPED_TEST(Hazards, ACallbackMayAddAndRemoveNodesOfItsExecutor) {
   int before = 0;
   const auto timer = node->create_wall_timer(1ms, [&] {
     if (child && child_runs == before) {
-      return;  // it has not had its turn
+      return;  // it was not run
     }
     before = child_runs;
     if (rounds > 20) {
@@ -259,7 +260,7 @@ TYPED_TEST(Hazards, AnExecutorMayEndBeforeItsNodesAndAfterThem) {
     TypeParam executor;
     executor.add_node(node);
   }
-  publisher->publish(Message());  // nobody is told
+  publisher->publish(Message());  // without a listener
   timer->reset();
   auto executor = std::make_unique<TypeParam>();
   auto temporary = std::make_shared<rclcpp::Node>("temporary");
@@ -273,15 +274,15 @@ TYPED_TEST(Hazards, WhatTheUserLetsGoOfAfterASpinEndsAtOnce) {
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
   executor.add_node(node);
-  std::vector<rclcpp::TimerBase::SharedPtr> others;  // so that a look takes its time
+  std::vector<rclcpp::TimerBase::SharedPtr> others;  // so that a scan takes long
   for (int i = 0; i < 50; ++i) {
     others.push_back(node->create_wall_timer(1h, [] {}));
   }
   for (int round = 0; round < 400; ++round) {
     auto subscription = node->create_subscription<Message>("topic", 10, [](const Message&) {});
     executor.spin_some();
-    const auto timer = node->create_wall_timer(1h, [] {});  // of which the executor is told
-    // At another moment of what its threads might do each time.
+    const auto timer = node->create_wall_timer(1h, [] {});  // the executor is notified of it
+    // At a different moment of its threads' work in each round.
     const auto moment = std::chrono::steady_clock::now() + std::chrono::microseconds(round);
     while (std::chrono::steady_clock::now() < moment) {
     }
@@ -296,7 +297,7 @@ TYPED_TEST(Hazards, UnderOverloadNothingStarvesForGood) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   const auto high = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
   std::atomic<int> runs{0};
-  // More work than time, on one CPU: the timer skips what it cannot do.
+  // More work than time, on one CPU: the timer skips releases.
   const auto timer = node->create_wall_timer(
       1ms,
       [&] {

@@ -78,7 +78,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def as_planned(name: str, policy: int, priority: int) -> bool:
-    """Whether a thread has what robot.yaml states: the middleware's, a level's, any other."""
+    """Whether a thread has its scheduling of robot.yaml: the middleware's, a level's, others."""
     if name.startswith("dds."):
         return (policy, priority) == (os.SCHED_FIFO, 81)
     if name.startswith("executor L"):
@@ -101,7 +101,7 @@ class Launched:
         return self.log.read_text()
 
     def listen(self) -> None:
-        """Waits until both listeners have heard something."""
+        """Waits until both listeners have received a message."""
         for listener in ("listener", "urgent_listener"):
             text = f"[{listener}]: I heard: [Hello World: "
             assert becomes_true(partial(is_in, self.log, text)), self.said()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody else who listens to a topic.
+// Another subscriber of a topic.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace rclrt_rclcpp::test {
 
-/// Collects what comes, in an executor of its own.
+/// Collects the received messages, in an executor of its own.
 template <typename MessageT>
 class Listener {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is logged while a test runs.
+// The log messages of a test.
 #pragma once
 
 #include <rcutils/logging.h>
@@ -15,7 +15,7 @@
 
 namespace rclrt_rclcpp::test {
 
-/// Collects what the process logs while it lives; there is one at a time.
+/// Collects the log messages of the process while it lives; there is one at a time.
 class Log {
  public:
   Log() : before_(rcutils_logging_get_output_handler()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component with more timers than there are SCHED_FIFO priorities for levels: an executor whose
-// file gives each a priority of its own cannot take it in.
+// A component with more timers than there are SCHED_FIFO priorities for levels: an executor cannot
+// accept it if the file gives each timer its own priority.
 #include <chrono>
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp_components/register_node_macro.hpp>

@@ -20,7 +20,7 @@ namespace {
 
 using geometry_msgs::msg::PointStamped;
 
-/// Notes every instance of subscriptions.
+/// Records every instance of subscriptions.
 class Records final : public engine::InstanceSink {
  public:
   void record(const engine::InstanceRecord& record) noexcept override {
@@ -58,7 +58,7 @@ class MessageAgeTest : public Ros {
     return {};
   }
 
-  /// Publishes `message` until so many of them have been received.
+  /// Publishes `message` until `times` of them have been received.
   void publish(Executor& executor, const std::function<PointStamped()>& make, std::uint64_t times) {
     const Spinning spinning(executor);
     ASSERT_TRUE(eventually([&] { return publisher_->get_subscription_count() > 0; }));
@@ -133,12 +133,12 @@ TEST_F(MessageAgeTest, TheOlderTheLater) {
   EXPECT_EQ(subscription_of(executor).counters.missed, 2U);
 }
 
-/// A clock may be set back a little between two machines.
+/// The clocks of two machines may differ a little.
 TEST_F(MessageAgeTest, AStampOfAClockThatIsAheadIsNoAge) {
   PreemptiveExecutor executor(options());
   executor.set_timing(subscription_, {.max_age = 30min});
   executor.add_node(node_);
-  // The second from which on it cannot be is far away, for the message takes its time, too.
+  // The limit of one second for such a stamp is far away, because the message takes its time, too.
   publish(executor, [this] { return stamped(-1ms); }, 1);
   EXPECT_EQ(subscription_of(executor).unstamped, 0U);
   const engine::InstanceInfo info = records_.infos().front();
@@ -166,7 +166,7 @@ TEST_F(MessageAgeTest, StampsOfAnyValueAreReadWithoutOverflow) {
 }
 
 TEST_F(MessageAgeTest, ATypeWithoutAHeaderCountsFromItsPublication) {
-  // Published long before somebody was there to take it.
+  // Published long before there is a subscription to take it.
   const auto qos = rclcpp::QoS(1).transient_local();
   const auto publisher = node_->create_publisher<Message>("plain", qos);
   publisher->publish(Message());
@@ -243,7 +243,7 @@ TEST_F(MessageAgeTest, WithinTheProcessThereIsNoStampAndThatIsTold) {
   EXPECT_EQ(missed, 0U);
 }
 
-/// The message that told of an instance was replaced by another one, which is what it takes.
+/// The message that announced the instance was replaced by another one, which the instance takes.
 TEST_F(MessageAgeTest, OfAMessageThatReplacedAnotherItsOwnArrivalCounts) {
   const auto node = std::make_shared<rclcpp::Node>("other");
   std::atomic<bool> holds{true};
@@ -264,7 +264,7 @@ TEST_F(MessageAgeTest, OfAMessageThatReplacedAnotherItsOwnArrivalCounts) {
   publisher_->publish(stamped(10min));
   std::this_thread::sleep_for(300ms);
   const std::int64_t before_ns = rclrt::realtime::monotonic_now_ns();
-  publisher_->publish(stamped(0ns));  // delivered when it returns, for it is the same process
+  publisher_->publish(stamped(0ns));  // delivered when it returns, because it is the same process
   holds = false;
   ASSERT_TRUE(eventually([&] { return !records_.infos().empty(); }));
   const engine::InstanceInfo info = records_.infos().front();

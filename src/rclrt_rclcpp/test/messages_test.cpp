@@ -49,7 +49,7 @@ TYPED_TEST(Messages, KeepAllLosesNothingInABurst) {
   const auto publisher = node->create_publisher<Message>("topic", qos);
   executor.add_node(node);
   for (int i = 0; i < 500; ++i) {
-    publisher->publish(Message());  // nobody takes them yet
+    publisher->publish(Message());  // not taken yet
   }
   const Spinning spinning(executor);
   EXPECT_TRUE(eventually([&] { return got == 500; })) << got;
@@ -77,7 +77,7 @@ TYPED_TEST(Messages, SerializedMessagesAndIntraProcessOnesArrive) {
   EXPECT_TRUE(eventually([&] { return typed == 5 && serialized == 5; })) << typed << serialized;
 }
 
-/// For the time of a scope, what is made can lend messages: rclcpp does not have it so by itself.
+/// Lets the entities that are made in its scope lend messages, which is off by default in rclcpp.
 class Loans {
  public:
   Loans() { EXPECT_EQ(setenv(kVariable, "0", 1), 0); }

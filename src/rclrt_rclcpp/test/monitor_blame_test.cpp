@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators are told of the causes of misses, besides other callbacks.
+// Reports to operators on causes of misses other than callbacks.
 #include <algorithm>
 #include <atomic>
 #include <geometry_msgs/msg/point_stamped.hpp>

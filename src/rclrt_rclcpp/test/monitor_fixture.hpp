@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A robot with a monitor, and an operator who listens to it.
+// A robot with a monitor, and an operator that receives its reports.
 #pragma once
 
 #include <unistd.h>
@@ -29,14 +29,14 @@ inline std::string value_of(const DiagnosticStatus& status, const std::string& k
   return found == status.values.end() ? "" : found->value;
 }
 
-/// Spins without end on the calling thread's CPU.
+/// Keeps the calling thread's CPU busy for `time`.
 inline void burn(std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
   }
 }
 
-/// What an operator's tool hears.
+/// The monitor's reports, as an operator's tool receives them.
 class Operator {
  public:
   std::vector<DiagnosticStatus> statuses(const std::string& name) {
@@ -54,7 +54,7 @@ class Operator {
 
 class MonitorTest : public Ros {
  protected:
-  /// One CPU, whose callbacks share a group: one holds up the other.
+  /// Returns options for one CPU; the callbacks share a group, so one delays the other.
   static RobotOptions options() {
     RobotOptions options;
     options.options = on_one_cpu();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators are told of missed deadlines.
+// Reports of missed deadlines to operators.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -53,7 +53,7 @@ TEST_F(MonitorTest, TellsOfEachMissWithWhoWasInTheWay) {
     const auto statuses = operator_.statuses(name);
     return !statuses.empty() && value_of(statuses.back(), "missed") == missed;
   })) << missed;
-  // The host may hold up an instance of its own as well.
+  // The hypervisor may also delay an instance directly.
   const std::vector<DiagnosticStatus> statuses = operator_.statuses(name);
   EXPECT_TRUE(std::any_of(statuses.begin(), statuses.end(), [](const auto& each) {
     return each.level == DiagnosticStatus::WARN &&
@@ -231,7 +231,7 @@ TEST_F(MonitorTest, SaysNothingIsWrongWhereNothingIs) {
   robot.executor().set_timing(timer, {.deadline = 1h});
   robot.executor().add_node(node);
   spin(robot, [&] { return operator_.statuses("rclrt: /node timer 0").size() >= 5; });
-  std::string missed = "0";  // a busy machine may lose releases, which is told, too
+  std::string missed = "0";  // a busy machine may lose releases, which are reported, too
   for (const DiagnosticStatus& status : operator_.statuses("rclrt: /node timer 0")) {
     const bool is_same = missed == value_of(status, "missed");
     missed = value_of(status, "missed");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain over two processes, into which misses are injected: what /diagnostics tells of them is
-// compared with what the callbacks saw themselves.
+// A chain over three processes, with injected misses: the reports on /diagnostics are compared with
+// the observations of the callbacks themselves.
 //
 //     rclrt_rclcpp_monitored_chain SECONDS
 //
-// This process publishes /points, with stamps; /filter, in a second one, publishes /filtered of
-// them, without; /controller is in a third one. About once a second one of them is held up, in one
-// of three ways. Ends with 0 if each miss was told of, none was invented, and each injection was
-// blamed on its cause.
+// This process publishes /points, with stamps; from them /filter, in a second one, makes /filtered,
+// without stamps; /controller is in a third one. About once a second one of the two is delayed, in
+// one of three ways. Exits with 0 if each miss was reported, none was invented, and each injection
+// was blamed on its cause.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -42,7 +42,7 @@ using diagnostic_msgs::msg::DiagnosticArray;
 using diagnostic_msgs::msg::DiagnosticStatus;
 using rclrt_msgs::msg::DeadlineMiss;
 
-/// Returns whether it came to hold, in reasonable time.
+/// Returns whether the condition came to hold, in reasonable time.
 bool wait(const std::function<bool()>& condition, std::chrono::seconds within = 20s) {
   const auto end = std::chrono::steady_clock::now() + within;
   while (!condition()) {
@@ -56,16 +56,16 @@ bool wait(const std::function<bool()>& condition, std::chrono::seconds within = 
 
 constexpr int kAttempts = 4;
 
-/// What the operator hears of one step.
+/// The reports on one step that the operator has received.
 struct Told {
   std::uint64_t messages = 0;
   std::uint64_t completed = 0;  // since its start, as the next three
   std::uint64_t dropped = 0;
   std::uint64_t missed = 0;
-  std::uint64_t unknown = 0;  // messages of whose publishers nobody told
-  int settled = 0;            // for how many messages that has not changed while others were known
+  std::uint64_t unknown = 0;  // messages with an unknown origin
+  int settled = 0;  // consecutive messages without a change of that, while others were known
   std::map<std::string, std::uint64_t> blamed;    // since `forget_blame`, as the next
-  std::map<std::string, std::int64_t> causes_ns;  // of each the longest in the way of one miss
+  std::map<std::string, std::int64_t> causes_ns;  // of each cause the longest share of one miss
 };
 
 class Operator {
@@ -91,7 +91,7 @@ class Operator {
     number.data = process;
     stop_->publish(number);
   }
-  /// Waits until no process of the chain is heard of any more.
+  /// Waits until no process of the chain publishes any more.
   void wait_for_silence() {
     wait([this] { return node_->count_publishers("/diagnostics") == 0; });
   }
@@ -160,14 +160,14 @@ class Operator {
   std::thread thread_;
 };
 
-/// Who may be blamed for what was injected, by each step; the first is what is expected.
+/// Returns the culprits that a step may blame for an injection; the first one is expected.
 std::vector<std::string> culprits(Injection what, const std::string& step) {
   const bool is_filter = step == "/filter";
   switch (what) {
     case kFilterBlocked:
       return is_filter ? std::vector<std::string>{"/filter subscription /inject"}
                        : std::vector<std::string>{"/filter before it published"};
-    case kFilterSlow:  // the next ones wait for the one that is slow
+    case kFilterSlow:  // later ones wait for the slow one
       return is_filter
                  ? std::vector<std::string>{"its own execution", "/filter subscription /points"}
                  : std::vector<std::string>{"/filter before it published"};
@@ -184,8 +184,8 @@ bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Waits until the step tells of the injection, and then for what it has to tell until now. Returns
-/// whether it did.
+/// Waits until the step has reported the injection, and then for its later reports until now.
+/// Returns whether it has reported it.
 bool wait_until_told(Injection what, const std::string& step, Operator& heard) {
   const std::vector<std::string> expected = culprits(what, step);
   const auto is_told = [&] {
@@ -200,8 +200,8 @@ bool wait_until_told(Injection what, const std::string& step, Operator& heard) {
   return result;
 }
 
-/// Returns whether the step has told of a miss in whose way a culprit was for half of the time that
-/// was injected; what the host did meanwhile may have been in its way longer. True where nothing is
+/// Returns whether the step has reported a miss with an expected culprit that took half of the
+/// injected time; the hypervisor may have taken longer meanwhile. Returns true if no miss is
 /// expected.
 bool names_culprit(Injection what, const std::string& step, Operator& heard) {
   const std::vector<std::string> expected = culprits(what, step);
@@ -215,7 +215,7 @@ bool names_culprit(Injection what, const std::string& step, Operator& heard) {
   return expected.empty() || wait(is_named, 5s);
 }
 
-/// Looks at what was told of one injection. Returns how much of it was wrong.
+/// Checks the reports on one injection. Returns the number of errors.
 int judge_blame(Injection what, const std::string& step, const Told& told) {
   const std::vector<std::string> expected = culprits(what, step);
   int wrong = 0;
@@ -223,7 +223,7 @@ int judge_blame(Injection what, const std::string& step, const Told& told) {
   for (const auto& [culprit, times] : told.blamed) {
     const bool is_right = is_one_of(expected, culprit);
     is_told = is_told || is_right;
-    // The host may hold up an instance of its own; no callback may be blamed for that.
+    // The hypervisor may delay an instance directly; no callback may be blamed for that.
     if (!is_right && culprit != "unexplained" && culprit != "the middleware" &&
         culprit != "its own execution" && culprit != "/filter before it published") {
       std::printf("injection %d: %s blames %s\n", static_cast<int>(what), step.c_str(),
@@ -242,9 +242,9 @@ int judge_blame(Injection what, const std::string& step, const Told& told) {
   return wrong;
 }
 
-/// Injects once, or more often where something else held up more at the same time, such as the
-/// host: until each step has told of a miss in whose way the culprit was, and blames it. Returns
-/// how much of what was told was wrong. Counts the injections in `times`.
+/// Injects once, or again if another cause, such as the hypervisor, delayed the step more at the
+/// same time: until each step has reported a miss with the expected culprit, and blames it. Returns
+/// the number of errors in the reports. Counts the injections in `times`.
 int inject(Injection what, std::chrono::milliseconds pause, Sensor& sensor, Operator& heard,
            int& times) {
   const std::array<std::string, 2> steps{"/filter", "/controller"};
@@ -267,8 +267,8 @@ int inject(Injection what, std::chrono::milliseconds pause, Sensor& sensor, Oper
   return wrong;
 }
 
-/// Compares what was told in all with what the step has seen; `unknown_at_first`: of how many
-/// messages the age was not known before the first injection. Returns how much of it was wrong.
+/// Compares the totals of the reports with those that the step has seen. `unknown_at_first`: the
+/// number of messages with an unknown age before the first injection. Returns the number of errors.
 int judge_counts(const std::string& step, const std::string& printed,
                  std::uint64_t unknown_at_first, Operator& heard) {
   std::istringstream numbers(printed);
@@ -281,14 +281,14 @@ int judge_counts(const std::string& step, const std::string& printed,
     std::printf("the process of %s did not end well\n", step.c_str());
     return 1;
   }
-  wait([&] { return heard.told(step).completed >= runs; });  // what it published last
+  wait([&] { return heard.told(step).completed >= runs; });  // its last report
   const Told told = heard.told(step);
   std::ostringstream text;
   text << step << ": " << runs << " instances, " << missed << " missed; the engine reported "
        << reported << ", of which " << invented << " cannot be; told: " << told.missed << "; "
        << told.unknown << " counted from their publication, " << unknown << " not from the stamp";
   std::puts(text.str().c_str());
-  // Drops that nothing came after are counted, and not reported. A message that counts from its
+  // Drops without a later instance are counted, and not reported. A message that counts from its
   // publication may be as old as if it counted from the stamp.
   const bool is_right = told.completed == runs && invented == 0 &&
                         told.unknown == unknown_at_first && unknown <= unknown_at_first &&
@@ -304,9 +304,9 @@ int run_all(int seconds) {
   int wrong = 0;
   {
     Operator heard;
-    middleware_plan().apply();  // or not, without the permission
+    middleware_plan().apply();  // fails without the permission, which is accepted
     Sensor sensor;
-    // Who publishes is not known at first.
+    // The publishers are unknown at first.
     if (!wait([&] {
           return sensor.listeners() == 2 && heard.told("/filter").settled >= 5 &&
                  heard.told("/controller").settled >= 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other processes of the chain, as the one that started them has them.
+// The other processes of the chain, as child processes.
 #pragma once
 
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 namespace rclrt_rclcpp::test {
 
-/// A process of the chain, and what it prints.
+/// A process of the chain, with its output.
 class Child {
  public:
   explicit Child(const char* role) {
@@ -52,7 +52,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   /// Waits for the line that it prints, and for its end. Returns the line; empty: it did not end
-  /// well. One that does not end is killed, and named: Fast DDS may hang there (Fast-DDS#6513).
+  /// well. A process that does not end is killed, and reported: Fast DDS may hang there
+  /// (Fast-DDS#6513).
   std::string finish() {
     std::string text;
     std::array<char, 256> buffer{};

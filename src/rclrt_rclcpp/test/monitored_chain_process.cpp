@@ -34,15 +34,15 @@ using Points = geometry_msgs::msg::PointStamped;
 using Filtered = geometry_msgs::msg::Point;
 using Number = std_msgs::msg::UInt32;
 
-/// Takes so much CPU time: what holds the thread up meanwhile comes on top.
+/// Uses `time` of CPU time; delays of the thread come on top.
 void burn(std::chrono::nanoseconds time) {
   const std::int64_t end_ns = rclrt::realtime::thread_cpu_now_ns() + time.count();
   while (rclrt::realtime::thread_cpu_now_ns() < end_ns) {
   }
 }
 
-/// A step of the chain: it counts what it sees of the age of its messages, and what the engine
-/// says.
+/// A step of the chain: it counts its own observations of its messages' age, and the engine's
+/// reports.
 class Step : public rclcpp::Node, public engine::MissHandler {
   static constexpr std::int64_t kConversion_ns = 1'000'000;  // between two clocks
 
@@ -53,7 +53,7 @@ class Step : public rclcpp::Node, public engine::MissHandler {
                                           [this](const Number& number) { inject(number.data); });
   }
 
-  /// In one group with what is injected, so that the one that is held up holds up the other.
+  /// In one group with the injection, so that a delay of one delays the other.
   virtual rclcpp::SubscriptionBase::SharedPtr input() const = 0;
   rclcpp::SubscriptionBase::SharedPtr injection() const { return inject_; }
   std::chrono::nanoseconds limit() const { return limit_; }
@@ -61,7 +61,7 @@ class Step : public rclcpp::Node, public engine::MissHandler {
   /// Called on the thread that ran `take`, after it: only the input has a limit.
   void missed(const engine::DeadlineMiss& miss) noexcept override {
     reported_ += miss.dropped + (miss.late_ns() > 0 ? 1 : 0);
-    // Not late when it looked, it can have become late since then only.
+    // It was not late at its own check, so it can have become late only since then.
     const bool is_invented =
         !saw_miss_ && miss.late_ns() > miss.end_ns - looked_ns_ + kConversion_ns;
     invented_ += is_invented ? 1 : 0;
@@ -90,11 +90,12 @@ class Step : public rclcpp::Node, public engine::MissHandler {
   }
 
  private:
-  /// Returns whether the engine lets this instance count from there.
+  /// Returns whether the engine lets this instance count from the stamp.
   bool counts_from(const rclcpp::Time& stamp) const {
     const std::int64_t since_ns = engine::current_instance()->since_ns;
     std::int64_t least_ns = INT64_MAX;
-    for (int i = 0; i < 3; ++i) {  // two clocks, between whose readings the thread may be held up
+    for (int i = 0; i < 3;
+         ++i) {  // the thread may be delayed between the readings of the two clocks
       const std::int64_t stamp_ns =
           rclrt::realtime::monotonic_now_ns() - (now() - stamp).nanoseconds();
       least_ns = std::min(least_ns, std::abs(stamp_ns - since_ns));
@@ -114,7 +115,7 @@ class Step : public rclcpp::Node, public engine::MissHandler {
   const std::chrono::nanoseconds limit_;
   const Injection blocked_;
   const Injection slow_;
-  // Of one callback after the other.
+  // Accessed only by callbacks of one group, one after the other.
   bool is_slow_ = false;
   bool saw_miss_ = false;
   std::int64_t looked_ns_ = 0;
@@ -126,7 +127,7 @@ class Step : public rclcpp::Node, public engine::MissHandler {
   rclcpp::Subscription<Number>::SharedPtr inject_;
 };
 
-/// Its messages have a stamp; what it publishes has none that rclrt could know of.
+/// Its input messages have a stamp; its output messages have none that rclrt could know of.
 class Filter final : public Step {
  public:
   Filter() : Step("filter", 30ms, kFilterBlocked, kFilterSlow) {}
@@ -162,7 +163,7 @@ class Controller final : public Step {
 
 RobotOptions robot_options(bool is_first, Step& step) {
   RobotOptions options;
-  // What holds up the second process must not hold up the first.
+  // A callback that delays the second process must not delay the first.
   const std::vector<int> cpus = rclrt::realtime::allowed_cpus();
   options.options.engine.cpus = {is_first ? cpus.front() : cpus.back()};
   options.options.engine.top_priority = is_first ? 80 : 60;

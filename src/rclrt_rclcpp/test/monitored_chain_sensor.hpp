@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the chain begins with.
+// The source of the chain.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@
 
 namespace rclrt_rclcpp::test {
 
-/// Publishes /points until its end, and what is injected, on one thread that nothing of the chain
-/// holds up: not even by a lock of the middleware, which another thread would have to share.
+/// Publishes /points and the injections until its end, on one thread that the chain does not delay:
+/// not even by a lock of the middleware, which another thread would have to share.
 class Sensor {
  public:
   Sensor()
@@ -30,7 +30,7 @@ class Sensor {
         thread_({.name = "sensor", .scheduling = scheduling()},
                 [this](const rclrt::realtime::StopFlag& stop) { run(stop); }) {}
 
-  /// Publishes nothing more.
+  /// Stops publishing.
   void stop() { thread_.stop(); }
 
   void inject(Injection what) { next_.store(what); }

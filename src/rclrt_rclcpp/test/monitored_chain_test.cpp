@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misses in a chain over two processes, as an operator is told of them.
+// Misses in a chain over three processes, as reported to an operator.
 #include "program.hpp"
 
 namespace rclrt_rclcpp::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a callback replaces, moves or waits for while others of its node run.
+// A callback replaces, moves or waits for entities while other callbacks of its node run.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,7 +18,8 @@ template <typename E>
 class Moves : public Ros {};
 TYPED_TEST_SUITE(Moves, AllExecutors, ExecutorName);
 
-/// Three messages wait for a subscription that `replace` takes away, in a callback before them.
+/// Expects that no message is lost: three messages wait for a subscription that `replace` removes,
+/// in a callback that runs before them.
 template <typename E>
 void nothing_is_lost(
     const std::function<void(E&, const rclcpp::Node::SharedPtr&,
@@ -63,7 +64,7 @@ TYPED_TEST(Moves, ANodeThatACallbackTakesOutAndPutsBackLosesNoMessage) {
   });
 }
 
-/// Moves a node in a callback of an exclusive group from one executor to another, and goes on
+/// Moves a node in a callback of an exclusive group from one executor to another, and continues
 /// there for a while: its other callback must not run meanwhile.
 template <typename First, typename Second>
 void members_stay_apart() {
@@ -80,7 +81,7 @@ void members_stay_apart() {
     }
     inside = true;
     first.remove_node(node);
-    // An executor of rclcpp lets go of the group a little later, and tells nobody.
+    // An executor of rclcpp releases the group a little later, without a notification.
     const auto group = node->get_node_base_interface()->get_default_callback_group();
     EXPECT_TRUE(eventually([&] { return !group->get_associated_with_executor_atomic(); }));
     second.add_node(node);
@@ -173,7 +174,7 @@ TYPED_TEST(Moves, ACallbackHasTheStackOfTheProcess) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::atomic<bool> ran{false};
   const auto timer = node->create_wall_timer(1ms, [&] {
-    volatile char large[4 << 20];  // of 8 MiB, everywhere
+    volatile char large[4 << 20];  // all of the 8 MiB are touched
     for (std::size_t i = 0; i < sizeof(large); i += 4096) {
       large[i] = 1;
     }

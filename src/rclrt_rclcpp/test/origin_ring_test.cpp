@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instance ran when a message was published.
+// Finds the instance that ran when a message was published.
 #include "origin_ring.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-/// Returns the origin of the instance that ran then; -1: none did.
+/// Returns the origin of the instance that ran at `at_ns`; -1: none did.
 std::int64_t origin_at(const OriginRing& ring, std::int64_t at_ns) {
   const auto found = ring.find(at_ns);
   return found ? found->origin_ns : -1;
@@ -31,7 +31,7 @@ OriginRing::Place* begin(OriginRing& ring, std::int64_t start_ns, std::int64_t o
   return place;
 }
 
-/// An instance that has ended.
+/// Adds an instance that has ended.
 void add(OriginRing& ring, std::int64_t start_ns, std::int64_t end_ns, std::int64_t origin_ns) {
   OriginRing::Place* const place = begin(ring, start_ns, origin_ns);
   ASSERT_NE(place, nullptr);
@@ -96,7 +96,7 @@ TEST(OriginRing, ALongInstanceIsNotReplacedByManyShortOnes) {
   EXPECT_EQ(origin_at(ring, 15'000), 77);
 }
 
-/// Of a node with a long callback and a fast timer, wherever the ring has come to.
+/// A node has a long callback and a fast timer, at each position of the ring.
 TEST(OriginRing, ALongInstanceDoesNotStandBeforeThoseThatStartedWithinIt) {
   OriginRing ring;
   begin(ring, 1, 77);
@@ -170,7 +170,7 @@ TEST(OriginRing, WhateverIsInTheMemoryALookEnds) {
   }
 }
 
-/// Each thread's instances say when they started, so a mixture of two would be seen.
+/// Each thread's instances contain their start time, so a mixture of two would be seen.
 TEST(OriginRing, ManyThreadsWriteAndReadAtOnce) {
   OriginRing ring;
   std::atomic<std::int64_t> clock{1};

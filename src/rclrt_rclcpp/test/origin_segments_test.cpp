@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processes of this machine tell each other of the messages that they publish.
+// Exchange between the processes of this machine about their published messages.
 #include "origin_segments.hpp"
 
 #include <fcntl.h>
@@ -28,13 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of this process alone, and of no DDS domain.
+/// Returns a domain for this process alone, which is no DDS domain.
 std::size_t domain() {
   static const std::size_t result = 100'000 + static_cast<std::size_t>(getpid());
   return result;
 }
 
-/// The numbers of the segments that this process has made and that live.
+/// Returns the identifiers of the existing segments that this process has made.
 std::vector<int> segments_of(pid_t process) {
   std::vector<int> result;
   shm_info info{};

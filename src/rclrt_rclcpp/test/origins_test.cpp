@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Since when messages without a stamp count: from where the data of their publisher's callback
-// does.
+// The age of messages without a stamp: they count from the origin of the data of their publisher's
+// callback.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 
 using geometry_msgs::msg::PointStamped;
 
-/// Counts messages that say since when they should count.
+/// Counts messages that contain the time from which they should count.
 class Sink {
  public:
   explicit Sink(const std::string& topic)
@@ -29,7 +29,7 @@ class Sink {
     executor.set_timing(subscription_, {.max_age = 30min});
     executor.add_node(node_);
   }
-  /// What the executor says of the subscription.
+  /// Returns the executor's information on the subscription.
   CallbackInfo info(Executor& executor) const {
     for (const CallbackInfo& each : executor.callbacks()) {
       if (each.max_age.count() > 0) {
@@ -74,7 +74,7 @@ Message of_release() {
   return message;
 }
 
-/// A timer of a node, and a node that hands on to /plain what the timer published.
+/// A timer of a node, and a second node that publishes the timer's messages again on /plain.
 struct Chain {
   explicit Chain(const rclcpp::Node::SharedPtr& node)
       : publisher(node->create_publisher<Message>("/between", 10)),
@@ -120,7 +120,7 @@ TEST_F(OriginsTest, OverTwoExecutorsAndThroughACallbackInBetween) {
   EXPECT_EQ(sink_.wrong_since_right, 0);
 }
 
-/// Its successor asks anew, and nobody is told what is not known meanwhile.
+/// The replaced callback looks up its origins again, and nothing wrong is reported meanwhile.
 TEST_F(OriginsTest, WhereTheCallbackInBetweenIsChangedNothingIsWrong) {
   PreemptiveExecutor executor(options());
   const Chain chain(node_);
@@ -139,7 +139,7 @@ TEST_F(OriginsTest, WhereTheCallbackInBetweenIsChangedNothingIsWrong) {
       << "each that was not right was told of";
 }
 
-/// Whose own deadline, if it has one, counts from the arrival all the same.
+/// The subscription's own deadline, if it has one, still counts from the arrival.
 TEST_F(OriginsTest, FromTheStampThatTheirPublisherWasCalledWith) {
   PreemptiveExecutor executor(options());
   const auto source = node_->create_publisher<PointStamped>("/points", 10);
@@ -165,7 +165,7 @@ TEST_F(OriginsTest, FromTheStampThatTheirPublisherWasCalledWith) {
     EXPECT_TRUE(publish(40min));
     return sink_.info(executor).counters.missed > 0;
   }));
-  // What ends a callback is counted after it.
+  // A callback's end is counted after its last statement.
   ASSERT_TRUE(eventually([&] {
     return sink_.info(executor).counters.completed == static_cast<std::uint64_t>(sink_.received);
   }));

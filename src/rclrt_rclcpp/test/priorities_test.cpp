@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Priorities: in code and from a file, and what they do.
+// Priorities from code and from a file, and their effects.
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -113,8 +113,8 @@ callbacks:
   EXPECT_EQ(priority_of(executor, "timer", "0", 1), 2);
   EXPECT_EQ(priority_of(executor, "timer", "0", 2), 9);
   EXPECT_EQ(priority_of(executor, "service", "/two/get_parameters"), 1);
-  executor.set_priority(node->high, 5);  // the file says 9
-  executor.set_priority(node->low, 4);   // the file speaks of the group only
+  executor.set_priority(node->high, 5);  // the file has 9
+  executor.set_priority(node->low, 4);   // the file has only the group
   EXPECT_EQ(priority_of(executor, "timer", "0", 2), 9);
   EXPECT_EQ(priority_of(executor, "timer", "0", 1), 4);
   EXPECT_TRUE(executor.unmatched().empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of the package in a process of its own.
+// A program of the package in its own process.
 #pragma once
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace rclrt_rclcpp::test {
 
 class Program {
  public:
-  /// Starts what the environment variable names; what it says goes to a file.
+  /// Starts the program that the environment variable names; its output goes to a file.
   explicit Program(const char* variable, std::vector<std::string> arguments = {})
       : output_(std::filesystem::temp_directory_path() /
                 ("rclrt_rclcpp_" + std::string(variable) + "_" + std::to_string(getpid()))) {
@@ -59,7 +59,7 @@ class Program {
 
   void signal(int number) const { kill(pid_, number); }
 
-  /// Its exit code; none: it was ended by a signal, or did not end within this time.
+  /// Returns its exit code; none: a signal ended it, or it did not end within this time.
   std::optional<int> exit_code(std::chrono::seconds within = 20s) {
     int status = 0;
     const auto has_ended = [&] { return waitpid(pid_, &status, WNOHANG) == pid_; };
@@ -70,7 +70,7 @@ class Program {
     return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
   }
 
-  /// Returns the nice value of each of its threads whose name begins like this, from /proc.
+  /// Returns the nice values of its threads with this beginning of the name, from /proc.
   std::vector<int> nice_values(const std::string& name_begins) const {
     std::vector<int> result;
     std::error_code ended;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small robot that is recorded, and what its recording says.
+// A small robot that is recorded, and the content of its recording.
 #pragma once
 
 #include <atomic>

@@ -231,7 +231,7 @@ TEST_F(Recorded, WhatCannotBeUsedIsRefusedWithItsPlace) {
   Recording recording({.directory = folder / "out"});
   EXPECT_THROW(recording.write(), std::logic_error);  // nothing has spun
   recording.start();
-  EXPECT_THROW(recording.write(), std::logic_error);  // no executor has it
+  EXPECT_THROW(recording.write(), std::logic_error);  // it is given to no executor
 }
 
 TEST_F(Recorded, WhatHasStoppedIsNotLateForWhatFollows) {
@@ -247,14 +247,14 @@ TEST_F(Recorded, WhatHasStoppedIsNotLateForWhatFollows) {
   const auto timer = node->create_wall_timer(10ms, [&] { ++ticks; });
   executor.add_node(node);
   spin_until(executor, [&] { return ticks >= 50; });
-  // Nobody spins: nothing is released for a second.
+  // Nothing spins: for a second there are no releases.
   const std::int64_t until_ns = rclrt::realtime::monotonic_now_ns() + 1'000'000'000;
   rclrt::realtime::sleep_until_ns(until_ns);
   recording->write();
   EXPECT_THROW(recording->write(), std::logic_error);
   const Json results = Json::parse(text_of(folder / "out/results.json"));
   EXPECT_EQ(named(results["chains"], "/one timer 0")["released"], 1);
-  // Of the second in which nobody span it would be 100.
+  // With the second without a spin it would be 100.
   EXPECT_LE(named(results["chains"], "/one timer 1")["pending"].get<int>(), 10);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an executor cannot do leaves it, and what it runs, as they were.
+// A refused change leaves the executor, and its callbacks, as they were.
 #include <sched.h>
 
 #include <algorithm>
@@ -21,12 +21,12 @@ Options with_room_for_two_levels() {
   return options;
 }
 
-/// An executor that runs a node, all of it at level 0; and another node, whose timers are given
-/// levels of their own.
+/// An executor that runs a node, all of it at level 0; and another node with a level of its own for
+/// each timer.
 template <typename E>
 class Refusals : public Ros {
  protected:
-  void SetUp() override { RCLRT_SKIP_WITHOUT_REALTIME(); }  // else any number of levels fits
+  void SetUp() override { RCLRT_SKIP_WITHOUT_REALTIME(); }  // otherwise any number of levels fits
 
   Refusals() {
     executor.add_node(node);
@@ -34,7 +34,7 @@ class Refusals : public Ros {
     executor.set_priority(timers[1], 6);
   }
 
-  /// Of the refused node.
+  /// Returns the number of callbacks of the refused node.
   std::size_t callbacks_of_other() {
     const std::vector<CallbackInfo> callbacks = executor.callbacks();
     return static_cast<std::size_t>(
@@ -143,7 +143,7 @@ TYPED_TEST(Refusals, APriorityThatIsRefusedChangesNothing) {
       eventually([&] { return this->ticks > ticks_before + 2 && this->runs > runs_before + 2; }));
 }
 
-/// A node that makes what does not fit only when its executor has it.
+/// A node that makes entities that do not fit only after its executor has it.
 template <typename E>
 class Misfits : public Refusals<E> {
  protected:
@@ -208,7 +208,8 @@ TYPED_TEST(Misfits, ANodeBesideThemIsRefusedAndMayGoElsewhere) {
   EXPECT_THROW(this->executor.add_node(this->third), std::invalid_argument);
   TypeParam second;
   second.add_node(this->third);
-  this->executor.remove_node(this->other);  // what the first executor still had would end here
+  this->executor.remove_node(
+      this->other);  // entities that the first executor still had would end here
   ASSERT_TRUE(eventually([&] { return this->publisher->get_subscription_count() == 1; }));
   this->publisher->publish(Message());
   EXPECT_TRUE(eventually([&] {

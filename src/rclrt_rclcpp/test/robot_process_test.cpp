@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a robot says of names that fit nothing, of its memory, and with the other processes of a
-// host.
+// A robot's reports on names that match nothing, its memory, and its behaviour with the other
+// processes of a host.
 #include <sched.h>
 #include <sys/resource.h>
 

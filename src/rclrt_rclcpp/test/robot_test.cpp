@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process under the plan of a robot.yaml: every thread, whoever starts it.
+// A process under the plan of a robot.yaml: every thread, also those of libraries.
 #include "rclrt_rclcpp/robot.hpp"
 
 #include <pthread.h>
@@ -46,7 +46,7 @@ class NodeWithAnInnerExecutor : public rclcpp::Node {
   std::thread thread_;
 };
 
-/// A worker as std::async starts it, until the end of the scope.
+/// A worker thread like those of std::async, until the end of the scope.
 class Worker {
  public:
   Worker() : done_(start_worker()) {}
@@ -63,7 +63,7 @@ class Worker {
   std::future<void> done_;
 };
 
-/// Spins a robot on a thread of its own until the end of the scope.
+/// Spins a robot on its own thread until the end of the scope.
 class SpinningRobot {
  public:
   explicit SpinningRobot(Robot& robot) : robot_(robot), thread_([&robot] { robot.spin(); }) {
@@ -100,7 +100,7 @@ class RobotFile : public Ros {
     return load_robot(folder_.write("robot.yaml", "rclrt: 1\n" + text));
   }
 
-  /// Returns what the reader says of a file.
+  /// Returns the reader's errors in a file.
   std::string error_of(const std::string& text) {
     try {
       load(text);
@@ -114,7 +114,7 @@ class RobotFile : public Ros {
   Folder folder_;
 };
 
-/// A plan of four kinds of threads, each with a nice value or a priority of its own.
+/// Returns a plan of four kinds of threads, each with its own nice value or priority.
 std::string threads(bool is_realtime) {
   std::string text = "threads:\n";
   int number = 3;
@@ -135,7 +135,7 @@ rclrt::realtime::Scheduling planned(bool is_realtime, std::size_t rule) {
                      : rclrt::realtime::Scheduling{.nice = number};
 }
 
-// Their indices.
+// The indices of the rules.
 constexpr std::size_t kDds = 0;
 constexpr std::size_t kTf2 = 1;
 constexpr std::size_t kInner = 2;
@@ -174,7 +174,7 @@ TEST_F(RobotFile, LeavesCallbacksOfLittlePriorityAtNormalScheduling) {
   EXPECT_EQ(high.get_future().get(), rclrt::realtime::Policy::kFifo);
 }
 
-/// With and without real time.
+/// Runs with and without real time.
 class RobotPlan : public RobotFile, public ::testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(, RobotPlan, ::testing::Bool(), [](const auto& realtime) {
   return realtime.param ? "RealTime" : "Normal";
@@ -219,7 +219,7 @@ TEST_P(RobotPlan, HasEveryThreadOfTheProcessWhoeverStartsIt) {
   EXPECT_EQ(threads_of(report, kTf2).size(), 1U - kWithoutTf2);
   EXPECT_EQ(threads_of(report, kInner).size(), 1U);
   EXPECT_EQ(threads_of(report, kAsync).size(), 1U);
-  // What no rule is for is named, with where it comes from.
+  // A thread without a rule is named, with its origin.
   EXPECT_TRUE(std::any_of(report.unplanned.begin(), report.unplanned.end(),
                           [](const UnplannedThread& each) { return each.tid == getpid(); }));
   for (const UnplannedThread& thread : report.unplanned) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end, at any moment: a shutdown, a signal, an executor that is destroyed, each while callbacks
-// run and messages come.
+// The end at any moment: a shutdown, a signal, or the destruction of an executor, each while
+// callbacks run and messages come.
 #include <signal.h>
 #include <unistd.h>
 
@@ -61,7 +61,8 @@ class Shutdown : public ::testing::Test {
  protected:
   ~Shutdown() override { rclcpp::shutdown(); }
 
-  /// Spins busy nodes, and calls `end` while they run; `spin` returns, and everything ends.
+  /// Spins busy nodes, and calls `end` while they run; expects that `spin` returns, and everything
+  /// ends.
   template <typename End>
   static void round(int number, End end) {
     rclcpp::init(0, nullptr);

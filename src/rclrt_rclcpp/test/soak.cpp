@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two executors of each kind at once, in one process and over the real middleware, while everything
-// happens to them: nodes come, go and move from one to the other, also by the hand of their own
+// Two executors of each kind at once, in one process and over the real middleware, under all kinds
+// of operations: nodes come, go and move from one to the other, also from within their own
 // callbacks; priorities change; spins of every sort are cancelled and callbacks throw.
 //   soak [SECONDS [SEED]]
-// At the end every message has been taken once, every request is answered, no member of an
-// exclusive group met another, nothing that was removed ran, and everything still works.
-// Exit code 0: all is well, 1: it is not, 2: wrong arguments.
+// At the end every message has been taken once, every request is answered, no two members of an
+// exclusive group ran at the same time, nothing that was removed ran, and everything still works.
+// Exit code 0: no error was found, 1: an error was found, 2: wrong arguments.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -38,7 +38,7 @@ Options with_threads_per_level() {
   return options;
 }
 
-/// Two executors of one kind, and everything that happens to them.
+/// Two executors of one kind, and the operations on them.
 template <typename Kind>
 class Soak {
  public:
@@ -184,7 +184,7 @@ class Soak {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
   }
 
-  /// From one executor to the other.
+  /// Moves a node from one executor to the other.
   void move_a_resident(Random& random) {
     const std::scoped_lock lock(move_mutex_);
     const std::size_t i = random() % residents_.size();
@@ -192,7 +192,7 @@ class Soak {
     executors_[home_[i]]->remove_node(resident.node);
     resident.is_gone();
     if (random() % 4 == 0) {
-      std::this_thread::sleep_for(2ms);  // messages come that nobody listens for
+      std::this_thread::sleep_for(2ms);  // messages come while there is no listener
     }
     resident.is_back();
     home_[i] = 1 - home_[i];
@@ -200,10 +200,11 @@ class Soak {
     ++moves_;
   }
 
-  /// By the hand of a callback, which cannot wait for those that run: so to the same executor.
+  /// Moves a node from within a callback, which cannot wait for running callbacks: so to the same
+  /// executor.
   void let_a_resident_come_back() {
     const std::unique_lock lock(move_mutex_, std::try_to_lock);
-    if (lock) {  // whoever has it may be waiting for this callback
+    if (lock) {  // the thread that has the lock may be waiting for this callback
       const std::size_t i = moves_ % residents_.size();
       executors_[home_[i]]->remove_node(residents_[i]->node);
       executors_[home_[i]]->add_node(residents_[i]->node);
@@ -221,7 +222,7 @@ class Soak {
     visitor->is_gone();
   }
 
-  /// Everything arrives, and everything still works.
+  /// Waits until everything has arrived, and checks that everything still works.
   void settle() {
     shared_.calm = true;
     for (std::size_t i = 0; i < residents_.size(); ++i) {
@@ -261,7 +262,7 @@ class Soak {
   std::array<Count, 3> sent_{};
   Count refused_{0};
   Count moves_{0};
-  // The rest belongs to the thread in `run`.
+  // The other members belong to the thread in `run`.
   std::uint64_t visitors_ = 0;
   std::uint64_t asked_ = 0;
   std::uint64_t goals_done_ = 0;

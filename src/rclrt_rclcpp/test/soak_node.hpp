@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of the soak, and what they count.
+// The nodes of the soak, with their counters.
 #pragma once
 
 #include <algorithm>
@@ -51,14 +51,14 @@ inline bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-/// What all callbacks do, and what is known of them independently of the executors.
+/// Operations of all callbacks, and counts that do not depend on the executors.
 struct Shared {
   Count ran{0};
   Count thrown{0};
   std::atomic<bool> two_at_once{false};
   std::atomic<bool> ran_after_removal{false};
-  std::atomic<bool> calm{false};       // nobody throws any more
-  std::function<void()> now_and_then;  // by the hand of a callback
+  std::atomic<bool> calm{false};       // no callback throws any more
+  std::function<void()> now_and_then;  // called from within a callback
 };
 
 /// A node with an entity of each kind: in an exclusive group, a reentrant one, and the default one.
@@ -76,7 +76,7 @@ class SoakNode {
     in_exclusive.callback_group = exclusive;
     rclcpp::SubscriptionOptions in_reentrant;
     in_reentrant.callback_group = reentrant;
-    // Within the process rclcpp refuses KEEP_ALL; what a ring of 1000 cannot hold never happens.
+    // Within the process rclcpp refuses KEEP_ALL; the messages never exceed a ring of 1000.
     const auto own = intra_process ? rclcpp::QoS(1000).reliable() : qos;
     subscriptions_.push_back(node->create_subscription<Int64>(
         topic, own, [this](const Int64&) { ++taken[0], work(&in_group_); }, in_exclusive));
@@ -127,7 +127,7 @@ class SoakNode {
   }
   bool ready() const { return client->service_is_ready() && goals_->action_server_is_ready(); }
 
-  /// From here on nothing of it may run: it was removed, and not by a callback.
+  /// Marks the node as removed, and not by a callback: from here on none of its callbacks may run.
   void is_gone() { gone_.store(true); }
   void is_back() { gone_.store(false); }
 

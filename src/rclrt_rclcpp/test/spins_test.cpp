@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spins that end by themselves.
+// Spins that return without a cancel.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -10,14 +10,14 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-/// Nothing runs of it but what a test makes: no event of a parameter comes in between.
+/// Returns a node that runs only what a test makes: there are no parameter events.
 rclcpp::Node::SharedPtr make_quiet_node() {
   return std::make_shared<rclcpp::Node>(
       "node",
       rclcpp::NodeOptions().start_parameter_services(false).start_parameter_event_publisher(false));
 }
 
-/// The executor knows its next release, at which nothing is to run.
+/// Returns a cancelled timer: the executor knows its next release, at which nothing is to run.
 rclcpp::TimerBase::SharedPtr cancelled_timer(
     Executor& executor, const rclcpp::Node::SharedPtr& node,
     const std::function<void()>& callback = [] {}) {
@@ -83,7 +83,7 @@ TYPED_TEST(Spins, ACancelEndsTheWaitForSomethingThatRuns) {
     EXPECT_TRUE(eventually([&] { return executor.is_spinning(); }));
     executor.cancel();
   });
-  executor.spin_once();  // for ever, but for the cancel
+  executor.spin_once();  // without a limit, until the cancel
   other.join();
 }
 

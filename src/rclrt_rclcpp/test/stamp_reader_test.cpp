@@ -78,7 +78,7 @@ TEST(StampReader, OfWhatItDoesNotKnowThereIsNoStamp) {
       0);
 }
 
-/// Bytes from the network: whatever they are, nothing beyond them is read. (AddressSanitizer)
+/// Bytes from the network: whatever they are, nothing beyond their end is read. (AddressSanitizer)
 TEST(StampReader, AnyBytesGiveAStampOrNone) {
   const StampReader reader = reader_of<PointStamped>();
   std::mt19937 random(1);

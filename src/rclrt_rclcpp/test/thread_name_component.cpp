@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component that tells which thread runs it: the level is part of the thread's name.
+// A component that reports which thread runs it: the level is part of the thread's name.
 #include <pthread.h>
 
 #include <array>
@@ -21,7 +21,7 @@ class ThreadName : public rclcpp::Node {
       std_msgs::msg::String message;
       message.data = name.data();
       publisher_->publish(message);
-      if (!late_) {  // as a node that makes its timers when it is activated
+      if (!late_) {  // like a node that makes its timers when it is activated
         late_ = create_wall_timer(std::chrono::hours(1), [] {});
       }
     });

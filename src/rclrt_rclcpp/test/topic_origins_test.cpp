@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is asked since when a topic's data counts, and what of the answer is believed.
+// Which publishers are looked up for the origin of a topic's data, and which answers are accepted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class TopicOriginsTest : public Ros {
   static std::int64_t now_ns() { return rclrt::realtime::monotonic_now_ns(); }
   static std::int64_t realtime_ns() { return rclrt::realtime::read_clock_ns(CLOCK_REALTIME); }
 
-  /// Looks, and returns since when a message counts that is published now.
+  /// Scans, and returns the origin of a message that is published now.
   Origin published_now(int nodes_of_that_name = 1) {
     look(nodes_of_that_name);
     return topic_.find(gid_of(*publisher_), realtime_ns(), now_ns());
@@ -38,7 +38,7 @@ class TopicOriginsTest : public Ros {
     topic_.look(segments_, std::map<std::string, int>{{"/robot/node", nodes_of_that_name}},
                 now_ns());
   }
-  /// Until the graph has the publisher.
+  /// Waits until the graph has the publisher.
   bool is_followed() {
     segments_.look();
     return eventually([&] {
@@ -103,7 +103,7 @@ TEST_F(TopicOriginsTest, WhatCannotBeIsNotBelieved) {
   }
 }
 
-/// One of them may be on another machine.
+/// One of the two nodes may be on another machine.
 TEST_F(TopicOriginsTest, OfTwoNodesWithOneNameNothingIsKnown) {
   ASSERT_TRUE(is_followed());
   writer_.begin({42, true});
@@ -111,7 +111,7 @@ TEST_F(TopicOriginsTest, OfTwoNodesWithOneNameNothingIsKnown) {
   EXPECT_EQ(published_now(1).since_ns, 42);
 }
 
-/// As with a middleware that does not tell of publishers and of their messages alike.
+/// Some middlewares use different identifiers for publishers and for their messages.
 TEST_F(TopicOriginsTest, TheOnlyPublisherIsTheOne) {
   ASSERT_TRUE(is_followed());
   writer_.begin({42, true});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Components written for a MultiThreadedExecutor: they wait for a service of their own process
-// within a callback. And what a process without priorities does.
+// within a callback. Also the behaviour of a process without priorities.
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -97,7 +97,7 @@ TEST_F(StallsOnDiagnostics, NameThePriorityWhoseWorkersAllWaitAndHowManyInstance
   robot_options.options.engine.workers_per_level = 1;
   Robot robot(robot_options);
   Component component;
-  component.wait = 200ms;  // and again and again
+  component.wait = 200ms;  // repeatedly
   component.add_to(robot.executor());
   const auto told = [&] {
     const auto all = operator_.statuses("rclrt: priority 0");
