@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contender: the control loop as a timer of rclcpp's MultiThreadedExecutor, whose threads all run
-// at SCHED_FIFO 50, where ros2_control_node has its loop. With as many threads as CPUs it comes to
-// a stop: all of them wait in services for the loop, which then has no thread to run on.
+// A contender: the control loop as a timer of rclcpp's MultiThreadedExecutor; all its threads run
+// at SCHED_FIFO 50, like the loop of ros2_control_node. With as many threads as CPUs it deadlocks:
+// all of them wait in services for the loop, which then has no thread to run on.
 #include <controller_manager/controller_manager.hpp>
 #include <cstdio>
 #include <memory>

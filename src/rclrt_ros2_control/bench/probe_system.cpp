@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mock hardware that notes when each cycle reads and writes it, whatever runs the cycles. When it
+// Mock hardware that records when each cycle reads and writes it, whatever runs the cycles. When it
 // is deactivated or shut down it writes lines of "read NS" and "write NS COMMAND" (CLOCK_MONOTONIC,
 // the first joint's velocity) into the file that the hardware parameter `probe_file` names.
 #include <cstdint>
@@ -57,7 +57,7 @@ class ProbeSystem : public mock_components::GenericSystem {
  private:
   struct Event {
     std::int64_t time_ns;
-    std::optional<double> written;  // none: it was read
+    std::optional<double> written;  // none: a read
   };
 
   void note(const Event& event) {

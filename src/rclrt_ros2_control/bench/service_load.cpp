@@ -5,8 +5,8 @@
 //   service_load SECONDS URDF_FILE PROBE_FILE
 //   service_load drive URDF_FILE PROBE_FILE
 //
-// Says "begin" when that has begun, and in the end prints what came of it as JSON. `drive` says
-// "driving", too, when a wheel has turned, and goes on until it is ended.
+// Prints "begin" when the load has begun, and the results as JSON at the end. `drive` also prints
+// "driving" when a wheel has turned, and runs until it is ended.
 #include <algorithm>
 #include <chrono>
 #include <controller_manager_msgs/srv/configure_controller.hpp>
@@ -42,7 +42,7 @@ using namespace std::chrono_literals;
 namespace srv = controller_manager_msgs::srv;
 using diagnostic_msgs::msg::DiagnosticArray;
 
-constexpr std::chrono::seconds kPatience{120};  // the machine may have other things to do
+constexpr std::chrono::seconds kPatience{120};              // the machine may be busy
 constexpr std::int64_t kMonitorPeriods_ns = 2'000'000'000;  // two of the monitor's messages
 
 std::string read_file(const std::string& path) {
@@ -92,7 +92,7 @@ class Load : public rclcpp::Node {
     require(answer->ok, "activating the controllers: " + answer->message);
   }
 
-  /// Keeps the services busy for so long, and until each of them has answered.
+  /// Keeps the services busy for `time`, and until each of them has answered.
   void run(std::chrono::seconds time) {
     begin();
     const auto begun = std::chrono::steady_clock::now();
@@ -121,7 +121,7 @@ class Load : public rclcpp::Node {
     }
   }
 
-  /// Deactivates the hardware, which then writes what it has noted.
+  /// Deactivates the hardware, which then writes its records.
   void stop() {
     const auto request = std::make_shared<srv::SetHardwareComponentState::Request>();
     request->name = "wheels";
@@ -212,7 +212,7 @@ class Load : public rclcpp::Node {
     (*again)();
   }
 
-  /// Loads and unloads a controller that nobody uses, again and again.
+  /// Loads and unloads an unused controller, again and again.
   void keep_loading() {
     const auto loading = client_of<srv::LoadController>("load_controller");
     const auto unloading = client_of<srv::UnloadController>("unload_controller");
@@ -237,7 +237,7 @@ class Load : public rclcpp::Node {
     (*again)();
   }
 
-  /// The first messages tell of the start, too.
+  /// Notes the blame, except in the first messages, which also cover the start.
   void note_blame(const DiagnosticArray& message) {
     if (rclrt::realtime::monotonic_now_ns() < begin_ns_ + kMonitorPeriods_ns) {
       return;

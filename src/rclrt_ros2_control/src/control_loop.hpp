@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cycle of ros2_control: what ros2_control_node's thread does between two sleeps.
+// One cycle of ros2_control: the work of ros2_control_node's thread between two sleeps.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace rclrt_ros2_control {
 
-/// The cycles of a controller manager as a timer's callback, in a group of its own: nothing of the
-/// manager excludes it, and it stays in an executor that the manager's node is taken from, as that
-/// waits for services which wait for a cycle. The timer skips the releases that it is late for, and
-/// follows /clock under use_sim_time.
+/// The cycles of a controller manager as a timer's callback, in a callback group of its own, for
+/// two reasons: no callback of the manager excludes it, and it stays in the executor when the
+/// manager's node is removed, because that waits for services which wait for a cycle. The timer
+/// skips the releases for which it is late, and follows /clock under use_sim_time.
 class ControlLoop {
  public:
   /// Makes the timer; the manager is not nullptr.
@@ -42,16 +42,16 @@ class ControlLoop {
   /// Returns the timer, for its priority.
   const rclcpp::TimerBase::SharedPtr& timer() const { return timer_; }
 
-  /// Adds the cycles to an executor that has the manager's node, or gets it.
+  /// Adds the cycles to an executor that has the manager's node, or will get it.
   void add_to(rclcpp::Executor& executor) const {
     executor.add_callback_group(group_, manager_->get_node_base_interface());
   }
 
-  /// Returns how many cycles have ended. Any thread.
+  /// Returns how many cycles have ended. Thread-safe.
   std::uint64_t cycles() const { return cycles_.load(std::memory_order_acquire); }
 
-  /// Waits until so many have ended, up to this time. Returns whether they have; false at once on
-  /// the thread of a cycle, which cannot wait for another one. Any thread.
+  /// Waits until `cycles` cycles have ended, up to `until`. Returns whether they have; false at
+  /// once on the thread of a cycle, which cannot wait for another one. Thread-safe.
   bool wait_for(std::uint64_t cycles, std::chrono::steady_clock::time_point until) const {
     if (runner_.load() == std::this_thread::get_id()) {
       return false;
@@ -65,9 +65,9 @@ class ControlLoop {
     return true;
   }
 
-  /// Runs the cycles on the calling thread, when the executor has ended and as long as the context
-  /// is valid: the manager ends the executor before it ends the hardware. Releases that it is late
-  /// for are skipped.
+  /// Runs the cycles on the calling thread, after the executor has ended and while the context is
+  /// valid, because the manager ends the executor before the hardware. Releases for which it is
+  /// late are skipped.
   void run_until_shutdown() {
     auto release = std::chrono::steady_clock::now();
     while (rclcpp::ok()) {
@@ -81,8 +81,8 @@ class ControlLoop {
  private:
   static constexpr std::chrono::milliseconds kPoll{10};
 
-  /// Reads the hardware, updates the controllers, writes. Each gets the time since the last cycle,
-  /// in the first one the nominal period.
+  /// Reads the hardware, updates the controllers, and writes. Each of them gets the time since the
+  /// last cycle, in the first cycle the nominal period.
   void step() {
     runner_ = std::this_thread::get_id();
     const rclcpp::Time now = manager_->get_trigger_clock()->now();
@@ -92,16 +92,17 @@ class ControlLoop {
     manager_->update(manager_->get_trigger_clock()->now(), since_last);
     manager_->write(manager_->get_trigger_clock()->now(), since_last);
     runner_ = std::thread::id();
-    cycles_.fetch_add(1, std::memory_order_release);  // so that who sees it sees what was written
+    cycles_.fetch_add(
+        1, std::memory_order_release);  // a thread that reads it also sees the written command
   }
 
   const std::shared_ptr<controller_manager::ControllerManager> manager_;
   const std::chrono::nanoseconds period_;
-  const rclcpp::CallbackGroup::SharedPtr group_;  // the node keeps none
+  const rclcpp::CallbackGroup::SharedPtr group_;  // the node holds it only weakly
   rclcpp::TimerBase::SharedPtr timer_;
   std::optional<rclcpp::Time> last_;
   std::atomic<std::uint64_t> cycles_{0};   // that have ended
-  std::atomic<std::thread::id> runner_{};  // of a cycle; alone: nothing is handed over by it
+  std::atomic<std::thread::id> runner_{};  // of a cycle; it publishes no other data
 };
 
 }  // namespace rclrt_ros2_control

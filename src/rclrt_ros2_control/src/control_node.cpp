@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ros2_control's controller manager under rclrt: in the place of ros2_control_node.
+// ros2_control's controller manager under rclrt: replaces ros2_control_node.
 //
 //   ros2 run rclrt_ros2_control rclrt_ros2_control_node --ros-args --params-file controllers.yaml
 //       -p robot:=robot.yaml
 //
-// The control loop is a callback of rclrt's executor, above everything else of the process, with
+// The control loop is a callback of rclrt's executor, at the highest priority of the process, with
 // its period as deadline. It takes the parameters of ros2_control_node, and `robot`.
 #include <algorithm>
 #include <array>
@@ -39,13 +39,14 @@ using rclrt_ros2_control::kManagerName;
 constexpr int kLoopPriority = 1'000'000;  // a robot.yaml may go higher
 constexpr int kThreadPriority = 50;       // as ros2_control_node's
 
-/// Executors that have a thread for the loop which no service can take that waits for it: one for
-/// each level, instance or group.
+/// Executors with a thread for the loop that a service that waits for it cannot occupy: they have
+/// one thread for each level, instance or group.
 constexpr std::array<std::string_view, 4> kKinds{"preemptive", "producer_consumer",
                                                  "thread_dispatch", "per_group"};
 
-/// Returns what the parameter `robot` states. Without it everything but the loop is best effort, as
-/// in ros2_control_node: services, parameters and what controllers subscribe to.
+/// Returns the options from the file of the parameter `robot`. Without it everything but the loop
+/// is best effort, as in ros2_control_node: services, parameters and the subscriptions of
+/// controllers.
 rclrt_rclcpp::RobotOptions load_robot(const std::string& file) {
   if (file.empty()) {
     rclrt_rclcpp::RobotOptions robot;
@@ -55,8 +56,8 @@ rclrt_rclcpp::RobotOptions load_robot(const std::string& file) {
   return rclrt_rclcpp::load_robot(file);
 }
 
-/// Returns what `robot` and the parameters of ros2_control_node state. Throws for what they cannot
-/// state.
+/// Returns the options from `robot` and the parameters of ros2_control_node. Throws for values that
+/// are not supported.
 rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
   if (node.get_parameter_or("hardware_synchronization.expect_blocking_read_write", false)) {
     throw std::invalid_argument(
@@ -72,7 +73,7 @@ rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
                                 "expected preemptive, producer_consumer, thread_dispatch or "
                                 "per_group");
   }
-  // Without permission for real time, too, no service holds the loop up until its end.
+  // Also without permission for real time, no service delays the loop until its end.
   robot.options.engine.preemption = rclrt::executor::Preemption::kAlways;
   const bool is_stated = node.has_parameter("thread_priority");
   if (is_stated || file.empty()) {
@@ -87,7 +88,7 @@ rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
   return robot;
 }
 
-/// Tells of what is set for ros2_control_node's thread and has another place here.
+/// Warns of settings for ros2_control_node's thread that are made elsewhere here.
 void warn_of_settings(rclcpp::Node& node) {
   if (node.has_parameter("cpu_affinity")) {
     RCLCPP_WARN(node.get_logger(),
@@ -111,7 +112,8 @@ class Manager : public ControllerManager {
  public:
   using ControllerManager::ControllerManager;
 
-  /// Waits up to `at_most` for a cycle that does it. Returns whether there is nothing active left.
+  /// Waits up to `at_most` for a cycle that deactivates them. Returns whether no controller is
+  /// active any more.
   bool deactivate_controllers(std::chrono::nanoseconds at_most) {
     namespace srv = controller_manager_msgs::srv;
     const auto request = std::make_shared<srv::SwitchController::Request>();
@@ -131,7 +133,7 @@ class Manager : public ControllerManager {
   }
 };
 
-/// Locks the memory before there is a loop, whose first releases would be late for it.
+/// Locks the memory before the loop is made, because the lock would delay its first releases.
 std::shared_ptr<Manager> make_manager(const rclcpp::NodeOptions& options,
                                       std::shared_ptr<rclcpp::Executor> executor) {
   auto manager = std::make_shared<Manager>(std::move(executor), kManagerName, "", options);
@@ -143,8 +145,8 @@ std::shared_ptr<Manager> make_manager(const rclcpp::NodeOptions& options,
   return manager;
 }
 
-/// Calls a function when the context is about to be shut down, of several in the order in which
-/// they were made.
+/// Calls a function just before the context is shut down; several are called in the order of their
+/// construction.
 class BeforeShutdown {
  public:
   explicit BeforeShutdown(const std::function<void()>& function)
@@ -164,12 +166,12 @@ class BeforeShutdown {
 /// The manager, its loop and the executor that runs both.
 class ControlProcess {
  public:
-  /// Throws what `read_robot` does, and for what an executor refuses.
+  /// Throws as `read_robot` does, and if an executor refuses the options.
   explicit ControlProcess(const rclcpp::NodeOptions& options)
       : ControlProcess(options, ask_for_robot(options)) {}
 
-  /// Returns when the context has been shut down. Throws what a callback throws, after the manager
-  /// has deactivated its controllers and hardware.
+  /// Returns when the context has been shut down. Rethrows the exception of a callback after the
+  /// manager has deactivated its controllers and hardware.
   void spin() {
     has_cycles_ = true;
     try {
@@ -191,7 +193,7 @@ class ControlProcess {
                       ? 0
                       : robot.options.engine.top_priority - 1),
         robot_(std::move(robot)),      // the manager's constructor needs the executor
-        halting_([this] { halt(); }),  // before the manager ends the executor
+        halting_([this] { halt(); }),  // deactivates before the manager ends the executor
         manager_(make_manager(options, robot_.shared_executor())),
         loop_(manager_) {
     robot_.executor().set_timing(loop_.timer(),
@@ -200,11 +202,11 @@ class ControlProcess {
     loop_.add_to(robot_.executor());
   }
 
-  /// Deactivates the controllers while the cycles go on, and waits until what they then command, to
-  /// stop, has been written. Without cycles, as where /clock stands still, it leaves that to the
-  /// manager. Of the signal's thread, or of who shuts down.
+  /// Deactivates the controllers while the cycles continue, and waits until their stop commands
+  /// have been written. Without cycles, such as when /clock does not advance, it leaves that to the
+  /// manager. Called on the signal's thread, or on the thread that shuts down.
   void halt() {
-    constexpr std::chrono::seconds kPatience{2};  // in all; who started us may not wait for longer
+    constexpr std::chrono::seconds kPatience{2};  // in all; the parent process may not wait longer
     const auto until = std::chrono::steady_clock::now() + kPatience;
     try {
       if (!has_cycles_ || !loop_.wait_for(loop_.cycles() + 1, until)) {
@@ -212,7 +214,7 @@ class ControlProcess {
       }
       const bool is_done =
           manager_->deactivate_controllers(until - std::chrono::steady_clock::now()) &&
-          // The cycle that has deactivated them may be under way.
+          // The cycle that has deactivated them may still run.
           loop_.wait_for(loop_.cycles() + 2, until);
       if (!is_done) {
         RCLCPP_WARN(manager_->get_logger(), "the controllers were not deactivated by the loop");
@@ -223,8 +225,8 @@ class ControlProcess {
   }
 
   const int priority_;                   // of the most urgent level; 0: normal scheduling
-  std::atomic<bool> has_cycles_{false};  // it spins; alone: nothing is handed over by it
-  rclrt_rclcpp::Robot robot_;            // outlives what uses its executor
+  std::atomic<bool> has_cycles_{false};  // it spins; publishes no other data
+  rclrt_rclcpp::Robot robot_;            // outlives the users of its executor
   const BeforeShutdown halting_;
   const std::shared_ptr<Manager> manager_;
   ControlLoop loop_;
@@ -234,12 +236,12 @@ class ControlProcess {
 
 int main(int argc, char** argv) {
   rclcpp::init(argc, argv);
-  int exit_code = 2;  // of what is stated
+  int exit_code = 2;  // an error in the options
   try {
     ControlProcess process(rclrt_ros2_control::node_options(argc, argv));
-    exit_code = 1;  // of what happens
+    exit_code = 1;  // an error at run time
     process.spin();
-    rclcpp::shutdown();  // waits until the manager has done what it does at the end, before it goes
+    rclcpp::shutdown();  // waits for the manager's actions at shutdown before the manager ends
     exit_code = 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rclrt_ros2_control_node: %s\n", error.what());

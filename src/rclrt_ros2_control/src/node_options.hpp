@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a controller manager's node is made from a command line.
+// Makes a controller manager's node options from a command line.
 #pragma once
 
 #include <controller_manager/controller_manager.hpp>
@@ -11,8 +11,8 @@ namespace rclrt_ros2_control {
 
 inline constexpr const char* kManagerName = "controller_manager";
 
-/// Returns the manager's options with the ROS arguments of the command line, which it hands on to
-/// the nodes of its controllers.
+/// Returns the manager's options with the ROS arguments of the command line, which the manager
+/// passes on to the nodes of its controllers.
 inline rclcpp::NodeOptions node_options(int argc, char** argv) {
   rclcpp::NodeOptions options = controller_manager::get_cm_node_options();
   std::vector<std::string> arguments = options.arguments();

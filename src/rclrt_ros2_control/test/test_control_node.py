@@ -38,7 +38,7 @@ def is_realtime() -> bool:
 
 
 def scheduling_of(process: subprocess.Popen[bytes]) -> dict[str, tuple[int, int]]:
-    """Policy and priority of a thread of each level, by its name."""
+    """Policy and priority of one thread per level, by its name."""
     result = {}
     for task in Path(f"/proc/{process.pid}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
@@ -62,7 +62,7 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[bytes], 
 
 
 def run_load(seconds: int, probe: Path) -> dict[str, Any]:
-    """What came of calling the services for so long."""
+    """The results of calling the services for a time."""
     load = subprocess.run(
         [LOAD, str(seconds), BENCH / "robot.urdf", probe],
         capture_output=True,
@@ -93,7 +93,8 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
     assert kinds.count("read") > 100
     assert kinds.count("write") > 100
     if is_realtime():
-        # The loop at thread_priority's default; under the file what brings the commands below it.
+        # The loop has the default of thread_priority; with the file, the source of its commands is
+        # below.
         assert fifo_of(threads) == ({50, 49} if robot else {50})
         assert any(policy == os.SCHED_OTHER for policy, _ in threads.values())
 
@@ -181,7 +182,7 @@ def test_thread_priority_goes_before_the_files(
     robot = robot_file(tmp_path, "top_priority: 71")
     log = tmp_path / "log"
     with running(log, *[option.replace("robot:=ROBOT", robot) for option in options]) as node:
-        # Its levels get their threads one after the other.
+        # The threads of its levels start one after the other.
         wait_until(lambda: max(fifo_of(scheduling_of(node)), default=0) == expected, node, log)
 
 
@@ -195,13 +196,13 @@ def test_what_has_no_effect_says_so(tmp_path: Path) -> None:
 
 
 def late_ms(status: DiagnosticStatus) -> float:
-    """How late it was at worst, by a status that says who was in the way."""
+    """The worst lateness, from a status that names the culprit."""
     values = {each.key: each.value for each in status.values}
     return float(values.get("worst_late_ms", 0)) if "most_in_the_way" in values else 0.0
 
 
 class Diagnostics:
-    """The statuses of the loop that come on /diagnostics."""
+    """The loop's statuses on /diagnostics."""
 
     def __init__(self) -> None:
         self._node = rclpy.create_node("operator")
@@ -209,7 +210,7 @@ class Diagnostics:
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._take, 100)
 
     def comes(self, fits: Callable[[DiagnosticStatus], bool]) -> bool:
-        """Waits until one fits; returns whether one does. Those before are forgotten."""
+        """Waits for a status that matches; returns whether one came. Forgets earlier ones."""
         self._statuses.clear()
         until = time.monotonic() + PATIENCE_S
         while not any(map(fits, self._statuses)):
@@ -240,5 +241,5 @@ def test_a_miss_of_the_loop_is_told_on_diagnostics(tmp_path: Path) -> None:
         os.waitid(os.P_PID, node.pid, os.WSTOPPED)
         time.sleep(1.5)
         node.send_signal(signal.SIGCONT)
-        # What the machine holds up before is hardly that long.
+        # Earlier delays by the machine are hardly that long.
         assert heard.comes(lambda status: late_ms(status) >= 1490), log.read_text()
