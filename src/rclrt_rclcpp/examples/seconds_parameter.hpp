@@ -21,7 +21,7 @@ inline std::chrono::duration<double> declare_seconds(rclcpp::Node& node, const s
   } else if (value.get_type() == rclcpp::ParameterType::PARAMETER_DOUBLE) {
     seconds = value.get<double>();
   }
-  if (!(seconds >= 1e-6 && seconds <= 1e6)) {  // also what is not a number
+  if (!(seconds >= 1e-6 && seconds <= 1e6)) {  // also true for a NaN
     throw std::invalid_argument("parameter " + name + " is " + rclcpp::to_string(value) +
                                 "; expected seconds from 1e-6 to 1e6");
   }

@@ -173,7 +173,8 @@ void Executor::EntityRegistry::refresh(Wait wait, const Change* change) {
       again = found.again || taken_back;
       elsewhere = found.elsewhere;
     }
-    wait = taken_back ? Wait::kUntilNothingRuns : wait;  // of what came in with it
+    wait = taken_back ? Wait::kUntilNothingRuns
+                      : wait;  // until the callbacks of the refused change have ended
     const bool all_left = finish_leaving(wait);
     if (!all_left || elsewhere) {
       again = taken_back;

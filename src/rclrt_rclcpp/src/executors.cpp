@@ -275,7 +275,7 @@ void Executor::write_priorities(std::ostream& out) {
   std::set<std::tuple<std::string, std::size_t, std::string, std::string>> written;
   for (const CallbackInfo& each : callbacks()) {
     if (!written.emplace(each.node, each.group, each.kind, each.name).second) {
-      continue;  // a subscription and what reaches it within the process
+      continue;  // a subscription and its intra-process waitable
     }
     if (each.node.empty()) {
       out << "  # of a node that the executor does not know: " << each.kind << " " << each.name

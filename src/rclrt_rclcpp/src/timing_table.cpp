@@ -50,7 +50,7 @@ void fill(Timing& timing, const Timing& with) {
   timing.overload = with.overload ? with.overload : timing.overload;
 }
 
-/// Returns a suggestion: the nearest node, or what the node has.
+/// Returns a suggestion: the nearest node name, or the entities of the node.
 std::string guess(const rclrt::model::NodeTiming& timing, const Entries& entries) {
   std::set<std::string> nodes;
   std::set<std::string> siblings;

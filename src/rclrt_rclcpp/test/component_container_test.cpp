@@ -147,7 +147,7 @@ TEST_F(ComponentContainer, ANodesExtraArgumentsStateItsPriorityAndItsDeadline) {
   EXPECT_FALSE(call<LoadNode>("load_node", request).success);
 }
 
-/// With the arguments that launch_ros gives the container of the example.
+/// Uses the arguments that launch_ros gives the container of the example.
 TEST_F(ComponentContainer, RunsAsALaunchFileStartsIt) {
   const Folder folder;
   const std::filesystem::path robot =

@@ -38,7 +38,7 @@ TEST_F(RealtimePublishing, MessagesComeInOrderAndNoneIsLostUnseen) {
       handed_over += realtime.try_publish(message) ? 1 : 0;
     }
     EXPECT_EQ(realtime.dropped() + handed_over, static_cast<std::uint64_t>(kMessages));
-  }  // publishes what waits
+  }  // publishes the waiting messages
   ASSERT_TRUE(eventually([&] { return listener.messages().size() == handed_over; }));
   const std::vector<Int64> messages = listener.messages();
   EXPECT_TRUE(std::is_sorted(messages.begin(), messages.end(),

@@ -254,7 +254,7 @@ TEST_F(Recorded, WhatHasStoppedIsNotLateForWhatFollows) {
   EXPECT_THROW(recording->write(), std::logic_error);
   const Json results = Json::parse(text_of(folder / "out/results.json"));
   EXPECT_EQ(named(results["chains"], "/one timer 0")["released"], 1);
-  // With the second without a spin it would be 100.
+  // It would be 100 if the second without a spin were included.
   EXPECT_LE(named(results["chains"], "/one timer 1")["pending"].get<int>(), 10);
 }
 

@@ -68,7 +68,8 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
   void give_back(std::size_t index) noexcept RCLRT_NONBLOCKING { returned_ = index; }
 
  private:
-  /// Returns false if messages are not sent any more; throws what rclcpp throws.
+  /// Publishes a message. Returns false if messages are not sent any more; rethrows rclcpp's
+  /// exceptions.
   virtual bool publish_message(std::size_t index) = 0;
   void run();
 
