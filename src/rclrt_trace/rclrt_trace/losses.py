@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording lost: seen while it is recorded, and in what was written."""
+"""Losses of a recording: found while it runs, and in the files that it wrote."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MEGABYTE = 1 << 20
 
 
 class Watch:
-    """Tells which of the tracer's processes ended while this was entered.
+    """Finds the processes of the tracer that ended within the `with` block.
 
-    A consumer daemon that is killed takes along what it has not written.
+    A consumer daemon that is killed loses the data that it has not yet written.
     """
 
     def __init__(self, session_daemon: int | None, losses: list[str]) -> None:
@@ -45,7 +45,7 @@ class Watch:
 
 
 def _family(root: int) -> list[tuple[int, str]]:
-    """LTTng's processes below this one and itself: process ids and names."""
+    """Returns LTTng's processes among `root` and its descendants: process ids and names."""
     parents: dict[int, tuple[int, str]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -61,7 +61,7 @@ def _family(root: int) -> list[tuple[int, str]]:
 
 
 def check_room(out: Path, most_mb: int) -> None:
-    """Notes that the disk may become full. Throws BadInput if `out` cannot be written."""
+    """Prints a note if the disk may become full. Throws BadInput if `out` cannot be written."""
     if not os.access(out, os.W_OK | os.X_OK):
         raise BadInput(f"--out {out}: cannot be written; expected a directory that you may write")
     free_mb = shutil.disk_usage(out).free // MEGABYTE
@@ -74,7 +74,7 @@ def check_room(out: Path, most_mb: int) -> None:
 
 
 def find_losses(out: Path) -> list[str]:
-    """What the trace itself tells of what is missing in it."""
+    """Returns the losses that the trace itself records."""
     if not any(out.rglob("metadata")):
         print(
             "rclrt: note: nothing was recorded: no process with tracepoints of ROS 2 was started "
@@ -89,7 +89,7 @@ def find_losses(out: Path) -> list[str]:
 
 
 def tell(losses: list[str], out: Path) -> None:
-    """Says what was lost, and what is most often the cause."""
+    """Prints the losses and their most frequent cause."""
     print("rclrt: the recording lost data:", file=sys.stderr)
     for loss in losses:
         print("  - " + loss.replace("\n", "\n    "), file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt model`: an app.yaml from what a robot was seen to do, in a trace or in a recording."""
+"""`rclrt model`: makes an app.yaml from a trace or a recording of a robot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _model(source: Path, name: str | None) -> str:
-    """The text of the app.yaml."""
+    """Returns the text of the app.yaml."""
     if not (source / RESULTS).is_file():
         return read("model", source, [] if name is None else ["--name", name])
     if name is not None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from rclrt_py.errors import BadInput
 
 PACKAGE = "rclrt_tracetools"
-# The loader splits LD_PRELOAD at these, and nothing escapes them.
+# The loader splits LD_PRELOAD at these characters, and they cannot be escaped.
 SEPARATORS = " :"
 
 
 def traceable(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a command whose processes are to be traced. Throws BadInput when the
-    libraries are where LD_PRELOAD cannot name them."""
+    """Returns the environment for a command that is to be traced. Throws BadInput if LD_PRELOAD
+    cannot name the paths of the libraries."""
     libraries = [str(path) for path in _own(environment)]
     for library in libraries:
         if any(separator in library for separator in SEPARATORS):
@@ -29,9 +29,9 @@ def traceable(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _own(environment: Mapping[str, str]) -> list[Path]:
-    """rclrt's tracepoints; those of ROS where its tracetools brings an LTTng of its own."""
+    """Returns rclrt's tracepoint library, and ROS's where its tracetools has its own LTTng."""
     prefixes = [Path(each) for each in environment.get("AMENT_PREFIX_PATH", "").split(":") if each]
-    # A prefix with a colon is in pieces there; this file knows its own.
+    # The variable splits a prefix that contains a colon, so use the prefix of this file too.
     for prefix in [*prefixes, *Path(__file__).resolve().parents]:
         directory = prefix / "lib" / PACKAGE
         if directory.is_dir():

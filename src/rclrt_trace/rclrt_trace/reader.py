@@ -18,7 +18,7 @@ PACKAGE = "rclrt_trace"
 def read(verb: str, trace: Path, options: Sequence[str]) -> str:
     """Runs rclrt_trace, shows its notes and returns what it prints.
 
-    Throws BadInput for a trace that it refuses.
+    Throws BadInput if rclrt_trace refuses the trace.
     """
     if not trace.is_dir():
         what = "is not a directory" if trace.exists() else "no such directory"

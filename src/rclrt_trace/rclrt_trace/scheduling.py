@@ -17,10 +17,10 @@ PATIENCE_S = 20.0
 
 
 class Scheduling:
-    """Into `directory`, of everything that the main thread starts while this is entered.
+    """Records, into `directory`, all processes that the main thread starts in the `with` block.
 
-    Where the kernel refuses, that is said, and the trace goes without. What fails later is added
-    to `losses`.
+    If the kernel refuses, a note is printed and the trace has no scheduling events. Later
+    failures are added to `losses`.
     """
 
     def __init__(self, directory: Path, most_mb: int, losses: list[str]) -> None:
@@ -37,7 +37,7 @@ class Scheduling:
                 "--out", str(self._directory), "--most-mb", str(self._most_mb),
             ],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,  # a Ctrl-C is for the command that is traced
+            start_new_session=True,  # Ctrl-C must reach only the traced command
             preexec_fn=end_with_parent(),
         )  # fmt: skip
         self._recorder = recorder
@@ -57,7 +57,7 @@ class Scheduling:
             )
 
     def _end(self) -> str:
-        """Ends the recorder; returns why it failed, or nothing."""
+        """Ends the recorder. Returns the reason if it failed, else an empty text."""
         recorder = self._recorder
         assert recorder is not None
         self._recorder = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An LTTng session of user space that is bounded on disk."""
+"""An LTTng user-space session with a bound on its disk usage."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CREATION_EVENTS = (
     "rclrt:executor_callback_added",
     "rclrt:executor_entity_added",
 )
-"""What comes once for each entity. Without it the rest says nothing, so it is always kept."""
+"""Events that occur once per entity. They are always kept: the others refer to these entities."""
 RUN_EVENTS = (
     "ros2:rclcpp_publish",
     "ros2:rclcpp_intra_publish",
@@ -56,10 +56,10 @@ RUN_EVENTS = (
     "ros2:rclcpp_ring_buffer_clear",
     "rclrt:callback_release",
 )
-"""What comes as long as the robot runs: the oldest goes when there is no room."""
+"""Events that occur while the robot runs. The oldest are dropped when there is no room."""
 CREATION, RUNNING = "creation", "running"
 FILES = 8
-"""Of each stream of the bounded channel: when they are full, the oldest is written anew."""
+"""Files per stream of the bounded channel. When all are full, the oldest is overwritten."""
 BUFFER_BYTES = 1 << 20
 BUFFERS = 8
 START_S = 10.0
@@ -67,7 +67,7 @@ FIRST_WITH_FORMATS = (2, 15)
 
 
 def require_lttng() -> None:
-    """Throws BadInput where LTTng is not installed."""
+    """Throws BadInput if LTTng is not installed."""
     for program in ("lttng", "lttng-sessiond"):
         if shutil.which(program) is None:
             raise BadInput(
@@ -77,11 +77,11 @@ def require_lttng() -> None:
 
 
 def _lttng(*arguments: str) -> None:
-    """Runs lttng. Throws RunFailed with what it says."""
+    """Runs lttng. Throws RunFailed with lttng's error message."""
     done = subprocess.run(
         ["lttng", "--no-sessiond", *arguments],
         capture_output=True, text=True, check=False,
-        start_new_session=True,  # a Ctrl-C is for the command that is traced
+        start_new_session=True,  # Ctrl-C must reach only the traced command
     )  # fmt: skip
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).replace("\n", "\n  ")
@@ -89,7 +89,7 @@ def _lttng(*arguments: str) -> None:
 
 
 def _creation_options() -> list[str]:
-    """Chooses the trace format that is read here, where LTTng knows others (from 2.15)."""
+    """Returns the options that select CTF 1.8. LTTng has other formats from 2.15 on."""
     done = subprocess.run(["lttng", "--version"], capture_output=True, text=True, check=False)
     version = re.search(r"(\d+)\.(\d+)", done.stdout)
     is_newer = version is not None and (int(version[1]), int(version[2])) >= FIRST_WITH_FORMATS
@@ -97,14 +97,14 @@ def _creation_options() -> list[str]:
 
 
 class Daemon:
-    """The session daemon of this user: the one that runs, or one that ends with us."""
+    """This user's session daemon: the one that already runs, or one that ends with us."""
 
     def __init__(self) -> None:
         self._own: subprocess.Popen[bytes] | None = None
 
     @property
     def pid(self) -> int | None:
-        """The process id; None: it is not known."""
+        """Returns the process id, or None if it is not known."""
         if self._own is not None:
             return self._own.pid
         home = os.environ.get("LTTNG_HOME") or os.environ.get("HOME", "/")
@@ -154,11 +154,11 @@ class Daemon:
 
 
 class Session:
-    """A session into `directory` while it is entered: all processes of this user, from now on.
+    """Traces all processes of this user into `directory`, within the `with` block.
 
-    `most_bytes` bounds what running costs on disk. With `snapshot` nothing is written until
-    `keep()`: buffers in memory then hold the newest events, for a robot that runs for days.
-    What cannot be ended as it should be is added to `losses`.
+    `most_bytes` bounds the disk space of the run-time events. With `snapshot`, buffers in memory
+    hold the newest events and nothing is written until `keep()`: for a robot that runs for days.
+    A failure to stop the session properly is added to `losses`.
     """
 
     def __init__(self, directory: Path, most_bytes: int, snapshot: bool, losses: list[str]) -> None:
@@ -194,7 +194,7 @@ class Session:
         self._made.clear()
 
     def keep(self) -> None:
-        """Writes what the buffers of a snapshot session hold now."""
+        """Writes the current content of a snapshot session's buffers."""
         _lttng("snapshot", "record", f"--session={self._running}")
 
     def _bound(self) -> list[str]:

@@ -37,7 +37,7 @@ HELP = "record what the callbacks of any ROS 2 node do, with LTTng, and read it 
 TRAILING = "COMMAND"
 MEGABYTE = 1 << 20
 PATIENCE_S = 20.0
-"""How long a command may take to end after each of SIGINT and SIGTERM."""
+"""Seconds that a command has to end after SIGINT, and again after SIGTERM."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +96,7 @@ def _record(arguments: argparse.Namespace) -> int:
     try:
         code = _trace_into(out, command, arguments, losses)
     finally:
-        # Also beside an error of the command, which the caller says.
+        # Reported also if the command failed; the caller reports that failure.
         if losses:
             tell(losses, out)
     print(f"{out}\nrclrt trace import {out} --out RESULTS")
@@ -106,8 +106,8 @@ def _record(arguments: argparse.Namespace) -> int:
 def _trace_into(
     out: Path, command: list[str], arguments: argparse.Namespace, losses: list[str]
 ) -> int:
-    """Records into `out`; returns the command's exit code and adds what was lost to `losses`."""
-    # Of what the command starts; in a snapshot there is none.
+    """Records into `out`. Returns the command's exit code; adds what was lost to `losses`."""
+    # Scheduling events are recorded for a command and its children, not in a snapshot.
     of_scheduling = arguments.most_mb // 4 if command and not arguments.snapshot else 0
     most_bytes = (arguments.most_mb - of_scheduling) * MEGABYTE
     if not of_scheduling:
@@ -139,7 +139,7 @@ def _trace_into(
 
 
 class _Snapshots:
-    """While entered, SIGUSR1 asks for a snapshot, which `take` writes."""
+    """Within the `with` block, SIGUSR1 requests a snapshot, which `take` writes."""
 
     def __init__(self, wanted: bool, losses: list[str]) -> None:
         self._wanted = wanted
@@ -156,7 +156,7 @@ class _Snapshots:
             signal.signal(signal.SIGUSR1, self._before)
 
     def take(self, session: Session) -> None:
-        """Writes what was asked for; a failure is said, and the robot goes on."""
+        """Writes the requested snapshot. A failure is printed, and the robot continues to run."""
         if self._asked:
             self._asked = False
             try:
@@ -172,7 +172,7 @@ class _Snapshots:
 def _trace(
     command: list[str], seconds: float | None, stop: StopSignals, snapshot: Callable[[], None]
 ) -> int:
-    """Runs the command to its end, or waits; returns the command's exit code."""
+    """Runs the command to its end, or waits without one. Returns the exit code."""
     end = None if seconds is None else time.monotonic() + seconds
     if not command:
         print(

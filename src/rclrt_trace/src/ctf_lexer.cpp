@@ -15,7 +15,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 }  // namespace
 
 void Lexer::fail(const std::string& what) const {
-  // What is quoted may be anything.
+  // The quoted text may contain any character.
   std::string text = what;
   std::ranges::replace_if(text, [](char c) { return c < ' ' || c > '~'; }, '?');
   throw MetadataError("line " + std::to_string(token_.line) + ": " + text);

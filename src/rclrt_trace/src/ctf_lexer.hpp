@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a trace's metadata.
+// The tokens of a trace's metadata.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct Token {
   int line = 1;
 };
 
-/// Cuts the text into tokens. Signs are single characters, and ":=" and "...".
+/// Splits the text into tokens. A sign is a single character, ":=" or "...".
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : rest_(text) { advance(); }
 
-  /// Returns the next token, without taking it.
+  /// Returns the next token and leaves it in place.
   const Token& peek() const { return token_; }
-  /// Takes the next token. Throws MetadataError where none can begin.
+  /// Takes the next token. Throws MetadataError if no token can begin here.
   Token take();
   /// Takes the sign if it is next.
   bool take_if(std::string_view sign);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells that packets of a stream file are missing, of another trace, or where they go on.
+// Checks of a stream file: packets that are missing, belong to another trace, or follow damage.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace rclrt::trace::ctf {
 
 namespace {
 
-/// The bytes of a UUID; fewer than 16 if the text is none.
+/// Returns the bytes of a UUID; fewer than 16 if the text is not a UUID.
 std::string uuid_bytes(std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
@@ -29,7 +29,7 @@ std::string uuid_bytes(std::string_view text) {
 
 }  // namespace
 
-/// Throws Damage unless the bytes at `begin` (in bits) are those of the trace's UUID.
+/// Throws Damage unless the bytes at `begin` (in bits) are the trace's UUID.
 void Stream::check_uuid(std::uint64_t begin) const {
   const std::string expected = uuid_bytes(metadata_.uuid);
   const std::string_view found(reinterpret_cast<const char*>(packet_.data()) + begin / 8, 16);
@@ -38,7 +38,7 @@ void Stream::check_uuid(std::uint64_t begin) const {
   }
 }
 
-/// Finds the next place at which the trace's packets can begin: the magic number and the UUID.
+/// Finds the next place where a packet of the trace can begin: the magic number and the UUID.
 bool Stream::find_packet_after(std::uint64_t byte) {
   constexpr std::size_t kPattern = 4 + 16;
   constexpr std::size_t kChunk = 64UL * 1024;
@@ -71,12 +71,12 @@ bool Stream::find_packet_after(std::uint64_t byte) {
   return false;
 }
 
-/// The index that LTTng writes beside a stream says how much there was: a file that is cut off
-/// between two packets looks whole.
+/// Compares the file's size with the index that LTTng writes beside it. A file that is cut off
+/// between two packets looks complete without this check.
 void Stream::compare_with_index() {
   constexpr std::uint32_t kIndexMagic = 0xC1F1DCC1;
   constexpr std::size_t kIndexHeader = 16;
-  constexpr std::size_t kLeastEntry = 16;  // that of which offset and size are read
+  constexpr std::size_t kLeastEntry = 16;  // offset and size, 8 bytes each
   constexpr std::size_t kMostEntry = 4096;
   std::ifstream in(file_.parent_path() / "index" / (file_.filename().string() + ".idx"),
                    std::ios::binary);
@@ -100,7 +100,8 @@ void Stream::compare_with_index() {
     in.seekg(static_cast<std::streamoff>(kIndexHeader + i * entry));
     const std::uint64_t offset = number(8);
     const std::uint64_t size = number(8) / 8;
-    // A file that is written anew keeps the entries behind the end of the new content.
+    // The index of an overwritten file keeps old entries: they lie behind the end of the new
+    // content.
     missing += in && offset >= file_size_ && size > 0 ? 1 : 0;
   }
   if (missing > 0) {

@@ -14,16 +14,17 @@ namespace rclrt::trace::ctf {
 namespace {
 
 constexpr std::size_t kMostEvents = 100'000;
-constexpr std::int64_t kHighestFrequency = 10'000'000'000;  // a second in ns fits above it
+constexpr std::int64_t kHighestFrequency =
+    10'000'000'000;  // times a second in ns fits into 64 bits
 constexpr auto kLatestOffset = static_cast<std::int64_t>(kLatest_ns);
 
-/// Parses the declarations of TSDL that tracers write.
+/// Parses those declarations of TSDL (CTF's metadata language) that tracers write.
 class Parser {
  public:
   Parser(std::string_view text, bool native_is_big_endian)
       : types_(text, native_is_big_endian), lexer_(types_.lexer) {}
 
-  /// The trace's own byte order. Types that stand before it have the one of the constructor.
+  /// Returns the trace's byte order. Types declared before it have the constructor's byte order.
   bool big_endian() const { return types_.big_endian; }
 
   Metadata parse() {
@@ -41,7 +42,7 @@ class Parser {
   void parse_top() {
     const std::string word = lexer_.peek().kind == TokenKind::kWord ? lexer_.peek().text : "";
     if (types_.parse_declaration()) {
-      // It stands in `types_`.
+      // The declared type is in `types_`.
     } else if (word == "trace") {
       parse_trace();
     } else if (word == "stream") {
@@ -176,7 +177,7 @@ class Parser {
 
 constexpr std::uint32_t kPacketMagic = 0x75D11D57;
 constexpr std::size_t kPacketHeader = 37;
-// Where the header has what: sizes are in bits.
+// Offsets of the header's fields in bytes. The sizes that these fields hold are in bits.
 constexpr std::size_t kContentSize = 24;
 constexpr std::size_t kPacketSize = 28;
 constexpr std::size_t kCompression = 32;
@@ -201,7 +202,7 @@ std::uint32_t read_32(std::string_view content, std::size_t at, bool big_endian)
   throw MetadataError("byte " + std::to_string(byte) + ": " + what);
 }
 
-/// The byte order of packets of metadata; none: the content is text.
+/// Returns whether packets of metadata are big-endian; none: the content is text.
 std::optional<bool> packets_are_big_endian(std::string_view content) {
   for (const bool big_endian : {false, true}) {
     std::string magic(4, '\0');
@@ -219,7 +220,7 @@ std::optional<bool> packets_are_big_endian(std::string_view content) {
 }
 
 struct Packet {
-  std::size_t used = 0;  // bytes, with the header
+  std::size_t used = 0;  // bytes, including the header
   std::size_t size = 0;
 };
 
@@ -289,7 +290,7 @@ bool may_be_cut(std::string_view content) {
 Metadata parse_metadata(std::string_view text) {
   Parser parser(text, false);
   Metadata result = parser.parse();
-  // LTTng declares the integers first, in the byte order that the trace states after them.
+  // LTTng declares the integers before the trace's byte order, which applies to them, too.
   return parser.big_endian() ? Parser(text, true).parse() : result;
 }
 

@@ -11,20 +11,21 @@
 
 namespace rclrt::trace::ctf {
 
-/// Says where the metadata cannot be read, and why: "line 12: ...".
+/// An error in the metadata, with its place and reason: "line 12: ...".
 class MetadataError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the text of a metadata file, which is text or packets of it. Throws MetadataError.
+/// Returns the text of a metadata file: plain text, or text in packets. Throws MetadataError.
 std::string metadata_text(std::string_view content);
 
-/// Returns whether the file may lack its end without a trace of it: text has no mark of its end; a
-/// tracer's last packet is padded, but all before it are full. Throws MetadataError.
+/// Returns whether the file may be cut off in a way that its content does not show. Plain text
+/// has no end mark. A tracer pads the last packet and fills all before it; so a file that
+/// ends with a full packet may be cut. Throws MetadataError.
 bool may_be_cut(std::string_view content);
 
-/// Reads the text. Throws MetadataError, for any input that is not what it should be.
+/// Reads the text. Throws MetadataError if the text is not valid metadata.
 Metadata parse_metadata(std::string_view text);
 
 }  // namespace rclrt::trace::ctf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fields of a trace are named, and how one field refers to another.
+// Names of a trace's fields, and references from one field to another.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace rclrt::trace::ctf {
 
-/// Returns the name without the underscore that LTTng puts before the names of users.
+/// Returns the name without the underscore that LTTng adds before user-defined names.
 std::string plain(std::string name);
 
-/// Reads "name", "structure.name", or either behind the name of a scope: "event.fields.name".
-/// Throws MetadataError if something else is next.
+/// Reads "name" or "structure.name", either with a scope before it: "event.fields.name". Throws
+/// MetadataError if anything else follows.
 Reference parse_reference(Lexer& lexer);
 
 }  // namespace rclrt::trace::ctf

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::uint64_t kMostHeaderBytes = 64 * 1024;
 constexpr std::uint64_t kWindowBytes = 2 * kMostHeaderBytes;
-/// A packet is written at once from memory, so it is not larger than a tracer's buffer.
+/// Upper bound of a packet: a tracer writes it from memory at once, so its buffer bounds the size.
 constexpr std::uint64_t kMostPacketBytes = std::uint64_t{1} << 30U;
-// How many types are visited in a packet: more than any real one has.
+// Limit of the types visited in a packet, which no real packet reaches.
 constexpr std::uint64_t kStepsAtLeast = 100'000;
 constexpr std::uint64_t kStepsPerByte = 16;
 constexpr std::uint64_t kMostLostPackets = 1U << 30U;
@@ -39,8 +39,8 @@ Stream::Stream(std::filesystem::path file, const Metadata& metadata, Choice& cho
   compare_with_index();
 }
 
-/// Loads the first bytes of the packet. The file is open only meanwhile: there may be thousands.
-/// One read serves many small packets.
+/// Loads the first bytes of the packet. The file is open only during the read, because a trace may
+/// have thousands of files. One read serves many small packets.
 void Stream::load(std::uint64_t bytes) {
   if (this_packet_ < window_at_ || this_packet_ - window_at_ > window_.size() ||
       window_.size() - (this_packet_ - window_at_) < bytes) {
@@ -93,7 +93,7 @@ bool Stream::next() {
   }
 }
 
-/// Reads the next packet, up to its first event. False: there is none.
+/// Reads the next packet, up to its first event. Returns false if there is none.
 bool Stream::next_packet() {
   if (next_packet_ >= file_size_) {
     return false;
@@ -129,7 +129,7 @@ void Stream::read_packet(std::uint64_t left) {
   next_packet_ = this_packet_ + size / 8;
   next_is_known_ = true;
   if (!take_packet_context()) {
-    at_ = end_ = 0;  // another snapshot has it
+    at_ = end_ = 0;  // read already from another snapshot
     return;
   }
   load(std::min(left, (content + 7) / 8));
@@ -182,7 +182,8 @@ const StreamClass& Stream::find_stream_class() {
   return found->second;
 }
 
-/// The clock goes on from the packet's begin: its other times are not those of an event.
+/// Reads the packet's context and leaves the clock unchanged: only take_packet_context() sets it,
+/// to the packet's begin. The other times of the context belong to no event.
 void Stream::read_packet_context() {
   enter(Scope::kPacketContext);
   const std::uint64_t before = clock_;
@@ -203,7 +204,7 @@ std::int64_t Stream::nanoseconds() const {
                                    clock_ % frequency * kSecond / frequency);
 }
 
-/// Takes what the packet says of itself. False: it was read already.
+/// Processes the packet's context. Returns false if the packet was read already.
 bool Stream::take_packet_context() {
   const bool lossy_before = std::exchange(lossy_, false);
   const Named* const number = find(Scope::kPacketContext, "packet_seq_num");
@@ -212,7 +213,7 @@ bool Stream::take_packet_context() {
     return false;
   }
   if (const Named* const begin = find(Scope::kPacketContext, "timestamp_begin"); begin != nullptr) {
-    // Fewer bits than the clock has follow those of the packet before.
+    // A begin with fewer bits than the clock continues from the previous packet's time.
     if (begin->type->is_clock && begin->type->size < 64) {
       update_time(*begin->type, begin->value);
     } else {
@@ -238,12 +239,12 @@ bool Stream::take_packet_context() {
     lossy_ = lossy_ || discarded->value > discarded_.value_or(0);
     discarded_ = discarded->value;
   }
-  // The count is that of the packet's end: what is lost may be missing in it, or before the next.
+  // The loss count is taken at the packet's end: events may be missing in this packet or after it.
   gap_ = lossy_ || lossy_before;
   return true;
 }
 
-/// Reads the next event of the packet. False: it was not wanted.
+/// Reads the next event of the packet. Returns false if it was not chosen.
 bool Stream::read_event() {
   const std::uint64_t before = at_;
   enter(Scope::kEventHeader);
@@ -251,7 +252,7 @@ bool Stream::read_event() {
     skip_members(*stream_->event_header);
   }
   const Named* const stated =
-      find(Scope::kEventHeader, "id");  // the last one: an extended header has two
+      find(Scope::kEventHeader, "id");  // the last: an extended header has two ids
   const bool is_only = stated == nullptr && stream_->events.size() == 1;
   const std::uint64_t id = stated != nullptr ? stated->value : 0;
   const auto found = is_only ? stream_->events.begin() : stream_->events.find(id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one binary stream of a trace, event by event.
+// Reader of one binary stream of a trace, event by event.
 #pragma once
 
 #include <array>
@@ -20,35 +20,36 @@
 
 namespace rclrt::trace::ctf {
 
-/// The members of a structure that are wanted, and what they are: by their place in it.
+/// The members of a structure that are read, by their place in the structure.
 struct Fields {
-  std::vector<std::pair<std::size_t, std::size_t>> numbers;  ///< member, and where it goes
+  std::vector<std::pair<std::size_t, std::size_t>> numbers;  ///< member and destination
   std::vector<std::pair<std::size_t, std::size_t>> texts;
 };
 
-/// Decides what is read of an event: asked once for each class of events.
+/// Chooses the fields that are read of an event. Called once per event class.
 class Choice {
  public:
   virtual ~Choice() = default;
-  /// Sets what is wanted of the context and of the event's own fields. Returns false when nothing
-  /// is. Places are those of Stream::numbers() and Stream::texts().
+  /// Sets the members to read of the context and of the event's own fields. Returns false if the
+  /// event is to be skipped. Destinations are indices of Stream::numbers() and Stream::texts().
   virtual bool choose(const EventClass& event, const Type* context, Fields& of_context,
                       Fields& of_event) = 0;
 };
 
-/// Which packets were read, by trace, stream and number: snapshots of one session overlap.
+/// The packets already read: trace, stream and number. Needed because snapshots of one session
+/// overlap.
 using SeenPackets = std::set<std::tuple<std::string, std::uint64_t, std::uint64_t>>;
 
-/// A stream file. After a damaged place it goes on with the next packet, if it can tell where that
-/// begins, and says so in `damage()`. Not thread-safe.
+/// A stream file. After damage, reading continues with the next packet if its begin can be found;
+/// `damage()` describes each damaged place. Not thread-safe.
 class Stream {
  public:
   static constexpr std::size_t kPlaces = 12;
 
-  /// `metadata`, `choice` and `seen` must live as long.
+  /// `metadata`, `choice` and `seen` must outlive the stream.
   Stream(std::filesystem::path file, const Metadata& metadata, Choice& choice, SeenPackets& seen);
 
-  /// Goes on to the next event that was chosen. False: there is none.
+  /// Moves to the next chosen event. Returns false if there is none.
   bool next();
 
   std::int64_t time() const { return time_; }
@@ -56,29 +57,31 @@ class Stream {
   const std::uint64_t* numbers() const { return numbers_; }
   std::string_view text(std::size_t place) const { return texts_[place]; }
 
-  /// Whether events before this one are missing: the tracer had no room for them.
+  /// Returns whether the tracer lost events before this one, for lack of room.
   bool after_gap() const { return after_gap_; }
-  /// The number of the file's first packet, and when it begins; none: not known.
+  /// Returns the number and the begin of the file's first packet; none: not known.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> first_packet() const {
     return first_packet_;
   }
-  /// Tells the files of one stream from those of others; none: the trace does not say.
+  /// Returns the number of the stream, the same in all of its files; none: not in the trace.
   std::optional<std::uint64_t> instance() const { return instance_; }
 
-  /// The CPU whose events these are; none: the trace does not say.
+  /// Returns the CPU on which these events occurred; none: not in the trace.
   std::optional<std::uint64_t> cpu() const { return cpu_; }
 
-  std::uint64_t events() const { return events_; }  ///< all so far
-  /// Events that the tracer had no room for, since it began: the same count in each file.
+  std::uint64_t events() const { return events_; }  ///< all events so far
+  /// Returns the events that the tracer lost in this stream for lack of room, since its start. Each
+  /// file of the stream has the count of the whole stream.
   std::uint64_t lost_events() const { return discarded_.value_or(0); }
-  std::uint64_t lost_packets() const { return lost_packets_; }  ///< between those of this file
+  std::uint64_t lost_packets() const { return lost_packets_; }  ///< between packets of this file
   const std::vector<std::string>& damage() const { return damage_; }
-  std::uint64_t packets() const { return packets_; }  ///< all so far that have a content
-  /// How many of them hold an event, or are of a stream, that the metadata does not declare.
+  std::uint64_t packets() const { return packets_; }  ///< non-empty packets so far
+  /// Returns how many packets hold an event, or belong to a stream, that the metadata does not
+  /// declare.
   std::uint64_t undeclared() const { return undeclared_; }
 
  private:
-  /// The packet cannot be read any further.
+  /// Thrown when the rest of the packet cannot be read.
   class Damage : public std::runtime_error {
    public:
     using std::runtime_error::runtime_error;
@@ -88,13 +91,13 @@ class Stream {
     Fields of_context;
     Fields of_event;
   };
-  /// An integer that was read, the length or the tag of what follows it; or a structure, before its
-  /// members.
+  /// An integer that was read (a possible length or tag of a later field), or a structure, which
+  /// comes before its members.
   struct Named {
     std::string_view name;
     std::uint64_t value = 0;
     const Type* type = nullptr;  // null: a structure
-    std::uint32_t depth = 0;     // in how many structures of its scope it is
+    std::uint32_t depth = 0;     // number of structures of its scope that enclose it
   };
 
   bool next_packet();
@@ -135,18 +138,18 @@ class Stream {
   Choice& choice_;
   SeenPackets& seen_;
   std::uint64_t file_size_ = 0;
-  std::uint64_t next_packet_ = 0;  // where it begins, in bytes
+  std::uint64_t next_packet_ = 0;  // its begin, in bytes
   std::uint64_t this_packet_ = 0;
-  std::vector<unsigned char> window_;      // what was read last
-  std::uint64_t window_at_ = 0;            // where in the file it begins
+  std::vector<unsigned char> window_;      // the bytes read last
+  std::uint64_t window_at_ = 0;            // its begin in the file
   std::span<const unsigned char> packet_;  // a part of the window
-  std::uint64_t at_ = 0;                   // in bits, within the packet
-  std::uint64_t end_ = 0;                  // of its content
+  std::uint64_t at_ = 0;                   // position within the packet, in bits
+  std::uint64_t end_ = 0;                  // end of the packet's content, in bits
   std::uint64_t steps_ = 0;
-  std::vector<Named> scope_;  // of the packet and of the event that is read, by Scope
+  std::vector<Named> scope_;  // fields of the current packet and event, by Scope
   std::array<std::size_t, kScopes> scope_begin_{};
   Scope current_ = Scope::kPacketHeader;
-  std::uint32_t depth_ = 0;  // in how many structures of the scope the next field is
+  std::uint32_t depth_ = 0;  // number of structures of the scope that enclose the next field
   const StreamClass* stream_ = nullptr;
   std::uint64_t clock_ = 0;
   std::optional<std::uint64_t> discarded_;
@@ -155,7 +158,7 @@ class Stream {
   std::optional<std::uint64_t> cpu_;
   std::optional<std::pair<std::uint64_t, std::uint64_t>> first_packet_;
   bool lossy_ = false;  // events were lost in the packet before this one, or in it
-  bool gap_ = false;    // before the next event
+  bool gap_ = false;    // events were lost before the next event
   bool after_gap_ = false;
 
   std::int64_t time_ = 0;
@@ -167,7 +170,7 @@ class Stream {
   std::uint64_t lost_packets_ = 0;
   std::uint64_t packets_ = 0;
   std::uint64_t undeclared_ = 0;
-  bool next_is_known_ = false;  // the packet says where the next one begins
+  bool next_is_known_ = false;  // the packet's size gives the begin of the next one
   std::vector<std::string> damage_;
 };
 

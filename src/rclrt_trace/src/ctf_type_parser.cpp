@@ -126,7 +126,7 @@ TypePtr TypeParser::parse_type() {
   }
   ++depth_;
   TypePtr type = parse_type_within();
-  --depth_;  // not after an error, which ends all
+  --depth_;  // skipped by an exception, which ends the parse
   return type;
 }
 
@@ -320,8 +320,8 @@ std::vector<Member> TypeParser::parse_members() {
   return members;
 }
 
-/// Reads "type name", "type name[4]" or "type name[length]"; a type may be several words. The name
-/// is empty if only a type is declared: "struct a { ... };".
+/// Reads "type name", "type name[4]" or "type name[length]". A type may have several words. The
+/// name is empty if the text declares only a type: "struct a { ... };".
 std::pair<std::string, TypePtr> TypeParser::parse_declarator() {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"integer", "floating_point", "string", "struct", "variant", "enum"});
@@ -346,7 +346,7 @@ std::pair<std::string, TypePtr> TypeParser::parse_declarator() {
   return {name, parse_lists(std::move(type))};
 }
 
-/// What stands behind a member's name: "[4]", "[length]", or nothing.
+/// Reads the lengths after a member's name, "[4]" or "[length]", if there are any.
 TypePtr TypeParser::parse_lists(TypePtr type) {
   std::vector<Type> around;
   while (lexer.take_if("[")) {

@@ -20,17 +20,17 @@ namespace rclrt::trace::ctf {
 /// The value on the right of "=".
 struct Value {
   std::optional<std::int64_t> number;
-  std::string text;  // words joined by dots, or a text
+  std::string text;  // words joined by dots, or a quoted text
 };
 
-/// Parses types and the blocks that declarations consist of, and knows the types that have names.
+/// Parses types and the blocks of declarations. Keeps the types that have names.
 class TypeParser {
  public:
   TypeParser(std::string_view text, bool native_is_big_endian)
       : lexer(text), big_endian(native_is_big_endian) {}
 
   Lexer lexer;
-  bool big_endian;  ///< of the trace: of integers that do not say
+  bool big_endian;  ///< the trace's byte order, for integers that do not state their own
 
   using OnValue = std::function<void(const std::string& key, const Value& value)>;
   using OnType = std::function<void(const std::string& key, const TypePtr& type)>;
@@ -62,12 +62,13 @@ class TypeParser {
   std::uint64_t checked_align(std::uint64_t align) const;
   TypePtr keep(const std::string& name, Type type);
 
-  /// Forgets the names that were given within a block, at its end.
+  /// Removes the names declared within a block, at its end.
   class Block;
 
   std::map<std::string, TypePtr> aliases_;
-  std::vector<std::pair<std::string, TypePtr>> hidden_;  // what a name meant before; may be null
-  int depth_ = 0;                                        // within how many types the next one is
+  std::vector<std::pair<std::string, TypePtr>>
+      hidden_;     // a name's type outside of the block; may be null
+  int depth_ = 0;  // number of types around the next one
 };
 
 }  // namespace rclrt::trace::ctf

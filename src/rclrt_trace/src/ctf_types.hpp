@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the metadata of a trace says of its binary streams: types, streams and events. The format is
-// the Common Trace Format 1.8 (https://diamon.org/ctf/v1.8.3/), as LTTng writes it.
+// Declarations in a trace's metadata: types, streams and events. The format is the Common Trace
+// Format 1.8 (https://diamon.org/ctf/v1.8.3/), as LTTng writes it.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace rclrt::trace::ctf {
 
-/// What each packet of a stream begins with.
+/// Magic number at the begin of each packet of a stream.
 inline constexpr std::uint32_t kStreamMagic = 0xC1FC1FC1;
-/// The latest time that is read, in ns: 70 years. Sums of two fit.
+/// The latest time that is accepted, in ns: 70 years. The sum of two such times fits into 64 bits.
 inline constexpr std::uint64_t kLatest_ns = std::uint64_t{1} << 61U;
 
 struct Type;
 using TypePtr = std::shared_ptr<const Type>;
 
-/// The kinds of types. An enumeration is an integer with labels.
+/// Kinds of types. An enumeration is an integer with labels.
 enum class TypeKind : std::uint8_t {
   kInteger,
   kFloat,
@@ -35,12 +35,11 @@ enum class TypeKind : std::uint8_t {
 
 /// A member of a structure, or an option of a variant.
 struct Member {
-  std::string name;  ///< without the underscore that LTTng puts before the names of users
+  std::string name;  ///< without the underscore that LTTng adds before user-defined names
   TypePtr type;
 };
 
-/// The parts of a packet and of an event in which a field can be looked up, in the order in which
-/// they are read.
+/// The parts of a packet and of an event in which a field can be looked up, in reading order.
 enum class Scope : std::uint8_t {
   kPacketHeader,
   kPacketContext,
@@ -51,45 +50,46 @@ enum class Scope : std::uint8_t {
 };
 inline constexpr std::size_t kScopes = 6;
 
-/// Names an integer that was read before: the length of a sequence, the tag of a variant.
+/// A reference to an integer that was read before: the length of a sequence or the tag of a
+/// variant.
 struct Reference {
-  std::optional<Scope> scope{};     ///< none: the nearest structure around the field, then those
-                                    ///< around it, then the scopes before
-  std::vector<std::string> path{};  ///< names of structures, then of the integer
+  std::optional<Scope> scope{};  ///< none: search the enclosing structures, the nearest
+  ///< first, then the scopes before
+  std::vector<std::string> path{};  ///< names of the structures, then of the integer
 };
 
-/// A label of an enumeration: for values from first to last.
+/// A label of an enumeration, for the values from `first` to `last`.
 struct Label {
   std::string name;
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
 
-/// A type; which members count follows from the kind. Sizes are in bits.
+/// A type. Its kind decides which members are used. Sizes are in bits.
 struct Type {
   TypeKind kind = TypeKind::kInteger;
   std::uint64_t size = 0;   ///< of an integer or a float: 1 to 64
   std::uint64_t align = 1;  ///< a power of 2
   bool is_signed = false;
   bool big_endian = false;
-  bool is_clock = false;        ///< its value is (the lower bits of) the time
+  bool is_clock = false;        ///< its value is the time, or the lower bits of it
   std::vector<Label> labels{};  ///< of an enumeration; empty: a plain integer
   std::vector<Member> members{};
-  Reference tag{};        ///< of a variant: the enumeration that chooses
+  Reference tag{};        ///< of a variant: the enumeration that selects the option
   TypePtr element{};      ///< of an array or a sequence
   std::uint64_t count{};  ///< of an array
-  Reference length{};     ///< of a sequence: the integer that has the number of elements
-  int depth = 0;          ///< how deep types are within it
+  Reference length{};     ///< of a sequence: the integer that holds the number of elements
+  int depth = 0;          ///< nesting depth of the types within it
 };
 
-/// An event of a stream.
+/// A class of events of a stream.
 struct EventClass {
   std::string name;
-  TypePtr context;  ///< may be null, as all below
+  TypePtr context;  ///< may be null, like all members below
   TypePtr fields;
 };
 
-/// A kind of stream.
+/// A class of streams.
 struct StreamClass {
   TypePtr packet_context;
   TypePtr event_header;
@@ -97,20 +97,20 @@ struct StreamClass {
   std::map<std::uint64_t, EventClass> events;  ///< by id
 };
 
-/// Everything that the metadata says.
+/// The content of the metadata.
 struct Metadata {
-  std::string uuid;      ///< of the trace; empty: not said
-  std::string hostname;  ///< of the machine; ditto
-  std::string domain;    ///< what was traced: "ust", "kernel"; ditto
-  std::string session;   ///< name of the recording session and when it was created; ditto
-  std::string process;   ///< of a trace of one process (per-pid buffers): which one; ditto
-  std::string clock;     ///< uuid of the clock: the machine's boot; ditto
-  /// The pid namespace of the processes; 0: not said, or said by the events.
+  std::string uuid;      ///< of the trace; empty: not stated
+  std::string hostname;  ///< of the machine; empty: not stated
+  std::string domain;    ///< the traced domain: "ust", "kernel"; empty: not stated
+  std::string session;   ///< the session's name and creation time; empty: not stated
+  std::string process;   ///< with per-pid buffers: the traced process; empty: not stated
+  std::string clock;     ///< UUID of the clock: the machine's boot; empty: not stated
+  /// The pid namespace of the processes; 0: not stated, or stated by the events.
   std::uint64_t pid_namespace = 0;
-  /// What CLOCK_MONOTONIC is behind the time of day; 0: not known.
+  /// The time of day minus CLOCK_MONOTONIC; 0: not known.
   std::int64_t clock_offset_ns = 0;
   std::uint64_t clock_frequency = 1'000'000'000;  ///< in Hz
-  /// The text may be a part of what the tracer wrote: nothing in it marks its end.
+  /// Whether the text may be cut off: it has no end mark.
   bool may_be_cut = false;
   TypePtr packet_header;
   std::map<std::uint64_t, StreamClass> streams;  ///< by id

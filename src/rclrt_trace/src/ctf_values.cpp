@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values within a packet: integers, texts, structures, and the fields that they refer to.
+// Values within a packet: integers, texts, structures, and the fields to which they refer.
 #include <algorithm>
 #include <cstdint>
 
@@ -7,10 +7,10 @@
 
 namespace rclrt::trace::ctf {
 
-/// What is read next is of this scope; those after it are empty.
+/// Begins a scope: the next values belong to it. Clears the scopes after it.
 void Stream::enter(Scope scope) {
   const auto place = static_cast<std::size_t>(scope);
-  // A later event has shorter scopes before it than the one before.
+  // Drops the fields of the previous event from this scope on.
   scope_.resize(place > static_cast<std::size_t>(current_) ? scope_.size() : scope_begin_[place]);
   std::fill(scope_begin_.begin() + static_cast<std::ptrdiff_t>(place), scope_begin_.end(),
             scope_.size());
@@ -33,7 +33,7 @@ std::uint64_t Stream::read_bits(const Type& type) {
       value |= std::uint64_t{bytes[type.big_endian ? count - 1 - i : i]} << (8 * i);
     }
   } else {
-    // Bits of a byte are taken from the end that the byte order says.
+    // The byte order decides from which end the bits of a byte are taken.
     for (std::uint64_t i = 0; i < type.size; ++i) {
       const std::uint64_t place = at_ % 8 + i;
       const unsigned byte = bytes[place / 8];
@@ -57,7 +57,7 @@ std::uint64_t Stream::read_integer(const Type& type) {
   return value;
 }
 
-/// The time that has these lower bits and is not before the last one.
+/// Sets the clock to the earliest time with these lower bits that is not before the last time.
 void Stream::update_time(const Type& type, std::uint64_t value) {
   if (type.size == 64) {
     if (value > kLatest_ns) {
@@ -74,7 +74,7 @@ void Stream::update_time(const Type& type, std::uint64_t value) {
   clock_ = time;
 }
 
-/// Returns the last integer of this name in a scope, in whatever structure it is.
+/// Returns the last integer of this name in a scope, in any structure.
 const Stream::Named* Stream::find(Scope scope, std::string_view name) const {
   const auto place = static_cast<std::size_t>(scope);
   const std::size_t end = scope == current_ ? scope_.size() : scope_begin_[place + 1];
@@ -86,7 +86,7 @@ const Stream::Named* Stream::find(Scope scope, std::string_view name) const {
   return nullptr;
 }
 
-/// Looks up what a length or a tag refers to, from the field that is read now.
+/// Looks up the integer to which a length or a tag of the current field refers.
 const Stream::Named* Stream::find(const Reference& reference) const {
   if (reference.scope) {
     return *reference.scope > current_ ? nullptr : find_within(*reference.scope, reference.path, 0);
@@ -101,8 +101,8 @@ const Stream::Named* Stream::find(const Reference& reference) const {
   return nullptr;
 }
 
-/// From the last member of the structure at `depth` back to its first, then on in the one around
-/// it.
+/// Searches backwards: from the last member of the structure at `depth` to its first member, then
+/// in the structure around it.
 const Stream::Named* Stream::find_within(Scope scope, const std::vector<std::string>& path,
                                          std::uint32_t depth) const {
   const auto place = static_cast<std::size_t>(scope);
@@ -110,7 +110,7 @@ const Stream::Named* Stream::find_within(Scope scope, const std::vector<std::str
   for (std::size_t i = end; i > scope_begin_[place]; --i) {
     const Named& each = scope_[i - 1];
     if (each.depth < depth) {
-      depth = each.depth;  // the structure itself, which does not contain itself
+      depth = each.depth;  // the structure itself: continue in the one around it
     } else if (each.depth == depth && each.name == path.front()) {
       if (const Named* const found = follow(i - 1, end, path); found != nullptr) {
         return found;
@@ -120,7 +120,7 @@ const Stream::Named* Stream::find_within(Scope scope, const std::vector<std::str
   return nullptr;
 }
 
-/// Returns the integer at the end of the path that begins at `at`; null: it ends elsewhere.
+/// Returns the integer at the end of the path that begins at `at`; null if it ends elsewhere.
 const Stream::Named* Stream::follow(std::size_t at, std::size_t end,
                                     const std::vector<std::string>& path) const {
   for (std::size_t part = 1; part < path.size(); ++part) {
@@ -138,7 +138,7 @@ const Stream::Named* Stream::follow(std::size_t at, std::size_t end,
   return scope_[at].type != nullptr ? &scope_[at] : nullptr;
 }
 
-/// Reads past a value. Integers of structures are kept for what follows them.
+/// Reads past a value. Keeps the integers of structures, to which later fields may refer.
 void Stream::skip(const Type& type, std::string_view name) {
   if (steps_-- == 0) {
     steps_ = 0;
@@ -160,7 +160,7 @@ void Stream::skip(const Type& type, std::string_view name) {
       scope_.push_back({name, 0, nullptr, depth_});
       ++depth_;
       skip_members(type);
-      --depth_;  // not after damage, which ends the event
+      --depth_;  // skipped by Damage, which ends the event
       break;
     case TypeKind::kVariant:
       skip(chosen(type), name);
@@ -172,7 +172,8 @@ void Stream::skip(const Type& type, std::string_view name) {
   }
 }
 
-/// The members of a structure are of the scope's current depth. Another type is one member.
+/// Reads past the members of a structure at the scope's current depth. A type of another kind is
+/// one member.
 void Stream::skip_members(const Type& structure) {
   if (structure.kind != TypeKind::kStruct) {
     skip(structure);
@@ -184,7 +185,7 @@ void Stream::skip_members(const Type& structure) {
   }
 }
 
-/// A list is aligned as its elements are, also when it has none.
+/// Reads past a list. It has the alignment of its elements, also when it is empty.
 void Stream::skip_list(const Type& type) {
   std::uint64_t count = type.count;
   if (type.kind == TypeKind::kSequence) {
@@ -234,7 +235,7 @@ const Type& Stream::chosen(const Type& variant) const {
   throw Damage("a variant whose tag has no such value");
 }
 
-/// Reads a text: a string, or bytes up to the first zero.
+/// Reads a text: a string, or an array of bytes up to the first zero.
 void Stream::read_text(const Type& type, std::string& store) {
   store.clear();
   if (type.kind == TypeKind::kString) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of ros2_tracing, of rclrt and of the kernel that a model is made from.
+// The events of ros2_tracing, rclrt and the kernel from which a model is made.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace rclrt::trace {
 
-/// What happened. The fields of each are in kEventTypes.
+/// Kinds of events. kEventTypes has the fields of each.
 enum class EventKind : std::uint8_t {
-  // What there is.
+  // Creation of entities; see is_creation().
   kNodeInit,
   kPublisherInit,
   kSubscriptionInit,
@@ -26,7 +26,7 @@ enum class EventKind : std::uint8_t {
   kSynchronizerInput,
   kExecutorCallback,
   kExecutorEntity,
-  // What happens; see is_creation().
+  // Events at run time.
   kCallbackRelease,
   kCallbackStart,
   kCallbackEnd,
@@ -37,17 +37,17 @@ enum class EventKind : std::uint8_t {
   kTake,
   kEnqueue,
   kDequeue,
-  // Who has a CPU; see is_scheduling().
+  // Switches of threads; see is_scheduling().
   kThreadSwitch,
   kKernelSwitch,
   kSwitchesLost,
-  kLoss,  // no event of a trace: some are missing here
+  kLoss,  // not an event of the trace: events are missing here
 };
 
-/// Returns whether the event says what there is, and not what happens.
+/// Returns whether the event describes an entity, not something that happens at run time.
 constexpr bool is_creation(EventKind kind) { return kind < EventKind::kCallbackRelease; }
 
-/// Returns whether the event says which thread runs: without it the others still say all they do.
+/// Returns whether the event reports which thread runs. The other events are complete without it.
 constexpr bool is_scheduling(EventKind kind) {
   return kind >= EventKind::kThreadSwitch && kind <= EventKind::kSwitchesLost;
 }
@@ -55,8 +55,8 @@ constexpr bool is_scheduling(EventKind kind) {
 inline constexpr std::size_t kMostNumbers = 6;
 inline constexpr std::size_t kMostTexts = 2;
 
-/// The name of an event, and those of its fields that are read: numbers and texts, in the order in
-/// which TraceEvent has them.
+/// The name of an event, and the names of the fields that are read: numbers and texts, in the order
+/// of TraceEvent.
 struct EventType {
   EventKind kind;
   std::string_view name;

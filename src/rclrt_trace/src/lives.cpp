@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 5;  // nodes in a note
 
-/// Sets that are joined, each represented by its least member.
+/// Disjoint sets (union-find). The least member represents its set.
 class Joined {
  public:
   explicit Joined(std::size_t size) : root_(size) { std::iota(root_.begin(), root_.end(), 0U); }
@@ -43,7 +43,7 @@ class Joined {
   std::vector<std::uint32_t> root_;
 };
 
-/// Something that lived from its creation to the last time that it did something.
+/// The life of a node or callback: from its creation to its last activity.
 struct Life {
   std::uint32_t index = 0;
   std::int64_t process = 0;
@@ -55,7 +55,7 @@ std::string milliseconds(std::int64_t time_ns) {
   return std::to_string(time_ns / 1'000'000) + " ms";
 }
 
-/// One step for each layer, from the top down.
+/// Finds lives that follow each other: first of nodes, then of callbacks, then of executors.
 class Finder {
  public:
   explicit Finder(const TracedSystem& system)
@@ -79,7 +79,7 @@ class Finder {
   }
 
  private:
-  /// What starts a callback, by which it is known again; of timers without their period.
+  /// The identity of a callback across lives: its owner and its trigger, without a timer's period.
   using Key =
       std::tuple<std::int64_t, std::uint32_t, TriggerKind, std::string, std::vector<std::uint32_t>>;
 
@@ -103,8 +103,9 @@ class Finder {
     }
   }
 
-  /// Whether one has ended before the other begins. A process that lives may be idle; what a
-  /// process has unloaded does nothing any more.
+  /// Returns whether `one` ended before `other` was created. In different processes, `one` lasts as
+  /// long as its process, which may be idle. In the same process it ends with its last activity,
+  /// because the process may have unloaded it.
   bool precedes(const Life& one, const Life& other) const {
     const auto last = [&](std::int64_t process) {
       return system_.processes()[static_cast<std::size_t>(process)].last_ns;
@@ -115,7 +116,7 @@ class Finder {
   }
 
   void find_nodes() {
-    std::map<std::string, std::vector<Life>> latest;  // by name, of each that lives at once
+    std::map<std::string, std::vector<Life>> latest;  // by name; several if they overlap
     lives_of_node_.assign(system_.nodes().size(), 1);
     for (std::uint32_t i = 0; i < system_.nodes().size(); ++i) {  // in order of creation
       const TracedNode& node = system_.nodes()[i];
@@ -140,7 +141,7 @@ class Finder {
     for (const TracedInput& input : callback.inputs) {
       topics.push_back(input.topic);
     }
-    // Without a node it is of its process.
+    // A callback without a node belongs to its process.
     const bool has_node = callback.node != kNone;
     const std::int64_t process =
         has_node ? -1 : processes_.root(static_cast<std::uint32_t>(callback.process));
@@ -149,12 +150,12 @@ class Finder {
   }
 
   void find_callbacks() {
-    std::map<std::pair<Key, std::int64_t>, std::vector<Life>> latest;  // with the period
-    std::map<std::uint32_t, std::vector<std::uint32_t>> others;  // timers, by node of one life
+    std::map<std::pair<Key, std::int64_t>, std::vector<Life>> latest;  // by key and period
+    std::map<std::uint32_t, std::vector<std::uint32_t>> others;  // timers, by node (one life each)
     for (std::uint32_t i = 0; i < system_.callbacks().size(); ++i) {
       const TracedCallback& callback = system_.callbacks()[i];
       if (callback.kind == TriggerKind::kOther && callback.name.empty()) {
-        continue;  // nothing says what it is
+        continue;  // nothing in the trace identifies it
       }
       const Life life{i, callback.process, callback.created_ns, last_run_[i]};
       std::vector<Life>& alike = latest[{key_of(callback), callback.period_ns}];
@@ -173,10 +174,11 @@ class Finder {
     find_changed_timers(others);
   }
 
-  /// A timer of a later life that none before is like: the one that is missing in that life, in
-  /// order of creation, has got another period.
+  /// Pairs timers with a period that changed between lives. A timer of a later life without an
+  /// equal one before it continues the first timer, in order of creation, that is missing in that
+  /// life.
   void find_changed_timers(const std::map<std::uint32_t, std::vector<std::uint32_t>>& others) {
-    std::map<std::uint32_t, std::vector<std::uint32_t>> before;  // by node of all lives
+    std::map<std::uint32_t, std::vector<std::uint32_t>> before;  // by node (all lives)
     for (const auto& [node, timers] : others) {                  // nodes in order of creation
       std::vector<std::uint32_t>& known = before[nodes_.root(node)];
       std::vector<std::uint32_t> missing;
@@ -201,7 +203,7 @@ class Finder {
     }
   }
 
-  /// Whether one of the lives of the callback is in that life of its node.
+  /// Returns whether a life of the callback belongs to that life of its node.
   bool lives_in(std::uint32_t callback, std::uint32_t node) {
     for (std::uint32_t i = 0; i < system_.callbacks().size(); ++i) {
       if (system_.callbacks()[i].node == node && callbacks_.root(i) == callbacks_.root(callback)) {
@@ -230,7 +232,7 @@ class Finder {
         executors_.join(all.executor, own.executor);
       }
       all.executor = all.executor == kNone ? own.executor : all.executor;
-      all.priority = own.priority ? own.priority : all.priority;  // the latest
+      all.priority = own.priority ? own.priority : all.priority;  // the latest one counts
       all.deadline_ns = own.deadline_ns;
       groups.try_emplace({own.process, own.group}, all.process, all.group);
     }
@@ -285,8 +287,8 @@ class Finder {
   Joined callbacks_;
   Joined executors_;
   std::vector<std::int64_t> last_run_;      // per callback
-  std::vector<std::int64_t> node_last_;     // per node: when a callback of it last ran
-  std::vector<std::size_t> lives_of_node_;  // of that which stands for all
+  std::vector<std::int64_t> node_last_;     // per node: the last end of one of its callbacks
+  std::vector<std::size_t> lives_of_node_;  // at the node that represents all lives
   Lives result_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that die and come again: which nodes and callbacks of a trace are later lives of others.
+// Restarted nodes: finds the nodes and callbacks of a trace that are later lives of others.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace rclrt::trace {
 
-/// What is one, however often it lived. A later life begins when the one before has ended: lives
-/// that overlap are of nodes that run at once, and stay apart.
+/// The lives of each process, node, callback and executor. A later life begins after the one before
+/// has ended. Lives that overlap belong to nodes that run at the same time and stay separate.
 struct Lives {
-  std::vector<std::uint32_t> process_of;   ///< per process: that which stands for all its lives
-  std::vector<std::uint32_t> node_of;      ///< ditto, per node
-  std::vector<std::uint32_t> callback_of;  ///< ditto, per callback
-  std::vector<std::uint32_t> executor_of;  ///< ditto, per executor
-  /// Per callback: as all its lives together have it. What stands for others' lives is complete.
+  std::vector<std::uint32_t> process_of;   ///< per process: the one that represents all its lives
+  std::vector<std::uint32_t> node_of;      ///< the same, per node
+  std::vector<std::uint32_t> callback_of;  ///< the same, per callback
+  std::vector<std::uint32_t> executor_of;  ///< the same, per executor
+  /// Per callback. The callback that represents several lives has the merged data of all of them.
   std::vector<TracedCallback> callbacks;
   std::vector<std::string> notes;
 };
 
-/// Returns what a node is called in notes: with its namespace.
+/// Returns the node's name with its namespace, as notes have it.
 std::string full_name(const TracedNode& node);
 
-/// Finds the lives that follow each other: of nodes of one name, and within a node of callbacks
-/// that are started by the same thing.
+/// Finds lives that follow each other: of nodes with the same name, and within a node of callbacks
+/// with the same trigger.
 Lives find_lives(const TracedSystem& system);
 
 }  // namespace rclrt::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rclrt_trace: LTTng traces of ROS 2 as models and as results.
+// rclrt_trace: makes models and results from LTTng traces of ROS 2.
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ constexpr const char* kUsage =
     "\n"
     "exit code: 0 done, 1 it failed, 2 bad input\n";
 
-/// Says what is wrong with the command line and what was expected.
+/// An error in the command line, with what was expected.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -108,7 +108,8 @@ Arguments parse_arguments(const std::vector<std::string>& given) {
   return result;
 }
 
-/// What may come from a trace or a file's name, without what controls a terminal.
+/// Replaces control characters, which a terminal would obey: texts may come from a trace or a
+/// file's name.
 std::string printable(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7F; }, '?');
@@ -144,7 +145,7 @@ void say_counts(const ReadCounts& counts) {
   }
 }
 
-/// Opened before the trace is read: what cannot be written is said at once.
+/// Opens the output before the trace is read, to report at once if it cannot be written.
 recorder::ResultsDirectory open_output(const std::filesystem::path& output) {
   try {
     return recorder::ResultsDirectory(output);
@@ -167,7 +168,7 @@ ReadCounts read_system(const Arguments& arguments, TracedSystem& system) {
   return counts;
 }
 
-/// Prints what the recording lost, a line for each kind and place of it.
+/// Prints what the recording lost: one line for each kind and place.
 void print_losses(const std::filesystem::path& trace) {
   const ReadCounts counts = read_trace(trace, [](const TraceEvent&) {});
   if (counts.lost > 0) {

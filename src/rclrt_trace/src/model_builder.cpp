@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which callbacks there are, where they run, what starts them and what they publish.
+// Callbacks of the model: where they run, their triggers and their publications.
 #include "model_builder.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace rclrt::trace {
 
 namespace {
 
-/// What the model takes; a damaged trace may say anything.
+/// Limit of the model. A damaged trace may have any value.
 constexpr int kMostCpus = 1024;
 
 std::string process_name(const TracedSystem& system, std::int64_t process) {
@@ -27,7 +27,7 @@ std::string process_name(const TracedSystem& system, std::int64_t process) {
   return "process " + std::to_string(pid);
 }
 
-/// Each CPU that the model takes, once.
+/// Returns the CPUs that the model accepts, sorted and without duplicates.
 std::vector<int> allowed(std::vector<int> cpus) {
   std::ranges::sort(cpus);
   cpus.erase(std::ranges::unique(cpus).begin(), cpus.end());
@@ -66,7 +66,7 @@ void ModelBuilder::name_topics() {
   }
 }
 
-/// What the model has no part of: what serves tools and the middleware.
+/// Returns whether the callback serves only tools or the middleware. The model leaves it out.
 bool ModelBuilder::is_of_tools(std::uint32_t number) const {
   const TracedCallback& callback = callback_at(number);
   if (callback.kind == TriggerKind::kService) {
@@ -123,7 +123,7 @@ std::string ModelBuilder::callback_name(std::uint32_t traced,
   const TracedCallback& callback = callback_at(traced);
   const bool own_name = !callback.name.empty() && !callback.name.starts_with('/');
   if (callback.priority && own_name && callback.name != "timer") {
-    return callback.name;  // rclrt's, which its author chose
+    return callback.name;  // rclrt's name, chosen by the author
   }
   const std::string node = callback.node == kNone ? "" : system_.nodes()[callback.node].name + "_";
   switch (callback.kind) {
@@ -141,7 +141,8 @@ std::string ModelBuilder::callback_name(std::uint32_t traced,
   return node + (callback.name.empty() ? "callback" : callback.name);
 }
 
-/// Callbacks that share a thread are of one executor, and so are threads that share a callback.
+/// Returns an executor per callback. Callbacks that share a thread have the same executor; so do
+/// threads that share a callback.
 std::vector<std::uint32_t> ModelBuilder::executors_by_thread() {
   std::vector<std::uint32_t> group(system_.threads().size());
   std::iota(group.begin(), group.end(), 0U);
@@ -164,7 +165,8 @@ std::vector<std::uint32_t> ModelBuilder::executors_by_thread() {
   return result;
 }
 
-/// What is one executor: rclrt says it, in each life; else threads do.
+/// Returns the identity of the callback's executor: from rclrt's events if there are any, the same
+/// in each life; else from the threads.
 std::uint32_t ModelBuilder::executor_key(std::uint32_t number,
                                          const std::vector<std::uint32_t>& by_thread) {
   const std::uint32_t executor = callback_at(number).executor;
@@ -213,7 +215,8 @@ void ModelBuilder::place() {
   assign_slots();
 }
 
-/// Numbers the threads of each executor; one whose life follows another's has the same number.
+/// Numbers the threads of each executor. A thread of another process that begins after one has
+/// ended gets the same number.
 void ModelBuilder::assign_slots() {
   struct Span {
     std::int64_t first_ns = INT64_MAX;
@@ -230,7 +233,7 @@ void ModelBuilder::assign_slots() {
   }
   model_.slot_of.assign(system_.threads().size(), 0);
   std::map<std::size_t, std::vector<Span>> slots;
-  std::map<std::size_t, std::vector<std::int64_t>> processes;  // of the last thread of each slot
+  std::map<std::size_t, std::vector<std::int64_t>> processes;  // process of each slot's last thread
   for (const auto& [key, span] : spans) {
     const auto& [executor, thread] = key;
     const std::int64_t process = system_.threads()[thread].process;
@@ -306,7 +309,7 @@ void ModelBuilder::connect() {
     if (taken.size() < 2 || callback.kind() != model::CallbackKind::kSubscription) {
       continue;
     }
-    // Messages of each topic are answered on what was published for them.
+    // The routes: for each input, the topics that were published for its messages.
     callback.routes.resize(taken.size());
     for (std::size_t input = 0; input < taken.size(); ++input) {
       for (const auto& [from, output] : traced.outputs) {

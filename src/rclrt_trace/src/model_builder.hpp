@@ -15,28 +15,29 @@
 
 namespace rclrt::trace {
 
-/// The longest time that the model takes, in nanoseconds: an hour.
+/// The longest time that the model accepts, in nanoseconds: an hour.
 inline constexpr std::int64_t kLongestTime = 3'600'000'000'000;
 
-/// The longest topic and namespace that the model takes, which are rmw's.
+/// The longest topic and namespace that the model accepts: rmw's limits.
 inline constexpr std::size_t kLongestTopic = 247;
 inline constexpr std::size_t kLongestNamespace = 245;
 
-/// Returns whether the model takes the name as it is.
+/// Returns whether the model accepts the name unchanged.
 bool is_token(std::string_view text);
-/// Returns whether the model takes the topic or, with `at_most` characters, the namespace as it is.
+/// Returns whether the model accepts the topic or namespace, of at most `at_most` characters,
+/// unchanged.
 bool is_topic(std::string_view text, std::size_t at_most);
-/// Returns a name that the model takes: letters, digits and single underscores.
+/// Returns a name that the model accepts: letters, digits and single underscores.
 std::string as_token(std::string_view text);
-/// Returns a topic or namespace of such names.
+/// Returns a topic or namespace that consists of such names.
 std::string as_topic(std::string_view text);
 
-/// Names that the model takes, each once.
+/// Unique names that the model accepts.
 class Names {
  public:
-  /// Keeps a name for what has it: unique() does not return it for another text.
+  /// Reserves a name for its owner: unique() does not return it for another text.
   void reserve(std::string_view text);
-  /// Returns the text if the model takes it and it was not returned before; else a name like it.
+  /// Returns the text if the model accepts it and it was not returned before; else a similar name.
   std::string unique(std::string_view text);
 
  private:
@@ -44,17 +45,17 @@ class Names {
   std::set<std::string, std::less<>> reserved_;
 };
 
-/// Topics or namespaces as the model takes them: those that it takes as they are, and for each
-/// other one a name of its own.
+/// Topics or namespaces as the model has them. A name that the model accepts is unchanged; each
+/// other one gets a unique name.
 class TopicNames {
  public:
-  /// The longest name that the model takes as it is.
+  /// Sets the longest name that the model accepts unchanged.
   explicit TopicNames(std::size_t at_most) : at_most_(at_most) {}
-  /// Keeps the name if the model takes it as it is. Called for all before the first name().
+  /// Reserves the name if the model accepts it unchanged. Call it for all names before name().
   void reserve(std::string_view text);
-  /// Returns the name of `text`: the same one each time.
+  /// Returns the name of `text`, always the same one.
   const std::string& name(std::string_view text);
-  /// Returns whether the model has another name.
+  /// Returns whether the model has another name for it.
   bool is_changed(std::string_view text) { return name(text) != text; }
 
  private:
@@ -63,24 +64,24 @@ class TopicNames {
   std::set<std::string, std::less<>> taken_;
 };
 
-/// Builds one model; its functions are called in the order in which they stand here.
+/// Builds one model. Call its functions in the order of their declarations.
 class ModelBuilder {
  public:
   ModelBuilder(const TracedSystem& system, const std::string& name);
 
-  /// Chooses the callbacks that ran, and gives them names.
+  /// Chooses the callbacks that ran and names them.
   void choose_callbacks();
-  /// Makes executors and nodes.
+  /// Adds executors and nodes.
   void place();
-  /// Says what starts each callback and what it publishes.
+  /// Sets the trigger and the publications of each callback.
   void connect();
   /// Turns subscriptions into events until the graph has no cycle.
   void break_cycles();
-  /// Observed execution times, groups and priorities.
+  /// Adds observed execution times, groups and priorities.
   void add_timing();
-  /// Proposes chains.
+  /// Adds proposed chains.
   void add_chains();
-  /// Says what reading could not follow.
+  /// Adds notes on what could not be followed in the trace.
   void note_gaps();
 
   TracedModel finish();
@@ -92,12 +93,12 @@ class ModelBuilder {
     std::uint32_t life = 0;    // the traced callback
     std::int64_t sent_ns = 0;  // the time of day of its message; 0: not known
   };
-  struct Runs {                           // of one callback, in all its lives
+  struct Runs {                           // runs of one callback, in all its lives
     std::vector<Run> times;               // ascending
     std::vector<std::int64_t> durations;  // ascending; see has_cpu_times
     std::set<std::uint32_t> threads;
-    bool has_cpu_times = false;  // durations are CPU times, of the runs of which they are known
-    std::int64_t longest_wait_ns = 0;  // in one of these
+    bool has_cpu_times = false;        // durations are CPU times, only of runs that have one
+    std::int64_t longest_wait_ns = 0;  // of one of these runs
   };
 
   void collect_runs();
@@ -108,7 +109,7 @@ class ModelBuilder {
   bool is_explained(const TracedInput& input, std::uint64_t runs) const;
   const TracedCallback& callback_at(std::uint32_t number) const { return lives_.callbacks[number]; }
   std::string callback_name(std::uint32_t traced, std::map<std::uint32_t, int>& timers);
-  /// The topic's name as the model takes it.
+  /// Returns the topic's name in the model.
   const std::string& topic(std::uint32_t index) const { return topics_[index]; }
   std::vector<std::uint32_t> executors_by_thread();
   std::uint32_t executor_key(std::uint32_t number, const std::vector<std::uint32_t>& by_thread);
@@ -137,9 +138,9 @@ class ModelBuilder {
   std::vector<Runs> runs_;
   std::vector<std::uint32_t> traced_of_;          // per callback of the application
   std::vector<std::string> topics_;               // per topic: its name in the model
-  std::set<std::uint32_t> published_;             // topics
-  std::map<std::uint32_t, std::size_t> nodes_;    // traced node: node of the application
-  std::map<std::int64_t, std::size_t> nameless_;  // process: node for callbacks without one
+  std::set<std::uint32_t> published_;             // topics that callbacks publish
+  std::map<std::uint32_t, std::size_t> nodes_;    // node of the application, by traced node
+  std::map<std::int64_t, std::size_t> nameless_;  // by process: node for callbacks without one
   TopicNames name_spaces_;
   std::vector<std::uint32_t> executor_of_;  // per traced callback
   Names callback_names_;

@@ -19,22 +19,22 @@ namespace rclrt::trace {
 
 namespace {
 
-constexpr int kHighestPriority = 1'000'000;  // as the model has it
+constexpr int kHighestPriority = 1'000'000;  // the model's limit
 
-/// A wait in a run that is worth a note, and no part of its execution time.
+/// From this length on, a wait within a run is noted and is not part of the execution time.
 constexpr std::int64_t kNotedWait_ns = 500'000;
 
-/// More ways than anybody reads: the model then needs its chains by hand.
+/// Most chains that are proposed. With more, chains must be chosen by hand.
 constexpr std::size_t kMostChains = 200;
 
-/// Finds an edge that closes a cycle: the callback that it leads to; none without a cycle.
+/// Finds an edge that closes a cycle. Returns the callback to which it leads; none without a cycle.
 class CycleSearch {
  public:
   explicit CycleSearch(const model::Application& application)
       : application_(application), state_(application.callbacks.size(), State::kNew) {}
 
   std::optional<std::size_t> find() {
-    // From what starts by itself, so that what is cut leads back.
+    // Begins at timers and events, so that the edge that is cut leads back.
     for (const bool spontaneous : {true, false}) {
       for (std::size_t i = 0; i < state_.size(); ++i) {
         if (application_.callbacks[i].takes_messages() != spontaneous) {
@@ -83,7 +83,7 @@ void ModelBuilder::collect_runs() {
     runs.times.push_back({instance.start_ns, instance.end_ns, instance.callback, instance.sent_ns});
     runs.threads.insert(instance.thread);
     if (instance.scheduled || !runs.has_cpu_times) {
-      // A short wait is part of it, as for a lock of the middleware.
+      // A short wait, such as for a lock of the middleware, is part of the execution time.
       const bool is_noted = instance.waited_ns >= kNotedWait_ns;
       runs.durations.push_back(instance.cpu_ns() +
                                (instance.scheduled && !is_noted ? instance.waited_ns : 0));
@@ -108,7 +108,8 @@ void ModelBuilder::break_cycles() {
   }
 }
 
-/// The model's priority of each traced one: the same, or ranks where the model has no such numbers.
+/// Returns the model's priority for each traced one: the same number, or its rank if the model does
+/// not allow the number.
 std::map<int, int> ModelBuilder::priorities_in_model() const {
   std::map<int, int> result;
   for (const std::uint32_t traced : traced_of_) {
@@ -219,7 +220,7 @@ void ModelBuilder::add_groups() {
   }
 }
 
-/// Whether the two ever ran at the same time, which two members of a group never do.
+/// Returns whether the two callbacks ever ran at the same time. Members of one group never do.
 bool ModelBuilder::overlap(std::uint32_t one, std::uint32_t other) const {
   const Runs& a = runs_[one];
   const Runs& b = runs_[other];
@@ -249,7 +250,7 @@ void ModelBuilder::add_chains() {
                            " ways lead from timers and events to sinks: chains are those of the "
                            "first, state the ones that matter");
   }
-  // Shorter deadlines are more urgent (deadline monotonic), where the trace has no priorities.
+  // Without priorities in the trace: deadline monotonic, a shorter deadline is more urgent.
   std::set<model::Nanoseconds, std::greater<>> deadlines;
   for (const model::Chain& chain : application_.chains) {
     deadlines.insert(chain.deadline);
@@ -277,7 +278,7 @@ void ModelBuilder::add_chains_from(std::size_t source, std::vector<std::size_t>&
   const std::size_t before = application_.chains.size();
   for (const std::size_t next : application_.successors(way.back())) {
     way.push_back(next);
-    // Routes may let no message through along this way.
+    // Routes may block every message on this path.
     const auto entries = application_.entries({.id = "", .callbacks = way});
     if (!entries.back().empty()) {
       add_chains_from(source, way);

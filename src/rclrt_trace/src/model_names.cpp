@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of ROS as the model takes them.
+// Converts names of ROS into names that the model accepts.
 #include <algorithm>
 #include <cctype>
 
@@ -9,9 +9,9 @@ namespace rclrt::trace {
 
 namespace {
 
-// rmw's limits, which are the model's.
+// rmw's limits, which are also the model's.
 constexpr std::size_t kLongestNode = 255;
-/// What is shortened keeps room for the number that tells it from others.
+/// Length of a shortened name, which leaves room for a number that makes it unique.
 constexpr std::size_t kLongestMadeName = 200;
 
 bool is_alphanumeric(char c) {
@@ -21,7 +21,7 @@ bool is_alphanumeric(char c) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The text with a number behind it, of which it is none yet.
+/// Returns the text with the first number behind it that makes it unique.
 template <typename Taken>
 std::string numbered(const std::string& text, const Taken& is_taken) {
   std::string result = text;

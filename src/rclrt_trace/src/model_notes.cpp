@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace does not tell, in words.
+// Notes on what a trace does not contain.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace rclrt::trace {
 
-/// Names what runs outside of what a trace tells: nodes of which it has no callback at all.
+/// Names the nodes that have no callback at all in the trace.
 void ModelBuilder::note_silent_nodes() {
   std::set<std::int64_t> heard;
   for (const TracedCallback& callback : system_.callbacks()) {
@@ -34,9 +34,10 @@ void ModelBuilder::note_silent_nodes() {
   }
 }
 
-/// Names the timers that may publish what their nodes have been sent: no event says so.
+/// Names the timers that may publish data which their nodes received before. No event shows this.
 void ModelBuilder::note_republishing() {
-  std::map<std::uint32_t, std::string> stored;  // by node: what takes messages and publishes none
+  std::map<std::uint32_t, std::string>
+      stored;  // by node: a callback that takes messages and publishes none
   for (const std::uint32_t each : traced_of_) {
     const TracedCallback& callback = callback_at(each);
     if (callback.kind == TriggerKind::kSubscription && callback.outputs.empty()) {
@@ -56,7 +57,7 @@ void ModelBuilder::note_republishing() {
   }
 }
 
-/// Names the threads that publish while they run no callback: what they compute is in no model.
+/// Names the threads that publish outside of callbacks: the model does not have their work.
 void ModelBuilder::note_outside_work() {
   std::map<std::uint32_t, std::pair<std::string, std::uint64_t>> work;  // by thread
   for (const OutsideWork& each : system_.outside_work()) {
@@ -79,7 +80,7 @@ void ModelBuilder::note_outside_work() {
   }
 }
 
-/// Says how much runs on threads that have no callbacks: no model has it.
+/// Notes the CPU time of threads without callbacks: the model does not have it.
 void ModelBuilder::note_other_threads() {
   for (const OtherThreads& each : system_.other_threads()) {
     const std::int64_t seen_ns = std::max<std::int64_t>(system_.observed_ns(), 1);
@@ -96,7 +97,7 @@ void ModelBuilder::note_other_threads() {
   }
 }
 
-/// Names the services of tools that ran: they have no part in what the robot does all the time.
+/// Names the services of tools that ran: they are not part of the robot's regular work.
 void ModelBuilder::note_tool_services() {
   std::size_t services = 0;
   std::size_t runs = 0;

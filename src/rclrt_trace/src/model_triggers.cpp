@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What starts each callback of a traced model.
+// Triggers of the callbacks of a traced model.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -14,19 +14,19 @@ namespace rclrt::trace {
 
 namespace {
 
-// What the model takes; a damaged trace may say anything.
+// Limits of the model. A damaged trace may have any value.
 constexpr std::int64_t kShortestTime = 1'000;
 constexpr std::size_t kDeepestQueue = 10'000;
 constexpr std::size_t kMostSyncTopics = 9;
 constexpr std::size_t kMostTopics = 100;
-/// One message in so many may come from elsewhere: such as one that a constructor published.
+/// One message in so many may come from outside of callbacks, such as from a constructor.
 constexpr std::uint64_t kExplained = 50;
 constexpr std::uint64_t kAtStart = 5;
 
 }  // namespace
 
-/// Throws TraceError when nothing in the trace says what callbacks publish, though they take what
-/// others publish: a model of it would have an event for each.
+/// Throws TraceError if callbacks take messages from publishers of the trace, but the trace has no
+/// event of a publication. A model would make each such callback an event.
 void ModelBuilder::require_publications() const {
   if (system_.gaps().publications > 0) {
     return;
@@ -53,7 +53,7 @@ void ModelBuilder::require_publications() const {
   }
 }
 
-/// Makes the callback a timer if the trace says so and the model can have it.
+/// Makes the callback a timer if the trace has its period and the model accepts it.
 bool ModelBuilder::set_timer(std::size_t index) {
   const TracedCallback& traced = callback_at(traced_of_[index]);
   if (traced.kind != TriggerKind::kTimer || traced.period_ns <= 0) {
@@ -70,7 +70,7 @@ bool ModelBuilder::set_timer(std::size_t index) {
   return true;
 }
 
-/// Says where the messages of a topic come from that no callback publishes.
+/// Returns, in words, the source of messages that no callback publishes.
 std::string ModelBuilder::outside_of(const TracedInput& input) const {
   const auto work = std::ranges::find(system_.outside_work(), input.topic, &OutsideWork::topic);
   if (work != system_.outside_work().end()) {
@@ -83,8 +83,9 @@ std::string ModelBuilder::outside_of(const TracedInput& input) const {
   return "which no callback of the trace publishes";
 }
 
-/// Returns whether callbacks published the messages of an input that ran a callback so often. Where
-/// a thread outside of callbacks published many of them, their rate is more than that of callbacks.
+/// Returns whether callbacks published nearly all messages of an input. `runs`: of the callback
+/// that takes them. If a thread outside of callbacks published many of them, their rate is higher
+/// than that of the publishing callbacks.
 bool ModelBuilder::is_explained(const TracedInput& input, std::uint64_t runs) const {
   if (input.topic == kNone || !published_.contains(input.topic)) {
     return false;
@@ -149,7 +150,7 @@ void ModelBuilder::set_trigger(std::size_t index) {
     model_.notes.push_back("callback '" + callback.id + "' takes " + std::to_string(too_many) +
                            " topics more than the model allows: left out");
   }
-  if (topics.empty() || partly) {  // with the rates of callbacks it would be too rare
+  if (topics.empty() || partly) {  // the callbacks' rates would be too low for it
     callback.trigger = event_of(number);
     model_.stands_for_other[index] = true;
     model_.notes.push_back(
@@ -176,7 +177,7 @@ model::Event ModelBuilder::event_of(std::uint32_t traced) const {
     least = std::min(least, interval);
     most = std::max(most, interval);
   };
-  // Messages that waited run at once: when they were sent says how often they come.
+  // Queued messages run back to back, so intervals are taken between the times of sending.
   std::set<std::int64_t> sent;
   for (const Run& run : times) {
     sent.insert(run.sent_ns);

@@ -25,12 +25,12 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostPacketBytes = 64UL * 1024;
 constexpr std::uint64_t kLeastFileBytes = 8UL * 1024;
-constexpr std::size_t kHeaderBytes = 4 + 16 + 4 + 8 + 5 * 8;  // of a packet, and its context
+constexpr std::size_t kHeaderBytes = 4 + 16 + 4 + 8 + 5 * 8;  // a packet's header and context
 constexpr std::uint8_t kSwitchId = 0;
 constexpr std::uint8_t kLostId = 1;
 constexpr std::chrono::milliseconds kPause{200};
 
-/// What the streams are made of; the reader knows the names of the events and of their fields.
+/// Declarations of the streams' types. The reader uses the names of these events and fields.
 constexpr std::string_view kTypes = R"(
 stream {
   id = 0;
@@ -62,8 +62,8 @@ constexpr std::string_view kClockType = R"(
 typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := clock64_t;
 )";
 
-/// Returns how far CLOCK_MONOTONIC is behind the wall clock: of several readings of both the one
-/// that took least.
+/// Returns the wall clock's time minus CLOCK_MONOTONIC. Reads both clocks several times and uses
+/// the reading that took the least time.
 std::chrono::nanoseconds offset_from_epoch() {
   using Wall = std::chrono::system_clock;
   using Monotonic = std::chrono::steady_clock;
@@ -82,8 +82,8 @@ std::chrono::nanoseconds offset_from_epoch() {
   return offset;
 }
 
-/// Returns the clock as LTTng describes it, with the UUID of the boot, by which other readers of
-/// CTF know that both traces have one clock.
+/// Returns the clock's declaration as LTTng writes it. The UUID of the boot shows other readers of
+/// CTF that both traces have the same clock.
 std::string clock_of_this_boot() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;
@@ -109,7 +109,7 @@ std::string host_name() {
   return result;
 }
 
-/// The namespace in which the kernel tells us process ids: our own; 0: it does not say.
+/// Returns the pid namespace of the process ids that the kernel reports: our own; 0: not known.
 std::uint64_t pid_namespace() {
   struct stat status{};
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;

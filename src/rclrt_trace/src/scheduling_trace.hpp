@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes switches of threads as a trace, beside those of LTTng and in the same format.
+// Writer of thread switches as a trace beside LTTng's, in the same format.
 #pragma once
 
 #include <array>
@@ -14,18 +14,18 @@
 
 namespace rclrt::trace {
 
-/// A trace of its own, of one stream for each CPU, bounded on disk: each stream has two files, and
-/// the older one is written anew when the other is full; a file has 8 KiB at least. Not
+/// A separate trace with one stream per CPU and a bound on its disk usage. Each stream has two
+/// files; when one is full, the older one is overwritten. A file has at least 8 KiB. Not
 /// thread-safe.
 class SchedulingTrace {
  public:
-  /// Makes the directory, and the metadata in it. Throws std::system_error where it cannot.
+  /// Creates the directory and its metadata. Throws std::system_error if this fails.
   SchedulingTrace(std::filesystem::path directory, std::size_t cpus, std::uint64_t most_bytes);
 
-  /// Those of one CPU in order of time.
+  /// Adds a switch. Those of one CPU must come in order of time.
   void add(std::size_t cpu, const ThreadSwitch& change);
 
-  /// Writes what was added. Throws std::system_error where it cannot.
+  /// Writes what was added. Throws std::system_error if this fails.
   void flush();
 
  private:
@@ -34,7 +34,7 @@ class SchedulingTrace {
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
     std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;  // of the file that is written to
+    std::uint64_t bytes = 0;  // size of the current file
     std::size_t file = 0;
     std::ofstream out;
   };
@@ -51,9 +51,9 @@ class SchedulingTrace {
   std::vector<Stream> streams_;
 };
 
-/// Records the switches of what the process `pid` starts from now on, until `stop` can be read.
-/// Prints "ready" when it has begun. Throws std::system_error, before it has made anything where
-/// the kernel refuses.
+/// Records the thread switches of all processes that `pid` starts from now on, until `stop` is
+/// readable. Prints "ready" when recording has begun. Throws std::system_error; if the kernel
+/// refuses, nothing has been created yet.
 void record_scheduling(pid_t pid, const std::filesystem::path& directory, std::uint64_t most_bytes,
                        int stop);
 

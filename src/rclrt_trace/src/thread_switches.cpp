@@ -20,7 +20,7 @@ namespace rclrt::trace {
 
 namespace {
 
-/// What every user may lock for each CPU is 516 KiB: these, and the page of the indices.
+/// Every user may lock 516 KiB per CPU: this buffer, and the page with its indices.
 constexpr std::size_t kMostBytes = 512UL * 1024;
 constexpr std::size_t kLeastBytes = 32UL * 1024;
 
@@ -35,7 +35,7 @@ int open_event(pid_t pid, int cpu) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.config = PERF_COUNT_SW_DUMMY;  // counts nothing: only the records are wanted
+  attributes.config = PERF_COUNT_SW_DUMMY;  // counts nothing: only the records are used
   attributes.context_switch = 1;
   attributes.inherit = 1;
   attributes.exclude_kernel = 1;
@@ -54,13 +54,14 @@ int open_event(pid_t pid, int cpu) {
 
 }  // namespace
 
-/// The records of one CPU: the kernel writes at data_head, which only it changes, and we read at
-/// data_tail, which only we change; what lies between them is ours.
+/// The records of one CPU. The kernel writes at data_head, which only the kernel changes. We read
+/// at data_tail, which only we change. The records from data_tail to data_head are ours.
 class ThreadSwitches::Ring {
  public:
   explicit Ring(int descriptor) : descriptor_(descriptor) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    for (size_ = kMostBytes; size_ >= kLeastBytes; size_ /= 2) {  // others may have locked some
+    for (size_ = kMostBytes; size_ >= kLeastBytes;
+         size_ /= 2) {  // other processes may have locked some
       void* const memory =
           mmap(nullptr, page + size_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
       if (memory != MAP_FAILED) {
@@ -84,7 +85,7 @@ class ThreadSwitches::Ring {
 
   int descriptor() const { return descriptor_; }
 
-  /// Who was followed has ended, with all that it has started.
+  /// Returns whether the followed process and all that it started have ended.
   bool has_ended() const { return has_ended_; }
   void end() { has_ended_ = true; }
 
@@ -106,7 +107,7 @@ class ThreadSwitches::Ring {
   }
 
  private:
-  /// A record may go on at the begin of the memory.
+  /// Reads `bytes` bytes; a record may wrap around to the begin of the buffer.
   void read(std::uint64_t at, void* into, std::size_t bytes) const {
     const std::size_t place = at % size_;
     const std::size_t first = std::min(bytes, size_ - place);
@@ -133,7 +134,7 @@ class ThreadSwitches::Ring {
   }
 
   ThreadSwitch lost_at(std::uint64_t at, const perf_event_header& header) const {
-    std::uint64_t lost = 0;  // behind the event's id
+    std::uint64_t lost = 0;  // comes after the event's id
     read(at + sizeof header + sizeof(std::uint64_t), &lost, sizeof lost);
     return {.time_ns = static_cast<std::int64_t>(sample_of(at, header).time),
             .lost = std::max<std::uint64_t>(lost, 1)};

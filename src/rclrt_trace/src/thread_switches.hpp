@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the threads of a process and of all that it starts run and do not, as the kernel says it
-// without privileges: records of context switches of perf_event_open(2).
+// Context switches of a process's threads and of all processes that it starts: records of
+// perf_event_open(2), which needs no privileges for them.
 #pragma once
 
 #include <sys/types.h>
@@ -14,47 +14,47 @@
 
 namespace rclrt::trace {
 
-/// What a thread does from a switch on.
+/// The state of a thread after a switch.
 enum class ThreadState : std::uint8_t {
   kRuns,
-  kPreempted,  ///< it could go on, and something else runs
+  kPreempted,  ///< it could run, but another thread runs
   kWaits,
 };
 
-/// A switch of one thread, or how many the kernel had no room for.
+/// A switch of one thread, or the number of switches that the kernel had no room for.
 struct ThreadSwitch {
   std::int64_t time_ns = 0;  ///< CLOCK_MONOTONIC
   std::int32_t pid = 0;
   std::int32_t tid = 0;
   ThreadState state = ThreadState::kRuns;
-  std::uint64_t lost = 0;  ///< not 0: no switch; up to this time so many are missing
+  std::uint64_t lost = 0;  ///< if not 0, no switch: number of switches lost before `time_ns`
 };
 
-/// The switches of what a thread starts, wherever it runs, kept by the kernel until they are
-/// taken: half a megabyte for each CPU, some 16 000 switches. Not thread-safe.
+/// The switches of all that a thread starts, on every CPU. The kernel keeps them until they are
+/// taken: half a megabyte per CPU, some 16 000 switches. Not thread-safe.
 class ThreadSwitches {
  public:
-  /// From now on: the main thread of the process `pid`, and the processes and threads that it
-  /// starts, with all that these start. Throws std::system_error where the kernel refuses it:
-  /// EACCES with /proc/sys/kernel/perf_event_paranoid above 2 and without CAP_PERFMON.
+  /// Begins to follow the main thread of the process `pid`, the processes and threads that it
+  /// starts from now on, and all that these start. Throws std::system_error if the kernel refuses:
+  /// EACCES if /proc/sys/kernel/perf_event_paranoid is above 2 and the process lacks CAP_PERFMON.
   explicit ThreadSwitches(pid_t pid);
   ~ThreadSwitches();
   ThreadSwitches(const ThreadSwitches&) = delete;
   ThreadSwitches& operator=(const ThreadSwitches&) = delete;
 
-  /// As many as there may be CPUs.
+  /// Returns the number of possible CPUs.
   std::size_t cpus() const { return rings_.size(); }
 
-  /// Waits until a CPU's room is half full, `descriptor` can be read or the time is over. Returns
-  /// whether it can be read.
+  /// Waits until a CPU's buffer is half full, `descriptor` is readable or the time is over. Returns
+  /// whether `descriptor` is readable.
   bool wait(int descriptor, std::chrono::milliseconds at_most);
 
-  /// Takes those of one CPU, in order of time. Those of several CPUs are not in order.
+  /// Takes the switches of one CPU, in order of time. There is no order between CPUs.
   void take(std::size_t cpu, const std::function<void(const ThreadSwitch&)>& handle);
 
  private:
   class Ring;
-  std::vector<std::unique_ptr<Ring>> rings_;  // null: of a CPU that is not there
+  std::vector<std::unique_ptr<Ring>> rings_;  // null for a CPU that is offline
 };
 
 }  // namespace rclrt::trace

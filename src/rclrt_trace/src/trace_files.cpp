@@ -26,7 +26,7 @@ constexpr const char* kAgain =
     "\n  fix: copy the trace again, or record it again; a session that was not stopped or a full "
     "disk leaves such a file";
 
-/// Returns whether the file begins as a stream of CTF does, or as LTTng's index of one.
+/// Returns whether the file begins like a stream of CTF, or like LTTng's index of a stream.
 bool is_stream_or_index(const fs::path& file) {
   std::array<char, 4> found{};
   std::ifstream in(file, std::ios::binary);
@@ -52,8 +52,8 @@ std::string content_of(const fs::path& file) {
   return content.str();
 }
 
-/// Throws MetadataError if the metadata lacks what the trace needs: it ends between two
-/// declarations.
+/// Throws MetadataError if declarations that the trace needs are missing, because the metadata ends
+/// between two declarations.
 void require_declarations(const ctf::Metadata& metadata) {
   if (metadata.streams.empty()) {
     throw ctf::MetadataError("declares no stream: it is cut off");

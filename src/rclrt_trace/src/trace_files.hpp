@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of traces: which directories have one, their metadata, their streams.
+// The files of traces: directories with a trace, their metadata, their streams.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@
 namespace rclrt::trace {
 
 /// Returns every directory at or below this one that has a trace, sorted. Throws TraceError if
-/// there is none, or one whose metadata is missing.
+/// there is none, or if the metadata of one is missing.
 std::vector<std::filesystem::path> find_traces(const std::filesystem::path& directory);
 
 /// Returns the stream files of a trace, sorted. Throws TraceError if the directory cannot be read.
 std::vector<std::filesystem::path> find_streams(const std::filesystem::path& trace);
 
-/// Reads the metadata of the trace with these streams. Throws TraceError with the file and the
-/// place in it if the metadata is empty, cut off, damaged, or of another version of the format.
+/// Reads the metadata of the trace with these streams. Throws TraceError, with the file and the
+/// place in it, if the metadata is empty, cut off, damaged or of another version of the format.
 ctf::Metadata read_metadata(const std::filesystem::path& trace,
                             const std::vector<std::filesystem::path>& streams);
 

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kOneSession =
     "\n  fix: name the directory of one recording session, or read them one by one";
 
-/// Returns whether the events of each stream say the pid namespace of their process.
+/// Returns whether the events of every stream have the pid namespace of their process.
 bool says_namespaces(const ctf::Metadata& metadata) {
   return !metadata.streams.empty() && std::ranges::all_of(metadata.streams, [](const auto& stream) {
     const ctf::TypePtr& context = stream.second.event_context;
@@ -71,7 +71,8 @@ void TraceOrigins::require_one_clock() const {
   }
 }
 
-/// Containers of one machine may have names of their own: one clock says that it is one machine.
+/// Throws TraceError if the traces come from several machines. Containers of one machine may have
+/// different host names, so a common clock counts as one machine.
 void TraceOrigins::require_one_machine() const {
   if (std::ranges::none_of(traces_,
                            [](const Trace& each) { return each.metadata->clock.empty(); })) {
@@ -112,7 +113,7 @@ std::uint32_t TraceOrigins::space_of(std::size_t trace, std::uint64_t pid_namesp
 bool DuplicateFilter::is_duplicate(const TraceEvent& event, std::size_t trace) {
   if (event.kind == EventKind::kKernelSwitch || event.kind == EventKind::kLoss ||
       event.kind == EventKind::kSwitchesLost) {
-    return false;  // of no thread
+    return false;  // these belong to no thread
   }
   Last& last = last_[{event.space, event.pid, event.tid, is_scheduling(event.kind)}];
   const bool same = last.kind == event.kind && last.numbers == event.numbers &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the traces below a directory come from: which of them can be read together, whose process
-// ids are the same, and which events are in several of them.
+// The origins of the traces below a directory: which traces can be read together, which of them
+// share process ids, and which events are in several of them.
 #pragma once
 
 #include <array>
@@ -19,20 +19,22 @@
 
 namespace rclrt::trace {
 
-/// Says of the traces below one directory where their process ids are valid. Not thread-safe.
+/// Finds the spaces in which the process ids of traces below one directory are unique. Not
+/// thread-safe.
 class TraceOrigins {
  public:
-  /// Adds the next trace. `metadata` must live as long.
+  /// Adds the next trace. `metadata` must outlive this object.
   void add(const std::filesystem::path& trace, const ctf::Metadata& metadata);
-  /// Throws TraceError when the traces have no common clock. Called once, after the last add().
+  /// Throws TraceError if the traces have no common clock. Call it once, after the last add().
   void check();
 
-  /// Returns whether events of this name are of the kernel, or of what the kernel told.
+  /// Returns whether the trace has events of the kernel, or events made from the kernel's records.
   bool is_of_kernel(std::size_t trace) const;
   /// Returns the number of the space in which the process ids of an event are unique.
-  /// `pid_namespace`: of the event; 0: it does not say.
+  /// `pid_namespace`: of the event; 0: not in the event.
   std::uint32_t space_of(std::size_t trace, std::uint64_t pid_namespace);
-  /// Returns what tells the session of a trace from others: all its streams were bounded together.
+  /// Returns a text that identifies the trace's session. All streams of a session are bounded
+  /// together.
   const std::string& session_of(std::size_t trace) const { return traces_[trace].session; }
 
  private:
@@ -40,24 +42,25 @@ class TraceOrigins {
     std::filesystem::path directory;
     const ctf::Metadata* metadata = nullptr;
     std::string session;
-    bool has_namespaces = false;                    // its events say the pid namespace
+    bool has_namespaces = false;                    // its events have the pid namespace
     std::map<std::uint64_t, std::uint32_t> spaces;  // by pid namespace
   };
   void require_one_clock() const;
   void require_one_machine() const;
 
   std::vector<Trace> traces_;
-  // What all traces say; what only some say would make two processes of one.
+  // Whether all traces state the host, the process and the pid namespace. A value that only some
+  // traces state is ignored: it would make two processes of one.
   bool say_hosts_ = false;
   bool say_processes_ = false;
   bool say_namespaces_ = false;
-  // Host, process (of per-pid buffers) and pid namespace.
+  // By host, process (with per-pid buffers) and pid namespace.
   std::map<std::tuple<std::string, std::string, std::uint64_t>, std::uint32_t> spaces_;
 };
 
-/// Finds events that several sessions recorded. A tracepoint tells all sessions before its thread
-/// goes on: so the same event is in their traces one after the other, with nothing else of this
-/// thread between. Not thread-safe.
+/// Finds events that several sessions recorded. A tracepoint writes to all sessions before its
+/// thread continues. So the copies of an event follow each other in the traces, with no other event
+/// of this thread between them. Not thread-safe.
 class DuplicateFilter {
  public:
   /// Returns whether the last event of this thread was the same one, in another trace.
@@ -83,7 +86,7 @@ class DuplicateFilter {
     EventKind kind{};
     std::array<std::uint64_t, kMostNumbers> numbers{};
     std::array<std::string, kMostTexts> texts{};
-    std::vector<std::size_t> traces;  // that have it; none: there was no event
+    std::vector<std::size_t> traces;  // traces that have it; empty: no event yet
   };
   std::unordered_map<Thread, Last, ThreadHash> last_;
 };

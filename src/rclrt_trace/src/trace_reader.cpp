@@ -20,17 +20,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a stream keeps the numbers and texts of an event: first those of its context.
+// Indices of an event's numbers and texts in a stream: those of its context come first.
 constexpr std::size_t kPid = 0;
 constexpr std::size_t kTid = 1;
-constexpr std::size_t kThread = 0;  // a text
+constexpr std::size_t kThread = 0;  // index of a text
 constexpr std::size_t kNamespace = 2;
 constexpr std::size_t kFirstNumber = 3;
 constexpr std::size_t kFirstText = 1;
 static_assert(kFirstNumber + kMostNumbers <= ctf::Stream::kPlaces);
 static_assert(kFirstText + kMostTexts <= ctf::Stream::kPlaces);
 
-/// Chooses the events of kEventTypes, and remembers what they are.
+/// Chooses the events of kEventTypes and keeps their types.
 class KnownEvents final : public ctf::Choice {
  public:
   struct Known {
@@ -73,7 +73,7 @@ class KnownEvents final : public ctf::Choice {
   const Known& operator[](const ctf::EventClass& event) const { return known_.at(&event); }
 
  private:
-  /// Adds the member of this name, if there is one.
+  /// Adds the member of this name to the fields to read, if there is one.
   static bool want(const ctf::Type* structure, const char* name, std::size_t place,
                    std::vector<std::pair<std::size_t, std::size_t>>& wanted) {
     if (structure == nullptr) {
@@ -108,8 +108,8 @@ TraceEvent event_of(const ctf::Stream& stream, const KnownEvents::Known& known) 
 /// A stream of a trace, which may have several files.
 using StreamKey = std::pair<std::string, std::uint64_t>;
 
-/// When all streams of each session go on to the end: a bounded trace has overwritten more of one
-/// than of another.
+/// Returns, per session, the time from which on all streams are complete. A bounded trace may have
+/// overwritten more of one stream than of another.
 std::map<std::string, std::int64_t> complete_since(
     const std::vector<std::unique_ptr<ctf::Stream>>& streams, const std::vector<StreamKey>& keys,
     const std::vector<std::string>& sessions) {
@@ -130,7 +130,8 @@ std::map<std::string, std::int64_t> complete_since(
   return since;
 }
 
-/// Adds up what the streams have met. Each file has the loss of its whole stream.
+/// Adds up the counts of the streams. Each file has the loss of its whole stream, so a stream's
+/// loss is the largest of its files.
 void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
             const std::vector<StreamKey>& keys, const std::vector<bool>& of_kernel,
             ReadCounts& counts) {
@@ -153,8 +154,9 @@ void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
   counts.cpus = cpus.size();
 }
 
-/// Throws TraceError if a metadata file ends between two declarations: it reads well, but most
-/// packets hold what it does not declare. A damaged packet among others is no sign of that.
+/// Throws TraceError if a metadata file is cut off between two declarations. Such a file is valid,
+/// but most packets hold something that it does not declare. A few damaged packets are no sign of
+/// it.
 void require_whole_metadata(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
                             const std::vector<std::size_t>& number_of,
                             const std::vector<std::unique_ptr<ctf::Metadata>>& metadata,
@@ -187,7 +189,7 @@ ReadCounts read_trace(const fs::path& directory,
   KnownEvents choice;
   std::vector<std::unique_ptr<ctf::Metadata>> metadata;
   std::vector<std::unique_ptr<ctf::Stream>> streams;
-  std::vector<std::string> trace_of;   // of each stream: what tells its trace from others
+  std::vector<std::string> trace_of;   // of each stream: the identity of its trace
   std::vector<std::size_t> number_of;  // of each stream: the place of its trace in `metadata`
   std::vector<bool> of_kernel;         // of each stream
   std::vector<std::string> sessions;   // of each stream
@@ -224,12 +226,12 @@ ReadCounts read_trace(const fs::path& directory,
     keys.emplace_back(trace_of[i], streams[i]->instance().value_or(UINT64_MAX - i));
   }
   const std::map<std::string, std::int64_t> complete_from = complete_since(streams, keys, sessions);
-  std::vector<std::uint64_t> before(streams.size());  // when the last event of each stream was
+  std::vector<std::uint64_t> before(streams.size());  // time of each stream's last event
   while (!order.empty()) {
     const std::size_t next = order.top();
     order.pop();
     ctf::Stream& stream = *streams[next];
-    // The next events of a stream are often earlier than those of all others.
+    // Stays with this stream while its next event is earlier than those of all others, as is usual.
     do {
       ++counts.known;
       if (stream.after_gap()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens: messages are published and taken, callbacks run.
+// Events at run time: messages that are published and taken, callbacks that run.
 #include <algorithm>
 #include <utility>
 
@@ -11,21 +11,22 @@ namespace rclrt::trace {
 
 namespace {
 
-/// A message is taken soon, or has been replaced by a newer one; so many may be under way.
+/// Most publications that are kept. A message is taken soon or replaced by a newer one, so older
+/// ones can be dropped.
 constexpr std::size_t kMostPublications = 1'000'000;
 constexpr std::size_t kMostOfTopic = 100'000;
 
-/// How far the time of day and the trace's clock, read one after the other, may lie apart.
+/// Largest error between the time of day and the trace's clock, which are read one after the other.
 constexpr std::int64_t kClockError_ns = 20'000;
-/// From rcl_publish to the time that the middleware gives the message.
+/// Longest time from rcl_publish to the message's source timestamp of the middleware.
 constexpr std::int64_t kLongestSend_ns = 10'000'000;
 constexpr auto kLatest_ns = static_cast<std::int64_t>(ctf::kLatest_ns);
 
-/// So often processes of one number show that they are two; a damaged trace may do it once.
+/// Signs of two processes with the same number that are needed. A damaged trace may show one.
 constexpr std::size_t kCrossings = 2;
 constexpr std::size_t kNameReturns = 3;
 
-/// The time of day at which the message of an rmw_take was sent; 0: the event does not say.
+/// Returns the time of day at which the message of an rmw_take was sent; 0: not in the event.
 std::int64_t sent_ns(const TraceEvent& take) {
   const auto stamp = static_cast<std::int64_t>(take.numbers[1]);
   return stamp > 0 && stamp <= kLatest_ns ? stamp : 0;
@@ -65,7 +66,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
       break;
     }
     case EventKind::kTake:
-      // rclrt: the message was handed over within the process. rclcpp has its buffers for that.
+      // rclrt hands over messages within the process this way; rclcpp uses its buffers.
       if (const auto found = handed_over_.find(first); found != handed_over_.end()) {
         thread.taken = found->second;
         thread.taken_topic = kNone;
@@ -88,9 +89,9 @@ void TracedSystem::take_message(const TraceEvent& event) {
   }
 }
 
-/// Every release has it. Which rmw_publish is of the same message follows on the thread: with it
-/// the time is known by which a message that was taken finds its publication; else it is found by
-/// when it was sent.
+/// Processes an rcl_publish, which every ROS release emits. The next rmw_publish on the thread is
+/// of the same message. If it has a source timestamp, a message that is taken finds its publication
+/// by this timestamp, else by the time at which it was sent.
 void TracedSystem::take_rcl_publish(const TraceEvent& event) {
   const auto found = publishers_.find({event.pid, event.numbers[0]});
   if (found == publishers_.end()) {
@@ -116,7 +117,7 @@ void TracedSystem::take_rmw_publish(const TraceEvent& event) {
   std::deque<Publication>& latest = timeless_[found->second].publications;
   Publication publication;
   if (said == found->second && !latest.empty() && latest.back().thread == thread.index) {
-    publication = latest.back();  // of which its stamp says more than when it was sent
+    publication = latest.back();  // replaced: its stamp identifies it better than its time
     publication.time_ns = event.time_ns;
     latest.pop_back();
   } else {
@@ -137,7 +138,7 @@ TracedSystem::Publication TracedSystem::publication_of(const TraceEvent& take,
   if (timeless == timeless_.end() || stamp == 0) {
     return {};
   }
-  // The latest one before it was sent, and not long before.
+  // The latest publication before the message was sent, if it is not much older.
   const std::int64_t sent_ns = stamp - take.clock_offset_ns;
   const std::deque<Publication>& latest = timeless->second.publications;
   const auto after =
@@ -181,7 +182,8 @@ void TracedSystem::remember(const Handle& key, const Publication& publication) {
   }
 }
 
-/// Two processes that have the same number run callbacks on threads that look like one.
+/// Throws TraceError if the thread's events come from two processes with the same number, which
+/// look like one process.
 void TracedSystem::require_one_life(const Thread& thread, const TraceEvent& event) const {
   if (thread.crossings < kCrossings && thread.name_returns < kNameReturns) {
     return;
@@ -247,7 +249,7 @@ void TracedSystem::start(const TraceEvent& event) {
 
 void TracedSystem::end(const TraceEvent& event) {
   Thread& thread = thread_of(event);
-  // Starts whose ends were lost lie above.
+  // The runs above it on the stack have lost their ends.
   const auto found = std::ranges::find(thread.running.rbegin(), thread.running.rend(),
                                        event.numbers[0], &Running::pointer);
   if (found == thread.running.rend()) {
@@ -268,14 +270,14 @@ void TracedSystem::end(const TraceEvent& event) {
     return;
   }
   if (event.time_ns < instance.start_ns) {
-    ++gaps_.unmatched_ends;  // the times of a damaged stream
+    ++gaps_.unmatched_ends;  // wrong times of a damaged stream
     return;
   }
   instance.end_ns = event.time_ns;
   instances_.push_back(instance);
 }
 
-/// Nobody knows which starts and ends are missing: what runs now may have ended long ago.
+/// Drops all open runs: after a loss, a run may have ended long ago without its end in the trace.
 void TracedSystem::forget_running() {
   for (auto& [handle, thread] : thread_states_) {
     gaps_.unfinished += thread.running.size();
@@ -290,7 +292,7 @@ void TracedSystem::forget_running() {
 
 void TracedSystem::finish() {
   forget_running();
-  // A thread has at least one switch after all that it runs: else nobody recorded them to the end.
+  // A recorded thread has at least one switch after its last run. Without it, recording had ended.
   doubt_scheduling(last_switch_ns_);
 }
 

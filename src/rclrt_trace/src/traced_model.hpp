@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a traced robot to an application that can be analysed.
+// Makes an application that can be analysed from a traced robot.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace rclrt::trace {
 
-/// An application, and how it and the trace belong together.
+/// An application, and how it maps to the trace.
 struct TracedModel {
   model::Application application;
   std::vector<std::uint32_t> callback_of;  ///< per traced callback: its index, or kNone
-  std::vector<std::uint32_t> slot_of;      ///< per thread: which of its executor's it is
-  std::vector<std::string> notes;          ///< what could not be told, or had to be assumed
-  /// Whether each callback of the application has only been seen from outside: it is an event
-  /// because nobody in the trace publishes what it takes, or because it answers requests.
+  std::vector<std::uint32_t> slot_of;      ///< per thread: its number within its executor
+  std::vector<std::string> notes;          ///< what is not known, and what had to be assumed
+  /// Per callback of the application: whether it is an event in place of its real trigger, because
+  /// no callback in the trace publishes its messages, or because it answers requests.
   std::vector<bool> stands_for_other;
 };
 
-/// Returns the model of what ran. Callbacks that never ran, and topics that only tools use, are
-/// left out. Execution times are observed ones; a chain is proposed for each way from a timer or an
-/// event to a callback whose messages nobody takes. Throws TraceError when nothing ran.
+/// Returns the model of what ran. Leaves out callbacks that never ran and topics that only tools
+/// use. Execution times are the observed ones. A chain is proposed for each path from a timer or an
+/// event to a callback without a successor. Throws TraceError if nothing ran.
 TracedModel build_model(const TracedSystem& system, const std::string& name);
 
 }  // namespace rclrt::trace

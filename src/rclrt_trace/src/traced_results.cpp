@@ -11,17 +11,17 @@ namespace rclrt::trace {
 
 namespace {
 
-/// The release that a run is for, of a timer of rcl: the first of its grid after the run before. So
-/// a late one keeps its time, and what comes until it has run is left out.
+/// Returns the release of a run of an rcl timer: the first point of its grid after the previous
+/// run. So a late run keeps its nominal release, and the releases until it has run are skipped.
 std::int64_t rcl_release(const TracedCallback& timer, std::int64_t before_ns,
                          std::int64_t start_ns) {
   const std::int64_t since = std::max(before_ns, timer.created_ns) - timer.created_ns;
   const std::int64_t next = timer.created_ns + (since / timer.period_ns + 1) * timer.period_ns;
-  // It was reset meanwhile, or its creation is not in the trace: it is not early.
+  // The timer was reset meanwhile, or its creation is not in the trace: a run is never early.
   return std::min(next, start_ns);
 }
 
-/// Fills in the releases of rclcpp's timers, which no event says. `runs`: by start.
+/// Sets the releases of rclcpp's timers, which have no event. `runs`: sorted by start.
 void add_releases(const TracedSystem& system, std::vector<TracedInstance>& runs) {
   std::vector<std::int64_t> before(system.callbacks().size(), INT64_MIN);
   for (TracedInstance& run : runs) {
@@ -60,7 +60,7 @@ recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& m
   return result;
 }
 
-/// Leaves out the chains that cannot be followed, and says so.
+/// Removes the chains that cannot be followed, with a note for each.
 void leave_out_unfollowed(model::Application& application, const TracedModel& model,
                           std::vector<std::string>& notes) {
   std::vector<std::size_t> blind = recorder::unfollowed(application);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as the results of a run.
+// Makes the results of a run from a trace.
 #pragma once
 
 #include <rclrt/model/executor_choice.hpp>
@@ -9,9 +9,9 @@
 
 namespace rclrt::trace {
 
-/// Returns the results of what the trace has seen, from the first run of a callback to its last
-/// event. Chains are followed by who published which message; `notes` gets those that cannot be.
-/// `executor`: how to order and to blame.
+/// Returns the results of the trace, from the first run of a callback to the last event. Chains are
+/// followed through the publisher of each message; `notes` gets the chains that cannot be followed.
+/// `executor`: the policy by which callbacks are ordered and delays are attributed.
 recorder::RunResults trace_results(const TracedSystem& system, TracedModel model,
                                    const model::ExecutorChoice& executor, const ReadCounts& counts,
                                    std::vector<std::string>& notes);

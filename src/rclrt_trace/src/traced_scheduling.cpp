@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the switches of threads say of the callbacks that they run.
+// CPU times and preemptions of callbacks, from the switches of their threads.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -49,7 +49,8 @@ void TracedSystem::take_switch(const TraceEvent& event) {
                    : thread_states_.find(*known->second);
       };
       if (const auto before = thread_of(event.numbers[0]); before != thread_states_.end()) {
-        // TASK_RUNNING, or what LTTng's module has above the states for a thread preempted in it.
+        // TASK_RUNNING, or the bit above the states with which LTTng's module marks a preemption in
+        // it.
         const bool preempted = (event.numbers[2] & kStates) == 0;
         leave_cpu(before->second, event.time_ns, preempted);
       }
@@ -63,7 +64,7 @@ void TracedSystem::take_switch(const TraceEvent& event) {
   }
 }
 
-/// Counts what a thread has of the CPUs from the first run of a callback on.
+/// Counts the CPU time of a thread from the first run of a callback on.
 void TracedSystem::count_cpu_time(const TraceEvent& event) {
   CpuTime& time = cpu_times_[{event.space, event.pid, event.tid}];
   if (static_cast<ThreadState>(event.numbers[0]) == ThreadState::kRuns) {
@@ -117,9 +118,9 @@ void TracedSystem::get_cpu(Thread& thread, std::int64_t time_ns) {
   for (Running& each : thread.running) {
     TracedInstance& instance = each.instance;
     if (thread.off_since_ns < instance.start_ns || time_ns < thread.off_since_ns) {
-      instance.scheduled = false;  // when it lost the CPU is not in the trace
+      instance.scheduled = false;  // the trace lacks the time at which it lost the CPU
     } else {
-      // Each is below 2^61, also of a damaged trace.
+      // Each term is below 2^61, also in a damaged trace.
       std::int64_t& sum = thread.preempted ? instance.preempted_ns : instance.waited_ns;
       sum = std::min(sum + time_ns - thread.off_since_ns, kLatest_ns);
       instance.preemptions += thread.preempted ? 1 : 0;
@@ -128,7 +129,8 @@ void TracedSystem::get_cpu(Thread& thread, std::int64_t time_ns) {
   thread.off_since_ns = 0;
 }
 
-/// Nobody knows which threads have a CPU now, nor which had one since then.
+/// Drops the scheduling state: after a loss it is not known which threads have a CPU now, nor which
+/// ones had one since `since_ns`.
 void TracedSystem::lose_switches(std::int64_t since_ns) {
   ++gaps_.switches_lost;
   doubt_scheduling(since_ns);
@@ -140,7 +142,7 @@ void TracedSystem::lose_switches(std::int64_t since_ns) {
   }
 }
 
-/// Of what ended after that it is not known whether its thread had a CPU.
+/// Marks the runs that ended after `since_ns`: it is not known when their threads had a CPU.
 void TracedSystem::doubt_scheduling(std::int64_t since_ns) {
   for (auto each = instances_.rbegin(); each != instances_.rend() && each->end_ns > since_ns;
        ++each) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exists: nodes, publishers, subscriptions, timers, services and their callbacks.
+// Entities of a trace: nodes, publishers, subscriptions, timers, services and their callbacks.
 #include "traced_system.hpp"
 
 #include <algorithm>
@@ -9,14 +9,14 @@ namespace rclrt::trace {
 
 namespace {
 
-/// Returns the value of a key; `none` when there is none.
+/// Returns the value of a key, or `none` if the map lacks it.
 template <typename Map, typename Value>
 Value find_or(const Map& map, const typename Map::key_type& key, Value none) {
   const auto found = map.find(key);
   return found == map.end() ? none : found->second;
 }
 
-/// Numbers with commas between them; what is no number is left out.
+/// Reads a comma-separated list of numbers. Skips parts that are no numbers.
 std::vector<int> read_cpus(std::string_view text) {
   std::vector<int> result;
   while (!text.empty()) {
@@ -37,11 +37,11 @@ std::vector<int> read_cpus(std::string_view text) {
 
 void TracedSystem::take(const TraceEvent& of_trace) {
   TraceEvent event = of_trace;
-  if (!is_scheduling(event.kind)) {  // which go on while no callback is left
+  if (!is_scheduling(event.kind)) {  // switches continue when no callback is left
     last_ns_ = event.time_ns;
     event.pid = event.kind == EventKind::kLoss ? 0 : process_of(event);
   }
-  // Before Jazzy rmw_publish had neither publisher nor time: rcl_publish says as much.
+  // Before Jazzy, rmw_publish had neither publisher nor time. rcl_publish has the publisher.
   gaps_.incomplete_events += event.complete || event.kind == EventKind::kRmwPublish ? 0 : 1;
   switch (event.kind) {
     case EventKind::kCallbackStart:
@@ -66,7 +66,7 @@ void TracedSystem::take(const TraceEvent& of_trace) {
   }
 }
 
-/// The index of the process, which begins to live with its first event.
+/// Returns the index of the process, which it adds at the first event.
 std::int64_t TracedSystem::process_of(const TraceEvent& event) {
   const auto [found, fresh] = process_numbers_.try_emplace(
       {event.space, event.pid}, static_cast<std::int64_t>(processes_.size()));
@@ -96,7 +96,7 @@ void TracedSystem::take_entity(const TraceEvent& event) {
       const std::uint32_t topic = topic_of(event.texts[0]);
       subscriptions_[handle(0)] = {node_of(handle(1)), topic, event.numbers[3]};
       rmw_subscriptions_[handle(2)] = topic;
-      by_subscription_.erase(handle(0));  // an earlier one at this address has gone
+      by_subscription_.erase(handle(0));  // of an earlier subscription at this address
       break;
     }
     case EventKind::kSubscriptionObject:
@@ -138,7 +138,7 @@ void TracedSystem::take_entity(const TraceEvent& event) {
   }
 }
 
-/// An object of rclcpp has a handle of rcl and a callback, which are said in either order.
+/// Links the rcl handle and the callback of an rclcpp object. Their events come in either order.
 void TracedSystem::pair_subscription(const TraceEvent& event) {
   const bool has_handle = event.kind == EventKind::kSubscriptionObject;
   const Handle object{event.pid, event.numbers[has_handle ? 1 : 0]};
@@ -168,7 +168,7 @@ void TracedSystem::take_rclrt(const TraceEvent& event) {
     case EventKind::kExecutorEntity:
       add_entity_to_executor(event);
       break;
-    default: {  // the release of the next start
+    default: {  // the release for the next start
       Thread& thread = thread_of(event);
       thread.released = event.numbers[0];
       thread.release_ns = static_cast<std::int64_t>(event.numbers[1]);
@@ -177,7 +177,8 @@ void TracedSystem::take_rclrt(const TraceEvent& event) {
   }
 }
 
-/// An executor of rclrt_rclcpp knows the handles of rcl, and not the callbacks behind them.
+/// Assigns a callback to its executor by the handle of rcl: an executor of rclrt_rclcpp does not
+/// know the callback.
 void TracedSystem::add_entity_to_executor(const TraceEvent& event) {
   const Handle entity{event.pid, event.numbers[1]};
   std::uint32_t index = find_or(by_subscription_, entity, kNone);
@@ -198,8 +199,8 @@ void TracedSystem::add_entity_to_executor(const TraceEvent& event) {
   callback.deadline_ns = static_cast<std::int64_t>(event.numbers[5]);
 }
 
-/// All inputs are made before the first one is added: one that is younger is of another life of
-/// the same address.
+/// Adds an input to a synchroniser. All its inputs are created before the first is added, so a
+/// younger input belongs to a later synchroniser at the same address.
 void TracedSystem::add_synchronizer_input(const TraceEvent& event) {
   const Handle pointer{event.pid, event.numbers[1]};
   const std::uint32_t own = callback_of(pointer, event.time_ns);
@@ -216,7 +217,7 @@ void TracedSystem::add_synchronizer_input(const TraceEvent& event) {
 void TracedSystem::add_rclrt_callback(const TraceEvent& event) {
   rclrt_processes_.insert(event.pid);
   const Handle pointer{event.pid, event.numbers[0]};
-  // Those of rcl's entities have begun with an event of ROS.
+  // A callback of an rcl entity was already created by an event of ROS.
   const bool of_ros = event.texts[1] != "client" && event.texts[1] != "guard condition";
   const std::uint32_t index =
       of_ros ? callback_of(pointer, event.time_ns) : new_callback(pointer, event.time_ns);
@@ -232,7 +233,7 @@ void TracedSystem::add_rclrt_callback(const TraceEvent& event) {
   callback.group = event.numbers[3];
   callback.reentrant = event.numbers[4] != 0;
   callback.deadline_ns = static_cast<std::int64_t>(event.numbers[5]);
-  // Subscriptions of one node with one name and group share a callback: one for several topics.
+  // Subscriptions of a node with the same name and group share a callback for several topics.
   const std::string key =
       std::to_string(callback.node) + " " + std::to_string(callback.group) + " " + callback.name;
   if (event.texts[1] == "subscription" && callback.node != kNone) {
@@ -242,7 +243,7 @@ void TracedSystem::add_rclrt_callback(const TraceEvent& event) {
   }
 }
 
-/// Makes the pointer one of the callback `into`; the callback that it had so far is left empty.
+/// Adds the pointer to the callback `into`. Its callback so far is left empty.
 void TracedSystem::join(std::uint32_t into, const Handle& pointer) {
   const std::uint32_t from = pointers_[pointer];
   if (from == into) {
@@ -267,7 +268,7 @@ void TracedSystem::join(std::uint32_t into, const Handle& pointer) {
 
 void TracedSystem::link_subscription(const Handle& pointer, const Handle& subscription,
                                      std::int64_t time_ns) {
-  // rclcpp has a second pointer for messages from within the process.
+  // rclcpp has a second pointer, for intra-process messages.
   if (const auto known = by_subscription_.find(subscription); known != by_subscription_.end()) {
     pointers_[pointer] = known->second;
     return;

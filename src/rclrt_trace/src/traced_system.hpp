@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace says of a robot: which nodes, callbacks and topics there are, and when each callback
-// ran for which message.
+// The robot in a trace: its nodes, callbacks and topics, and when each callback ran for which
+// message.
 #pragma once
 
 #include <algorithm>
@@ -21,17 +21,17 @@
 
 namespace rclrt::trace {
 
-/// No index.
+/// Stands for "no index".
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 
-/// What starts a callback, as far as a trace tells.
+/// The trigger of a callback, as far as it is in the trace.
 enum class TriggerKind : std::uint8_t { kTimer, kSubscription, kService, kOther };
 
-/// A process: one that lives in a place of its own may have the number of another.
+/// A process. Processes in different spaces may have the same number.
 struct TracedProcess {
-  std::uint32_t space = 0;  ///< where its number is unique
+  std::uint32_t space = 0;  ///< space in which its number is unique
   std::int64_t pid = 0;
-  std::int64_t first_ns = 0;  ///< its first event, and its last one
+  std::int64_t first_ns = 0;  ///< time of its first event; last_ns: of its last one
   std::int64_t last_ns = 0;
 };
 
@@ -42,21 +42,22 @@ struct TracedNode {
   std::int64_t created_ns = 0;
 };
 
-/// One topic that a callback takes.
+/// A topic that a callback takes.
 struct TracedInput {
   std::uint32_t topic = kNone;
   std::size_t depth = 0;
 };
 
-/// A callback, whatever pointers the trace has for it. What only rclrt's events say is optional.
+/// A callback; the trace may have several pointers for it. Optional members come from rclrt's
+/// events only.
 struct TracedCallback {
   std::int64_t process = 0;
   std::uint32_t node = kNone;
   TriggerKind kind = TriggerKind::kOther;
-  std::string name{};  ///< of rclrt; else of a service; empty: none
+  std::string name{};  ///< rclrt's name, or that of a service; empty: none
   std::int64_t created_ns = 0;
   std::int64_t period_ns = 0;         ///< of a timer
-  std::vector<TracedInput> inputs{};  ///< of a subscription; several share the callback
+  std::vector<TracedInput> inputs{};  ///< of a subscription; several inputs share the callback
   std::set<std::pair<std::uint32_t, std::uint32_t>> outputs{};  ///< input (or kNone), topic
   std::optional<std::int64_t> sync_window_ns{};  ///< 0: equal stamps; none: no synchroniser
   std::optional<int> priority{};
@@ -66,7 +67,7 @@ struct TracedCallback {
   std::uint32_t executor = kNone;
 };
 
-/// Of rclrt; other executors are told apart by their threads.
+/// An executor of rclrt. Other executors are identified by their threads.
 struct TracedExecutor {
   std::int64_t process = 0;
   std::string name;
@@ -79,14 +80,14 @@ struct TracedThread {
   std::string name;
 };
 
-/// What a thread publishes while it runs no callback.
+/// Publications of a thread while it runs no callback.
 struct OutsideWork {
   std::uint32_t thread = kNone;
   std::uint32_t topic = kNone;
   std::uint64_t count = 0;
 };
 
-/// What the threads of a process that ran no callback had of the CPUs, while callbacks ran.
+/// CPU time of a process's threads without callbacks, since the first run of a callback.
 struct OtherThreads {
   std::int64_t process = 0;
   std::size_t threads = 0;
@@ -97,47 +98,48 @@ struct OtherThreads {
 struct TracedInstance {
   std::uint32_t callback = 0;
   std::uint32_t thread = 0;
-  std::uint32_t input = kNone;      ///< which of the callback's inputs brought its message
+  std::uint32_t input = kNone;      ///< the input of the callback that received its message
   std::uint32_t publisher = kNone;  ///< the callback that published it
   std::int64_t published_ns = 0;    ///< 0: not known
-  std::int64_t sent_ns = 0;         ///< the time of day at which its message was sent; ditto
+  std::int64_t sent_ns = 0;         ///< the time of day at which its message was sent; 0: not known
   std::int64_t release_ns = 0;      ///< 0: not known
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  bool scheduled = false;         ///< the trace says when its thread had a CPU: the three below
-  std::int64_t preempted_ns = 0;  ///< the thread could have run, and another did
+  bool scheduled = false;  ///< the trace has its thread's switches: the three below are known
+  std::int64_t preempted_ns = 0;  ///< the thread could run, but another one ran
   std::int64_t waited_ns = 0;     ///< the thread slept or waited
   std::uint32_t preemptions = 0;
 
-  /// CPU time where the trace says it, else the time from start to end.
+  /// Returns the CPU time if it is in the trace, else the time from start to end.
   std::int64_t cpu_ns() const {
     const std::int64_t whole = end_ns - start_ns;
     return scheduled ? std::max<std::int64_t>(whole - preempted_ns - waited_ns, 0) : whole;
   }
 };
 
-/// What could not be followed.
+/// Counts of what could not be followed.
 struct Gaps {
-  std::uint64_t unknown_callbacks = 0;  ///< runs of callbacks whose creation is not in the trace
+  std::uint64_t unknown_callbacks = 0;  ///< runs of callbacks without their creation in the trace
   std::uint64_t unfinished = 0;         ///< runs without an end
   std::uint64_t unmatched_ends = 0;     ///< ends without a start
   std::uint64_t losses = 0;             ///< places where the tracer had no room for events
-  std::uint64_t unknown_sources = 0;    ///< messages whose publication is not in the trace
-  std::uint64_t incomplete_events = 0;  ///< of another version: fields are missing
+  std::uint64_t unknown_sources = 0;    ///< messages without their publication in the trace
+  std::uint64_t incomplete_events = 0;  ///< events of another version: fields are missing
   std::uint64_t forgotten = 0;          ///< publications dropped to bound the memory
   std::uint64_t switches_lost = 0;      ///< places where switches of threads are missing
-  std::uint64_t publications = 0;       ///< that the trace tells
-  std::uint64_t timeless = 0;  ///< publications that were found by time: the trace has no stamp
+  std::uint64_t publications = 0;       ///< publications in the trace
+  std::uint64_t timeless = 0;  ///< publications found by time, because the trace has no stamp
 };
 
-/// Takes the events of a trace, in order of time. Memory grows with runs of callbacks, not with
-/// events. Not thread-safe.
+/// Builds the robot from the events of a trace, which come in order of time. Memory grows with the
+/// runs of callbacks, not with the events. Not thread-safe.
 class TracedSystem {
  public:
-  /// Takes the next event. Throws TraceError when two processes have the same number at once.
+  /// Takes the next event. Throws TraceError if two processes have the same number at the same
+  /// time.
   void take(const TraceEvent& event);
-  /// Ends what runs still: call it after the last event.
+  /// Closes the runs that are still open. Call it after the last event.
   void finish();
 
   const std::vector<TracedProcess>& processes() const { return processes_; }
@@ -150,16 +152,16 @@ class TracedSystem {
   const std::string& topic(std::uint32_t index) const { return topic_names_[index]; }
   /// Returns whether a process of the trace has a publisher of the topic.
   bool has_publisher(std::uint32_t topic) const { return topics_with_publisher_.contains(topic); }
-  /// Empty without switches of threads.
+  /// Returns the CPU time of threads without callbacks; empty if the trace has no switches.
   std::vector<OtherThreads> other_threads() const;
-  /// From the first start of a callback to the last event of a node.
+  /// Returns the time from the first start of a callback to the last event of a node.
   std::int64_t observed_ns() const { return first_run_ns_ == 0 ? 0 : last_ns_ - first_run_ns_; }
   const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
   const Gaps& gaps() const { return gaps_; }
   std::int64_t last_ns() const { return last_ns_; }
 
  private:
-  // Events come with the number of a process; from take() on their pid is its index.
+  // An event arrives with its process's number; take() replaces it by the process's index.
   using Handle = std::pair<std::int64_t, std::uint64_t>;  // process, pointer
   struct HandleHash {
     std::size_t operator()(const Handle& handle) const {
@@ -169,7 +171,7 @@ class TracedSystem {
   };
   template <typename T>
   using ByHandle = std::unordered_map<Handle, T, HandleHash>;
-  struct Endpoint {  // of a subscription
+  struct Endpoint {  // end of a subscription
     std::uint32_t node = kNone;
     std::uint32_t topic = kNone;
     std::size_t depth = 0;
@@ -179,7 +181,7 @@ class TracedSystem {
     std::int64_t last_ns = 0;  // when its last input was added
   };
   struct HalfPair {
-    Handle said;  // of rcl, or of the callback
+    Handle said;  // the half that is known: rcl's handle or the callback's pointer
     bool has_handle = false;
   };
   struct Service {
@@ -202,24 +204,24 @@ class TracedSystem {
   };
   struct Thread {
     std::uint32_t index = 0;
-    std::vector<Running> running;      // callbacks that spin within callbacks
+    std::vector<Running> running;      // a stack: callbacks may spin
     std::optional<Publication> taken;  // the message that the next run is for
     std::uint32_t taken_topic = kNone;
     std::int64_t taken_sent_ns = 0;
-    std::optional<Publication> published;  // intra-process, of the enqueueing that follows
-    std::uint64_t released = 0;            // rclrt: the callback of the release below
+    std::optional<Publication> published;  // intra-process, for the enqueue event that follows
+    std::uint64_t released = 0;            // rclrt: callback of release_ns
     std::int64_t release_ns = 0;
     std::int64_t ready_ns = 0;
-    std::int64_t off_since_ns = 0;          // without a CPU; 0: it has one, or nothing is known
-    bool preempted = false;                 // why
-    std::uint32_t published_topic = kNone;  // of the rcl_publish that rmw_publish may follow
-    std::set<std::uint64_t> cut_short;      // pointers of runs that ended before those around them
+    std::int64_t off_since_ns = 0;          // without a CPU since; 0: it has one, or not known
+    bool preempted = false;                 // why it has no CPU
+    std::uint32_t published_topic = kNone;  // of the last rcl_publish, if no rmw_publish came yet
+    std::set<std::uint64_t> cut_short;      // pointers of runs that an outer run's end closed
     std::size_t crossings = 0;              // runs that overlap on this thread
-    std::string running_name;               // the thread's, at its latest run
+    std::string running_name;               // the thread's name at its latest run
     std::set<std::string> running_names;
-    std::size_t name_returns = 0;  // how often a run had a name that another one had followed
+    std::size_t name_returns = 0;  // number of times that an earlier name came back
   };
-  struct Topic {  // its latest publications without a stamp
+  struct Topic {  // the latest publications without a stamp
     std::deque<Publication> publications;
   };
 
@@ -243,9 +245,9 @@ class TracedSystem {
   std::uint32_t topic_of(std::string_view name);
   std::uint32_t node_of(const Handle& handle) const;
   Thread& thread_of(const TraceEvent& event);
-  /// The callback of a pointer, which begins a new life: an earlier one at this address has gone.
+  /// Returns a new callback for the pointer, which replaces an earlier one at this address.
   std::uint32_t new_callback(const Handle& pointer, std::int64_t time_ns);
-  /// The callback of a pointer, made if it is new.
+  /// Returns the callback of a pointer; makes it if it is new.
   std::uint32_t callback_of(const Handle& pointer, std::int64_t time_ns);
   void pair_subscription(const TraceEvent& event);
   void link_subscription(const Handle& pointer, const Handle& subscription, std::int64_t time_ns);
@@ -253,13 +255,13 @@ class TracedSystem {
   void add_entity_to_executor(const TraceEvent& event);
   void join(std::uint32_t into, const Handle& pointer);
   std::uint32_t executor_of(const TraceEvent& event);
-  /// What the callback that this thread runs, if any, has published on the topic.
+  /// Returns a publication on the topic by the callback that the thread runs, if it runs one.
   Publication publish(const Thread& thread, std::uint32_t topic, std::int64_t time_ns);
   void remember(const Handle& key, const Publication& publication);
   void note_outside(std::uint32_t thread, std::uint32_t topic);
   void take_rcl_publish(const TraceEvent& event);
   void take_rmw_publish(const TraceEvent& event);
-  /// The publication that a message is of; time 0: not known.
+  /// Returns the publication of a message; its time is 0 if not known.
   Publication publication_of(const TraceEvent& take, std::uint32_t topic);
 
   std::vector<TracedProcess> processes_;
@@ -295,18 +297,18 @@ class TracedSystem {
       by_name_;  // node's callback of rclrt
   ByHandle<Synchronizer> synchronizers_;
   ByHandle<Thread> thread_states_;
-  // The latest with this number; none: several containers have one.
+  // The latest thread with this number; none: threads of several containers have it.
   std::unordered_map<std::int64_t, std::optional<Handle>> thread_of_tid_;
-  // Space and number of the processes whose threads' switches are in the trace.
+  // Space and number of the processes that have switches in the trace.
   std::set<std::pair<std::uint32_t, std::int64_t>> scheduled_;
   struct CpuTime {
-    std::int64_t since_ns = 0;  // it has had a CPU since then; 0: it has none
+    std::int64_t since_ns = 0;  // has a CPU since then; 0: has none
     std::int64_t total_ns = 0;
   };
   void count_cpu_time(const TraceEvent& event);
   std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, CpuTime> cpu_times_;  // by thread
   std::int64_t first_run_ns_ = 0;
-  bool all_scheduled_ = false;  // the kernel's own events are in it
+  bool all_scheduled_ = false;  // the trace has the kernel's own events
   std::int64_t last_switch_ns_ = 0;
   ByHandle<Publication> handed_over_;  // by message, in a process
   std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, Publication>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share: a real session, as an ordinary user, of a run that records itself, too."""
+"""Fixtures: a real LTTng session of an ordinary user, of a run that also records itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def traced(request: pytest.FixtureRequest) -> Iterator[Traced]:
             pytest.fail("there is no lttng-sessiond (Debian: lttng-tools)")
         pytest.skip("there is no lttng-sessiond (Debian: lttng-tools)")
     app = EXAMPLES / request.param / "app.yaml"
-    # Not below pytest's directory, which only its owner may enter.
+    # Outside of pytest's directory, because only its owner may enter that.
     with tempfile.TemporaryDirectory(prefix="rclrt_trace_") as name:
         home = Path(name)
         if request.param == "two_processes":

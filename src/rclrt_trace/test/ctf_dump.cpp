@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the reader finds in a trace: of each event the time, the name, and the members of its
-// fields whose names begin with "s_" (integers) or "t_" (texts).
+// Prints the content of a trace: for each event the time, the name, and its fields with names that
+// begin with "s_" (integers) or "t_" (texts).
 #include <cinttypes>
 #include <cstdio>
 #include <exception>

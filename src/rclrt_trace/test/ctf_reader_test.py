@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generated traces: what the reader finds is what was written, and what babeltrace2 finds."""
+"""The reader finds in generated traces the events that were written, as babeltrace2 does."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ctf_traces import Generator
 
 SEEDS = range(60)
 DUMP = os.environ.get("RCLRT_CTF_DUMP", "")
-"""The program of ctf_dump.cpp, as ctest names it."""
+"""Path of the program of ctf_dump.cpp, set by ctest."""
 
 
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, list[str]]:
-    """Directories of generated traces, and the lines that each must give."""
+    """Returns directories of generated traces, and the lines expected from each."""
     made = {}
     root = tmp_path_factory.mktemp("traces")
     for seed in SEEDS:

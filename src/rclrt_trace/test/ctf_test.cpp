@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format of traces: what the metadata means, and how streams are read by it.
+// Tests of the trace format: the metadata, and the streams that are read by it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 namespace rclrt::trace::ctf {
 namespace {
 
-/// Headers as LTTng's compact ones are: 5 bits of an id, 27 bits of a time.
+/// Event headers like LTTng's compact ones: 5 bits of an id, 27 bits of a time.
 constexpr const char* kMetadata = R"(/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
 typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
@@ -126,7 +126,7 @@ TEST(CtfMetadata, PacketsOfTextThatAreCutOffAreLocated) {
   EXPECT_EQ(metadata_text("/* plain */"), "/* plain */");
 }
 
-/// Writes the bytes of a stream.
+/// Builds the bytes of a stream.
 struct Bytes {
   std::string content;
 
@@ -142,7 +142,7 @@ struct Bytes {
   }
 };
 
-/// A packet whose content is `events`.
+/// Returns a packet with `events` as its content.
 std::string packet_of(const std::string& events, std::uint64_t begin, std::uint64_t number,
                       std::uint64_t discarded, std::uint64_t padding = 0) {
   constexpr std::uint64_t kHeader = 8 + 5 * 8;
@@ -161,7 +161,7 @@ std::string thing(std::uint64_t time) {
   return bytes.content;
 }
 
-/// Chooses the number and the texts of some:thing, and nothing of some:other.
+/// Chooses the number and the texts of some:thing, and skips some:other.
 struct Wanted final : Choice {
   bool choose(const EventClass& event, const Type*, Fields&, Fields& of_event) override {
     of_event.numbers = {{0, 2}};
@@ -222,7 +222,7 @@ TEST_F(CtfStream, EventsAfterALossSaySo) {
   while (stream.next()) {
     gaps.push_back(stream.after_gap());
   }
-  // Of a packet that lost events nobody knows where: they may be missing before the next one, too.
+  // A packet does not record where its events were lost: they may be missing after it, too.
   EXPECT_EQ(gaps, (std::vector<bool>{false, false, true, true, false}));
 }
 
@@ -236,7 +236,7 @@ TEST_F(CtfStream, WhatTheTracerLostIsCounted) {
 
 TEST_F(CtfStream, AfterADamagedPacketComesTheNext) {
   std::string damaged = thing(1) + thing(2);
-  damaged[thing(1).size()] = 9;  // an id that there is none of
+  damaged[thing(1).size()] = 9;  // an id that is not declared
   write(packet_of(damaged, 0, 0, 0) + packet_of(thing(3), 0, 1, 0));
   Stream stream(file_, metadata_, wanted_, seen_);
   EXPECT_EQ(times(stream), (std::vector<std::int64_t>{1, 3}));
@@ -258,7 +258,7 @@ TEST_F(CtfStream, WhatIsCutOffIsReadAsFarAsItGoes) {
 
 TEST_F(CtfStream, SizesThatContradictEachOtherAreRefused) {
   std::string packet = packet_of(thing(1), 0, 0, 0);
-  packet[24] = 1;  // of packet_size
+  packet[24] = 1;  // a byte of packet_size
   write(packet);
   Stream stream(file_, metadata_, wanted_, seen_);
   EXPECT_TRUE(times(stream).empty());

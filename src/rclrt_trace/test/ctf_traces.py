@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes traces in the Common Trace Format 1.8 of random types, and what a reader has to find."""
+"""Makes traces of random types (Common Trace Format 1.8), and the content to be read from them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 FIELDS = 6
 Write = Callable[["Bits"], None]
 Event = tuple[str, str, Write]
-"""Its declaration, what is found in it, and how it is written."""
+"""An event: its declaration, its expected content, and the function that writes it."""
 
 
 class Bits:
-    """A packet, bit by bit."""
+    """A packet that is written bit by bit."""
 
     def __init__(self, big_endian: bool) -> None:
         self.big_endian = big_endian
@@ -28,7 +28,7 @@ class Bits:
         self.size = -(-self.size // bits) * bits
 
     def integer(self, value: int, size: int, align: int, big_endian: bool | None = None) -> None:
-        """Bits of a byte are taken from the end that the byte order says."""
+        """Writes an integer. The byte order decides from which end bits of a byte are filled."""
         self.align(align)
         last = self.big_endian if big_endian is None else big_endian
         for i in range(size):
@@ -51,7 +51,7 @@ class Bits:
 
 @dataclass
 class Kind:
-    """A type: how it is declared with a name, its alignment in bits, and how a value is written."""
+    """A type: its declaration for a name, its alignment in bits, and the function for a value."""
 
     declare: Callable[[str], str]
     align: int
@@ -60,7 +60,7 @@ class Kind:
 
 @dataclass
 class Trace:
-    """The files of a trace, and the lines that `ctf_dump` prints of it."""
+    """The files of a trace, and the lines that `ctf_dump` prints for it."""
 
     metadata: str
     stream: bytes
@@ -83,12 +83,12 @@ class Generator:
         return f"f_{self._names}"
 
     def integer(self) -> tuple[Kind, int]:
-        """An integer and the value that it will have."""
+        """Returns a type of integer and the value that it will have."""
         draw = self._draw
         size = draw.choice([8, 16, 32, 64, draw.randint(1, 64)])
         align = 1 << draw.randint(0, 6)
         signed = draw.random() < 0.5
-        # Readers refuse two byte orders within one byte.
+        # Readers reject two byte orders within one byte.
         big = draw.random() < 0.5 if size % 8 == 0 and align >= 8 else self.big_endian
         least = -(1 << (size - 1)) if signed else 0
         most = least + (1 << size) - 1
@@ -119,7 +119,7 @@ class Generator:
         return Kind(lambda name: f"string {name};", 8, lambda b: b.text(value)), value
 
     def text(self) -> tuple[Kind, str]:
-        """An array of characters, of which the first zero is the end."""
+        """Returns an array of characters, which ends at the first zero, and its text."""
         size = self._draw.randint(1, 6)
         value = "".join(self._draw.choices("abcxyz", k=self._draw.randint(0, size)))
         said = "integer { size = 8; align = 8; signed = false; encoding = UTF8; }"
@@ -146,7 +146,7 @@ class Generator:
         return Kind(lambda name: f"struct {{ {said} }}{behind} {name};", align, write)
 
     def array(self, depth: int, count: int, length: str) -> Kind:
-        """An array, or with `length` a sequence. It is aligned as its elements, also if empty."""
+        """Returns an array, or with `length` a sequence, with the alignment of its elements."""
         element = self.any(depth + 1)
         if element.declare("x").endswith("];") and self._draw.random() < 0.5:
             element = self.integer()[0]
@@ -157,7 +157,7 @@ class Generator:
                 element.write(bits)
 
         def declare(name: str) -> str:
-            # Of lists of lists the outer one stands last.
+            # In a list of lists, the outer list's length comes first, as in C.
             return element.declare(f"{name}[{length or count}]")
 
         return Kind(declare, element.align, write)
@@ -185,7 +185,7 @@ class Generator:
         return self.integer()[0]
 
     def members(self, depth: int, name: str) -> list[tuple[str, Kind]]:
-        """A member, and before it the length or the tag that it needs."""
+        """Returns a member, with the length or tag that it needs before it."""
         draw = self._draw
         pick = draw.randrange(4)
         if pick == 0:
@@ -196,7 +196,7 @@ class Generator:
                 lambda b: b.integer(count, size, align),
             )
             byte = "integer { size = 8; align = 8; signed = false; }"
-            # A structure between the two has a member of the same name, which is not meant.
+            # A structure between the two has a member of the same name, which must not be used.
             other = Kind(
                 lambda n: f"struct {{ {byte} len_{name}; }} {n};",
                 8,
@@ -253,7 +253,7 @@ class Generator:
         has_content: bool,
         header_bits: tuple[int, int],
     ) -> str:
-        """Everything but the events."""
+        """Returns the metadata without the events."""
         id_bits, time_bits = header_bits
         integers = "".join(
             f"typealias integer {{ size = {size}; align = {align}; signed = false; }} := u{size};\n"
@@ -284,7 +284,7 @@ class Generator:
         )
 
     def trace(self) -> Trace:
-        """A trace of three packets, the second of them empty, with all events in either of two."""
+        """Returns a trace of three packets. The second is empty; both others have all events."""
         draw = self._draw
         identity = uuid.UUID(int=draw.getrandbits(128))
         wide = draw.choice([32, 64])
@@ -335,7 +335,7 @@ class Generator:
     def _event_header(
         self, bits: Bits, number: int, time: int, id_bits: int, time_bits: int
     ) -> None:
-        # The alignment of a structure with a variant is that of its own members.
+        # The alignment of a structure with a variant comes from its own members.
         bits.align(8)
         if (number + time) % 3:
             bits.integer(number, id_bits, 1 if id_bits < 8 else 8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces that are damaged, cut off or none: a located error, or a result; never a crash."""
+"""Traces that are damaged, cut off or missing give an error with its place, or a result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from traced_runs import Traced, rclrt
 
 
 def model_of(trace: Path, into: Path) -> tuple[int, str]:
-    """The exit code and what is said; a file is there exactly when it was made."""
+    """Returns the exit code and stderr. Checks that the file exists exactly if it succeeded."""
     done = rclrt("model", trace, "-o", into / "robot.yaml")
     assert "Traceback" not in done.stderr
     assert done.returncode in (0, 2), done.stderr

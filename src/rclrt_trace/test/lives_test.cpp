@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes and nodes that share a number, a name or an address: at once, or one after the other.
+// Processes and nodes that share a number, a name or an address, at the same time or one after the
+// other.
 #include <algorithm>
 #include <string>
 
@@ -11,7 +12,8 @@
 namespace rclrt::trace {
 namespace {
 
-/// A sensor and a motor that takes its points, in one process, with all handles moved by `base`.
+/// A sensor and a motor that takes the sensor's points, in one process. `base` is added to all
+/// handles.
 struct Pair : Robot {
   void make(std::uint64_t base, std::int64_t period_ns = 10 * kMs,
             std::string_view name_space = "/") {
@@ -75,7 +77,7 @@ TEST(Lives, AContainerThatIsStartedAgainHasTheSameProcessNumber) {
 TEST(Lives, ANodeThatAContainerLoads300TimesIsOne) {
   Pair robot;
   robot.node(90000, "camera");
-  robot.timer(90020, 90000, 100 * kMs, 90021);  // lives all the time
+  robot.timer(90020, 90000, 100 * kMs, 90021);  // lives during the whole trace
   for (std::uint64_t i = 0; i < 300; ++i) {
     robot.make(i * 100);
     robot.run(i * 100, 2);
@@ -94,7 +96,7 @@ TEST(Lives, NodesOfOneNameThatRunAtOnceAreTwo) {
   Pair robot;
   robot.make(0);
   robot.pid = robot.tid = 200;
-  robot.make(0);  // another process, and the same addresses
+  robot.make(0);  // another process with the same addresses
   for (int i = 0; i < 3; ++i) {
     for (const std::int64_t process : {100, 200}) {
       robot.pid = robot.tid = process;
@@ -112,7 +114,7 @@ TEST(Lives, AnIdleNodeOfAProcessThatLivesOnIsNoEarlierLife) {
   robot.make(0);
   robot.node(3, "other");
   robot.timer(50, 3, 20 * kMs, 51);
-  robot.run(0, 1);  // and never again
+  robot.run(0, 1);  // its last run
   robot.pid = robot.tid = 200;
   robot.make(0);
   robot.run(0, 3);
@@ -240,7 +242,7 @@ TEST(Lives, ProcessesOfOneNumberThatNothingTellsApartAreRefused) {
       other.run(500, 1);
     }
   };
-  Pair named;  // never at the same time
+  Pair named;  // the nodes never run at the same time
   named.make(0);
   named.make(500, 10 * kMs, "/other");
   EXPECT_THROW(alternate(named), TraceError);
@@ -262,7 +264,7 @@ TEST(Lives, ARunWithinARunIsNoSecondProcess) {
   EXPECT_EQ(robot.model().application.callbacks.size(), 2U);
 }
 
-/// A trace of one machine, as its metadata has it.
+/// Returns the metadata of a trace of one machine.
 ctf::Metadata metadata(const std::string& host, const std::string& clock,
                        const std::string& session = "run") {
   ctf::Metadata made;

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def run_of(directory: Path, name: str) -> list[str]:
-    """The command that runs the application, whose nodes are in the namespace `name`."""
+    """Returns the command that runs the application with its nodes in the namespace `name`."""
     app = directory / f"{name}.yaml"
     app.write_text(APP.replace("NAME", name))
     runs = len(list(directory.glob("out-*")))
@@ -56,13 +56,13 @@ def model_of(trace: Path, into: Path) -> tuple[rclrt_model.Application, str]:
 
 
 def counts(application: rclrt_model.Application) -> dict[str, int]:
-    """How often each callback was seen to run."""
+    """Returns the number of observed runs of each callback."""
     return {each.id: each.observed.n if each.observed else 0 for each in application.callbacks}
 
 
 def test_sessions_of_one_folder_count_each_run_once(tmp_path: Path) -> None:
     traces = tmp_path / "tracing"
-    # Two sessions that record the same, and one of a later day.
+    # Two sessions that record the same run, and one of a later day.
     ran(record(traces / "outer", record(traces / "inner", run_of(tmp_path, "one"))))
     ran(record(traces / "later", run_of(tmp_path, "one")))
     whole, said = model_of(traces, tmp_path / "whole.yaml")

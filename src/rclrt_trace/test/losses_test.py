@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings that lose data say what, and do not end with exit code 0."""
+"""Recordings that lose data report it and do not end with exit code 0."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ while go.exists():
 sys.exit(int(sys.argv[3]))
 """
 FULL = 150_000
-"""Pairs of events that do not fit into the buffers of a CPU."""
+"""Number of pairs of events that do not fit into the buffers of a CPU."""
 
 
 AS_NOBODY = (
@@ -44,7 +44,7 @@ AS_NOBODY = (
     if os.geteuid() == 0
     else []
 )
-"""A user who has a session daemon of their own by LTTNG_HOME; root has one for the machine."""
+"""Options for a user with their own session daemon (LTTNG_HOME); root's is for the machine."""
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -53,7 +53,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 class Recording:
-    """A recording of a program that writes events when it is told to, and then ends."""
+    """A recording of a program that writes events when the test asks for them, and then ends."""
 
     def __init__(self, home: Path, events: int, code: int = 0, out: Path | None = None) -> None:
         self.trace = home / "trace" if out is None else out
@@ -74,7 +74,7 @@ class Recording:
             time.sleep(0.01)
 
     def daemon(self, name: str) -> int:
-        """The process id of this recording's daemon of that name."""
+        """Returns the process id of this recording's daemon of that name."""
         parents = {}
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
@@ -93,7 +93,7 @@ class Recording:
         self._wait(".done")
 
     def end(self) -> tuple[int, str]:
-        """The exit code and what was said."""
+        """Ends the recording. Returns the exit code and stderr."""
         self._go.unlink()
         _, said = self._process.communicate(timeout=GENEROUS_S)
         assert "Traceback" not in said
@@ -110,7 +110,7 @@ def lttng() -> None:
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    # Not below pytest's directory, which only its owner may enter.
+    # Outside of pytest's directory, because only its owner may enter that.
     with tempfile.TemporaryDirectory(prefix="rclrt_losses_") as name:
         if os.geteuid() == 0:
             os.chown(name, NOBODY, NOBODY)

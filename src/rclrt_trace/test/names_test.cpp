@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of ROS in a model: as they are, or with a word, and never two for one.
+// Names of ROS in a model: unchanged, or changed with a note, and never two with the same name.
 #include <set>
 #include <string>
 
@@ -8,7 +8,7 @@
 namespace rclrt::trace {
 namespace {
 
-/// A timer that publishes on each of the topics, and a subscription of its own for each.
+/// Returns the model of a timer that publishes on the topics, with one subscription for each topic.
 TracedModel model_with(const std::vector<std::string>& topics) {
   Robot robot;
   robot.node(1, "node");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is preloaded can be named by LD_PRELOAD, or is refused."""
+"""A library is preloaded if LD_PRELOAD can name its path; else the command is refused."""
 
 from __future__ import annotations
 

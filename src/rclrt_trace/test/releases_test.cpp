@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of releases that tell less of publications, and of what runs outside of callbacks.
+// Traces of ROS releases with fewer events of publications, and work outside of callbacks.
 #include <string>
 
 #include "robot.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kDay_ns = 1'700'000'000'000'000'000;  // the time of day at time 0
 
-/// A sensor and a motor in two processes, whose events are those of Humble.
+/// A sensor and a motor in two processes, with the events of Humble.
 struct Humble : Robot {
   Humble() {
     clock_offset_ns = kDay_ns;
@@ -26,7 +26,7 @@ struct Humble : Robot {
     start(21);
     now_ns += kMs / 2;
     emit(EventKind::kRclPublish, {10});
-    emit(EventKind::kRmwPublish, {});  // the message only
+    emit(EventKind::kRmwPublish, {});  // has only the message
     now_ns += 3'000;
     const auto sent = static_cast<std::uint64_t>(now_ns + kDay_ns);
     end(21, kMs / 2);
@@ -68,7 +68,7 @@ TEST(Releases, AMessageIsOfThePublicationBeforeItAndOfNoOther) {
   robot.receive(second);
   EXPECT_GT(robot.system.instances().back().published_ns, published_ns);
   robot.now_ns += 1000 * kMs;
-  robot.receive(static_cast<std::uint64_t>(robot.now_ns + kDay_ns));  // of somebody else
+  robot.receive(static_cast<std::uint64_t>(robot.now_ns + kDay_ns));  // of another publisher
   EXPECT_EQ(robot.system.instances().back().publisher, kNone);
   EXPECT_EQ(robot.system.gaps().unknown_sources, 1U);
 }
@@ -84,7 +84,7 @@ TEST(Releases, ATraceOfJazzyDoesNotGuess) {
   robot.emit(EventKind::kRclPublish, {10});
   robot.publish(10, 77);
   robot.end(21, kMs);
-  robot.take(30, static_cast<std::uint64_t>(robot.now_ns));  // not that one
+  robot.take(30, static_cast<std::uint64_t>(robot.now_ns));  // another message
   robot.start(31);
   robot.end(31, kMs);
   robot.take(30, 77);
@@ -119,7 +119,7 @@ TEST(Releases, ATraceWithoutAnyPublicationIsRefused) {
 TEST(Releases, OnePublisherWithoutPublicationsIsSaidToBeNotFollowed) {
   Humble robot;
   robot.pid = robot.tid = 200;
-  robot.publisher(40, 1, "/within");  // intra-process, which Humble has no event of
+  robot.publisher(40, 1, "/within");  // intra-process: Humble has no event of it
   robot.subscription(41, 1, "/within", 42);
   robot.receive(robot.send());
   robot.start(42);
@@ -135,7 +135,7 @@ TEST(Releases, EventsComeAsOftenAsTheirMessagesAreSent) {
   robot.pid = robot.tid = 200;
   robot.subscription(50, 1, "/joy", 51);
   const auto day = static_cast<std::uint64_t>(kDay_ns);
-  for (const std::uint64_t sent_ms : {10U, 20U, 35U}) {  // which ran one after the other
+  for (const std::uint64_t sent_ms : {10U, 20U, 35U}) {  // the runs follow each other
     robot.take(50, day + sent_ms * kMs);
     robot.start(51);
     robot.end(51, kMs / 25);
@@ -206,7 +206,7 @@ TEST(Releases, WhatThreadsWithoutCallbacksHaveOfTheCpusIsSaid) {
     robot.now_ns += for_ns;
     robot.emit(EventKind::kThreadSwitch, {kWaits});
   };
-  worked(208, 500 * kMs);  // before anything ran
+  worked(208, 500 * kMs);  // before the first callback
   robot.receive(robot.send());
   for (int i = 0; i < 10; ++i) {
     worked(207, 4 * kMs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A robot whose events a test writes.
+// A robot with events that a test writes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,13 +18,13 @@ namespace rclrt::trace {
 
 inline constexpr std::int64_t kMs = 1'000'000;
 
-/// Writes the events of a robot as rclcpp has them. Pointers are made from small numbers.
+/// Writes the events of a robot as rclcpp emits them. Small numbers serve as pointers.
 class Robot {
  public:
   std::int64_t now_ns = kMs;
   std::int64_t pid = 100;
   std::int64_t tid = 100;
-  std::uint32_t space = 0;  // a container of its own has processes of the same numbers
+  std::uint32_t space = 0;  // another container may have processes with the same numbers
   std::string_view thread = "main";
   std::int64_t clock_offset_ns = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who has a CPU: what the kernel says, how it is kept, and what it makes of callbacks.
+// Switches of threads: the kernel's records, their trace, and the CPU times of callbacks.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A timer whose thread's switches the test writes.
+/// A timer. The test writes the switches of its thread.
 struct Scheduled : Robot {
   Scheduled() {
     node(1, "sensor");
@@ -35,7 +35,7 @@ struct Scheduled : Robot {
   void becomes(ThreadState state) {
     emit(EventKind::kThreadSwitch, {static_cast<std::uint64_t>(state)});
   }
-  /// Without a CPU for so long.
+  /// Takes the CPU from the thread for `time_ns`.
   void away(ThreadState state, std::int64_t time_ns) {
     becomes(state);
     now_ns += time_ns;
@@ -52,7 +52,7 @@ TEST(Scheduling, CpuTimeIsWithoutWhatPreemptedAndWithoutWaiting) {
   robot.away(ThreadState::kWaits, 3 * kMs);
   robot.away(ThreadState::kPreempted, 2 * kMs);
   robot.end(21, kMs);
-  robot.away(ThreadState::kWaits, 7 * kMs);  // between callbacks
+  robot.away(ThreadState::kWaits, 7 * kMs);  // between two callbacks
   robot.start(21);
   robot.end(21, 2 * kMs);
   robot.becomes(ThreadState::kWaits);
@@ -95,13 +95,13 @@ TEST(Scheduling, ACallbackWithinACallbackWaitsWithIt) {
 TEST(Scheduling, WhatIsNotKnownIsWallTime) {
   Scheduled robot;
   robot.start(21);
-  robot.becomes(ThreadState::kRuns);  // when it lost its CPU is missing
+  robot.becomes(ThreadState::kRuns);  // the event of losing its CPU is missing
   robot.end(21, 4 * kMs);
   robot.start(21);
   robot.becomes(ThreadState::kPreempted);
   robot.emit(EventKind::kSwitchesLost, {3, static_cast<std::uint64_t>(robot.now_ns)});
   robot.end(21, 2 * kMs);
-  robot.pid = robot.tid = 200;  // of a process without switches
+  robot.pid = robot.tid = 200;  // a process without switches
   robot.node(2, "other");
   robot.timer(40, 2, 10 * kMs, 41);
   robot.start(41);
@@ -120,13 +120,13 @@ TEST(Scheduling, WhatIsNotKnownIsWallTime) {
   }));
 }
 
-// As a session with the kernel's events has them: by thread, of no process.
+// Events as in a session of the kernel: they have a thread and no process.
 TEST(Scheduling, TheKernelsOwnEventsAreRead) {
   Robot robot;
   robot.node(1, "sensor");
   robot.timer(20, 1, 10 * kMs, 21);
   robot.emit(EventKind::kKernelSwitch, {0, 100, 0});
-  // Running, preempted in it as lttng-modules have it since Linux 4.14, asleep.
+  // Running; preempted while running (lttng-modules since Linux 4.14); asleep.
   for (const std::uint64_t state : {0x0U, 0x100U, 0x1U}) {
     robot.start(21);
     robot.emit(EventKind::kKernelSwitch, {100, 7, state});
@@ -145,7 +145,7 @@ TEST(Scheduling, TheKernelsOwnEventsAreRead) {
   }
 }
 
-// The kernel tells of what it had no room for when it has room again.
+// The kernel reports lost records when it has room again.
 TEST(Scheduling, WhatRanWhileSwitchesWereLostIsWallTime) {
   Scheduled robot;
   const auto run = [&] {
@@ -158,14 +158,14 @@ TEST(Scheduling, WhatRanWhileSwitchesWereLostIsWallTime) {
   const auto since = static_cast<std::uint64_t>(robot.now_ns);
   robot.now_ns += kMs;
   robot.start(21);
-  robot.end(21, 5 * kMs);  // with switches that are missing
+  robot.end(21, 5 * kMs);  // switches of this run are missing
   robot.now_ns += kMs;
   robot.emit(EventKind::kSwitchesLost, {3, since});
   run();
   robot.becomes(ThreadState::kWaits);
   robot.now_ns += kMs;
   robot.start(21);
-  robot.end(21, 6 * kMs);  // nobody records switches any more
+  robot.end(21, 6 * kMs);  // after the recording of switches
   robot.system.finish();
   std::vector<bool> scheduled;
   for (const TracedInstance& each : robot.system.instances()) {
@@ -234,7 +234,7 @@ TEST_F(SchedulingFiles, WhatIsWrittenIsRead) {
   expect(1, EventKind::kThreadSwitch, 1500, 7, 2);
   expect(2, EventKind::kThreadSwitch, 2000, 6, 1);
   expect(3, EventKind::kSwitchesLost, 2500, 0, 9);
-  EXPECT_EQ(events[3].numbers[1], 2000U);  // since when
+  EXPECT_EQ(events[3].numbers[1], 2000U);  // begin of the loss
   EXPECT_EQ(events[0].pid, 5);
 }
 
@@ -245,7 +245,7 @@ TEST_F(SchedulingFiles, AreBoundedAndKeepTheNewestOfAllCpusFromOneTimeOn) {
     SchedulingTrace trace(directory_, 2, kMost);
     for (std::int64_t i = 1; i <= kSwitches; ++i) {
       trace.add(0, {.time_ns = i * 10, .pid = 1, .tid = 1});
-      if (i % 50 == 0) {  // CPU 1 keeps all of its few
+      if (i % 50 == 0) {  // CPU 1 has few events and keeps all of them
         trace.add(1, {.time_ns = i * 10 + 1, .pid = 1, .tid = 2});
       }
     }
@@ -262,14 +262,14 @@ TEST_F(SchedulingFiles, AreBoundedAndKeepTheNewestOfAllCpusFromOneTimeOn) {
     times[event.tid].push_back(event.time_ns);
   }
   ASSERT_EQ(times.size(), 2U);
-  EXPECT_GT(times[1].front(), 10);  // the first ones are gone, and those of CPU 1 with them
+  EXPECT_GT(times[1].front(), 10);  // the first ones are dropped, also those of CPU 1
   EXPECT_GE(times[2].front(), times[1].front());
   for (std::size_t i = 1; i < times[1].size(); ++i) {
     ASSERT_EQ(times[1][i], times[1][i - 1] + 10);
   }
 }
 
-/// A process that waits so often, of which nothing is left.
+/// Runs a process that waits `times` times, until it has ended. Returns its number.
 pid_t run_sleeper(int times) {
   const pid_t child = fork();
   if (child == 0) {
@@ -308,7 +308,7 @@ TEST(ThreadSwitches, FollowWhatTheProcessStarts) {
     });
     int more = 0;
     switches->take(cpu, [&](const ThreadSwitch& each) { more += each.tid == child ? 1 : 0; });
-    EXPECT_EQ(more, 0);  // each is taken once
+    EXPECT_EQ(more, 0);  // each switch is taken once
   }
   int waits = 0;
   bool runs = false;

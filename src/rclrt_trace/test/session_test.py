@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real LTTng sessions of real nodes: what is read is what ran."""
+"""Real LTTng sessions of real nodes: the results of the trace match the run."""
 
 from __future__ import annotations
 
@@ -26,13 +26,11 @@ import rclrt_model
 AGREEMENT_NS = 50_000
 STEAL_TICK_NS = 10_000_000
 TAKE_NS = 200_000
-SWITCH_NS = (
-    10_000  # a switch of threads, which the thread's own clock counts and the trace does not
-)
+SWITCH_NS = 10_000  # a switch of threads: the thread's CPU clock includes it, the trace does not
 
 
 def instances(results: Path) -> dict[str, list[tuple[int, int, int]]]:
-    """Of each callback: start, end, and the delay from release to start of each instance."""
+    """Returns each callback's instances: start, end, and the delay from release to start."""
     found: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     with (results / "instances.csv").open() as rows:
         for row in csv.DictReader(rows):
@@ -45,7 +43,7 @@ def instances(results: Path) -> dict[str, list[tuple[int, int, int]]]:
 
 
 def cpu_times(results: Path) -> dict[str, list[tuple[int, int, int]]]:
-    """Of each callback: start, CPU time and preemptions of each instance."""
+    """Returns each callback's instances: start, CPU time and preemptions."""
     found: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     with (results / "instances.csv").open() as rows:
         for row in csv.DictReader(rows):
@@ -57,7 +55,7 @@ def cpu_times(results: Path) -> dict[str, list[tuple[int, int, int]]]:
 
 
 def chain_responses(results: Path) -> dict[tuple[str, ...], list[tuple[int, int]]]:
-    """Of each chain, by its callbacks: completion and response time of each instance."""
+    """Returns each chain's instances, by the chain's callbacks: completion and response time."""
     chains = {
         chain["id"]: tuple(chain["callbacks"])
         for chain in json.loads((results / "results.json").read_text())["chains"]
@@ -73,7 +71,7 @@ def chain_responses(results: Path) -> dict[tuple[str, ...], list[tuple[int, int]
 
 
 def nearest(values: list[int], value: int) -> int:
-    """Returns the index of the value of a sorted list that is nearest."""
+    """Returns the index of the nearest value in a sorted list."""
     after = bisect.bisect_left(values, value)
     near = [index for index in (after - 1, after) if 0 <= index < len(values)]
     return min(near, key=lambda index: abs(values[index] - value))
@@ -86,7 +84,7 @@ def zero(results: Path) -> int:
 
 
 def stolen_ns(results: Path) -> int:
-    """Returns what the host took of all CPUs during a run, at most: the kernel tells full ticks."""
+    """Returns at most how much CPU time the host took in a run: the kernel counts full ticks."""
     context = json.loads((results / "results.json").read_text())["context"]
     return int(1e6 * context["steal_ms"]) + STEAL_TICK_NS * (os.cpu_count() or 1)
 
@@ -97,7 +95,7 @@ def test_a_trace_agrees_with_what_the_runner_recorded(traced: Traced, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert (imported / "report.html").is_file()
     assert (imported / "trace.pftrace").is_file()
-    # The report's graph is that of the model, which is beside the results.
+    # The report shows the graph of the model, which is beside the results.
     model = rclrt_model.load(imported / "observed.yaml")
     graph = json.loads((imported / "application.json").read_text())
     assert [each["id"] for each in graph["callbacks"]] == [each.id for each in model.callbacks]
@@ -105,12 +103,12 @@ def test_a_trace_agrees_with_what_the_runner_recorded(traced: Traced, tmp_path: 
     assert own.keys() == of_trace.keys()
     offset = zero(traced.run) - zero(imported)
     for callback, times in own.items():
-        # The runner leaves out what was released before its window and what ends after it: on a
-        # machine that is late, as much as may wait.
+        # The runner leaves out instances released before its window or ended after it: on a slow
+        # machine, as many as may be queued.
         assert len(times) <= len(of_trace[callback]) <= len(times) + 20, callback
         starts = [start for start, _, _ in of_trace[callback]]
         pairs = [(row, of_trace[callback][nearest(starts, row[0] + offset)]) for row in times]
-        # Instance by instance: other ones would have other times on a busy machine.
+        # Instances are paired, because their times differ on a busy machine.
         assert (
             statistics.median(abs(theirs[0] - ours[0] - offset) for ours, theirs in pairs)
             <= AGREEMENT_NS
@@ -142,7 +140,7 @@ def test_a_trace_agrees_with_what_the_runner_recorded(traced: Traced, tmp_path: 
 
 
 def parts(application: rclrt_model.Application) -> dict[str, dict[str, object]]:
-    """What a model is made of, for a diff."""
+    """Returns the parts of a model, for a comparison."""
     nodes = application.nodes
 
     def absolute(topics: Iterable[str], node: int) -> list[str]:
@@ -185,31 +183,31 @@ def test_execution_times_are_cpu_times(traced: Traced, tmp_path: Path) -> None:
     for callback, times in own.items():
         starts = [start for start, _, _ in of_trace[callback]]
         pairs = [(row, of_trace[callback][nearest(starts, row[0] + offset)]) for row in times]
-        # The runner counts from the pick-up, with the take of the message; the trace from the call.
+        # The runner's time includes the take of the message; the trace's begins at the call.
         short = [ours[1] * 0.9 - theirs[1] - SWITCH_NS * ours[2] for ours, theirs in pairs]
         assert statistics.median(short) <= TAKE_NS, callback
-        # A trace's times hold what the host takes of a CPU, the thread's own clock does not.
+        # A trace's times include what the host takes of a CPU; the thread's own clock does not.
         excess_ns = sum(max(0, theirs[1] - ours[1]) for ours, theirs in pairs)
         assert excess_ns <= len(pairs) * AGREEMENT_NS + stolen_ns(traced.run), callback
         assert statistics.median(abs(theirs[2] - ours[2]) for ours, theirs in pairs) <= 1, callback
 
 
 def test_all_traces_of_a_session_have_one_clock(traced: Traced) -> None:
-    """Readers like babeltrace2 refuse to merge traces whose clocks they cannot tell to be one."""
+    """Readers like babeltrace2 refuse to merge traces without a common clock in their metadata."""
     if "no scheduling events: context switches (perf_event_open): " in traced.said:
         pytest.skip("the kernel gives no scheduling events (perf_event_paranoid)")
     clocks = [
         re.findall(rb"^clock \{.*?uuid = \"([0-9a-f-]{36})\";.*?offset = (\d+);", text, re.M | re.S)
         for text in (file.read_bytes() for file in traced.trace.rglob("metadata"))
     ]
-    assert len(clocks) == 3  # what was created, what ran, when threads had a CPU
+    assert len(clocks) == 3  # traces of entities, of runs, and of switches of threads
     boot = Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
     offset_now = time.time_ns() - time.monotonic_ns()
     for ((uuid, offset),) in clocks:
         assert uuid == boot
-        assert abs(int(offset) - offset_now) < 1e9  # unless somebody sets the clock meanwhile
+        assert abs(int(offset) - offset_now) < 1e9  # if the clock is not set meanwhile
     ours = (traced.trace / "scheduling/metadata").read_text()
-    assert "absolute = TRUE" in ours  # as they take it of LTTng's
+    assert "absolute = TRUE" in ours  # as in LTTng's clock
 
 
 def test_the_model_of_a_run_is_its_application(traced: Traced, tmp_path: Path) -> None:
@@ -219,7 +217,7 @@ def test_the_model_of_a_run_is_its_application(traced: Traced, tmp_path: Path) -
     original = rclrt_model.load(traced.app)
     model = rclrt_model.load(file)
     assert parts(model) == parts(original)
-    # Proposed chains go on to the sinks; an author may end one before.
+    # Proposed chains continue to the sinks; an author may end one earlier.
     proposed = ways(model)
     for chain in ways(original):
         assert any(way[: len(chain)] == chain for way in proposed), chain

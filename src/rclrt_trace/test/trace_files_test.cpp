@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a trace that are empty, missing, cut off at any byte, damaged or of another format.
+// Tests of trace files that are empty, missing, cut off at any byte, damaged or of another format.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of two events, of which the second is in every packet.
+/// Declares two events. The second one is in every packet.
 constexpr const char* kMetadata = R"(/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
 typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
@@ -62,7 +62,7 @@ std::string packet(char first_of_uuid = 0) {
   return bytes + std::string(kPadding, '\xEE');
 }
 
-/// The text in packets of 512 bytes, as LTTng writes it; the last one is padded.
+/// Returns the text in packets of 512 bytes, as LTTng writes it. The last packet is padded.
 std::string in_packets(const std::string& text, bool big_endian, char major = 1) {
   constexpr std::size_t kSize = 512;
   constexpr std::size_t kHeader = 37;
@@ -110,7 +110,7 @@ class TraceFiles : public testing::Test {
     }
     return "none";
   }
-  /// An index as LTTng writes it, of two packets.
+  /// Writes an index of two packets, as LTTng does.
   void write_index() const {
     std::string index;
     const auto number = [&](std::uint64_t value, int bytes) {
@@ -146,7 +146,7 @@ TEST_F(TraceFiles, MetadataThatIsCutOffAtAnyByteIsAnErrorWithTheFileAndThePlace)
     write("metadata", content);
     ASSERT_EQ(read().events, 4U);
     const std::size_t used = content.find_last_not_of('\0') + 1;
-    // Of packets not every byte: what is within one is all the same.
+    // Text is cut at every byte, packets at every fifth: all bytes within a packet are alike.
     const std::size_t step = content == text ? 1 : 5;
     for (std::size_t cut = used - used % step; cut > 0;) {
       cut -= step;
@@ -163,11 +163,11 @@ TEST_F(TraceFiles, MissingMetadataIsAnErrorThatNamesTheStream) {
   EXPECT_TRUE(error().starts_with(trace_.string() + ": has no file \"metadata\", but " +
                                   (trace_ / "stream").string()))
       << error();
-  fs::create_directories(trace_ / "metadata");  // a directory is none
+  fs::create_directories(trace_ / "metadata");  // a directory is no metadata file
   EXPECT_NE(error().find("has no file \"metadata\""), std::string::npos);
   fs::remove_all(trace_ / "metadata");
   write("stream", "");
-  write_index();  // only the index is left
+  write_index();  // the index alone
   EXPECT_NE(error().find("has no file \"metadata\""), std::string::npos);
 }
 
@@ -188,7 +188,7 @@ TEST_F(TraceFiles, AStreamThatIsCutOffAtAnyByteIsToldWithTheFile) {
     fs::resize_file(trace_ / "stream", cut);
     const ReadCounts counts = read();
     EXPECT_LE(counts.events, 4U);
-    if (cut == used) {  // it lacks padding only
+    if (cut == used) {  // only padding is missing
       ASSERT_EQ(counts.events, 4U);
       continue;
     }
@@ -209,13 +209,13 @@ TEST_F(TraceFiles, DamageOfAnyBitIsReadOrRefusedButDoesNotHang) {
     }
     write("metadata", i % 2 == 0 ? content : metadata);
     write("stream", i % 2 == 0 ? stream : content);
-    error();  // a crash, a hang or an exception of another type is the failure
+    error();  // fails by a crash, a hang or an exception of another type
   }
 }
 
 TEST_F(TraceFiles, AfterADamagedSizeTheNextPacketIsFound) {
   std::string damaged = packet();
-  damaged[24 + 8] = 1;  // of packet_size
+  damaged[24 + 8] = 1;  // a byte of packet_size
   write("stream", damaged + packet());
   const ReadCounts counts = read();
   EXPECT_EQ(counts.events, 2U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What events of rclcpp become.
+// Models and results from events of rclcpp.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -82,7 +82,7 @@ TEST(TracedModel, ChainsAreMeasuredFromTheTimersGrid) {
   ASSERT_EQ(results.chains.size(), 1U);
   ASSERT_TRUE(results.chains[0].response);
   EXPECT_EQ(results.chains[0].response->count, 20U);
-  // 0.1 ms late, then 0.5, 1 and 0.25 ms of work.
+  // A start 0.1 ms late, then 0.5, 1 and 0.25 ms of work.
   EXPECT_EQ(results.chains[0].response->p50_ns, kMs / 10 + kMs / 2 + kMs + kMs / 4);
   EXPECT_TRUE(notes.empty());
 }
@@ -122,7 +122,7 @@ TEST(TracedModel, MessagesAreFollowedThroughTheBuffersOfOneProcess) {
   robot.publisher(10, 1, "/points");
   robot.timer(20, 1, 10 * kMs, 21);
   robot.subscription(30, 1, "/points", 31);
-  // rclcpp's second one, for intra-process: its callback comes first.
+  // rclcpp's second subscription, for intra-process messages: its callback comes first.
   robot.emit(EventKind::kSubscriptionCallback, {5000, 32});
   robot.emit(EventKind::kSubscriptionObject, {30, 5000});
   robot.start(21);
@@ -182,7 +182,7 @@ TEST(TracedModel, WhatComesFromOutsideIsAnEventWithItsIntervals) {
   robot.start(71);
   robot.end(71, kMs);
   const TracedModel made = robot.model();
-  ASSERT_EQ(made.application.callbacks.size(), 2U);  // /rosout is of tools
+  ASSERT_EQ(made.application.callbacks.size(), 2U);  // /rosout belongs to tools
   const auto& event = std::get<model::Event>(made.application.callbacks[0].trigger);
   EXPECT_EQ(event.min_interval, model::Nanoseconds(5 * kMs));
   EXPECT_EQ(event.max_interval, model::Nanoseconds(20 * kMs));
@@ -238,8 +238,8 @@ TEST(TracedModel, WhatIsMissingIsCounted) {
   Line line;
   line.start(999);  // made before the trace
   line.end(999, kMs);
-  line.end(31, kMs);  // its start is lost
-  line.start(21);     // its end is lost
+  line.end(31, kMs);  // the start of this run is lost
+  line.start(21);     // the end of this run is lost
   line.run(1);
   const TracedModel made = line.model();
   EXPECT_EQ(line.system.gaps().unknown_callbacks, 1U);
@@ -259,7 +259,7 @@ TEST(TracedModel, WhatRunsWhereEventsAreLostIsLeftOut) {
   Line line;
   line.run(1);
   line.start(21);
-  line.emit(EventKind::kLoss, {});  // with its end, and the start of the next
+  line.emit(EventKind::kLoss, {});  // the end of this run and the next start
   line.now_ns += 1000 * kMs;
   line.end(21, kMs);
   line.run(2);
@@ -309,7 +309,7 @@ TEST(TracedModel, ALateTimerKeepsItsRelease) {
 
 TEST(TracedModel, ATimerThatMayPublishWhatItsNodeWasSentIsNamed) {
   Line line;
-  line.publisher(12, 3, "/state");  // of the motor, which takes /cmd and publishes nothing for it
+  line.publisher(12, 3, "/state");  // of the motor, which publishes nothing in response to /cmd
   line.timer(50, 3, 20 * kMs, 51);
   line.run(1);
   line.start(51);
@@ -330,7 +330,7 @@ TEST(TracedModel, NodesWithoutCallbacksAreNamed) {
   EXPECT_TRUE(has_note(line.model(), "process 300 (of_rclpy) has nodes without any callback"));
 }
 
-/// Two timers, each on a thread of its own, that run at the same time and too long.
+/// Returns the misses of two timers on separate threads that run too long at the same time.
 std::vector<recorder::ChainMiss> misses_on(std::size_t cpus) {
   Robot robot;
   robot.node(1, "n");

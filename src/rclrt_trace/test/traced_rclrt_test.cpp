@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What events of rclrt become, which say more than those of rclcpp.
+// Models and results from events of rclrt, which have more data than those of rclcpp.
 #include <algorithm>
 
 #include "robot.hpp"
@@ -7,7 +7,7 @@
 namespace rclrt::trace {
 namespace {
 
-/// As rclrt emits them: with names, priorities, groups and executors.
+/// Events as rclrt emits them, with names, priorities, groups and executors.
 struct OfRclrt : Robot {
   void callback(std::uint64_t pointer, std::uint64_t node_handle, std::string_view name,
                 std::string_view kind, std::uint64_t priority, std::uint64_t group) {
@@ -38,7 +38,7 @@ TEST(TracedModel, RclrtSaysWhatRclcppDoesNot) {
     robot.start(22);
     robot.publish(11, i);
     robot.end(22, kMs);
-    robot.take(30, i);  // waits for its partner: no run
+    robot.take(30, i);  // waits for its partner without a run
     robot.take(32, i);
     robot.emit(EventKind::kCallbackRelease, {33, static_cast<std::uint64_t>(robot.now_ns - 5), 7});
     robot.start(33);
@@ -142,7 +142,7 @@ TEST(TracedModel, ASharedCallbackOfWhichAThreadPublishesOneTopicTooIsAnEvent) {
       << "the timers' rates are two thirds of those of the messages";
 }
 
-/// A container of rclrt_rclcpp: two levels on two threads, nodes that share a group, a service.
+// A container of rclrt_rclcpp: two priorities on two threads, nodes that share a group, a service.
 TEST(TracedRclrt, AContainerOfRclcppNodesIsOneExecutor) {
   Robot robot;
   robot.node(1, "lidar");
@@ -151,7 +151,7 @@ TEST(TracedRclrt, AContainerOfRclcppNodesIsOneExecutor) {
   robot.timer(22, 1, 100 * kMs, 23);
   robot.node(2, "brake");
   robot.subscription(30, 2, "/scan", 31);
-  robot.emit(EventKind::kSubscriptionCallback, {5000, 32});  // within the process
+  robot.emit(EventKind::kSubscriptionCallback, {5000, 32});  // an intra-process message
   robot.emit(EventKind::kSubscriptionObject, {30, 5000});
   robot.emit(EventKind::kServiceInit, {40, 2}, {"/reset"});
   robot.emit(EventKind::kServiceCallback, {40, 41});
@@ -164,7 +164,7 @@ TEST(TracedRclrt, AContainerOfRclcppNodesIsOneExecutor) {
   runs(22, 1, 501);
   runs(30, 1, 502);
   runs(40, 1, 502);
-  runs(77, 1, 502);  // a client: no event has named it
+  runs(77, 1, 502);  // a client, which no event has named
   runs(30, 3, 502);  // a new priority
   for (std::uint64_t i = 0; i < 5; ++i) {
     for (const std::uint64_t callback : {21U, 31U, 32U, 23U, 41U}) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command, also as an ordinary user, and what it traced."""
+"""Runs the command, also as an ordinary user, and holds the traced results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOBODY = 65534
 
 
 def rclrt(*arguments: str | Path, user: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the command; with `user` as nobody, who has that directory as home."""
+    """Runs the command. With `user`, runs it as an ordinary user with that home directory."""
     line = command(*arguments)
     environment = dict(os.environ)
     if user is not None:
@@ -45,7 +45,7 @@ chains: [{id: react, callbacks: [sense, move], deadline_ms: 20, priority: 1}]
 
 @dataclass(frozen=True)
 class Traced:
-    """A run that was traced and that rclrt_runner recorded itself."""
+    """A run that LTTng traced and rclrt_runner recorded."""
 
     app: Path
     home: Path
