@@ -173,8 +173,7 @@ void Executor::EntityRegistry::refresh(Wait wait, const Change* change) {
       again = found.again || taken_back;
       elsewhere = found.elsewhere;
     }
-    wait = taken_back ? Wait::kUntilNothingRuns
-                      : wait;  // until the callbacks of the refused change have ended
+    wait = taken_back ? Wait::kUntilNothingRuns : wait;  // of the refused change
     const bool all_left = finish_leaving(wait);
     if (!all_left || elsewhere) {
       again = taken_back;
