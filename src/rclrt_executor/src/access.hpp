@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's way into the public types.
+// The engine's access to private members of the public types.
 #pragma once
 
 #include "rclrt/executor/callback.hpp"
@@ -41,7 +41,7 @@ inline detail::TimerSchedule& schedule_of(TimerCallback& timer) noexcept RCLRT_N
   return Access::schedule(timer);
 }
 
-/// Returns the callback as a timer; nullptr when it is none.
+/// Returns the callback as a timer; nullptr when it is not a timer.
 inline TimerCallback* as_timer(Callback& callback) noexcept RCLRT_NONBLOCKING {
   return callback.type() == EntityType::kTimer ? static_cast<TimerCallback*>(&callback) : nullptr;
 }

@@ -9,7 +9,7 @@ namespace {
 
 enum What : std::uint8_t { kEnds, kReady, kPasses, kStarts };
 
-/// Goes through the moments at which something changes.
+/// Visits, in order, the moments at which something changes.
 class Sweep {
  public:
   Sweep(std::int64_t from_ns, std::int64_t until_ns, std::span<const ExecutionInterval> own,
@@ -52,7 +52,7 @@ class Sweep {
       if (is_own(i)) {
         scratch_.events[size++] = {each.ready_ns, i, kReady};
       }
-      if (each.start_ns == each.end_ns) {  // its end would come before its start
+      if (each.start_ns == each.end_ns) {  // otherwise its end would be sorted before its start
         scratch_.events[size++] = {each.start_ns, i, kPasses};
       } else if (each.start_ns < until_ns_ && each.end_ns > from_ns_) {
         scratch_.events[size++] = {each.start_ns, i, kStarts};
@@ -108,7 +108,7 @@ class Sweep {
     }
   }
 
-  /// `span_ns` in which nothing changed.
+  /// Accounts for `span_ns`, in which nothing changed.
   void account(std::int64_t span_ns) noexcept {
     if (span_ns <= 0) {
       return;
@@ -217,7 +217,8 @@ class Sweep {
   const std::size_t cpus_;
   const BlameScratch& scratch_;
   Blame result_;
-  std::size_t active_ = 0;   // those in scratch_.active, the most urgent first
+  std::size_t active_ =
+      0;  // number of elements of scratch_.active, which has the most urgent first
   std::size_t started_ = 0;  // own stages that have started
   std::int64_t now_ns_ = INT64_MIN;
   std::int64_t running_ns_ = 0;

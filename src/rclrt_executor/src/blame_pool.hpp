@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room to work out who was in the way.
+// Memory for explaining which instances delayed another one.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace rclrt::executor {
 
-/// Room for one explanation at a time, shared by all workers, and as many more as there are workers
-/// with a budget: one whose budget ends in the middle keeps what it holds to its next period, and
-/// must keep no other worker waiting.
+/// Rooms for explanations: one is shared by all workers without a budget, and there is one more for
+/// each worker with a budget. If a worker's budget ends in the middle, it keeps its room until its
+/// next period. It must not make another worker wait for that.
 class BlamePool {
  public:
   /// Guarded by `mutex`, held for a copy of the history and a sort of it.
@@ -38,15 +38,16 @@ class BlamePool {
     std::vector<BlameScratch::Tally> tallies;
   };
 
-  /// `remembered`: of how many instances; `budgets`: how many workers have one.
+  /// `remembered`: the number of instances in the history; `budgets`: the number of workers with a
+  /// budget.
   RCLRT_SETUP BlamePool(std::size_t remembered, std::size_t budgets) {
     for (std::size_t i = 0; i < 1 + budgets; ++i) {
       rooms_.push_back(std::make_unique<Room>(remembered));
     }
   }
 
-  /// A worker with a budget takes any room but the first, and finds one: there are as many as such
-  /// workers. The others wait for the first.
+  /// Locks a room. A worker with a budget takes any room but the first, and always finds one,
+  /// because there are as many as such workers. The other workers wait for the first room.
   Room& lock(bool has_budget) noexcept RCLRT_WAITS {
     for (std::size_t i = 1; has_budget && rooms_.size() > 1;
          i = i + 1 < rooms_.size() ? i + 1 : 1) {

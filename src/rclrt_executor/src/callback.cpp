@@ -80,14 +80,14 @@ void CallbackState::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCK
   if (overload == Overload::kSkipIfRunning) {
     return info;
   }
-  // Before the message is taken: at every moment there are at least as many instances as messages,
-  // so no message is ever left behind without one. An instance too many finds nothing to take
-  // (kEmpty): its message was replaced by a newer one.
+  // The credit is given back before the message is taken. So at every moment there are at least as
+  // many instances as messages, and no message is left without one. A surplus instance finds no
+  // message (kEmpty): its message was replaced by a newer one.
   credits.give_back(instance);
   if (overload == Overload::kKeepLast) {
     const std::int64_t newest = newest_ns.exchange(INT64_MIN, std::memory_order_acquire);
     if (credits.all_out()) {
-      keep_newest(newest);  // the next instance waits already: `newest` may have come after it
+      keep_newest(newest);  // the next instance already waits: `newest` may be later than that
     } else {
       info.release_ns = std::max(info.release_ns, newest);
       info.ready_ns = std::max(info.ready_ns, newest);

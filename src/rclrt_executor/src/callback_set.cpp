@@ -16,15 +16,16 @@ namespace rclrt::executor {
 
 namespace {
 
-/// The epoch of timers until the first spin gives them theirs: never, with room for offsets.
+/// The epoch of timers before the first spin sets it: never, with room for offsets.
 constexpr std::int64_t kNotYet_ns = INT64_MAX / 2;
 
 bool contains(const CallbackSet::Callbacks& list, const std::shared_ptr<Callback>& callback) {
   return std::find(list.begin(), list.end(), callback) != list.end();
 }
 
-/// Returns whether the last instance has ended: an instance is pending until it was run or
-/// discarded, in a list or pinned; the thread that pinned it unpins it only after that.
+/// Returns whether the last instance has ended. An instance is pending until it has run or is
+/// discarded, whether in a list or pinned. The thread that pinned the callback unpins it only after
+/// that.
 bool is_quiet(const Callback& callback) noexcept {
   return callback.counters().pending() == 0 && state_of(callback).pins.load() == 0;
 }
@@ -56,7 +57,7 @@ void CallbackSet::add(std::shared_ptr<Callback> callback) {
   if (!prepared_) {
     return;
   }
-  bool claimed = false;  // or another executor has it, or this one is about to let go of it
+  bool claimed = false;  // false: another executor has it, or this one has not released it yet
   try {
     leaving_.reserve(leaving_.size() + 1);
     claim(*callback);
@@ -72,7 +73,7 @@ void CallbackSet::add(std::shared_ptr<Callback> callback) {
   }
 }
 
-/// From here on it takes part.
+/// Attaches the callback: from now on it is released.
 void CallbackSet::enter(const std::shared_ptr<Callback>& callback) {
   settle_levels();
   if (TimerCallback* const timer = as_timer(*callback)) {
@@ -82,7 +83,7 @@ void CallbackSet::enter(const std::shared_ptr<Callback>& callback) {
   attach(*callback);
 }
 
-/// From here on it is not released. False: the set does not have it.
+/// Stops the callback's releases. Returns false if the set does not have it.
 bool CallbackSet::start_leaving(const std::shared_ptr<Callback>& callback) {
   const std::scoped_lock lock(mutex_);
   const auto found = std::find(callbacks_.begin(), callbacks_.end(), callback);
@@ -117,10 +118,10 @@ bool CallbackSet::remove(const std::shared_ptr<Callback>& callback) {
   const bool in_a_callback = runner_.in_own_callback();
   while (!has_left(callback)) {
     if (in_a_callback) {
-      spin_.wake_spinner();  // it lets go of the callback
+      spin_.wake_spinner();  // the spinner releases the callback
       break;
     }
-    // Polled: being notified would cost every instance of every callback.
+    // Polled, because a notification would cost time in every instance of every callback.
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + 100'000);
   }
   return removed;
@@ -135,7 +136,7 @@ bool CallbackSet::start_removal(const std::shared_ptr<Callback>& callback) {
   return left;
 }
 
-/// There is room for it in `leaving_`.
+/// Moves the callback to `leaving_`, which must have room for it.
 void CallbackSet::leave(const std::shared_ptr<Callback>& callback) noexcept {
   leaving_.push_back(callback);
   state_of(*callback).removed.store(true);
@@ -168,7 +169,7 @@ bool CallbackSet::reap_all() {
 
 /// Gives up the instances that wait in a queue or for the group.
 void CallbackSet::flush(Callback& callback) noexcept {
-  // All first: abandoning one may bring the next that is parked back into its lane.
+  // All are taken first, because abandoning one may move the next parked one back into its lane.
   Instance* taken = nullptr;
   dispatcher_->remove_queued(callback, taken);
   while (Instance* const parked = group_of(callback).unpark(callback)) {
@@ -214,13 +215,13 @@ void CallbackSet::disclaim(Callback& callback) noexcept {
       std::none_of(leaving_.begin(), leaving_.end(), is_member)) {
     Access::state(state.group).release(this);
   }
-  state.owner.store(nullptr);  // from here on it may be another executor's
+  state.owner.store(nullptr);  // from here on another executor may claim it
 }
 
 void CallbackSet::attach(Callback& callback) {
   const std::size_t undelivered = callback.take_undelivered();
   if (dispatcher_->traits().polls) {
-    return;  // polling finds what is there
+    return;  // the next poll finds them
   }
   Access::attach(callback);
   if (callback.type() != EntityType::kTimer) {
@@ -286,13 +287,13 @@ void CallbackSet::start_clock() {
   }
 }
 
-/// A timer that comes while the executor spins counts from now.
+/// Returns the epoch of a timer that is added now: the current time once a spin has started.
 std::int64_t CallbackSet::epoch_of_late_timers() const noexcept {
   return has_clock_ ? realtime::monotonic_now_ns() : epoch_ns_.load();
 }
 
 void CallbackSet::restart_locked(TimerCallback& timer, std::int64_t epoch_ns) {
-  dispatcher_->remove(timer);  // from here on no thread keeps the time for it
+  dispatcher_->remove(timer);  // from here on no thread releases it
   start_schedule(timer, epoch_ns);
   dispatcher_->add(timer);
 }
@@ -348,7 +349,7 @@ void CallbackSet::give_up_all(Callbacks& gone) {
     }
     attached_ = false;
   }
-  reap(gone);  // no worker runs, so it takes them all
+  reap(gone);  // no worker runs, so it releases all
   gone.reserve(gone.size() + callbacks_.size());
   while (!callbacks_.empty()) {
     gone.push_back(std::move(callbacks_.back()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The callbacks of one executor: those it has, and those that were removed and still run.
+// The callbacks of one executor: its current ones, and those that were removed and still run.
 #pragma once
 
 #include <atomic>
@@ -24,9 +24,9 @@ class ThreadSettings;
 /// `mutex()` guards the executor's configuration: this set, its ThreadSettings, and what the
 /// dispatcher builds from them. It is never taken on the path of an instance.
 ///
-/// A callback is in at most one set at a time (see `claim`). It leaves in two steps: from `leave`
-/// on it is not released and what a worker picks up is given up; `reap` lets go of it once it is
-/// quiet: no instance of it is pending, and no thread has it pinned.
+/// A callback is in at most one set at a time (see `claim`). It leaves in two steps. From `leave`
+/// on it is not released, and workers give up its instances. `reap` releases the callback once it
+/// is quiet: no instance of it is pending, and no thread has it pinned.
 class CallbackSet {
  public:
   using Callbacks = std::vector<std::shared_ptr<Callback>>;
@@ -52,18 +52,18 @@ class CallbackSet {
   /// Starts the schedules of all timers when called first, however long ago `prepare` was. Called
   /// while no thread takes work.
   void start_clock();
-  /// Releases what timers have due. Called while no threads run.
+  /// Makes the due releases of timers. Called while no threads run.
   void release_due_timers();
-  /// Lets go of the removed callbacks that are quiet; false if one is not.
+  /// Drops the set's references to removed callbacks that are quiet. Returns false if one is not.
   bool reap_all();
-  /// Detaches and lets go of all. Called while no threads run.
+  /// Detaches all callbacks and drops the references. Called while no threads run.
   void clear() noexcept;
 
   std::mutex& mutex() const noexcept { return mutex_; }
-  /// The callbacks that it has, while the mutex is locked.
+  /// Returns the callbacks of the set. The mutex must be locked.
   const Callbacks& locked() const noexcept { return callbacks_; }
-  /// Returns whether it has the callback at this address, or it was removed and is not quiet yet;
-  /// while the mutex is locked.
+  /// Returns whether the callback at this address is in the set, or was removed and is not quiet
+  /// yet. The mutex must be locked.
   bool knows(const Callback* callback) const noexcept;
 
  private:
@@ -71,8 +71,8 @@ class CallbackSet {
   bool start_leaving(const std::shared_ptr<Callback>& callback);
   bool has_left(const std::shared_ptr<Callback>& callback);
   void leave(const std::shared_ptr<Callback>& callback) noexcept;
-  // What these let go of goes into `gone`, which ends when the mutex is unlocked: what a callback
-  // owns may use the executor in its destructor.
+  // These move the callbacks that they release into `gone`, which must be destroyed with the mutex
+  // unlocked: objects that a callback owns may use the executor in their destructors.
   void reap(Callbacks& gone);
   void give_up_all(Callbacks& gone);
   void claim(Callback& callback);
@@ -94,7 +94,7 @@ class CallbackSet {
   SpinState& spin_;
   Dispatcher* dispatcher_ = nullptr;
 
-  mutable std::mutex mutex_;  // guards what follows, epoch_ns_ excepted
+  mutable std::mutex mutex_;  // guards the following members, except epoch_ns_
   Callbacks callbacks_;
   Callbacks leaving_;  // removed, not yet quiet
   bool prepared_ = false;

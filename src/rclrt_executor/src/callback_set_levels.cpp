@@ -56,7 +56,8 @@ PriorityMap CallbackSet::mapped_with(std::vector<int> levels) const {
   return threads_.mapped_with(std::move(levels), dispatcher_->traits().maps_levels);
 }
 
-/// Maps the levels of all callbacks to priorities; moves threads, then the groups' ceilings.
+/// Maps the levels of all callbacks to priorities. Sets those of the threads first, then the
+/// groups' ceilings.
 void CallbackSet::settle_levels() {
   require_groups_unreserved_or_whole();
   const std::vector<int> levels = dispatcher_->levels_of(callbacks_);
@@ -75,8 +76,8 @@ void CallbackSet::settle_levels() {
   }
 }
 
-/// After a callback has left. What it left stays as it is where the levels do not fit any more:
-/// those of callbacks that have gone keep their places.
+/// Adapts the priorities after a callback has left. If the levels do not fit any more, the
+/// priorities stay as they are: the levels of removed callbacks keep their places.
 void CallbackSet::settle_without() noexcept {
   try {
     settle_levels();
@@ -97,8 +98,10 @@ void CallbackSet::settle_ceiling(Group& group) noexcept {
   Access::state(group).set_ceiling(ceiling);
 }
 
-/// A ceiling is a SCHED_FIFO priority. It cannot keep a reserved thread from running, and one that
-/// has used up its budget inside a group would block the others for the rest of its period.
+/// Throws std::invalid_argument if a mutually exclusive group has members at a reserved level and
+/// at another one. A ceiling is a SCHED_FIFO priority, so it cannot keep a reserved thread from
+/// running. A reserved thread that has used up its budget inside a group would block the others for
+/// the rest of its period.
 void CallbackSet::require_groups_unreserved_or_whole() const {
   if (options_.reservations.empty()) {
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU time of instances with few readings of the thread's CPU clock.
+// Measures the CPU time of instances with few readings of the thread's CPU clock.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,20 @@
 
 namespace rclrt::executor {
 
-/// Tells how much CPU time each instance of a thread took. A reading is a system call, half a
-/// microsecond in a virtual machine. An estimate saves two: what is short is taken to have computed
-/// all the time, and what is longer since the last reading, with the short ones and whatever else
-/// the thread has done meanwhile. So an estimate is never above the instance's duration and never
-/// below the truth; beyond it by no more than kMostUnread times kShort_ns and what the thread has
-/// computed between these instances, which is little where instances are all that it does, and
-/// not at all for one that computed all the time. Belongs to one thread.
+/// Estimates the CPU time of each instance of a thread. An exact value takes two readings of the
+/// CPU clock. A reading is a system call of half a microsecond in a virtual machine. An estimate
+/// saves readings: a short instance counts as computing all the time. A longer one gets the CPU
+/// time since the last reading, which includes the short ones and other work of the thread since
+/// then. So an estimate is never above the instance's duration and never below the truth. It
+/// exceeds the truth by at most kMostUnread times kShort_ns, plus the CPU time of the thread
+/// between these instances. That time is small if the thread only runs instances. There is no
+/// excess for an instance that computed all the time. Used by one thread.
 class CpuEstimate {
  public:
   static constexpr std::int64_t kShort_ns = 20'000;
   static constexpr int kMostUnread = 16;  // short ones in a row without a reading
 
-  /// Returns what `took` needs of an instance that begins. Exact: as the clock says now.
+  /// Returns the argument for `took` of an instance that begins. `is_exact`: reads the clock now.
   std::int64_t begin(bool is_exact) noexcept RCLRT_NONBLOCKING {
     if (is_exact || now_ns_ < 0) {
       now_ns_ = realtime::thread_cpu_now_ns();
@@ -29,7 +30,7 @@ class CpuEstimate {
     return now_ns_;
   }
 
-  /// Returns the CPU time in nanoseconds of an instance that ends after this duration.
+  /// Returns the CPU time in nanoseconds of an instance that ends after `duration_ns`.
   std::int64_t took(std::int64_t begin_ns, std::int64_t duration_ns,
                     bool is_exact) noexcept RCLRT_NONBLOCKING {
     if (!is_exact && duration_ns < kShort_ns && ++unread_ < kMostUnread) {

@@ -26,7 +26,7 @@ ExecutorOptions on_one_cpu(ExecutorOptions options) {
                                 ": state one, and use an executor for each further CPU");
   }
   if (options.cpus.empty()) {
-    options.cpus = {realtime::allowed_cpus().back()};  // interrupts tend to be on the first
+    options.cpus = {realtime::allowed_cpus().back()};  // interrupts are often on the first CPU
   }
   return options;
 }
@@ -81,7 +81,7 @@ class EdfDispatcher final : public Dispatcher {
   struct Worker {
     explicit Worker(int os_priority) noexcept : priority(os_priority) {}
     WorkerPriority priority;
-    realtime::Thread thread;  // ends first
+    realtime::Thread thread;  // destroyed first
   };
 
   std::size_t wanted_workers() const noexcept;
@@ -125,7 +125,8 @@ void EdfDispatcher::remove(Callback& callback) noexcept {
   group_of(callback).set_deadline_ceiling(ceiling_ns);
 }
 
-/// Returns one for each relative deadline, as far as the priorities reach; one where nothing nests.
+/// Returns the number of workers: one for each relative deadline, limited by the number of
+/// priorities; one where nothing nests.
 std::size_t EdfDispatcher::wanted_workers() const noexcept {
   if (context().threads.runs_to_completion()) {
     return 1;
@@ -138,8 +139,8 @@ int EdfDispatcher::worker_priority(std::size_t index) const noexcept {
   return context().options.top_priority - static_cast<int>(wanted_workers() - index);
 }
 
-/// Moves those there are, the lowest first, so that none overtakes another, and starts those that
-/// lack. Throws std::system_error; the next call goes on.
+/// Changes the priorities of existing workers, the lowest first, so that none overtakes another.
+/// Then starts missing workers. Throws std::system_error; the next call continues.
 void EdfDispatcher::settle_workers() {
   if (!running_) {
     return;
@@ -163,7 +164,7 @@ void EdfDispatcher::settle_workers() {
 
 void EdfDispatcher::run(std::size_t index, WorkerPriority& priority) noexcept {
   context().spin.await_start();
-  // The rank is the place in the stack: it does not move when priorities do, and is there without
+  // The rank is the place in the stack: it does not change with the priorities, and exists without
   // real time.
   const InstanceRunner::Worker worker{.slot = static_cast<std::uint32_t>(index),
                                       .rank = static_cast<int>(index),
@@ -180,7 +181,7 @@ void EdfDispatcher::stop() noexcept {
     running_ = false;
     ending.swap(workers_);
   }
-  ending.clear();  // joins; without the lock, for a callback may wait for it
+  ending.clear();  // joins; without the lock, because a callback may wait for it
 }
 
 }  // namespace

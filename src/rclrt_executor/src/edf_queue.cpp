@@ -11,7 +11,7 @@
 
 namespace rclrt::executor {
 
-/// What waits with one relative deadline.
+/// The waiting instances with one relative deadline.
 class EdfQueue::DeadlineClass final : public detail::ReadySink {
  public:
   DeadlineClass(EdfQueue& with_owner, std::int64_t with_relative_ns)
@@ -19,12 +19,12 @@ class EdfQueue::DeadlineClass final : public detail::ReadySink {
 
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING override {
     const std::int64_t deadline_ns = deadline_of(instance->release_ns);
-    queue.push(instance);  // from here on it is the consumer's
+    queue.push(instance);  // from here on the consumer owns it
     owner.announce(deadline_ns, relative_ns);
   }
   void resume(Instance* instance) noexcept RCLRT_WAITS override { owner.resume(*this, instance); }
 
-  /// The absolute deadline of a release.
+  /// Returns the absolute deadline of a release.
   std::int64_t deadline_of(std::int64_t release_ns) const noexcept RCLRT_NONBLOCKING {
     return deadline_ns(release_ns, relative_ns);
   }
@@ -139,8 +139,8 @@ bool EdfQueue::may_preempt(std::int64_t deadline_ns,
   return deadline_ns < earliest_ns_.load() && relative_ns < ceiling_ns_.load();
 }
 
-/// After an instance has started or ended. They may end in any order: the top of the stack may
-/// sleep in its callback, or the kernel not know our priorities.
+/// Updates the gate after an instance has started or ended. Instances may end in any order: the top
+/// of the stack may sleep in its callback, or the kernel may not know our priorities.
 void EdfQueue::settle_gate() noexcept {
   std::int64_t earliest_ns = kNothing;
   std::int64_t ceiling_ns = kNothing;
@@ -160,7 +160,8 @@ void EdfQueue::settle_gate() noexcept {
 void EdfQueue::collect() noexcept {
   for (const auto& deadline_class : classes_) {
     deadline_class->pushed =
-        deadline_class->queue.take_pushed();  // before the clock is read: in order of release
+        deadline_class->queue
+            .take_pushed();  // before the clock is read, to keep the order of release
   }
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   for (const auto& deadline_class : classes_) {
@@ -168,8 +169,8 @@ void EdfQueue::collect() noexcept {
   }
 }
 
-/// The deadline_class whose first instance has the earliest deadline; of equal ones the earliest
-/// release.
+/// Returns the deadline_class of the first instance with the earliest deadline; among equal
+/// deadlines, the earliest release.
 EdfQueue::DeadlineClass* EdfQueue::best(std::int64_t ready_by_ns) const noexcept {
   DeadlineClass* best = nullptr;
   std::int64_t best_deadline_ns = 0;
@@ -188,7 +189,8 @@ EdfQueue::DeadlineClass* EdfQueue::best(std::int64_t ready_by_ns) const noexcept
   return best;
 }
 
-/// Only the earliest is asked: what has a later deadline must not start before it.
+/// Starts the instance with the earliest deadline, if it may start. No other is tried, because an
+/// instance with a later deadline must not start before it.
 Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
   for (DeadlineClass* deadline_class = best(ready_by_ns); deadline_class != nullptr;
        deadline_class = best(ready_by_ns)) {
@@ -200,7 +202,7 @@ Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
     Instance* const instance = deadline_class->queue.first();
     deadline_class->queue.remove_first(instance);
     Callback& callback = *instance->callback;
-    // Before it is in no list that `remove_queued` or the group's `unpark` sees.
+    // Pinned while it is still in a list that `remove_queued` or the group's `unpark` sees.
     state_of(callback).pin();
     if (group_of(callback).enter(instance)) {
       slot.started = true;
@@ -210,13 +212,13 @@ Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
       settle_gate();
       return instance;
     }
-    // Only while ceilings change: it is parked, and comes back by `resume`.
+    // Happens only while ceilings change: the instance is parked, and returns by `resume`.
     state_of(callback).unpin();
   }
   return nullptr;
 }
 
-/// Until when the standby may sleep.
+/// Returns the time until which the standby may sleep.
 std::int64_t EdfQueue::next_preempting_release() const noexcept {
   std::int64_t next_ns = realtime::EventCount::kForever;
   for (const auto& deadline_class : classes_) {
@@ -229,7 +231,7 @@ std::int64_t EdfQueue::next_preempting_release() const noexcept {
   return next_ns;
 }
 
-/// The standby, if there is work for it or it sleeps for too long.
+/// Returns the standby if it has work or would sleep too long.
 std::size_t EdfQueue::whom_to_wake(std::size_t except) const noexcept {
   const std::size_t standby = standby_.load();
   if (standby == except || standby >= workers_.load()) {
@@ -259,11 +261,11 @@ Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
     if (std::exchange(slot.started, false)) {
       settle_gate();
     }
-    collect();  // after the gate: see the class
+    collect();  // after the gate is stored: see the class
     if (may_start && standby_.load() == worker) {
       instance = start_best(slot);
       if (instance != nullptr) {
-        collect();  // ditto
+        collect();  // after the gate is stored, as above
       } else {
         for (const auto& deadline_class : classes_) {
           deadline_class->queue.timers().settle();

@@ -35,7 +35,8 @@ struct Executor::Engine {
         runner(options, threads, state),
         callbacks(options, threads, runner, state),
         stalls(options, callbacks, runner.running()) {}
-  /// No entity releases work into the dispatcher when that ends.
+  /// Clears the callbacks first: no entity may release work into the dispatcher when that is
+  /// destroyed.
   ~Engine() { callbacks.clear(); }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

@@ -61,7 +61,7 @@ class EventsDispatcher final : public Dispatcher {
     timers_.wake_all();
   }
 
-  /// Messages first, as rclcpp's does in spin_some.
+  /// Takes messages first, as rclcpp's executor does in spin_some.
   Instance* take_on_caller(std::int64_t ready_by_ns,
                            std::int64_t& next_release_ns) noexcept override {
     Instance* instance = queue_.try_pop(ready_by_ns);
@@ -75,7 +75,7 @@ class EventsDispatcher final : public Dispatcher {
  private:
   const EventsOptions events_;
   LaneSet queue_;
-  LaneSet timers_;  // without a lane unless they have a thread of their own
+  LaneSet timers_;  // has a lane only if timers have a thread of their own
 };
 
 }  // namespace

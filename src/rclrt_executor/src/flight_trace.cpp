@@ -83,7 +83,7 @@ void FlightTrace::drain() {
   while (queue_.try_pop(item)) {
     if (item.is_miss) {
       misses_[item.id] = *reasons_.insert(std::string("deadline missed: ") + item.callback).first;
-      continue;  // its record comes next, from the same thread
+      continue;  // its record follows from the same thread
     }
     realtime::TraceEvent event{.begin_ns = item.start_ns,
                                .end_ns = std::max(item.start_ns, item.end_ns),
@@ -103,7 +103,7 @@ void FlightTrace::drain() {
     }
   }
   if (misses_.size() > options_.capacity) {
-    misses_.clear();  // their records found no room
+    misses_.clear();  // their records did not fit
   }
   recorder_.write(events_, dictionary_);
   recorder_.pass_done(now_ns, dictionary_);

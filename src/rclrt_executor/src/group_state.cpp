@@ -32,9 +32,9 @@ void GroupState::release(const void* executor) {
   owner_.store(nullptr);
 }
 
-/// Under `mutex_` and with kWaits: says what is so now. `inside` is kInside or 0.
+/// Stores the current state. Called under `mutex_` and with kWaits set. `inside` is kInside or 0.
 void GroupState::settle(std::uint32_t inside) noexcept {
-  // release: a member has left, perhaps, and the next one does not take the mutex.
+  // release: a member may have left, and the next one does not take the mutex.
   state_.store(inside | (!parked_.empty() || reserved_ != nullptr ? kWaits : 0),
                std::memory_order_release);
 }
@@ -82,8 +82,9 @@ Instance* GroupState::unpark(const Callback& callback) noexcept {
 }
 
 Instance* GroupState::reserve_next() noexcept {
-  // Who has the reservation leaves, too, and looks again; but it may wait for others at its level,
-  // and nobody more urgent shall wait with it: it loses the reservation then, and asks again.
+  // The instance with the reservation leaves, too, and then looks for parked ones. But it may wait
+  // for others at its level, and no more urgent instance may wait with it. So it loses the
+  // reservation to a more urgent one, and must enter again.
   Instance* const next = parked_.first();
   if (next == nullptr || (reserved_ != nullptr && next->queued_level <= level_of(reserved_))) {
     return nullptr;

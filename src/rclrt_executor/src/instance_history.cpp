@@ -14,7 +14,7 @@ constexpr std::uint64_t kPhases = 4;
 constexpr std::memory_order kAcquire = std::memory_order_acquire;
 constexpr std::memory_order kRelease = std::memory_order_release;
 
-/// How many places that run are passed over before an instance is given up.
+/// The number of places with running instances that are skipped before an instance is not recorded.
 constexpr int kTries = 64;
 
 }  // namespace
@@ -29,7 +29,7 @@ InstanceHistory::InstanceHistory(std::size_t capacity)
 InstanceHistory::Place* InstanceHistory::begin(
     const ExecutionInterval& interval, const std::string& callback) noexcept RCLRT_NONBLOCKING {
   for (int i = 0; i < kTries; ++i) {
-    // From 1: state 0 is a place never used.
+    // Tickets begin at 1: state 0 is a place never used.
     const std::uint64_t ticket = 1 + next_.fetch_add(1, std::memory_order_relaxed);
     Place& place = places_[ticket % capacity_];
     std::uint64_t state = place.state.load(std::memory_order_relaxed);
@@ -55,7 +55,7 @@ InstanceHistory::Place* InstanceHistory::begin(
 
 void InstanceHistory::end(Place& place, std::int64_t end_ns,
                           std::int64_t cpu_ns) noexcept RCLRT_NONBLOCKING {
-  // A reader sees both or neither as it likes: any mixture is true of an instance that ends now.
+  // A reader may see either, both or neither: each mixture is valid for an instance that ends now.
   place.cpu_ns.store(cpu_ns, kRelease);
   place.end_ns.store(end_ns, kRelease);
   const std::uint64_t state = place.state.load(std::memory_order_relaxed);
@@ -82,7 +82,7 @@ std::size_t InstanceHistory::copy(
     interval.start_ns = place.start_ns.load(kAcquire);
     interval.end_ns = place.end_ns.load(kAcquire);
     interval.cpu_ns = place.cpu_ns.load(kAcquire);
-    // The ticket alone: running or ended, it is the same instance.
+    // Compares only the ticket: running or ended, it is the same instance.
     if (place.state.load(std::memory_order_relaxed) / kPhases != before / kPhases) {
       continue;
     }

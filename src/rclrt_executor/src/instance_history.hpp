@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The latest instances of an executor: those that run, and as many that have ended as fit.
+// The latest instances of an executor: the running ones, and as many ended ones as fit.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@
 namespace rclrt::executor {
 
 /// A ring of a fixed size, written and read by any thread, wait-free. An instance has its place
-/// from its start on; a place whose instance still runs is passed over, so a long one is not
+/// from its start on. The place of a running instance is skipped, so a long instance is not
 /// overwritten by many short ones.
 ///
-/// Each place is a seqlock: `state_` is its ticket and its phase. Who takes a place sets kFilling
-/// by a compare-and-swap, and owns the fields until setting another phase. A reader takes the state
-/// before and after the fields and believes them only if it is the same one. Fields are stored with
-/// release and loaded with acquire: who reads a field of a later owner also sees that the state is
-/// no longer the one it took.
+/// Each place is a seqlock: `state_` is its ticket and its phase. A writer takes a place by setting
+/// kFilling with a compare-and-swap, and owns the fields until it sets another phase. A reader
+/// loads the state before and after the fields, and uses them only if the state is the same. Fields
+/// are stored with release and loaded with acquire: a reader that loads a field of a later owner
+/// also sees that the state has changed.
 class InstanceHistory {
  public:
   /// Throws std::invalid_argument when `capacity` is 0.
@@ -29,17 +29,18 @@ class InstanceHistory {
 
   struct Place;
 
-  /// An instance starts. `callback` must outlive the history; what else `interval` says is taken
-  /// but its end. nullptr when no place was found: the instance is then not remembered.
+  /// Records the start of an instance. `callback` must outlive the history. All of `interval` but
+  /// its end is copied. Returns nullptr when no place was found: the instance is then not
+  /// remembered.
   Place* begin(const ExecutionInterval& interval,
                const std::string& callback) noexcept RCLRT_NONBLOCKING;
-  /// It has ended.
+  /// Records the end of the instance.
   static void end(Place& place, std::int64_t end_ns,
                   std::int64_t cpu_ns) noexcept RCLRT_NONBLOCKING;
 
-  /// Copies those that ran at some time from `from_ns` to `until_ns`, but not instance `without`;
-  /// those that run now end at `until_ns`. Returns how many. One that is written meanwhile may be
-  /// missing.
+  /// Copies the instances that ran at some time from `from_ns` to `until_ns`, except instance
+  /// `without`. Running instances end at `until_ns` in the copy. Returns their number. An instance
+  /// that is written meanwhile may be missing.
   std::size_t copy(std::int64_t from_ns, std::int64_t until_ns, std::uint64_t without,
                    std::span<ExecutionInterval> to) const noexcept RCLRT_NONBLOCKING;
 
@@ -48,7 +49,7 @@ class InstanceHistory {
  private:
   const std::size_t capacity_;
   const std::unique_ptr<Place[]> places_;
-  std::atomic<std::uint64_t> next_{0};  // relaxed: only hands out tickets
+  std::atomic<std::uint64_t> next_{0};  // relaxed: only generates tickets
 };
 
 struct alignas(64) InstanceHistory::Place {

@@ -17,7 +17,7 @@ namespace rclrt::executor {
 namespace {
 
 thread_local const InstanceInfo* t_current = nullptr;
-thread_local const InstanceRunner* t_runner = nullptr;  // whose callback the thread is running
+thread_local const InstanceRunner* t_runner = nullptr;  // the runner of the thread's callback
 thread_local constinit CpuEstimate t_cpu;
 
 std::uint32_t involuntary_switches() noexcept {
@@ -26,12 +26,13 @@ std::uint32_t involuntary_switches() noexcept {
   return static_cast<std::uint32_t>(usage.ru_nivcsw);
 }
 
-/// Counts what became of an instance; after `judge`, whose count must not come after this one.
+/// Counts the outcome of an instance. Called after `judge`, because the count of misses must be
+/// changed before this one.
 Outcome count(detail::CallbackState& state, Outcome outcome, bool polls) noexcept {
   if (outcome != Outcome::kEmpty) {
     state.completed.fetch_add(1, std::memory_order_release);
   } else if (polls && Access::state(state.group).type() == GroupType::kReentrant) {
-    // Another thread had drawn the same message and not taken it yet: nothing was released.
+    // Another thread had chosen the same message and had not taken it yet: there was no release.
     state.released.fetch_sub(1, std::memory_order_relaxed);
   } else {
     state.drop(1);
@@ -39,7 +40,7 @@ Outcome count(detail::CallbackState& state, Outcome outcome, bool polls) noexcep
   return outcome;
 }
 
-/// Fills in the times that an instance which found nothing never had.
+/// Sets the times of an instance that found no message, which are not set yet.
 void fill_in_times(InstanceInfo& info, std::int64_t end_ns) noexcept {
   info.release_ns = info.release_ns != 0 ? info.release_ns : end_ns;
   info.ready_ns = info.ready_ns != 0 ? info.ready_ns : info.release_ns;
@@ -128,7 +129,8 @@ void InstanceRunner::give_up_read(Callback& callback, Instance* instance) noexce
     state_of(*next->callback).lane.load()->resume(next);
   }
   state.unpin();
-  priority.restore();  // last: what was resumed above is in its lane before anybody runs again
+  priority
+      .restore();  // last: the resumed instance must be in its lane before other threads run again
 }
 
 void InstanceRunner::abandon(Instance* instance) noexcept {
@@ -145,7 +147,8 @@ void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
   if (!state.removed.load()) {
     InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
     state.released.fetch_add(1, std::memory_order_relaxed);
-    run(callback, info, {.slot = slot, .rank = 0, .polls = true});  // no rank: nothing preempts
+    run(callback, info,
+        {.slot = slot, .rank = 0, .polls = true});  // no rank, because nothing preempts
   }
 }
 
@@ -178,7 +181,7 @@ void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
   }
 }
 
-/// What the history keeps of an instance that starts now.
+/// Returns the history's entry for an instance that starts now.
 ExecutionInterval InstanceRunner::interval_of(Callback& callback, const InstanceInfo& info,
                                               int rank) const noexcept {
   const detail::CallbackState& state = state_of(callback);
@@ -195,7 +198,7 @@ ExecutionInterval InstanceRunner::interval_of(Callback& callback, const Instance
           .start_ns = realtime::monotonic_now_ns()};
 }
 
-/// With the times that a sink, a deadline or the blame for one needs.
+/// Runs an instance and measures the times that a sink, a deadline or its blame needs.
 Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
                                      const Worker& worker) noexcept {
   const bool watched = watch_ != nullptr && watch_->active();
@@ -241,7 +244,7 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
   return outcome;
 }
 
-/// Says whether it was in time; and what was lost before it.
+/// Checks the deadline and reports a miss, with the releases dropped since the last one.
 void InstanceRunner::judge(Callback& callback, const InstanceInfo& info,
                            const ExecutionInterval& interval, bool has_budget) noexcept {
   detail::CallbackState& state = state_of(callback);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one instance: begins it, calls user code, judges its deadline and hands out its record.
+// Runs one instance: begins it, calls user code, checks its deadline and reports its record.
 #pragma once
 
 #include <atomic>
@@ -24,36 +24,38 @@ class InstanceRunner {
  public:
   InstanceRunner(const ExecutorOptions& options, const ThreadSettings& threads, SpinState& spin);
 
-  /// Says where an instance runs.
+  /// The worker on which an instance runs.
   struct Worker {
-    std::uint32_t slot = 0;  ///< which of the level's workers it is, from 0
-    int rank = 0;            ///< which of two instances has the CPU: the one with the higher rank
-    bool polls = false;      ///< the message may be another worker's by now
-    bool only_runs_instances = false;  ///< whatever else the thread does is short
+    std::uint32_t slot = 0;  ///< its index among the level's workers, from 0
+    int rank = 0;            ///< of two instances, the one with the higher rank has the CPU
+    bool polls = false;      ///< another worker may have taken the message
+    bool only_runs_instances = false;  ///< all other work of the thread is short
   };
 
-  /// Returns what runs now.
+  /// Returns the table of running instances.
   const RunningTable& running() const noexcept { return running_; }
 
   /// Runs `instance`, which is pinned and has entered its group, on the calling thread; then gives
   /// it back to its callback, leaves the group, unpins it and restores `priority`.
   void execute(Instance* instance, const Worker& worker, WorkerPriority& priority) noexcept;
   /// Begins `instance`, which is pinned, and takes its input; `execute_read` or `give_up_read`
-  /// follows. Returns std::nullopt when that threw: the spin ends, and the instance is given up.
+  /// follows. Returns std::nullopt when the callback threw: the spin ends, and the instance is
+  /// given up.
   std::optional<InstanceInfo> read(Instance* instance) noexcept;
-  /// Runs, as `execute`, an instance that `read` has begun with `info`.
+  /// Runs, as `execute` does, an instance that `read` has begun with `info`.
   void execute_read(Instance* instance, InstanceInfo info, const Worker& worker,
                     WorkerPriority& priority) noexcept;
   /// Gives up an instance of `callback` that was read: a counted drop.
   static void give_up_read(Callback& callback, Instance* instance) noexcept;
-  /// Runs an instance that was found by polling and never queued. `ready_ns` may be 0: unknown, the
-  /// entity fills in both times. The caller has pinned the callback and entered its group.
+  /// Runs an instance that was found by polling and never queued. `ready_ns` may be 0 (unknown):
+  /// the entity then sets both times. The caller has pinned the callback and entered its group.
   void execute_polled(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                       std::uint32_t slot) noexcept;
   /// Gives up an instance that was taken from a queue and cannot run: a counted drop.
   static void abandon(Instance* instance) noexcept;
 
-  /// Prepares for a callback that was claimed; `cpus`: how many instances can run at the same time.
+  /// Prepares for a callback that was claimed; `cpus`: the number of instances that can run at the
+  /// same time.
   RCLRT_SETUP void watch(Callback& callback, std::size_t cpus);
   /// Returns whether the calling thread is in a callback that this runner runs.
   bool in_own_callback() const noexcept RCLRT_NONBLOCKING;
@@ -73,7 +75,7 @@ class InstanceRunner {
   RunningTable running_;
   InstanceSink* const sink_;
   const std::unique_ptr<MissWatch> watch_;  // nullptr without a handler for misses
-  // On a line of its own: every instance changes it.
+  // On a cache line of its own: every instance changes it.
   alignas(64) std::atomic<std::uint64_t> next_id_{0};  // relaxed: only uniqueness counts
 };
 

@@ -8,9 +8,9 @@
 #include "access.hpp"
 #include "rclrt/realtime/clock.hpp"
 
-// What is gnu::hot, here and elsewhere, is the path of an instance: the linker puts it side by
-// side. After a millisecond of sleep its code is in no cache, and fewer lines and pages are to be
-// fetched.
+// Functions on the path of an instance are gnu::hot, here and elsewhere: the linker places them
+// side by side. After a millisecond of sleep their code is in no cache, and so fewer cache lines
+// and pages must be fetched.
 
 namespace rclrt::executor {
 
@@ -19,7 +19,7 @@ void Lane::add_timer(TimerCallback* timer) {
     const std::scoped_lock lock(consumer_);
     queue_.timers().add(timer);
   }
-  wake_all();  // who keeps the time looks again, whoever that is
+  wake_all();  // the worker that keeps the time re-reads the next release
 }
 
 void Lane::remove_timer(TimerCallback* timer) noexcept {
@@ -43,7 +43,7 @@ void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
   wake_one();
 }
 
-/// Returns whether one has slept.
+/// Wakes a worker. Returns whether one was asleep.
 [[gnu::hot]] bool Lane::wake_worker() noexcept RCLRT_NONBLOCKING {
   for (const Role role : {Role::kFollower, Role::kBackup, Role::kLeader}) {
     if (wakeup(role).notify_one()) {
@@ -69,7 +69,7 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
 
 [[gnu::hot]] bool Lane::enter(Instance* instance, WorkerPriority& priority) noexcept {
   detail::GroupState& group = group_of(*instance->callback);
-  priority.raise_to(group.ceiling());  // first: who is inside is never below the ceiling
+  priority.raise_to(group.ceiling());  // first: the member inside is never below the ceiling
   if (group.enter(instance)) {
     return true;
   }
@@ -77,14 +77,14 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
   return false;
 }
 
-/// The first instance that may run.
+/// Takes the first instance that may run.
 [[gnu::hot]] Instance* Lane::take(WorkerPriority& priority,
                                   std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
   queue_.collect();
   while (Instance* const instance = queue_.first_ready_by(ready_by_ns)) {
     queue_.remove_first(instance);
     Callback& callback = *instance->callback;
-    // Before it is in no list that `remove_queued` or the group's `unpark` sees.
+    // Pinned while it is still in a list that `remove_queued` or the group's `unpark` sees.
     state_of(callback).pin();
     if (use_ == Use::kPass || enter(instance, priority)) {
       return instance;
@@ -125,7 +125,7 @@ void Lane::forget_workers() noexcept {
   spares_.clear();
 }
 
-/// With the lock held. What it returns makes the worker busy.
+/// Takes an instance for `worker` and makes the worker busy with it. Called with the lock held.
 [[gnu::hot]] Instance* Lane::take_for(LaneWorker& worker) noexcept RCLRT_WAITS {
   Instance* const instance = take(worker.priority, INT64_MAX);
   if (instance != nullptr) {
@@ -145,8 +145,9 @@ void Lane::forget_workers() noexcept {
       return nullptr;
     }
     if (Instance* const instance = take_for(worker)) {
-      // This worker is busy now. Another one takes what is left (timers due together wake only one)
-      // or keeps the time. Nobody sleeps: no system call.
+      // This worker is busy now. Another one takes the remaining instances (timers that are due
+      // together wake only one worker) or keeps the time. If no worker sleeps, this makes no system
+      // call.
       const bool is_left = queue_.first() != nullptr;
       const bool wake =
           is_left || watch_.lacks_leader(queue_.timers().next_beside_ns(*instance->callback));
@@ -168,7 +169,7 @@ void Lane::forget_workers() noexcept {
     }
     lock.unlock();
     wakeup(role).wait_until(key, sleep.until_ns);
-    __builtin_prefetch(&consumer_, 1);  // which may be in no cache any more
+    __builtin_prefetch(&consumer_, 1);  // it may be in no cache any more
     lock.lock();
   }
 }
@@ -190,7 +191,7 @@ Instance* Lane::pop_as_spare(const std::atomic<bool>& stop,
           continue;
         }
         lock.unlock();
-        // What it was woken for may be for the one that has taken the token meanwhile.
+        // The notification may be for the spare that has taken the token meanwhile.
         spares_.wakeup.notify_one();
         spares_.idle.wait(key);
         continue;
@@ -203,7 +204,7 @@ Instance* Lane::pop_as_spare(const std::atomic<bool>& stop,
   }
 }
 
-/// Takes an instance in place of a worker that waits, or sleeps until there is more to know.
+/// Takes an instance in place of a worker that waits, or sleeps until the next look.
 Instance* Lane::stand_in_or_sleep(const std::atomic<bool>& stop,
                                   LaneWorker& spare) noexcept RCLRT_WAITS {
   std::unique_lock lock(consumer_);
@@ -234,7 +235,8 @@ Instance* Lane::stand_in_or_sleep(const std::atomic<bool>& stop,
   spares_.set_until(until_ns);
   realtime::EventCount& wakeup = lets_time_pass ? spares_.patience : spares_.wakeup;
   const auto key = wakeup.prepare_wait();
-  // What is pushed while a worker is free is that worker's, which may wait for this very CPU.
+  // An instance that is pushed while a worker is free is for that worker, which may wait for this
+  // CPU.
   if (stop.load() || (all_busy && !lets_time_pass && queue_.has_pushed())) {
     wakeup.cancel_wait();
     return nullptr;

@@ -22,7 +22,7 @@ Lane& LaneSet::at(int level) {
     auto made = std::make_unique<Level>(level, context_.spin.caller_wakeup(),
                                         shares ? shared_.order : ReleaseQueue::Order::kByRelease);
     place = levels_.insert(place, std::move(made));
-    // Before its workers exist, so that a cancel that they did not see wakes them.
+    // Published before its workers exist, so that a cancel that they did not see wakes them.
     (*place)->before = newest_.load(std::memory_order_relaxed);  // only changed by this function
     newest_.store(place->get(), std::memory_order_release);      // PAIRS WITH: wake_all
   }
@@ -101,18 +101,18 @@ std::size_t LaneSet::wanted_workers(const Level& level) const {
     return workers_per_lane_;
   }
   if (threads.is_reserved(level.level)) {
-    // A reservation is one thread's: more workers would be more budgets.
+    // A reservation belongs to one thread: more workers would have more budgets.
     return std::min<std::size_t>(workers_per_lane_, 1);
   }
-  // The kernel shares a CPU among threads of normal scheduling: with two, as MultiThreadedExecutor
-  // has at least, a short callback does not wait for a long one.
+  // The kernel shares a CPU among threads of normal scheduling. So with two workers a short
+  // callback does not wait for a long one. MultiThreadedExecutor, too, has at least two.
   const bool shares_cpus = threads.realtime() && threads.is_best_effort(level.level) &&
                            context_.options.workers_per_level == 0;
   return shares_cpus && workers_per_lane_ != 0 ? std::max<std::size_t>(workers_per_lane_, 2)
                                                : workers_per_lane_;
 }
 
-/// Returns none where no callback could make use of one.
+/// Returns the number of spare threads; 0 where no callback could use one.
 std::size_t LaneSet::wanted_spares(const Level& level) const {
   const ThreadSettings& threads = context_.threads;
   const bool shares = threads.runs_to_completion();
@@ -177,7 +177,8 @@ void LaneSet::stop() noexcept RCLRT_WAITS {
       each->workers = 0;
     }
   }
-  for (const auto& each : threads) {  // all, before one is freed: spares look at the others
+  for (const auto& each :
+       threads) {  // joins all before one is freed, because spares read the others
     each->join();
   }
   threads.clear();

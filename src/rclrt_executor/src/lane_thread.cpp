@@ -28,7 +28,7 @@ LaneThread::LaneThread(const DispatcherContext& context, Lane& lane, LaneWorker:
         }
       });
   thread_.start();
-  lane.add_worker(worker_);  // last: nothing of it stays if it cannot be started
+  lane.add_worker(worker_);  // last: if the thread cannot be started, nothing of it stays
 }
 
 std::size_t most_at_a_time(const std::vector<const Callback*>& callbacks, std::size_t limit) {

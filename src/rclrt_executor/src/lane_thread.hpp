@@ -12,7 +12,8 @@
 
 namespace rclrt::executor {
 
-/// Ends when the spin stops; its destructor joins it. The lane outlives it, and forgets it then.
+/// Ends when the spin stops; the destructor joins it. The lane outlives it, and forgets it
+/// afterwards.
 class LaneThread {
  public:
   /// Starts it. `slot`: see InstanceRunner::Worker. Throws std::system_error.
@@ -21,18 +22,18 @@ class LaneThread {
                          bool may_be_raised = false);
 
   LaneWorker::Kind kind() const noexcept { return worker_.kind; }
-  /// Gives it the SCHED_FIFO priority that its level has now. Throws std::system_error.
+  /// Sets it to the current SCHED_FIFO priority of its level. Throws std::system_error.
   RCLRT_SETUP void move_to(int os_priority) { worker_.priority.move_to(os_priority, thread_); }
-  /// Waits for it to end. Until it is destroyed the lane's other threads may look at it.
+  /// Waits for it to end. The lane's other threads may read its state until it is destroyed.
   void join() noexcept RCLRT_WAITS { thread_.join(); }
 
  private:
   LaneWorker worker_;
-  realtime::Thread thread_;  // ends first
+  realtime::Thread thread_;  // destroyed first
 };
 
-/// Returns how many instances of these callbacks may have started and not ended at a time, as far
-/// as their groups let them, but at most `limit`. With the configuration locked.
+/// Returns how many instances of these callbacks their groups allow to be started and not ended at
+/// a time, at most `limit`. The configuration must be locked.
 std::size_t most_at_a_time(const std::vector<const Callback*>& callbacks, std::size_t limit);
 
 }  // namespace rclrt::executor

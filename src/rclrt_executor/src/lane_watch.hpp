@@ -9,22 +9,22 @@
 
 namespace rclrt::executor {
 
-/// Says which idle worker of a lane wakes up for the lane's timers, after the Leader/Followers
+/// Chooses which idle worker of a lane wakes up for the lane's timers, after the Leader/Followers
 /// pattern (Schmidt et al., Pattern-Oriented Software Architecture 2, 2000). The leader sleeps
-/// until the lane's next release and takes it itself. It need not wake up another worker first: the
-/// backup sleeps until half-way to the release after that. If the leader is back by then, the
-/// backup goes on sleeping, half-way to the release that follows; if not, it becomes the leader. So
-/// a release costs one wake-up on its path and one at most beside it, and the thread that is warm
-/// runs the next one.
+/// until the lane's next release and takes it itself. It need not wake another worker first,
+/// because the backup sleeps until half-way to the release after that. If the leader is back by
+/// then, the backup goes on sleeping, until half-way to the release that follows. If not, it
+/// becomes the leader. So a release costs one wake-up on its path and at most one beside it, and
+/// the thread with warm caches runs the next release.
 ///
 /// Invariant, whenever the lane's lock is free: if a worker sleeps and the lane has timers, then
 /// one of the sleeping workers wakes up, or has been woken, no later than at the next release that
-/// needs it. What breaks the invariant restores it:
+/// needs it. Each operation that breaks the invariant restores it:
 /// * a worker that gives up its role and takes an instance asks `lacks_leader`, and if so wakes one
 ///   that sleeps;
-/// * adding a timer, which may bring the next release forward, wakes all.
-/// What makes releases later or fewer (removal, overrun policies) only wakes a worker for nothing;
-/// it then takes a role anew.
+/// * adding a timer, which may make the next release earlier, wakes all workers.
+/// A change that makes releases later or fewer (removal, overrun policies) only causes a needless
+/// wake-up; the worker then takes a role again.
 ///
 /// Guarded by the lane's lock.
 class LaneWatch {
@@ -35,8 +35,8 @@ class LaneWatch {
     std::int64_t until_ns;
   };
 
-  /// Gives a role to a worker that found nothing and will sleep. `next_ns`: the next release;
-  /// `following_ns`: the next after that one is taken and runs.
+  /// Gives a role to a worker that found no work and will sleep. `next_ns`: the next release;
+  /// `following_ns`: the next release after that one is taken and runs.
   Sleep take_role(std::int64_t next_ns, std::int64_t following_ns) noexcept RCLRT_NONBLOCKING {
     if (next_ns != kNever && !has_leader_) {
       has_leader_ = true;

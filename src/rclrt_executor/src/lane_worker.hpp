@@ -10,7 +10,7 @@
 
 namespace rclrt::executor {
 
-/// What a lane knows of one of its threads. A spare takes work only in place of a worker that waits
+/// The lane's data of one of its threads. A spare takes work only in place of a worker that waits
 /// in its callback; see SpareWatch.
 struct LaneWorker {
   enum class Kind : std::uint8_t { kWorker, kSpare };
@@ -22,10 +22,10 @@ struct LaneWorker {
 
   /// Called by the thread before it takes the first instance.
   void begin() noexcept RCLRT_NONBLOCKING;
-  /// Finds out, for a busy thread, whether it waits: asleep now, and for most of `patience_ns`.
+  /// Finds out whether a busy thread waits: it is asleep now, and was for most of `patience_ns`.
   /// Called by the spare that watches.
   void look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS;
-  /// Returns whether it runs what it has taken.
+  /// Returns whether it runs an instance.
   bool is_busy() const noexcept RCLRT_NONBLOCKING { return is_busy(turn.load(kRelaxed)); }
   static bool is_busy(std::uint64_t turn) noexcept RCLRT_NONBLOCKING { return (turn & 1U) != 0; }
   /// Returns whether it was found waiting in the callback that it still runs.
@@ -47,12 +47,14 @@ struct LaneWorker {
 
   WorkerPriority priority;
   const Kind kind;
-  std::atomic<int> thread{0};  // the kernel's number; 0: it has not begun
-  // Odd while it is busy. Its thread writes it with the lane's lock held; relaxed, for who reads it
-  // without only takes the thread for busy a moment longer, and looks again.
+  std::atomic<int> thread{0};  // the kernel's thread ID; 0: it has not begun
+  // Odd while it is busy. Its thread writes it with the lane's lock held; relaxed: a thread that
+  // reads it without the lock may take the thread for busy a moment too long, and reads it again
+  // later.
   std::atomic<std::uint64_t> turn{0};
-  // As of the last look of the spare that watches. Two may look at a time while the watch changes
-  // hands; relaxed: a mixture of the two makes the next look find the thread changed.
+  // Written by the last `look` of the spare that watches. Two spares may look at the same time
+  // while the token moves from one to the other. relaxed: if their values mix, the next look finds
+  // that the thread has changed.
   std::atomic<std::uint64_t> seen_turn{0};
   std::atomic<std::int64_t> seen_cpu_ns{-1};
   std::atomic<std::int64_t> seen_since_ns{0};

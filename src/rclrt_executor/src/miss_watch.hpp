@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knows who ran lately, and explains late instances with it.
+// Remembers the latest instances, and explains late ones with them.
 #pragma once
 
 #include <atomic>
@@ -14,19 +14,20 @@
 
 namespace rclrt::executor {
 
-/// One per executor that has a MissHandler. Costs nothing until a callback with a deadline comes.
+/// One per executor that has a MissHandler. It is inactive until a callback with a deadline is
+/// added.
 class MissWatch {
  public:
-  /// `budgets`: how many of the executor's workers have one.
+  /// `budgets`: the number of the executor's workers with a budget.
   RCLRT_SETUP MissWatch(MissHandler& handler, std::size_t remembered, std::size_t budgets);
 
-  /// How many instances can run at the same time.
+  /// Sets the number of instances that can run at the same time.
   RCLRT_SETUP void set_cpus(std::size_t cpus) { cpus_.store(cpus); }
-  /// A name that stays.
+  /// Returns a copy of the name that lives as long as this object.
   RCLRT_SETUP const std::string& keep(const std::string& name) {
     return *names_.insert(name).first;
   }
-  /// A callback with a deadline has come.
+  /// Starts recording: a callback with a deadline was added.
   RCLRT_SETUP void start() { active_.store(true); }
   bool active() const noexcept RCLRT_NONBLOCKING {
     return active_.load(std::memory_order_relaxed);  // nothing else is published by it

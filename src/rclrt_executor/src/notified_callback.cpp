@@ -43,7 +43,8 @@ void NotifiedCallback::stop_listening() noexcept {
 }
 
 void NotifiedCallback::await_held() noexcept {
-  // Polled, because being notified would cost every message, and memory that outlives this object.
+  // Polled, because a notification would cost time in every message, and need memory that outlives
+  // this object.
   while (held_back_.load() != 0) {
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
   }

@@ -27,11 +27,12 @@ struct GroupLane {
   GroupLane(std::uint32_t number, realtime::EventCount& outside)
       : slot(number), lane(Lane::Use::kRun, outside) {}
 
-  const Group* group = nullptr;  // compared only: it may have gone, and another have its address
-  std::optional<int> level;      // the highest in the group; none: it has no callback any more
+  const Group* group =
+      nullptr;  // only compared: the group may be destroyed, and another one may have its address
+  std::optional<int> level;  // the highest in the group; none: the group has no callback any more
   const std::uint32_t slot;
   Lane lane;
-  std::vector<std::unique_ptr<LaneThread>> threads;  // end before the lane
+  std::vector<std::unique_ptr<LaneThread>> threads;  // destroyed before the lane
   GroupLane* older = nullptr;                        // for `wake`; set before the lane is published
 };
 
@@ -46,9 +47,10 @@ std::map<const Group*, int> ceilings_of(const std::vector<std::shared_ptr<Callba
   return ceilings;
 }
 
-/// Lanes are made as groups come and stay until the end. One whose group has no callback any more
-/// is the next group's. Whatever of its callbacks still runs there ends first; what a releasing
-/// thread still pushes is given up when it is popped, as everything of a removed callback.
+/// A lane is created when a group is added, and lives as long as the dispatcher. When its group has
+/// no callback any more, the next group gets the lane. Running instances of the old group end
+/// first. An instance that a thread still pushes is given up when it is popped, as all instances of
+/// a removed callback.
 class PerGroupDispatcher final : public Dispatcher {
  public:
   explicit PerGroupDispatcher(const DispatcherContext& context)
@@ -108,7 +110,7 @@ GroupLane& PerGroupDispatcher::make_lane() {
   return made;
 }
 
-/// Returns one whose group has no callback any more; nullptr if there is none.
+/// Returns the lane of a group that has no callback any more; nullptr if there is none.
 GroupLane* PerGroupDispatcher::free_lane() {
   if (!may_have_free_lane_) {
     return nullptr;
@@ -141,7 +143,7 @@ GroupLane& PerGroupDispatcher::lane_of(const Callback& callback) {
   return own;
 }
 
-/// Gives the thread the priority that its group has now; leaves it where the group has gone.
+/// Sets the thread to the current priority of its group. Leaves it unchanged if the group is gone.
 void PerGroupDispatcher::settle_priority(GroupLane& own, std::optional<int> level) {
   own.level = level;
   if (!level) {
@@ -198,7 +200,8 @@ WorkerPool PerGroupDispatcher::pool_of(const Callback& callback) const {
           .name = "the group of '" + callback.name() + "'"};
 }
 
-/// Returns one and, for a reentrant group, spares for members that wait for each other.
+/// Returns the number of threads: one and, for a reentrant group, spares for members that wait for
+/// each other.
 std::size_t PerGroupDispatcher::wanted_threads(const GroupLane& own) const {
   const std::size_t spares = context().threads.spare_count();
   if (context().spin.limit() != SpinLimit::kNone || spares == 0) {
@@ -224,7 +227,7 @@ realtime::ThreadOptions PerGroupDispatcher::thread_options(const GroupLane& own)
   return options;
 }
 
-/// Starts those that it lacks.
+/// Starts the threads that the lane lacks.
 void PerGroupDispatcher::start_threads(GroupLane& own) {
   const std::size_t wanted = wanted_threads(own);
   while (own.threads.size() < wanted) {
@@ -255,8 +258,8 @@ void PerGroupDispatcher::stop() noexcept {
       each->threads.clear();
     }
   }
-  // Without the lock, for a callback may wait for it; all, before one is freed: spares look at the
-  // others.
+  // Without the lock, because a callback may wait for it. Joins all before one is freed, because
+  // spares read the others.
   for (const auto& each : threads) {
     each->join();
   }
@@ -273,14 +276,14 @@ void PerGroupDispatcher::wake() noexcept RCLRT_NONBLOCKING {
   }
 }
 
-/// Takes the most urgent instance that became ready by then.
+/// Takes the most urgent instance that became ready by `ready_by_ns`.
 Instance* PerGroupDispatcher::take_on_caller(std::int64_t ready_by_ns,
                                              std::int64_t& next_release_ns) noexcept {
   next_release_ns = INT64_MAX;
   for (const auto& each : lanes_) {
     next_release_ns = std::min(next_release_ns, each->lane.next_release_ns());
   }
-  // From the highest level down: one pass over the lanes for each level that a group has.
+  // One pass over the lanes for each level that a group has, from the highest down.
   for (std::optional<int> level = highest_below(std::nullopt); level;
        level = highest_below(level)) {
     for (const auto& each : lanes_) {

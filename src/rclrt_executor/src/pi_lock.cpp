@@ -20,7 +20,7 @@ namespace {
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
 int futex(std::atomic<std::uint32_t>& word, int operation) noexcept {
-  // The kernel takes it as a plain number.
+  // The kernel accesses it as a plain integer.
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, 0, nullptr, nullptr,
                  0) == 0
              ? 0
@@ -34,9 +34,9 @@ int futex(std::atomic<std::uint32_t>& word, int operation) noexcept {
 
 constexpr std::int64_t kRetryNs = 50'000;
 
-/// Returns whether locking succeeds later, of itself: ENOMEM, when the kernel had no memory for the
-/// owner's state; EAGAIN, while the owner's thread ends. A lock that cannot be had is no error that
-/// its users could handle, so they wait.
+/// Returns whether locking will succeed later without other action. ENOMEM: the kernel had no
+/// memory for the owner's state. EAGAIN: the owner's thread is ending. The users of the lock cannot
+/// handle a failure, so they wait.
 bool is_transient(int error) noexcept {
   return error == EINTR || error == EAGAIN || error == ENOMEM;
 }
@@ -46,7 +46,7 @@ bool is_transient(int error) noexcept {
 constinit thread_local std::uint32_t PiLock::number_ = 0;
 
 PiLock::PiLock() {
-  // In the child, who forks has another number.
+  // In the child, the thread that forks has another ID.
   [[maybe_unused]] static const int kRegistered =
       pthread_atfork(nullptr, nullptr, [] { number_ = 0; });
 }
@@ -60,7 +60,7 @@ void PiLock::wait() noexcept RCLRT_WAITS {
   int error = futex(word_, FUTEX_LOCK_PI_PRIVATE);
   while (is_transient(error)) {
     if (error != EINTR) {
-      // Not at once: the owner may be less urgent and need this CPU to go on.
+      // Waits before the retry: the owner may be less urgent and need this CPU to go on.
       realtime::sleep_until_ns(realtime::monotonic_now_ns() + kRetryNs);
     }
     error = futex(word_, FUTEX_LOCK_PI_PRIVATE);
@@ -72,7 +72,7 @@ void PiLock::wait() noexcept RCLRT_WAITS {
 }
 
 void PiLock::hand_over() noexcept RCLRT_NONBLOCKING {
-  // The kernel gives the lock away, in which this language sees no release.
+  // The kernel hands over the lock. C++ sees no release operation in that.
   word_.fetch_or(0, std::memory_order_release);
   int error = 0;
   do {

@@ -11,13 +11,13 @@ namespace rclrt::executor {
 
 /// A mutex with priority inheritance, as realtime::PiMutex, for sections of a few instructions on
 /// the path of every instance: when it is free, locking and unlocking are one inlined
-/// compare-and-swap each. (The C library's are calls with a dozen of branches, which after a
-/// millisecond of sleep are in no cache: half a microsecond of a dispatch.) Nobody checks that it
-/// is used rightly, and a thread that ends while holding it holds it for ever.
+/// compare-and-swap each. (The C library's are calls with a dozen branches. After a millisecond of
+/// sleep they are in no cache, which costs half a microsecond of a dispatch.) Incorrect use is not
+/// detected. If a thread ends while holding the lock, it stays locked for ever.
 ///
-/// `word_` is what the kernel asks for (futex(2), FUTEX_LOCK_PI): 0 when free, else its owner's
-/// number, with a flag when somebody waits. Who finds another value than it expects leaves the
-/// rest to the kernel.
+/// `word_` has the format of the kernel (futex(2), FUTEX_LOCK_PI): 0 when free, else the owner's
+/// thread ID, with a flag when a thread waits. A thread that finds another value than it expects
+/// makes the system call.
 class PiLock {
  public:
   RCLRT_SETUP PiLock();
@@ -26,7 +26,8 @@ class PiLock {
 
   void lock() noexcept RCLRT_WAITS {
     std::uint32_t free = 0;
-    // acquire, as the release of `unlock`: what one holder did, the next one sees.
+    // acquire; PAIRS WITH: the release in `unlock`. The next holder sees all writes of the last
+    // one.
     if (!word_.compare_exchange_strong(free, this_thread(), std::memory_order_acquire,
                                        std::memory_order_relaxed)) {
       wait();
@@ -41,7 +42,7 @@ class PiLock {
   }
 
  private:
-  /// The kernel's number of the calling thread.
+  /// Returns the kernel's thread ID of the calling thread.
   static std::uint32_t this_thread() noexcept RCLRT_NONBLOCKING {
     const std::uint32_t known =
         RCLRT_TRUST("a constant-initialised variable of the thread", number_);
@@ -51,7 +52,7 @@ class PiLock {
   void wait() noexcept RCLRT_WAITS;
   void hand_over() noexcept RCLRT_NONBLOCKING;
 
-  static constinit thread_local std::uint32_t number_;  // 0: not asked yet
+  static constinit thread_local std::uint32_t number_;  // 0: not known yet
 
   std::atomic<std::uint32_t> word_{0};
 };

@@ -13,7 +13,7 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A lane for each level; entities release straight into it.
+/// A lane for each level; entities release directly into it.
 class LaneDispatcher final : public Dispatcher {
  public:
   explicit LaneDispatcher(const DispatcherContext& context)

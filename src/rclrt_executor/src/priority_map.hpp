@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From any set of levels to operating-system priorities.
+// Maps any set of levels to operating-system priorities.
 #pragma once
 
 #include <vector>
@@ -16,13 +16,13 @@ class RCLRT_EXECUTOR_EXPORT PriorityMap {
   /// Throws std::invalid_argument when the levels do not fit into 1..top-1.
   RCLRT_SETUP PriorityMap(std::vector<int> levels, int top);
 
-  /// Ascending, without duplicates.
+  /// Returns the levels, ascending, without duplicates.
   const std::vector<int>& levels() const noexcept RCLRT_NONBLOCKING { return levels_; }
-  /// The SCHED_FIFO priority of `level`, which must be one of `levels()`.
+  /// Returns the SCHED_FIFO priority of `level`, which must be one of `levels()`.
   int os_priority(int level) const noexcept RCLRT_NONBLOCKING {
     return first_ + static_cast<int>(index(level));
   }
-  /// Position of `level` in `levels()`.
+  /// Returns the position of `level` in `levels()`.
   std::size_t index(int level) const noexcept RCLRT_NONBLOCKING;
 
  private:

@@ -12,7 +12,7 @@ namespace rclrt::executor {
   Instance* head = pushed_.load(std::memory_order_relaxed);
   do {
     instance->next = head;
-    // seq_cst: publishes the instance and orders the push before a look at who sleeps.
+    // seq_cst: publishes the instance, and orders the push before the read of which worker sleeps.
   } while (!pushed_.compare_exchange_weak(head, instance, std::memory_order_seq_cst,
                                           std::memory_order_relaxed));
 }
@@ -51,12 +51,12 @@ namespace rclrt::executor {
 }
 
 [[gnu::hot]] void ReleaseQueue::collect() noexcept {
-  Instance* const pushed = take_pushed();  // before the clock is read: in order of release
+  Instance* const pushed = take_pushed();  // before the clock is read, to keep the order of release
   merge(pushed, timers_.empty() ? 0 : realtime::monotonic_now_ns());
 }
 
 void ReleaseQueue::discard_all() noexcept {
-  timers_.clear();  // nothing is released any more
+  timers_.clear();  // makes no releases any more
   collect();
   while (Instance* const instance = first()) {
     remove_first(instance);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of executors in which nothing ever preempts.
+// The options of executors without preemption.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@
 namespace rclrt::executor {
 
 /// Returns the options with Preemption::kNever, and one worker unless they state more. Throws
-/// std::invalid_argument where they ask for preemption.
+/// std::invalid_argument if they ask for preemption.
 inline ExecutorOptions to_completion(ExecutorOptions options, const char* kind) {
   if (options.preemption == Preemption::kAlways) {
     throw std::invalid_argument("executor \"" + options.name + "\": " + kind +
@@ -24,8 +24,8 @@ inline ExecutorOptions to_completion(ExecutorOptions options, const char* kind) 
   return options;
 }
 
-/// Returns the same for executors of one thread. Throws std::invalid_argument, too, where they ask
-/// for more.
+/// Returns the same for executors of one thread. Throws std::invalid_argument, too, if they ask for
+/// more workers.
 inline ExecutorOptions on_one_thread(ExecutorOptions options, const char* kind) {
   if (options.workers_per_level > 1) {
     throw std::invalid_argument(

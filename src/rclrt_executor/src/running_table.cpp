@@ -7,7 +7,7 @@ namespace rclrt::executor {
 
 namespace {
 constinit thread_local std::size_t t_last_slot = 0;
-constinit thread_local int t_number = 0;  // of the thread; 0: not asked yet
+constinit thread_local int t_number = 0;  // the thread's ID; 0: not known yet
 
 std::size_t& last_slot() noexcept RCLRT_NONBLOCKING {
   return RCLRT_TRUST("a constant-initialised variable of the thread", (t_last_slot));

@@ -15,12 +15,14 @@ namespace rclrt::executor {
 class Callback;
 
 /// A thread writes a slot before user code and clears it afterwards; any thread reads them all.
-/// Beyond kSlots at a time instances are not seen. Lock-free: a thread finds the slot that it had
-/// last free, and its cache line in its cache, so the two cost some nanoseconds.
+/// If more than kSlots instances run at a time, the others are not visible. Lock-free. A thread
+/// usually finds its last slot free and in its cache, so writing and clearing cost some
+/// nanoseconds.
 ///
-/// A slot belongs to the thread that has set `callback` from nullptr until it sets it back. `id`,
-/// unique and not 0, is stored last and cleared first (release; PAIRS WITH: `running`, acquire), so
-/// who reads the same id before and after the rest has read one instance.
+/// A slot belongs to the thread that changed `callback` from nullptr until it stores nullptr again.
+/// `id` is unique and not 0. It is stored last and cleared first (release; PAIRS WITH: `running`,
+/// acquire). So a reader that finds the same id before and after the other fields has read one
+/// instance.
 class RunningTable {
  public:
   static constexpr std::size_t kSlots = 64;
@@ -31,7 +33,7 @@ class RunningTable {
     std::atomic<std::uint64_t> id{0};
   };
 
-  /// Returns the slot; nullptr: none is free. `leave` follows.
+  /// Takes a slot and returns it; nullptr: none is free. `leave` follows.
   Slot* enter(const Callback& callback, std::uint64_t id) noexcept RCLRT_NONBLOCKING;
   static void leave(Slot* slot) noexcept RCLRT_NONBLOCKING {
     if (slot != nullptr) {
@@ -40,7 +42,8 @@ class RunningTable {
     }
   }
 
-  /// One that ran when it was read. The callback may have gone since: compare its address only.
+  /// An instance that ran when the table was read. The callback may have been destroyed since: only
+  /// compare its address.
   struct Running {
     const Callback* callback;
     int thread;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of times that may be the end of the clock.
+// Saturating sums of times that may be the end of the clock.
 #pragma once
 
 #include "rclrt/realtime/duration.hpp"

@@ -13,9 +13,9 @@
 
 namespace rclrt::executor {
 
-/// A thread above all levels, and its inbox: a lane that takes all that becomes ready, and holds
-/// all timers. Where callbacks run to completion there is no such thread: the one lane of all
-/// levels keeps the order, and without real time a thread before it would be above nobody.
+/// A thread above all levels, and its inbox: a lane that takes all ready instances, and holds all
+/// timers. Where callbacks run to completion there is no such thread: the one lane of all levels
+/// keeps the order, and without real time a scheduler thread would not preempt the workers.
 class SchedulerInbox {
  public:
   explicit SchedulerInbox(const DispatcherContext& context)
@@ -23,8 +23,8 @@ class SchedulerInbox {
 
   Lane& lane() noexcept { return lane_; }
 
-  /// Lets the callback release into the inbox; `then` is where its instances go from there, or at
-  /// once without the thread.
+  /// Makes the callback release into the inbox. Its instances go to `then` from there, or directly
+  /// if there is no thread.
   void add(Callback& callback, Lane& then) {
     Lane& first = has_thread() ? lane_ : then;
     state_of(callback).sink.store(&first);
@@ -39,13 +39,13 @@ class SchedulerInbox {
     }
   }
 
-  /// Moves an instance to where its callback's go from here.
+  /// Moves an instance to the destination of its callback.
   static void pass_on(Instance* instance) noexcept RCLRT_NONBLOCKING {
     detail::CallbackState& state = state_of(*instance->callback);
     state.lane.load()->submit(instance);
     state.unpin();
   }
-  /// Does so with all that are in it while the thread does not run, and returns the next release of
+  /// Moves all instances of the inbox, while the thread does not run. Returns the next release of
   /// its timers.
   std::int64_t pass_all_on() noexcept RCLRT_WAITS {
     while (Instance* const instance = lane_.try_pop(INT64_MAX)) {
@@ -63,7 +63,7 @@ class SchedulerInbox {
     thread_ = realtime::Thread(
         context_.threads.scheduler_thread_options(), [this, handle = std::move(handle)] {
           context_.spin.await_start();
-          LaneWorker self;  // nothing runs here, so nothing is raised
+          LaneWorker self;  // runs no callbacks, so its priority is never raised
           while (Instance* const instance = lane_.pop(context_.spin.stop_flag(), self)) {
             handle(instance);
           }

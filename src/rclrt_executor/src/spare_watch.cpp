@@ -47,10 +47,11 @@ void SpareWatch::look(const LaneWorker& self, std::int64_t now_ns) noexcept RCLR
   }
 }
 
-/// One that waits by asking again and again uses some of the CPU, too.
+/// A thread that waits by polling uses some CPU time, too, so a waiting thread may have a small
+/// share.
 void LaneWorker::look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS {
-  constexpr std::int64_t kShare = 8;           // of the time, at most, for one that waits
-  constexpr std::int64_t kAtOnce_ns = 50'000;  // and so much however short the time is
+  constexpr std::int64_t kShare = 8;           // a waiting thread uses at most 1/8 of the time
+  constexpr std::int64_t kAtOnce_ns = 50'000;  // plus this, however short the time is
   const std::uint64_t now = turn.load(kRelaxed);
   const int number = thread.load(kRelaxed);
   const std::int64_t cpu_ns = cpu_time_of_ns(number);
@@ -59,7 +60,7 @@ void LaneWorker::look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RC
   const bool is_new = seen_turn.load(kRelaxed) != now;
   const bool runs = is_new || used_ns > elapsed_ns / kShare + kAtOnce_ns;
   if (!runs && elapsed_ns < patience_ns) {
-    return;  // as it was
+    return;  // the state is unchanged
   }
   if (runs) {
     waiting_turn.store(0, kRelaxed);

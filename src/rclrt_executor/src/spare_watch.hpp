@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a lane's threads wait in their callbacks, so that a spare one may take their place.
+// Finds the threads of a lane that wait in their callbacks, so that a spare may replace them.
 #pragma once
 
 #include <atomic>
@@ -13,31 +13,33 @@
 namespace rclrt::executor {
 
 /// A callback that waits for another one (for the answer of a service in the same executor, say)
-/// holds its worker meanwhile. If all workers of a lane do so, nothing of the lane would run, not
-/// even what they wait for. So a lane may have spare threads, of the same priority, made with the
-/// workers. As many instances run at a time as the lane has workers; one whose thread has been
-/// asleep in the kernel for most of `kPatience_ns` does not count, and a spare runs the next in its
-/// place. A thread that runs, or is ready and preempted, counts: a spare never adds to what
-/// computes, but for the moment in which a callback goes on whose wait has ended.
+/// holds its worker meanwhile. If all workers of a lane did so, no instance of the lane would run,
+/// not even the one that they wait for. So a lane may have spare threads, of the same priority,
+/// created with the workers. As many instances run at a time as the lane has workers. An instance
+/// does not count if its thread has been asleep in the kernel for most of `kPatience_ns`; a spare
+/// runs the next one in its place. A thread that runs, or is ready and preempted, counts: a spare
+/// never adds to the number of computing threads, except for the moment in which the wait of a
+/// callback ends and it goes on.
 ///
-/// At most one spare watches, which is a token guarded by the lane's lock; the others sleep until
-/// it takes an instance and gives the token away. A spare that has ended an instance takes the
-/// token. While a worker of the lane is free the one that watches sleeps. It is woken by what
-/// becomes ready when none is, and then looks every `kPatience_ns` until nothing waits; so work
-/// that comes onto a busy lane costs one wake-up in that time at most, and a lane with a free
-/// worker none.
+/// At most one spare watches. It has a token, which the lane's lock guards. The other spares sleep
+/// until it takes an instance and gives the token away. A spare that has ended an instance takes
+/// the token. The spare that watches sleeps while a worker of the lane is free. An instance that
+/// becomes ready when no worker is free wakes it. It then looks every `kPatience_ns` until no
+/// instance waits. So work on a busy lane costs at most one wake-up in that time, and work on a
+/// lane with a free worker none.
 class SpareWatch {
  public:
   static constexpr std::int64_t kPatience_ns = 2'000'000;
 
-  /// Lets a thread take part. With the lane's lock held; the thread has not begun.
+  /// Adds a thread that has not begun. Called with the lane's lock held.
   RCLRT_SETUP void add(LaneWorker& worker) noexcept;
-  /// Forgets all threads, which have ended.
+  /// Removes all threads, which must have ended.
   RCLRT_SETUP void clear() noexcept;
 
   // With the lane's lock held:
 
-  /// Gives the token to the spare if no other one has it, or if it comes from an instance.
+  /// Gives the token to the spare if no other spare has it, or if this spare has just ended an
+  /// instance.
   void take_token(const LaneWorker& spare, bool from_instance) noexcept RCLRT_NONBLOCKING {
     if (from_instance || watcher_ == nullptr) {
       watcher_ = &spare;
@@ -53,17 +55,17 @@ class SpareWatch {
   }
   /// Returns whether every worker is busy.
   bool all_busy() const noexcept RCLRT_NONBLOCKING;
-  /// Returns whether, besides, fewer threads run than there are workers.
+  /// Returns whether every worker is busy, and fewer threads run than there are workers.
   bool may_stand_in() const noexcept RCLRT_NONBLOCKING;
-  /// Says until when the one that watches sleeps in `wakeup`.
+  /// Sets the time until which the spare that watches sleeps in `wakeup`.
   void set_until(std::int64_t until_ns) noexcept RCLRT_NONBLOCKING { until_ns_ = until_ns; }
-  /// Returns whether it would sleep for ever.
+  /// Returns whether the spare that watches would sleep for ever.
   bool sleeps_for_ever() const noexcept RCLRT_NONBLOCKING {
     return until_ns_ == realtime::EventCount::kForever;
   }
 
-  /// Finds out which busy threads wait. Without the lock: a system call for each, and two or three
-  /// more to read its state.
+  /// Finds out which busy threads wait. Called without the lock. Makes one system call for each,
+  /// and two or three more to read its state.
   void look(const LaneWorker& self, std::int64_t now_ns) noexcept RCLRT_WAITS;
 
   void wake_all() noexcept RCLRT_NONBLOCKING {
@@ -72,12 +74,13 @@ class SpareWatch {
     idle.notify_all();
   }
 
-  realtime::EventCount wakeup;    // of the one that watches: notified of what becomes ready
-  realtime::EventCount patience;  // of the same while it lets time pass; notified of the end only
-  realtime::EventCount idle;      // of the others
+  realtime::EventCount
+      wakeup;  // of the spare that watches: notified when an instance becomes ready
+  realtime::EventCount patience;  // of the same spare between two looks; notified at the end only
+  realtime::EventCount idle;      // of the other spares
 
  private:
-  // Grows at its head, with the lane's lock held; seq_cst, as it is read without.
+  // Grows at its head, with the lane's lock held; seq_cst, because it is read without the lock.
   std::atomic<LaneWorker*> first_{nullptr};
   // Guarded by the lane's lock.
   const LaneWorker* watcher_ = nullptr;

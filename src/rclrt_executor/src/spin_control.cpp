@@ -18,10 +18,11 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Polled, less and less often: being notified would cost every instance of every callback.
+/// The first interval of polling; it grows. Polled, because a notification would cost time in every
+/// instance of every callback.
 constexpr std::int64_t kFirstPoll_ns = 20'000;
 constexpr std::int64_t kLastPoll_ns = 200'000;
-/// How long a cancel may take to end the wait for a future.
+/// The longest time that a cancel takes to end the wait for a future.
 constexpr nanoseconds kWait{1'000'000};
 
 std::int64_t deadline_of(nanoseconds timeout) {
@@ -54,7 +55,7 @@ void SpinControl::run(const Ended& ended) {
       dispatcher_.start();
     }
     callbacks_.start_clock();
-  } catch (...) {  // no thread has taken work yet: end those that exist
+  } catch (...) {  // no thread has taken work yet: ends the existing threads
     state_.stop();
     state_.open_gate();
     dispatcher_.stop();
@@ -107,7 +108,7 @@ bool SpinControl::spin_once(nanoseconds timeout) RCLRT_WAITS {
 
 void SpinControl::run_limited(SpinLimit limit, std::int64_t deadline_ns) {
   callbacks_.prepare();
-  Ended ended;  // a dispatcher that polls knows it by itself
+  Ended ended;  // a dispatcher that polls ends the spin by itself
   if (!dispatcher_.traits().polls) {
     callbacks_.start_clock();
     callbacks_.release_due_timers();
@@ -116,7 +117,7 @@ void SpinControl::run_limited(SpinLimit limit, std::int64_t deadline_ns) {
              (!any_pending() || dispatcher_.holds_back());
     });
     if (over()) {
-      state_.clear_stop();  // a cancel that came before has had its spin
+      state_.clear_stop();  // this spin has consumed an earlier cancel
       return;
     }
     ended = [over, poll_ns = kFirstPoll_ns]() mutable {
@@ -204,8 +205,8 @@ SpinResult SpinControl::spin_until(const std::function<bool(nanoseconds)>& compl
   return timed_out ? SpinResult::kTimeout : SpinResult::kInterrupted;
 }
 
-/// Returns a function that says whether as many have ended, of each callback, as are pending now,
-/// or what is left is held back.
+/// Returns a function that checks two conditions: of each callback, as many instances have ended as
+/// are pending now; or the remaining ones are held back. It returns whether one of them holds.
 SpinControl::Ended SpinControl::all_ended() const {
   std::vector<std::pair<std::shared_ptr<Callback>, std::uint64_t>> targets;
   for (auto& callback : callbacks_.all()) {

@@ -16,7 +16,7 @@
 
 namespace rclrt::executor {
 
-/// Called by the thread that spins; see Executor for what the functions promise.
+/// Called by the thread that spins; see Executor for the contracts of the functions.
 class SpinControl {
  public:
   SpinControl(const std::string& name, CallbackSet& callbacks, Dispatcher& dispatcher,
@@ -36,7 +36,7 @@ class SpinControl {
   bool run_one_on_caller(std::chrono::nanoseconds timeout, std::int64_t ready_by_ns) RCLRT_WAITS;
 
  private:
-  // Waits for a moment and says whether this spin is over; nullptr: it ends by cancel.
+  // Waits for a moment and returns whether this spin is over; nullptr: it ends by cancel.
   using Ended = std::function<bool()>;
 
   void guarded(const std::function<void()>& spin);

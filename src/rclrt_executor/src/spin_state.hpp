@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of one executor share about its spins: how one starts, and what ends it.
+// The state that the threads of one executor share about its spins: the start and the end of one.
 #pragma once
 
 #include <atomic>
@@ -14,29 +14,29 @@ namespace rclrt::executor {
 
 class Dispatcher;
 
-/// What ends a spin besides a cancel.
+/// The condition that ends a spin besides a cancel.
 enum class SpinLimit : std::uint8_t {
   kNone,
   kOne,       ///< the end of an instance
-  kReadyNow,  ///< that what was ready at its start has ended
+  kReadyNow,  ///< the end of all instances that were ready at its start
 };
 
 /// Guards nothing: each part is an atomic, or belongs to the thread that spins.
 class SpinState {
  public:
-  // Any thread.
+  // Thread-safe functions.
 
   /// Ends the running spin, or the next one.
   void cancel() noexcept RCLRT_NONBLOCKING;
   /// Ends the running spin with the exception that is being handled.
   void fail() noexcept;
-  /// Cancels, for good.
+  /// Cancels permanently.
   void close() noexcept RCLRT_NONBLOCKING {
     closed_.store(true);
     cancel();
   }
   bool closed() const noexcept RCLRT_NONBLOCKING { return closed_.load(); }
-  /// Takes back a cancel that no spin has seen.
+  /// Withdraws a cancel that no spin has seen.
   void clear_cancel() noexcept RCLRT_NONBLOCKING {
     if (!spinning_.load()) {
       stop_.store(false);
@@ -44,30 +44,31 @@ class SpinState {
   }
   bool stopping() const noexcept RCLRT_NONBLOCKING { return stop_.load(); }
   const std::atomic<bool>& stop_flag() const noexcept RCLRT_NONBLOCKING { return stop_; }
-  /// Wakes the thread in `await_stop`: there may be something for it to do.
+  /// Wakes the thread in `await_stop`, which may have work.
   void wake_spinner() noexcept RCLRT_NONBLOCKING { stopped_.post(); }
-  /// The thread in run_one_on_caller sleeps on it: notified of whatever becomes ready and finds no
-  /// sleeping worker.
+  /// Returns the event count on which the thread in run_one_on_caller sleeps. It is notified when
+  /// an instance becomes ready and no worker sleeps.
   realtime::EventCount& caller_wakeup() noexcept RCLRT_NONBLOCKING { return caller_wakeup_; }
 
-  // The executor's threads.
+  // Functions for the executor's threads.
 
-  /// Blocks until all threads of this spin exist: the first call of each. No thread takes work
-  /// before, so the first instances meet the same priorities as all later ones.
+  /// Blocks until all threads of this spin exist. Each thread calls it first. No thread takes work
+  /// before that, so the first instances meet the same priorities as all later ones.
   void await_start() noexcept RCLRT_WAITS;
-  /// Tells that an instance has ended: with kOne that ends the spin.
+  /// Reports that an instance has ended: with kOne this ends the spin.
   void instance_ended() noexcept RCLRT_NONBLOCKING {
     if (limit_.load(std::memory_order_relaxed) == SpinLimit::kOne) {
       one_ended_.store(true);
       cancel();
     }
   }
-  /// Returns what ends the running spin. Dispatchers that poll end it by `cancel` when nothing is
-  /// ready: with kReadyNow after one set, with kOne once `deadline_ns` has passed.
+  /// Returns the condition that ends the running spin. Dispatchers that poll end the spin by
+  /// `cancel` when no entity is ready: with kReadyNow after one set, with kOne once `deadline_ns`
+  /// has passed.
   SpinLimit limit() const noexcept RCLRT_NONBLOCKING { return limit_.load(); }
   std::int64_t deadline_ns() const noexcept RCLRT_NONBLOCKING { return deadline_ns_.load(); }
 
-  // The thread that spins.
+  // Functions for the thread that spins.
 
   /// Returns false when another thread spins already; otherwise `end_spinning` must follow.
   bool begin_spinning() noexcept { return !spinning_.exchange(true); }
@@ -88,30 +89,31 @@ class SpinState {
   void stop() noexcept { stop_.store(true); }
   /// Lets the next spin start: this one has seen the cancel.
   void clear_stop() noexcept { stop_.store(false); }
-  /// Waits for a cancel or `wake_spinner`, until then (CLOCK_MONOTONIC) at the latest.
+  /// Waits for a cancel or `wake_spinner`, until `deadline_ns` (CLOCK_MONOTONIC) at the latest.
   void await_stop_until(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
     stopped_.wait_until(deadline_ns);
   }
-  /// Lets the next spin start, and throws what a callback of this one threw.
+  /// Lets the next spin start, and rethrows the exception of a callback of this one.
   void finish();
-  /// From here on `cancel` wakes the threads of `dispatcher`, which outlives this object's use.
+  /// Makes `cancel` wake the threads of `dispatcher` from now on. `dispatcher` outlives the use of
+  /// this object.
   void set_dispatcher(Dispatcher& dispatcher) noexcept { dispatcher_.store(&dispatcher); }
 
  private:
   realtime::Semaphore stopped_;         // for the thread that spins: posted after stop_ was set
   std::atomic<bool> closed_{false};     // never cleared
   std::atomic<bool> spinning_{false};   // the thread that sets it is the one that spins
-  std::atomic<bool> one_ended_{false};  // of kOne
+  std::atomic<bool> one_ended_{false};  // for kOne
   std::atomic<bool> started_{false};    // all threads of this spin exist
   std::atomic<std::int64_t> deadline_ns_{0};
-  std::atomic<Dispatcher*> dispatcher_{nullptr};  // once it is prepared
+  std::atomic<Dispatcher*> dispatcher_{nullptr};  // set by `prepare`
   realtime::EventCount caller_wakeup_;
   realtime::EventCount start_;
   std::atomic_flag failed_;  // the thread that sets it first owns error_ until spin has joined it
   std::exception_ptr error_;
 
-  // What every instance looks at.
-  // Set before the threads start and after they have ended; relaxed where instances end.
+  // Every instance reads the following. Set before the threads start and after they have ended;
+  // relaxed where instances end.
   alignas(64) std::atomic<SpinLimit> limit_{SpinLimit::kNone};
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};

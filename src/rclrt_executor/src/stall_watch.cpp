@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kDefaultPeriod_ns = 100'000'000;
 constexpr std::int64_t kLongestSecondLook_ns = 10'000'000;
 constexpr std::int64_t kToldPeriods = 10;
-constexpr std::int64_t kForgotten = 10;  // the part of the time that is taken off
+constexpr std::int64_t kForgotten = 10;  // 1/10 of the elapsed time is subtracted
 
 std::size_t count_of(const std::vector<RunningTable::Running>& all, const Callback* callback) {
   return static_cast<std::size_t>(
@@ -110,7 +110,8 @@ std::int64_t StallWatch::look(const Dispatcher& dispatcher, std::int64_t now_ns)
 }
 
 std::int64_t StallWatch::period_ns() const noexcept {
-  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(365 * 24);  // ten of them fit
+  constexpr std::chrono::milliseconds kLongest =
+      std::chrono::hours(365 * 24);  // ten of them fit into nanoseconds
   const std::int64_t stated_ns =
       std::chrono::nanoseconds(std::min(options_.stall_period, kLongest)).count();
   return stated_ns > 0 ? stated_ns : kDefaultPeriod_ns;
@@ -193,7 +194,7 @@ void StallWatch::add(Place place, Stall stall) {
   }
 }
 
-/// Adds up what stalls, and tells it.
+/// Adds up the stalls, and reports them.
 void StallWatch::account(std::int64_t now_ns) {
   const std::int64_t elapsed_ns = std::min(now_ns - looked_ns_, told_ns());
   looked_ns_ = now_ns;

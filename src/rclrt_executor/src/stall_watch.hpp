@@ -15,11 +15,11 @@
 
 namespace rclrt::executor {
 
-/// Looks now and then, at normal priority, which threads sleep within callbacks. What is asleep at
-/// a look and still a moment later, in the same instance, with instances queued that no other
-/// thread could run, counts as stalled since the last look. So short waits are seen, too, if they
-/// come again and again: ten periods of them are told, of which a tenth of the time since is taken
-/// off.
+/// Periodically checks, at normal priority, which threads sleep within callbacks. A thread counts
+/// as stalled since the last check if it is asleep at the check and still a moment later, in the
+/// same instance, and instances are queued that no other thread could run. So repeated short waits
+/// are found, too. Their sum is reported when it reaches ten periods. Each check subtracts a tenth
+/// of the time since the last check from it.
 ///
 /// `mutex_` guards all; the configuration's is taken inside it.
 class StallWatch {
@@ -28,26 +28,26 @@ class StallWatch {
              const RunningTable& running)
       : options_(options), callbacks_(callbacks), running_(running) {}
 
-  /// Returns when to look again; INT64_MAX: never.
+  /// Searches for stalls. Returns the time of the next search; INT64_MAX: never.
   std::int64_t look(const Dispatcher& dispatcher, std::int64_t now_ns);
-  /// Begins a spin: whatever was seen before is over.
+  /// Begins a spin: discards all that was found before.
   std::int64_t begin(std::int64_t now_ns);
-  /// Returns what stalled within the last second.
+  /// Returns the stalls of the last second.
   std::vector<Stall> stalls(std::int64_t now_ns) const;
 
  private:
   using Running = RunningTable::Running;
-  /// The pool of threads, or the one of a group that waits.
+  /// The pool of threads, or the group of a member that waits.
   using Place = std::pair<Stall::Cause, std::int64_t>;
   struct Total {
     std::int64_t time_ns = 0;
     bool is_told = false;
-    std::int64_t found_ns = 0;  // when it was found last
+    std::int64_t found_ns = 0;  // the last time at which it was found
     Stall stall;                // as it was then
   };
 
   std::int64_t period_ns() const noexcept;
-  std::int64_t told_ns() const noexcept;  // how long a stall lasts until it is told
+  std::int64_t told_ns() const noexcept;  // the duration after which a stall is reported
   void find(const Dispatcher& dispatcher, const std::vector<Running>& asleep,
             const std::vector<Running>& all);
   void add(Place place, Stall stall);
@@ -58,10 +58,10 @@ class StallWatch {
   const CallbackSet& callbacks_;
   const RunningTable& running_;
   mutable std::mutex mutex_;
-  std::int64_t looked_ns_ = 0;         // when what stalls was decided last
+  std::int64_t looked_ns_ = 0;         // the time of the last decision about stalls
   bool is_second_ = false;             // the first look of two has found `asleep_`
   std::vector<std::uint64_t> asleep_;  // instances
-  std::map<Place, Stall> found_;       // by the last look
+  std::map<Place, Stall> found_;       // by the last search
   std::map<Place, Total> totals_;
 };
 

@@ -41,7 +41,7 @@ class StaticOrderDispatcher final : public Dispatcher {
         });
   }
   void stop() noexcept override {
-    realtime::Thread ending;  // joined without the lock, for a callback may wait for it
+    realtime::Thread ending;  // joined without the lock, because a callback may wait for it
     const std::scoped_lock lock(context().callbacks.mutex());
     std::swap(ending, thread_);
   }
@@ -53,7 +53,8 @@ class StaticOrderDispatcher final : public Dispatcher {
   }
 
  private:
-  /// A set that was read ends before the thread does: what it has taken cannot be given back.
+  /// Completes a set that was read before the thread ends, because taken messages cannot be given
+  /// back.
   void run(const InstanceRunner::Worker& worker) noexcept {
     const bool reads_ahead = traits().reads_ahead;
     WorkerPriority priority;

@@ -13,7 +13,7 @@
 
 namespace rclrt::executor {
 
-/// Where the instances of one callback wait.
+/// The waiting instances of one callback.
 struct StaticOrderQueue::Place final : detail::ReadySink {
   explicit Place(StaticOrderQueue& with_owner) : owner(with_owner) {}
 
@@ -32,12 +32,12 @@ struct StaticOrderQueue::Place final : detail::ReadySink {
   StaticOrderQueue& owner;
   ReleaseQueue queue;
   Instance* pushed = nullptr;          // while `collect` runs
-  const Callback* callback = nullptr;  // compared only: it may have gone
+  const Callback* callback = nullptr;  // only compared: the callback may be destroyed
   bool is_in_order = false;
   int level = 0;
   std::uint64_t number = 0;    // within its level
-  Instance* member = nullptr;  // of the set, and pinned
-  InstanceInfo info;           // once it was read, as the next
+  Instance* member = nullptr;  // in the set, and pinned
+  InstanceInfo info;           // valid once the instance was read
   bool was_read = false;
   bool is_being_read = false;  // by the thread, with `mutex_` free
 };
@@ -58,11 +58,11 @@ void StaticOrderQueue::wake() noexcept RCLRT_NONBLOCKING {
   }
 }
 
-/// Returns the callback's place, or one whose callback has gone, or a new one.
+/// Returns the callback's place, or else the place of a removed callback, or a new one.
 StaticOrderQueue::Place& StaticOrderQueue::place_of(Callback& callback,
                                                     const CallbackSet& callbacks) {
   if (const auto own = place_by_callback_.find(&callback); own != place_by_callback_.end()) {
-    std::erase(left_, own->second);  // it comes back, or another one has its address
+    std::erase(left_, own->second);  // the callback is added again, or another one has its address
     return *own->second;
   }
   Place* place = left_place(callbacks);
@@ -75,7 +75,7 @@ StaticOrderQueue::Place& StaticOrderQueue::place_of(Callback& callback,
   return *place;
 }
 
-/// Returns a place whose callback has gone, for another one; nullptr if there is none.
+/// Returns the place of a removed callback, for another one; nullptr if there is none.
 StaticOrderQueue::Place* StaticOrderQueue::left_place(const CallbackSet& callbacks) {
   const auto found = std::ranges::find_if(
       left_, [&](const Place* place) { return !callbacks.knows(place->callback); });
@@ -88,8 +88,8 @@ StaticOrderQueue::Place* StaticOrderQueue::left_place(const CallbackSet& callbac
   return place;
 }
 
-/// For one place more; allocates before the lock is taken. The configuration is locked, so nobody
-/// else changes what the lists can hold.
+/// Reserves memory for one more place; allocates before the lock is taken. The configuration is
+/// locked, so no other thread changes the capacity of the lists.
 void StaticOrderQueue::make_room() {
   if (order_.capacity() > places_.size()) {
     return;
@@ -107,7 +107,7 @@ void StaticOrderQueue::make_room() {
   readiness.swap(readiness_);
 }
 
-/// Puts it where its level and number have it. There is room in both lists.
+/// Inserts the place by its level and number. Both lists have room.
 void StaticOrderQueue::put_in_order(Place& place) noexcept {
   const auto at = std::ranges::upper_bound(order_, &place, [](const Place* a, const Place* b) {
     return a->level != b->level ? a->level > b->level : a->number < b->number;
@@ -163,10 +163,10 @@ void StaticOrderQueue::remove(Callback& callback) noexcept {
     }
     if (place.is_in_order && state_of(callback).removed.load()) {
       take_out_of_order(place);
-      left_.push_back(&place);  // there is room for all
+      left_.push_back(&place);  // it has room for all
     }
   }
-  wake();  // without it, the trigger may hold
+  wake();  // without the callback, the trigger may hold
 }
 
 void StaticOrderQueue::remove_queued(const Callback& callback, Instance*& taken) noexcept {
@@ -192,14 +192,14 @@ void StaticOrderQueue::remove_queued(const Callback& callback, Instance*& taken)
       state_of(*member->callback).unpin();
     }
   }
-  if (read != nullptr) {  // the middleware takes its time, and locks of its own
+  if (read != nullptr) {  // the middleware needs time, and takes its own locks
     Callback& own = *read->callback;
     InstanceRunner::give_up_read(own, read);
     state_of(own).unpin();
   }
 }
 
-/// Moves what was pushed, and the timers that are due at one time, into the queues.
+/// Moves the pushed instances, and those of the timers that are due at one time, into the queues.
 void StaticOrderQueue::collect() noexcept {
   for (Place* const place : order_) {
     place->pushed = place->queue.take_pushed();
@@ -210,7 +210,7 @@ void StaticOrderQueue::collect() noexcept {
   }
 }
 
-/// Returns whether what became ready by then makes a set.
+/// Returns whether the trigger holds for the instances that became ready by `ready_by_ns`.
 bool StaticOrderQueue::is_triggered(std::int64_t ready_by_ns) noexcept {
   collect();
   bool any = false;
@@ -221,7 +221,7 @@ bool StaticOrderQueue::is_triggered(std::int64_t ready_by_ns) noexcept {
   return any && trigger_->holds(readiness_);
 }
 
-/// Makes the set, if the trigger holds. The last one has run.
+/// Forms the set, if the trigger holds. The last set must have run.
 bool StaticOrderQueue::form_set(std::int64_t ready_by_ns) noexcept {
   if (!is_triggered(ready_by_ns)) {
     return false;
@@ -264,7 +264,8 @@ StaticOrderQueue::Member StaticOrderQueue::take_member() noexcept {
     return {};
   }
   Instance* const instance = std::exchange(place->member, nullptr);
-  static_cast<void>(group_of(*instance->callback).try_enter());  // nobody else runs: it is free
+  static_cast<void>(
+      group_of(*instance->callback).try_enter());  // no other callback runs, so the group is free
   return {.instance = instance, .info = place->info, .was_read = place->was_read};
 }
 
@@ -330,7 +331,7 @@ Instance* StaticOrderQueue::take_on_caller(std::int64_t ready_by_ns,
   const std::scoped_lock lock(mutex_);
   Instance* instance = nullptr;
   if (next_member() != nullptr || form_set(ready_by_ns)) {
-    instance = take_member().instance;  // nothing was read: see SpinControl::run_one_on_caller
+    instance = take_member().instance;  // no input was read: see SpinControl::run_one_on_caller
   }
   next_release_ns = this->next_release_ns();
   return instance;

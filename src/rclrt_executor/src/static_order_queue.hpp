@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is ready in a StaticOrderExecutor, and what is left of the set that runs.
+// The ready instances of a StaticOrderExecutor, and the rest of the running set.
 #pragma once
 
 #include <atomic>
@@ -23,45 +23,47 @@ class InstanceRunner;
 
 /// A queue for each callback, in the order of the executor, and for one thread that runs them.
 ///
-/// * All but what producers push is touched with `mutex_` held. It has priority inheritance, and is
-///   held for a few instructions per callback and for the trigger. No group is found busy: one
-///   thread runs the callbacks, and the members of a group are all in one executor.
+/// * All data except the pushes of producers are accessed with `mutex_` held. It has priority
+///   inheritance, and is held for a few instructions per callback and for the trigger. No group is
+///   found busy, because one thread runs the callbacks, and the members of a group are all in one
+///   executor.
 /// * A member of the set is pinned until it has run or is given up. The thread that removes its
-///   callback gives it up: unless its input is being read at that moment, in a later call.
-/// * A place is a callback's until no instance of that callback is left; the next callback may have
-///   it then.
+///   callback gives it up. If its input is being read at that moment, a later call gives it up.
+/// * A place belongs to a callback until no instance of that callback is left. After that another
+///   callback may get it.
 class StaticOrderQueue {
  public:
-  /// One of the set, for the thread to run: its group has been entered.
+  /// A member of the set for the thread to run. Its group has been entered.
   struct Member {
-    Instance* instance = nullptr;  ///< nullptr: there is none
-    InstanceInfo info;             ///< of one that was read
-    bool was_read = false;         ///< it has begun, and its input is taken
+    Instance* instance = nullptr;  ///< nullptr: no member is left
+    InstanceInfo info;             ///< valid if `was_read`
+    bool was_read = false;         ///< the instance has begun, and its input is taken
   };
 
-  /// `outside` is rung as well when the thread does not sleep.
+  /// `outside` is notified as well when the thread does not sleep.
   StaticOrderQueue(realtime::EventCount& outside,
                    std::shared_ptr<const StaticOrderTrigger> trigger);
-  /// Discards what is left. No entity may release into it any more.
+  /// Discards the instances that are left. No entity may release into the queue any more.
   ~StaticOrderQueue();
   StaticOrderQueue(const StaticOrderQueue&) = delete;
   StaticOrderQueue& operator=(const StaticOrderQueue&) = delete;
 
   // With the configuration locked:
 
-  /// Gives the callback its place in the order, the first time after all of its level; and keeps
-  /// the time for it if it is a timer.
+  /// Gives the callback its place in the order, the first time after all others of its level.
+  /// Releases it by time if it is a timer.
   RCLRT_SETUP void add(Callback& callback, const CallbackSet& callbacks);
   /// Releases no more instances by time; a callback that leaves the executor loses its place.
   RCLRT_SETUP void remove(Callback& callback) noexcept;
-  /// Moves every instance of `callback` to the list `taken`; gives up what was read.
+  /// Moves every instance of `callback` to the list `taken`; gives up instances that were read.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
-  /// Without a thread: the next of the set, or the first of what became ready by then.
+  /// Returns the next member of the set, or the first instance that became ready by `ready_by_ns`.
+  /// Called while no thread runs.
   Instance* take_on_caller(std::int64_t ready_by_ns, std::int64_t& next_release_ns) noexcept;
 
   // The thread that runs callbacks:
 
-  /// Sleeps until there is a set, or a rest of one. Returns false once `stop` is true.
+  /// Sleeps until there is a set, or the rest of one. Returns false once `stop` is true.
   bool await_set(const std::atomic<bool>& stop) noexcept RCLRT_WAITS;
   /// Begins every member of the set, and takes its input.
   void read_set(InstanceRunner& runner) noexcept RCLRT_WAITS;
@@ -70,9 +72,9 @@ class StaticOrderQueue {
 
   // Any thread:
 
-  /// Returns whether nothing runs, and what waits is held back by the trigger.
+  /// Returns whether no callback runs, and the trigger holds back the waiting instances.
   bool holds_back() noexcept RCLRT_WAITS;
-  /// After `stop` was set: lets the thread see it.
+  /// Wakes the thread after `stop` was set.
   void wake() noexcept RCLRT_NONBLOCKING;
 
  private:
@@ -96,15 +98,16 @@ class StaticOrderQueue {
   realtime::EventCount wakeup_;
   const std::shared_ptr<const StaticOrderTrigger> trigger_;
   PiLock mutex_;
-  std::vector<std::unique_ptr<Place>> places_;  // all, also of callbacks that have left
-  std::vector<Place*> order_;                   // of the callbacks that the executor has
-  std::vector<CallbackReadiness> readiness_;    // of the same
+  std::vector<std::unique_ptr<Place>> places_;  // all, also those of removed callbacks
+  std::vector<Place*> order_;                   // those of the executor's callbacks
+  std::vector<CallbackReadiness> readiness_;    // in the order of `order_`
   // The next two are touched with the configuration locked, without `mutex_`.
-  std::unordered_map<const Callback*, Place*> place_by_callback_;  // compared only: see Place
-  std::vector<Place*> left_;  // of callbacks that have left or are about to
+  std::unordered_map<const Callback*, Place*>
+      place_by_callback_;     // compares addresses only: see Place
+  std::vector<Place*> left_;  // of callbacks that have left or are leaving
   std::uint64_t next_number_ = 0;
   std::size_t next_ = 0;         // no place of order_ before it is in the set
-  std::size_t next_unread_ = 0;  // none before it is in the set and unread
+  std::size_t next_unread_ = 0;  // no place of order_ before it is in the set and unread
   bool runs_ = false;            // the thread may be in a callback
 };
 

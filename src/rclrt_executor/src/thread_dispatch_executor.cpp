@@ -20,8 +20,8 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A scheduler thread with an inbox, which holds all timers, and a thread for each instance; or,
-/// where they run to completion, workers that share one lane.
+/// A scheduler thread with an inbox, which holds all timers, and a thread for each instance. Where
+/// callbacks run to completion: workers that share one lane.
 class ThreadDispatcher final : public Dispatcher {
  public:
   explicit ThreadDispatcher(const DispatcherContext& context)
@@ -40,7 +40,8 @@ class ThreadDispatcher final : public Dispatcher {
     shared_.remove_queued(callback, taken);
   }
 
-  /// Where each instance has a thread of its own, no callback lacks one.
+  /// Returns an unlimited pool where each instance has a thread of its own, because no callback
+  /// then lacks a thread.
   WorkerPool pool_of(const Callback& callback) const override {
     return has_workers() ? shared_.pool_of(callback) : WorkerPool{.threads = SIZE_MAX};
   }
@@ -65,7 +66,7 @@ class ThreadDispatcher final : public Dispatcher {
       if (Access::state(state.group).enter(instance)) {
         return instance;
       }
-      state.unpin();  // it comes back when its group is left
+      state.unpin();  // it returns when the group is left
     }
     next_release_ns = inbox_.lane().next_release_ns();
     return nullptr;
@@ -75,10 +76,10 @@ class ThreadDispatcher final : public Dispatcher {
   struct Job {
     realtime::Thread thread;
     realtime::Semaphore go;        // posted once the thread has its priority
-    Instance* instance = nullptr;  // set before go; nullptr: nothing to run after all
-    int os_priority = 0;           // what the thread was given, set before go
+    Instance* instance = nullptr;  // set before go; nullptr: the thread only ends
+    int os_priority = 0;           // the priority of the thread, set before go
     std::uint32_t slot = 0;
-    Job* next_finished = nullptr;  // of finished_, then of ending_
+    Job* next_finished = nullptr;  // the link in finished_, then in ending_
   };
 
   bool has_workers() const noexcept { return context().threads.runs_to_completion(); }
@@ -88,19 +89,21 @@ class ThreadDispatcher final : public Dispatcher {
   void reap() noexcept;
 
   SchedulerInbox inbox_;
-  LaneSet shared_;                // without a lane where each instance has a thread
+  LaneSet shared_;                // has no lane where each instance has a thread
   bool has_warm_stacks_ = false;  // of start
-  // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop once that has ended.
+  // Only the scheduler thread uses jobs_, ending_ and idle_; `stop` does when that thread has
+  // ended.
   std::list<Job> jobs_;     // owns every job; never shrinks while spinning
-  Job* ending_ = nullptr;   // jobs taken off finished_ whose thread has not been joined yet
-  std::vector<Job*> idle_;  // jobs whose thread has been joined, the lowest slot last
-  // Jobs whose thread has nothing left to do but end: pushed by the thread, taken by the scheduler.
+  Job* ending_ = nullptr;   // jobs taken from finished_, with threads that are not joined yet
+  std::vector<Job*> idle_;  // jobs with joined threads, the lowest slot last
+  // Jobs with threads that only have to end: pushed by the thread, taken by the scheduler.
   std::atomic<Job*> finished_{nullptr};
 };
 
-/// The C library gives the stack and the heap of a thread that has ended to the next one. Without
-/// these threads each of the first instances would wait until the kernel has mapped, and in a
-/// process that locks its memory filled, a stack: a millisecond and more.
+/// Runs threads that touch stacks and heaps. The C library reuses the stack and the heap of an
+/// ended thread for the next one. Without these threads each of the first instances would wait
+/// until the kernel has mapped a stack, and filled it in a process that locks its memory: a
+/// millisecond and more.
 void ThreadDispatcher::warm_stacks() {
   constexpr std::size_t kMost = 16;  // MiB by default; the C library keeps 40
   realtime::ThreadOptions options = context().threads.thread_options("warm", 0);
@@ -134,9 +137,9 @@ void ThreadDispatcher::dispatch(Instance* instance) noexcept {
       idle_.push_back(&jobs_.emplace_back());
       idle_.back()->slot = static_cast<std::uint32_t>(jobs_.size() - 1);
     }
-    // Started at normal priority, raised, and only then let go: the kernel puts a thread that wakes
-    // behind those of its priority, but one that is lowered (as pthread_create would from the
-    // scheduler's priority) in front of them, and even of the callback that released it.
+    // Started at normal priority, raised, and only then released by `go`. The kernel puts a waking
+    // thread behind those of its priority. But it puts a lowered one in front of them, even before
+    // the callback that released it; pthread_create would lower it from the scheduler's priority.
     realtime::ThreadOptions options =
         context().threads.thread_options("L" + std::to_string(level), 0);
     options.scheduling.policy = realtime::Policy::kOther;
@@ -144,7 +147,8 @@ void ThreadDispatcher::dispatch(Instance* instance) noexcept {
     idle_.back()->thread = realtime::Thread(options, [this, job = idle_.back()] { run(*job); });
     job = idle_.back();
     idle_.pop_back();
-    // Read once: the level may move, and the thread compares ceilings with what it has.
+    // Read once: the level may change, and the thread compares ceilings with the priority that it
+    // has.
     job->os_priority = state_of(*instance->callback).os_priority.load();
     if (context().threads.realtime()) {
       job->thread.set_priority(realtime::Policy::kFifo, job->os_priority);
@@ -167,22 +171,22 @@ void ThreadDispatcher::run(Job& job) noexcept {
     detail::CallbackState& state = state_of(*instance->callback);
     detail::GroupState& group = Access::state(state.group);
     WorkerPriority priority(job.os_priority);
-    priority.raise_to(group.ceiling());  // first: the member inside is never below it
+    priority.raise_to(group.ceiling());  // first: the member inside is never below the ceiling
     if (group.enter(instance)) {
       context().runner.execute(instance, {.slot = job.slot, .rank = priority.now()}, priority);
     } else {
       state.unpin();  // another thread will run it
     }
   }
-  // release: the scheduler that takes the job sees all the thread did.
+  // release: the scheduler that takes the job sees all writes of the thread.
   job.next_finished = finished_.load(std::memory_order_relaxed);
   while (!finished_.compare_exchange_weak(job.next_finished, &job, std::memory_order_release,
                                           std::memory_order_relaxed)) {
   }
 }
 
-/// Never waits: a job that has finished may belong to a less urgent thread that was preempted just
-/// before its end. It is then looked at again next time.
+/// Joins ended threads without waiting. A finished job may belong to a less urgent thread that was
+/// preempted just before its end. Such a job is checked again next time.
 void ThreadDispatcher::reap() noexcept {
   for (Job* job = finished_.exchange(nullptr, std::memory_order_acquire); job != nullptr;) {
     Job* const next = std::exchange(job->next_finished, ending_);

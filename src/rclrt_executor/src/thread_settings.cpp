@@ -18,7 +18,7 @@ namespace rclrt::executor {
 
 namespace {
 
-/// Returns how much of a stack can be touched: not its end, which realtime::Thread keeps free.
+/// Returns how much of a stack can be touched: all but its end, which realtime::Thread keeps free.
 std::size_t room_to_prefault(std::size_t stack_size) {
   constexpr std::size_t kEnd = std::size_t{128} << 10;
   return stack_size == 0 ? SIZE_MAX : stack_size - std::min(stack_size, kEnd);
@@ -41,8 +41,8 @@ void ThreadSettings::settle_realtime(const DispatcherTraits& traits) {
   if (!reason) {
     realtime_ = true;
     if (options_.prefault != 0) {
-      realtime::keep_heap();  // else what the threads touch would be given back
-      // The middleware enlarges its buffers where the thread that made the nodes has its heap.
+      realtime::keep_heap();  // otherwise touched memory would be given back
+      // The middleware enlarges its buffers in the heap of the thread that created the nodes.
       realtime::prefault_thread_heap(options_.prefault);
       realtime::prefault_libraries();
     }
@@ -58,7 +58,8 @@ void ThreadSettings::settle_realtime(const DispatcherTraits& traits) {
   });
 }
 
-/// Where levels are to be scheduled each in its own way, they need threads of their own.
+/// Throws std::invalid_argument if levels are to have their own scheduling, but have no threads of
+/// their own.
 void ThreadSettings::require_level_threads(const DispatcherTraits& traits) const {
   if (options_.reservations.empty() && !options_.best_effort_below) {
     return;
@@ -66,7 +67,7 @@ void ThreadSettings::require_level_threads(const DispatcherTraits& traits) const
   const std::string executor = "executor \"" + options_.name + "\": ";
   const bool is_reserved = !options_.reservations.empty();
   const std::string what = is_reserved ? "have a reservation" : "be best effort";
-  // A group's thread may have normal scheduling, but a budget is of a level.
+  // A group's thread may have normal scheduling, but a budget belongs to a level.
   if (!traits.keeps_level_threads && (is_reserved || !traits.levels_by_group)) {
     throw std::invalid_argument(executor + "it has no threads of a level that could " + what +
                                 ": use preemptive or producer_consumer");
@@ -102,7 +103,7 @@ void ThreadSettings::require_reservations_possible() const {
   }
 }
 
-/// Returns std::nullopt if threads may have what they are to have.
+/// Returns std::nullopt if threads may have the required scheduling; otherwise the reason.
 std::optional<std::string> ThreadSettings::why_no_realtime() const {
   if (const auto reason = realtime::why_no_realtime(options_.top_priority)) {
     return reason;
@@ -124,8 +125,8 @@ std::optional<std::string> ThreadSettings::why_no_realtime() const {
   return std::nullopt;
 }
 
-/// Returns whether threads will have SCHED_FIFO priorities. Before `settle_realtime` this asks once
-/// whether the kernel permits them.
+/// Returns whether threads will have SCHED_FIFO priorities. Before `settle_realtime` this checks
+/// once whether the kernel permits them.
 bool ThreadSettings::uses_kernel_priorities() const {
   if (!settled_ && !expects_realtime_) {
     expects_realtime_ =

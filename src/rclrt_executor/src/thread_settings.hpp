@@ -20,9 +20,10 @@ class ThreadSettings {
  public:
   explicit ThreadSettings(const ExecutorOptions& options) : options_(options) {}
 
-  /// Finds out whether threads may have what the options state. Throws std::invalid_argument for
-  /// options that contradict each other, std::runtime_error when real time is required and not
-  /// permitted, std::system_error when the CPUs have no room for a reservation.
+  /// Checks whether threads may have the scheduling that the options state. Throws
+  /// std::invalid_argument for options that contradict each other, std::runtime_error when real
+  /// time is required and not permitted, std::system_error when the CPUs have no room for a
+  /// reservation.
   void settle_realtime(const DispatcherTraits& traits);
   bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
   /// Returns whether instances run to completion, on workers that all levels share.
@@ -30,11 +31,11 @@ class ThreadSettings {
     return options_.preemption == Preemption::kNever ||
            (options_.preemption == Preemption::kByRealtime && !realtime_);
   }
-  /// Returns why there is no real time, and what to do; empty with real time.
+  /// Returns why there is no real time, and the remedy; empty with real time.
   const std::string& reason() const noexcept RCLRT_NONBLOCKING { return reason_; }
 
-  /// Returns a map of these levels and of those that are known already, as far as they have
-  /// priorities of their own in the kernel. Throws std::invalid_argument when those do not fit.
+  /// Returns a map of these levels and of the known ones, as far as they have priorities of their
+  /// own in the kernel. Throws std::invalid_argument when they do not fit.
   PriorityMap mapped_with(std::vector<int> levels, bool maps_levels) const;
   void set_priorities(PriorityMap priorities) { priorities_ = std::move(priorities); }
   /// Returns the SCHED_FIFO priority of the workers of a level. There must be a map.
@@ -52,18 +53,19 @@ class ThreadSettings {
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
   /// Returns thread options of the scheduler thread, on its own CPUs where it has any.
   realtime::ThreadOptions scheduler_thread_options() const;
-  /// Returns thread options of a worker of `level`: the same, its reservation, or best effort.
+  /// Returns thread options of a worker of `level`: as `thread_options`, or with its reservation,
+  /// or at best effort.
   realtime::ThreadOptions level_thread_options(int level, int os_priority) const;
-  /// Returns how many workers the options ask for; `otherwise`, in levels with workers of their
-  /// own, when they leave it to the executor.
+  /// Returns the number of workers that the options state. If they state none, returns `otherwise`
+  /// for levels with workers of their own.
   std::size_t worker_count(std::size_t otherwise) const;
-  /// Returns how many spare threads a level may have for callbacks that wait.
+  /// Returns the number of spare threads that a level may have for callbacks that wait.
   std::size_t spare_count() const noexcept {
     return options_.workers_per_level != 0 || options_.preemption == Preemption::kNever
                ? 0
                : options_.spare_workers;
   }
-  /// Returns how many CPUs the executor's threads may use.
+  /// Returns the number of CPUs that the executor's threads may use.
   std::size_t cpu_count() const;
 
  private:

@@ -17,7 +17,7 @@ int this_thread_number() noexcept RCLRT_NONBLOCKING {
 }
 
 std::int64_t cpu_time_of_ns(int thread) noexcept RCLRT_NONBLOCKING {
-  // As pthread_getcpuclockid(3) makes it of the number that only the C library knows.
+  // The clock ID in the encoding of pthread_getcpuclockid(3), made from the thread ID.
   constexpr int kPerThread = 4;
   constexpr int kSchedulerTime = 2;
   const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3U) |

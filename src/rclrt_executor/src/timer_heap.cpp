@@ -8,7 +8,7 @@
 
 namespace rclrt::executor {
 
-/// The number of entries when it has none.
+/// Returns the number of entries if the parent has no children.
 std::size_t TimerHeap::earliest_child(std::size_t parent) const noexcept RCLRT_NONBLOCKING {
   const std::size_t first = parent * kChildren + 1;
   const std::size_t end = std::min(first + kChildren, entries_.size());
@@ -19,7 +19,7 @@ std::size_t TimerHeap::earliest_child(std::size_t parent) const noexcept RCLRT_N
   return std::min(best, entries_.size());
 }
 
-/// The earliest release but for those of the first entry.
+/// Returns the earliest release except those of the first entry.
 std::int64_t TimerHeap::second_ns() const noexcept RCLRT_NONBLOCKING {
   const std::size_t child = earliest_child(0);
   return child < entries_.size() ? entries_[child].next_ns : kNever;

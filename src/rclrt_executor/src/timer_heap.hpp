@@ -10,21 +10,21 @@
 
 namespace rclrt::executor {
 
-/// A heap of four children per node with the times in it: whoever keeps the time looks at no timer
-/// but the one that is due, and four children are one cache line.
+/// A heap with four children per node that contains the release times. So the thread that releases
+/// timers accesses only the due timer, and four children are one cache line.
 ///
-/// Invariant: no timer is earlier than its parent, but for the children of the first one while
-/// `settled_` is false: its time has moved on and it has not been put in its place yet. That is
-/// put off until nothing waits for it, see `settle`.
+/// Invariant: no timer is earlier than its parent. The children of the first timer are an exception
+/// while `settled_` is false: its time has moved on and it has not been moved to its place yet.
+/// `settle` does that later, when no instance waits for it.
 ///
 /// Not thread-safe; a schedule changes only by `expire_first`, or while its timer is not in the
 /// heap.
 class TimerHeap {
  public:
-  /// The time of what never comes.
+  /// A time that is never reached.
   static constexpr std::int64_t kNever = INT64_MAX;
 
-  /// A timer whose schedule has been started.
+  /// Adds a timer, the schedule of which has been started.
   RCLRT_SETUP void add(TimerCallback* timer);
   RCLRT_SETUP void remove(const TimerCallback* timer) noexcept;
   RCLRT_SETUP void clear() noexcept {
@@ -34,17 +34,19 @@ class TimerHeap {
 
   bool empty() const noexcept RCLRT_NONBLOCKING { return entries_.empty(); }
 
-  /// The earliest release; kNever without timers.
+  /// Returns the earliest release; kNever without timers.
   std::int64_t next_ns() const noexcept RCLRT_NONBLOCKING;
-  /// The earliest release that must not wait for the end of `running`. (Later ones of a timer that
-  /// `may_be_released_late` may; it is recognised while it is the first.)
+  /// Returns the earliest release that must not wait for the end of `running`. (Releases of
+  /// `running` itself may wait if it `may_be_released_late`; that is checked only for the first
+  /// timer.)
   std::int64_t next_beside_ns(const Callback& running) const noexcept RCLRT_NONBLOCKING;
-  /// The same, once the next release is taken and its callback runs. Settled heaps only.
+  /// Returns the same for the time after the next release is taken and its callback runs. Settled
+  /// heaps only.
   std::int64_t following_ns() const noexcept RCLRT_NONBLOCKING;
 
-  /// Takes the earliest release, which must be due, off its schedule: as TimerCallback::expire.
+  /// Takes the earliest release, which must be due, off its schedule, as `expire` does.
   Instance* expire_first(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
-  /// Puts the first timer in its place, if it is not: as many steps as the heap has levels.
+  /// Moves the first timer to its place if needed: as many steps as the heap has levels.
   void settle() noexcept RCLRT_NONBLOCKING;
 
  private:

@@ -8,16 +8,16 @@
 
 namespace rclrt::executor {
 
-// Called by the thread that keeps the time for the timer, or while no thread does.
+// Called by the thread that releases the timer, or while no thread does.
 
-/// Starts the schedule anew.
+/// Restarts the schedule.
 RCLRT_SETUP inline void start_schedule(TimerCallback& timer, std::int64_t epoch_ns) noexcept {
   schedule_of(timer).start(timer.first_release_ns(epoch_ns), 0);
 }
 
-/// Returns whether releases that come while the timer's callback runs may as well be released when
-/// it has ended: it excludes itself, and either way each of them is an instance as far as the
-/// credits reach, or the first of them alone.
+/// Returns whether releases that are due while the timer's callback runs may be made when it has
+/// ended. This holds if the callback excludes itself, and the result is the same either way: each
+/// of them is an instance as far as the credits reach, or only the first one is.
 inline bool may_be_released_late(TimerCallback& timer) noexcept RCLRT_NONBLOCKING {
   const OverrunPolicy policy = timer.timer().overrun;
   return (policy == OverrunPolicy::kCatchUp ||
@@ -26,12 +26,13 @@ inline bool may_be_released_late(TimerCallback& timer) noexcept RCLRT_NONBLOCKIN
          group_of(timer).type() == GroupType::kMutuallyExclusive;
 }
 
-/// Takes the due release off the schedule and counts what it skipped, not the release itself.
+/// Takes the due release off the schedule and counts the skipped ones, not the release itself.
 detail::TimerSchedule::Release take_release(TimerCallback& timer, std::int64_t now_ns,
                                             OverrunPolicy policy) noexcept RCLRT_NONBLOCKING;
 
-/// Takes the due release off the schedule, counts what is skipped and returns the instance; nullptr
-/// when there is no credit for it: it and all others due are then counted drops.
+/// Takes the due release off the schedule, counts the skipped ones and returns the instance.
+/// Returns nullptr when there is no credit for it: it and all other due releases are then counted
+/// drops.
 Instance* expire(TimerCallback& timer, std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
 
 }  // namespace rclrt::executor

@@ -27,7 +27,8 @@ std::uint64_t scrambled(std::uint64_t value) {
   return value ^ (value >> 31U);
 }
 
-/// Returns which of rclcpp's types of entities, timers left out, is looked at before which.
+/// Returns the position of a type of entity in the order in which rclcpp checks them, without
+/// timers.
 int turn_of(EntityType type, bool clients_first) {
   switch (type) {
     case EntityType::kTimer:
@@ -70,7 +71,7 @@ class WaitSetDispatcher final : public Dispatcher {
   void start() override;
   void stop() noexcept override;
   void wake() noexcept RCLRT_NONBLOCKING override {
-    // The baseline waits in a middleware, whose wake-up takes a lock for a moment.
+    // The baseline waits in a middleware. Waking it takes a lock for a moment.
     RCLRT_TRUST("offers no more than its middleware does", source_->wake());
   }
 
@@ -102,22 +103,22 @@ class WaitSetDispatcher final : public Dispatcher {
   const std::unique_ptr<ReadinessSource> source_;
   const WaitSetOptions wait_set_;
   std::atomic<bool> changed_{true};  // seq_cst; set before the source is woken
-  // As of reload, and pinned; guarded by the configuration.
+  // Set by `reload`, and pinned; guarded by the configuration.
   CallbackSet::Callbacks watched_;
   std::vector<realtime::Thread> threads_;
 
-  realtime::PiMutex draw_;  // guards what follows: the view as of the last polling point
+  realtime::PiMutex draw_;              // guards the following: the state at the last polling point
   std::vector<TimerCallback*> timers_;  // in the stated order
   std::vector<Callback*> others_;       // by type, then in that order
-  std::size_t before_timers_ = 0;       // how many of others_ come before the timers
-  std::vector<bool> due_;               // the set: of timers_
-  std::vector<bool> ready_;             // and of others_
+  std::size_t before_timers_ = 0;       // the number of others_ that come before the timers
+  std::vector<bool> due_;               // the set: elements of timers_
+  std::vector<bool> ready_;             // and elements of others_
   std::vector<bool> asked_;
   std::int64_t polled_ns_ = 0;
   bool polled_ = false;  // in this spin
 };
 
-/// A callback that is watched stays: the source and the threads look at it.
+/// Pins the watched callbacks, because the source and the threads access them.
 void WaitSetDispatcher::watch(CallbackSet::Callbacks callbacks) noexcept {
   for (const auto& callback : callbacks) {
     state_of(*callback).pin();
@@ -133,7 +134,7 @@ void WaitSetDispatcher::look_again() noexcept {
   source_->wake();
 }
 
-/// Takes over what was added and removed since the last polling point.
+/// Applies the additions and removals since the last polling point.
 void WaitSetDispatcher::reload() {
   const std::scoped_lock lock(context().callbacks.mutex());
   timers_.clear();
@@ -210,7 +211,7 @@ bool WaitSetDispatcher::take_next(Work& work) {
     if (take_ready(work)) {
       return true;
     }
-    // With kReadyNow the deadline is 0: it has passed at once.
+    // With kReadyNow the deadline is 0, so it has always passed.
     if (context().spin.limit() != SpinLimit::kNone && polled_ &&
         realtime::monotonic_now_ns() >= context().spin.deadline_ns()) {
       if (is_empty()) {
@@ -225,7 +226,7 @@ bool WaitSetDispatcher::take_next(Work& work) {
   return false;
 }
 
-/// The processing window: this set and nothing else.
+/// Takes an instance of the current set, and no other: the processing window.
 bool WaitSetDispatcher::take_ready(Work& work) {
   return take_other(0, before_timers_, work) || take_timer(work) ||
          take_other(before_timers_, others_.size(), work);
@@ -263,14 +264,15 @@ bool WaitSetDispatcher::is_empty() const {
          std::none_of(ready_.begin(), ready_.end(), is_set);
 }
 
-/// What is left waits for its group: until somebody leaves one.
+/// Waits until a thread leaves a group. All entities that are left in the set wait for their
+/// groups.
 void WaitSetDispatcher::await_group() {
   asked_.assign(others_.size(), false);
   std::vector<bool> none(others_.size());
   source_->wait(realtime::EventCount::kForever, asked_, none);
 }
 
-/// The polling point.
+/// Checks which entities are ready: the polling point.
 void WaitSetDispatcher::poll() {
   if (changed_.exchange(false)) {
     reload();
@@ -299,7 +301,7 @@ void WaitSetDispatcher::poll() {
 
 void WaitSetDispatcher::stop() noexcept {
   threads_.clear();  // joins them
-  // What is left of the set is found again; until then its callbacks may go.
+  // The rest of the set will be found again; until then its callbacks may be removed.
   timers_.clear();
   others_.clear();
   before_timers_ = 0;

@@ -11,23 +11,24 @@
 
 namespace rclrt::executor {
 
-/// The worker alone raises itself to a ceiling and comes back from there; the configuration moves
-/// the priority of its level meanwhile.
+/// Only the worker raises itself to a ceiling and restores its priority. The configuration may
+/// change the priority of its level meanwhile.
 ///
 /// Invariant, whenever `mutex_` is free: the kernel has `now_` for the thread, which is the ceiling
-/// while `is_raised_` and `own_` otherwise. A priority is looked at and changed under one lock, so
-/// a level that moves never lowers a worker inside a group, and no worker compares a ceiling with a
-/// priority that it has no more. `mutex_` has priority inheritance and is held for one system call;
-/// it is not taken by a worker that has nothing to change.
+/// while `is_raised_` and `own_` otherwise. A priority is read and changed under one lock. So a
+/// change of the level never lowers a worker inside a group, and no worker compares a ceiling with
+/// an outdated priority. `mutex_` has priority inheritance and is held for one system call. A
+/// worker that has no change to make does not take it.
 ///
-/// `raise_to` reads `own_` without it, after its caller has read the ceiling: the configuration
-/// writes the two the other way round (seq_cst), so whoever sees the new ceiling sees the new
-/// level. PAIRS WITH: CallbackSet::settle_levels. By levels that come and go no ceiling gets from
-/// below to above a level, so the outcome stays right if the level moves in between.
+/// `raise_to` reads `own_` without the lock, after its caller has read the ceiling. The
+/// configuration writes the two in the opposite order (seq_cst), so a worker that sees the new
+/// ceiling sees the new level. PAIRS WITH: CallbackSet::settle_levels. Adding and removing levels
+/// never moves a ceiling from below to above a level, so the result stays correct if the level
+/// changes in between.
 class WorkerPriority {
  public:
-  /// `own` is what the thread has. Without real time (0) it is never raised, unless it
-  /// `may_be_raised` from best effort.
+  /// `own` is the priority of the thread. Without real time (0) the thread is never raised, unless
+  /// it `may_be_raised` from best effort.
   explicit WorkerPriority(int own, bool may_be_raised = false) noexcept
       : own_(own), now_(own), may_be_raised_(own != 0 || may_be_raised) {}
   /// For a thread that is never raised.
@@ -35,31 +36,32 @@ class WorkerPriority {
   WorkerPriority(const WorkerPriority&) = delete;
   WorkerPriority& operator=(const WorkerPriority&) = delete;
 
-  // The worker:
+  // Called by the worker:
 
-  /// One system call if `ceiling` is above the level, none otherwise; `restore` follows. Ends the
-  /// process when the kernel refuses: going on would break the bound on blocking.
+  /// Raises the thread to `ceiling`: one system call if `ceiling` is above the level, none
+  /// otherwise; `restore` follows. Ends the process when the kernel refuses, because the bound on
+  /// blocking would not hold any more.
   void raise_to(int ceiling) noexcept RCLRT_WAITS {
     if (may_be_raised_ && ceiling > own_.load()) {
       raise(ceiling);
     }
   }
-  /// Ends what `raise_to` began.
+  /// Restores the priority of the level after `raise_to`.
   void restore() noexcept RCLRT_WAITS {
     if (is_raised_) {
       lower();
     }
   }
-  /// Takes on the priority of another level, for threads that no configuration moves. Two system
-  /// calls if it is below what the thread has: the thread goes behind those that have that priority
-  /// already, where the kernel puts one that is lowered before them.
+  /// Takes the priority of another level, for threads that the configuration does not change. Makes
+  /// two system calls if the new priority is lower: the thread must go behind those that already
+  /// have that priority, but the kernel puts a lowered thread before them.
   void adopt(int own) noexcept RCLRT_WAITS;
-  /// What the thread has now; 0: none.
+  /// Returns the current priority of the thread; 0: none.
   int now() const noexcept RCLRT_NONBLOCKING { return now_.load(std::memory_order_relaxed); }
 
-  // The configuration:
+  // Called by the configuration:
 
-  /// Moves the level's priority: the thread has it at once or, if it is raised, when it comes back.
+  /// Changes the level's priority. The thread gets it at once or, if it is raised, at `restore`.
   /// Throws std::system_error; the next call tries again.
   RCLRT_SETUP void move_to(int own, realtime::Thread& thread);
 
@@ -68,7 +70,7 @@ class WorkerPriority {
   void lower() noexcept RCLRT_WAITS;
   void set(int priority) noexcept RCLRT_WAITS;
 
-  PiLock mutex_;  // guards changes of what follows
+  PiLock mutex_;  // guards changes of the following
   std::atomic<int> own_;
   std::atomic<int> now_;    // read by its thread without the lock, relaxed: a record's rank
   bool is_raised_ = false;  // written by its thread, which reads it without the lock

@@ -24,15 +24,17 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A lane for each level, without workers of its own, and the pool; or, where callbacks run to
-/// completion, workers that share one lane.
+/// A lane for each level, without workers of its own, and the pool. Where callbacks run to
+/// completion: workers that share one lane.
 ///
-/// * `pool_` guards which levels there are, how many threads each has, and who keeps the time. It
-///   has priority inheritance; lanes' locks are taken inside it, never the other way round.
-/// * An idle thread prepares to wait before it looks at the lanes: what is pushed then wakes it.
-///   After a level a thread looks once more, for what came while the level had all it may keep.
-/// * While a lane has timers and a thread is idle, one idle thread sleeps no longer than until the
-///   next release: one that was it and takes work wakes another.
+/// * `pool_` guards the set of levels, the number of threads of each, and which thread keeps the
+///   time. It has priority inheritance. Lanes' locks are taken inside it, never the other way
+///   round.
+/// * An idle thread calls `prepare_wait` before it reads the lanes, so a later push wakes it. After
+///   it has run a level, a thread checks once more, for instances that were pushed while the level
+///   had as many threads as it may keep.
+/// * While a lane has timers and a thread is idle, one idle thread sleeps at most until the next
+///   release. When that thread takes work, it wakes another one.
 class WorkshopDispatcher final : public Dispatcher {
  public:
   WorkshopDispatcher(const DispatcherContext& context, WorkshopOptions workshop)
@@ -74,7 +76,7 @@ class WorkshopDispatcher final : public Dispatcher {
   std::size_t most_of_level() const noexcept {
     return context().threads.worker_count(context().threads.cpu_count());
   }
-  /// Returns that of an idle thread; 0 without real time.
+  /// Returns the priority of an idle thread; 0 without real time.
   int idle_priority() const noexcept {
     return context().threads.realtime() ? context().options.top_priority : 0;
   }
@@ -87,10 +89,11 @@ class WorkshopDispatcher final : public Dispatcher {
   void run_level(Level& level, std::uint32_t slot, WorkerPriority& priority) noexcept;
 
   const WorkshopOptions workshop_;
-  LaneSet shared_;  // without a lane unless callbacks run to completion
+  LaneSet shared_;  // has a lane only where callbacks run to completion
   PiLock pool_;
-  std::vector<std::unique_ptr<Level>> levels_;  // descending; changed with the configuration, too
-  bool has_leader_ = false;                     // guarded by pool_
+  std::vector<std::unique_ptr<Level>>
+      levels_;               // descending; changed only with the configuration locked, too
+  bool has_leader_ = false;  // guarded by pool_
   // Guarded by the configuration.
   std::vector<realtime::Thread> threads_;
   bool running_ = false;
@@ -143,7 +146,7 @@ void WorkshopDispatcher::remove_queued(const Callback& callback, Instance*& take
   }
 }
 
-/// A thread follows before its next instance.
+/// Sets the priorities of the levels. A thread takes the new one before its next instance.
 void WorkshopDispatcher::settle_priorities() {
   shared_.settle_priorities();
   for (const auto& each : levels_) {
@@ -155,7 +158,7 @@ std::size_t WorkshopDispatcher::wanted_threads() const noexcept {
   return workshop_.threads != 0 ? workshop_.threads : levels_.size() * most_of_level() + 1;
 }
 
-/// Starts those that it lacks.
+/// Starts the missing threads.
 void WorkshopDispatcher::start_threads() {
   const std::size_t wanted = wanted_threads();
   threads_.reserve(wanted);
@@ -178,7 +181,8 @@ void WorkshopDispatcher::start() {
 
 void WorkshopDispatcher::stop() noexcept {
   shared_.stop();
-  std::vector<realtime::Thread> ending;  // joined without the lock, for a callback may wait for it
+  std::vector<realtime::Thread>
+      ending;  // joined without the lock, because a callback may wait for it
   const std::scoped_lock lock(context().callbacks.mutex());
   running_ = false;
   ending.swap(threads_);
@@ -197,15 +201,16 @@ Instance* WorkshopDispatcher::take_on_caller(std::int64_t ready_by_ns,
   return instance;
 }
 
-/// Returns the most urgent level that has work and room for a thread, which it then has; nullptr if
-/// there is none: then says until when an idle thread sleeps. `leads`: it kept the time until now.
+/// Returns the most urgent level that has work and room for a thread, and counts the caller as its
+/// thread. If there is none, returns nullptr and sets the time until which an idle thread sleeps.
+/// `leads`: the caller kept the time until now.
 WorkshopDispatcher::Level* WorkshopDispatcher::choose(bool& leads,
                                                       std::int64_t& until_ns) noexcept {
   const std::scoped_lock lock(pool_);
   has_leader_ = has_leader_ && !std::exchange(leads, false);
   const std::size_t most = most_of_level();
   Level* chosen = nullptr;
-  bool more = false;  // there is something for another thread to do
+  bool more = false;  // there is work for another thread
   std::int64_t next_ns = realtime::EventCount::kForever;
   for (const auto& each : levels_) {
     const bool waits = each->lane.has_waiting() && each->threads < most;

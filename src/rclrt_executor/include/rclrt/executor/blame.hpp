@@ -32,7 +32,7 @@ struct ExecutionInterval {
 /// Why an instance was in the way.
 enum class Reason : std::uint8_t {
   kMoreUrgent,  ///< it goes first
-  kSameLevel,   ///< as urgent, and ready earlier
+  kSameLevel,   ///< as urgent, and it came first
   kGroup,       ///< not more urgent, but in the same group: blocking
   kLessUrgent,  ///< a priority inversion: it is not preempted, or not yet
 };

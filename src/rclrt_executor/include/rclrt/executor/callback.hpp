@@ -14,7 +14,8 @@
 
 namespace rclrt::executor {
 
-/// Base of everything an executor runs; the binding (rcl, rclcpp, a test) derives from it.
+/// The base class of everything that an executor runs; the binding (rcl, rclcpp, a test) derives
+/// from it.
 class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
  public:
   /// Throws std::invalid_argument when there are no credits, or for a negative deadline.
@@ -35,9 +36,9 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   std::int64_t deadline_ns() const noexcept RCLRT_NONBLOCKING { return state_.deadline_ns; }
   /// Returns the number in the options; kNoNumber: none.
   std::uint32_t number() const noexcept RCLRT_NONBLOCKING { return state_.options.number; }
-  /// Returns the group it is a member of, be it one of its own.
+  /// Returns the group of the callback, which may be a group of its own.
   const Group& group() const noexcept RCLRT_NONBLOCKING { return state_.group; }
-  /// Returns the group in the options; nullptr: it has one of its own.
+  /// Returns the group in the options; nullptr: the callback has a group of its own.
   const std::shared_ptr<Group>& shared_group() const noexcept RCLRT_NONBLOCKING {
     return state_.options.group;
   }
@@ -45,16 +46,16 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   /// Returns a snapshot; thread-safe.
   Counters counters() const noexcept RCLRT_NONBLOCKING { return state_.counters(); }
 
-  /// Says that there is one more instance to run. Thread-safe; callable from a middleware's
-  /// listener. Counts a drop when the callback has no credit left.
+  /// Announces one more instance to run. Thread-safe; callable from a middleware's listener. Counts
+  /// a drop when the callback has no credit left.
   void release(std::int64_t release_ns, std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
     if (Instance* instance = make_instance(release_ns, ready_ns)) {
       submit(instance);
     }
   }
 
-  /// Makes an instance: the first half of `release`, for callers that must hold the instance back
-  /// for a moment. Returns nullptr, and counts a drop, when no credit is left.
+  /// Makes an instance: the first half of `release`, for callers that must delay `submit`. Returns
+  /// nullptr, and counts a drop, when no credit is left.
   Instance* make_instance(std::int64_t release_ns,
                           std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
     return state_.make_instance(release_ns, ready_ns);
@@ -63,29 +64,29 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING {
     state_.sink.load()->submit(instance);
   }
-  /// Returns how many instances were discarded since the last call, or since it was in an executor:
-  /// for a binding that makes another callback for the same entity.
+  /// Returns the number of instances that were discarded since the last call, or since the callback
+  /// was in an executor. Used by a binding that makes another callback for the same entity.
   std::size_t take_undelivered() noexcept RCLRT_NONBLOCKING {
     return state_.undelivered.take_all();
   }
 
  protected:
-  /// Runs one instance: take what is to take, set `info.start_ns`, call the user's code. Called by
+  /// Runs one instance: takes its message, sets `info.start_ns`, calls the user's code. Called by
   /// one worker at a time unless the group is reentrant. May throw what the user's code throws.
   virtual Outcome run(InstanceInfo& info) = 0;
 
-  /// Takes now what the next `run` works with, for executors that read the input of several
-  /// callbacks at one time; `run` or `discard_input` follows. Called by the thread that runs the
-  /// callback. May throw; an entity that does not read ahead leaves it to `run`.
+  /// Takes the input of the next `run` now, for executors that read the input of several callbacks
+  /// at one time; `run` or `discard_input` follows. Called by the thread that runs the callback.
+  /// May throw. An entity that does not read ahead takes its input in `run`.
   virtual void take_input(InstanceInfo& /*info*/) {}
-  /// Gives up what `take_input` took. Called while the callback does not run.
+  /// Discards the input that `take_input` took. Called while the callback does not run.
   virtual void discard_input() noexcept {}
 
   /// Makes the entity announce its work by `release`, from now on. Called in the prepare phase. An
   /// entity that already has work when it is attached must announce it.
   virtual void attach() {}
-  /// Ends that: after it has returned the entity announces nothing. Called on removal, and on
-  /// destruction of the executor.
+  /// Ends what `attach` began: after it has returned, the entity announces nothing. Called on
+  /// removal, and on destruction of the executor.
   virtual void detach() noexcept {}
 
  private:

@@ -48,7 +48,7 @@ class RCLRT_EXECUTOR_EXPORT FlightTrace final : public InstanceSink, public Miss
   void record(const InstanceRecord& record) noexcept RCLRT_NONBLOCKING override;
   void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING override;
 
-  /// Returns the numbers of written and of omitted dumps. Thread-safe.
+  /// Returns how many dumps were written, and how many could not be written. Thread-safe.
   RCLRT_SETUP realtime::FlightRecorderStatistics statistics() const {
     return recorder_.statistics();
   }

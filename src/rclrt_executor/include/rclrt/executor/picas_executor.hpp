@@ -8,11 +8,12 @@
 namespace rclrt::executor {
 
 /// Runs one callback after the other, each time the one with the highest priority that is ready;
-/// of one priority, in order of release. What has started is finished. Use one executor for each
-/// CPU, with `cpus`; where several share one, `top_priority` says which of them the kernel
-/// prefers: their threads run at the priority below. Choi, Xiang and Kim, "PiCAS: New design of
-/// priority-driven chain-aware scheduling for ROS2", RTAS 2021. It is PreemptiveExecutor with
-/// Preemption::kNever and one worker; more, if `workers_per_level` states so, share the queue.
+/// at equal priority, in order of release. A started callback is never preempted by another one.
+/// Use one executor for each CPU, with `cpus`. If several executors share a CPU, `top_priority`
+/// decides among them: each thread runs at the priority right below it. Choi, Xiang and Kim,
+/// "PiCAS: New design of priority-driven chain-aware scheduling for ROS2", RTAS 2021. It is
+/// PreemptiveExecutor with Preemption::kNever and one worker. If `workers_per_level` states more
+/// workers, they share the queue.
 class RCLRT_EXECUTOR_EXPORT PicasExecutor final : public Executor {
  public:
   /// Creates no thread yet. Throws std::invalid_argument for Preemption::kAlways.

@@ -7,16 +7,16 @@
 
 namespace rclrt::executor {
 
-/// Work goes straight from the thread that announces it into the lane of its level and wakes a
-/// worker there; no scheduler thread stands between. Each level has as many workers as the
-/// executor has CPUs (`workers_per_level`), so a less urgent level never runs on a CPU while a
-/// more urgent one waits. Workers of a level sleep on that level's own timers.
+/// The thread that announces work pushes it into the lane of its level and wakes a worker there;
+/// there is no scheduler thread in between. Each level has as many workers as the executor has CPUs
+/// (`workers_per_level`), so a less urgent level never runs on a CPU while a more urgent one waits.
+/// Workers of a level sleep on that level's own timers.
 ///
 /// Same level: in order of release. With several workers per level, two instances of different
 /// callbacks of one level run at the same time on different CPUs; a callback never overlaps with
 /// itself unless its group is reentrant.
 ///
-/// While a callback waits for another one a spare thread stands in for its worker; see
+/// While a callback waits for another one, a spare thread replaces its worker; see
 /// ExecutorOptions::spare_workers.
 ///
 /// Without real time all levels share one lane and its workers; see Preemption.

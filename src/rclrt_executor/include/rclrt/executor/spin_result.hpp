@@ -7,8 +7,8 @@ namespace rclrt::executor {
 /// How `spin_until_future_complete` ended.
 enum class SpinResult {
   kComplete,     ///< the future is ready
-  kTimeout,      ///< it is not, and the time is over
-  kInterrupted,  ///< it is not: the spin was cancelled
+  kTimeout,      ///< the future is not ready, and the timeout has passed
+  kInterrupted,  ///< the future is not ready, and the spin was cancelled
 };
 
 }  // namespace rclrt::executor

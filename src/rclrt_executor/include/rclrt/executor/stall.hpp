@@ -13,9 +13,9 @@
 
 namespace rclrt::executor {
 
-/// Instances that are queued, or may be (under `wait_set`, which is not told of them), although
-/// every thread that could run them sleeps within a callback. If one of these callbacks waits for
-/// one of the instances (a service call within a callback), it waits for ever.
+/// Queued instances for which every thread that could run them sleeps within a callback. Under
+/// `wait_set`, which gets no announcements, the instances may be queued. If one of these callbacks
+/// waits for one of the instances (a service call within a callback), it waits for ever.
 struct Stall {
   /// Why no thread takes the instances.
   enum class Cause : std::uint8_t {
@@ -25,28 +25,30 @@ struct Stall {
 
   std::string executor;  ///< its name
   Cause cause = Cause::kWorkers;
-  /// What the threads run: "priority 0"; "the executor" where all its callbacks share them.
+  /// The callbacks that the threads run: "priority 0"; "the executor" if all its callbacks share
+  /// them.
   std::string workers;
-  std::vector<std::string> waiting;  ///< the callbacks whose threads sleep
-  std::vector<std::string> queued;   ///< the callbacks with instances that are queued
-  std::size_t instances = 0;         ///< how many instances are queued
-  std::chrono::nanoseconds time{0};  ///< for how long in the last seconds
-  std::string advice;                ///< what helps
+  std::vector<std::string> waiting;  ///< callbacks that sleep on their threads
+  std::vector<std::string> queued;   ///< callbacks with queued instances
+  std::size_t instances = 0;         ///< number of queued instances
+  std::chrono::nanoseconds time{0};  ///< duration within the last seconds
+  std::string advice;                ///< a remedy
 };
 
-/// Returns a stall for people, in one sentence: "priority 0: every worker waits, 2 instances
-/// queued".
+/// Returns a readable description of a stall, in one sentence: "priority 0: every worker waits, 2
+/// instances queued".
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::string summary(const Stall& stall);
-/// Returns the same with the names of the callbacks, and what helps.
+/// Returns the description with the names of the callbacks and the advice.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::string explanation(const Stall& stall);
 
 /// Receives stalls; see ExecutorOptions::on_stall.
 class RCLRT_EXECUTOR_EXPORT StallHandler {
  public:
   virtual ~StallHandler() = default;
-  /// Takes a stall that has lasted for ten periods in all (ExecutorOptions::stall_period, one
-  /// second by default), and takes it again after it has gone for ten times as long. The caller is
-  /// the thread that spins or that looks for stalls. It may not ask the executor for stalls.
+  /// Takes a stall that has lasted for ten periods in total (ExecutorOptions::stall_period, one
+  /// second by default). Takes it again only after it has been absent for ten times as long as it
+  /// lasted. Called by the thread that spins or that calls `look_for_stalls`. Must not ask the
+  /// executor for stalls.
   RCLRT_SETUP virtual void stalled(const Stall& stall) noexcept = 0;
 };
 

@@ -8,9 +8,9 @@
 namespace rclrt::executor {
 
 /// A scheduler thread above all levels starts a one-off thread at the callback's priority for each
-/// instance. Creating threads allocates and costs tens of microseconds: zero allocation in the
-/// steady state is not offered. When the system refuses a thread, `spin` ends with that error.
-/// Without real time workers that stay take the most urgent instance each; see Preemption.
+/// instance. Creating a thread allocates and takes tens of microseconds, so the steady state is not
+/// free of allocation. When the system refuses a thread, `spin` ends with that error. Without real
+/// time, permanent workers take the most urgent instance each; see Preemption.
 class RCLRT_EXECUTOR_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
   /// Creates no thread yet.

@@ -11,13 +11,13 @@
 
 namespace rclrt::executor {
 
-/// What happens to releases whose time passed before anybody could release them: kCatchUp: each of
-/// them is an instance, as far as the credits reach. kSkip: the oldest is an instance, the others
-/// are skipped and counted as dropped; the grid stays (as with rcl's timers). kRebase: the oldest
-/// is an instance, the next release is one period from now.
+/// The treatment of overdue releases, which no thread could release in time. kCatchUp: each of them
+/// is an instance, as far as the credits reach. kSkip: the oldest is an instance, the others are
+/// skipped and counted as dropped; the grid stays (as with rcl's timers). kRebase: the oldest is an
+/// instance, and the next release is one period from now.
 using realtime::OverrunPolicy;
 
-/// When a timer releases.
+/// The release times of a timer.
 struct TimerOptions {
   std::int64_t period_ns = 0;
   std::int64_t offset_ns = 0;  ///< first release = the executor's epoch + offset
@@ -33,15 +33,15 @@ class RCLRT_EXECUTOR_EXPORT TimerCallback : public Callback {
   const TimerOptions& timer() const noexcept RCLRT_NONBLOCKING { return timer_; }
 
   /// Returns the time of the first release of a schedule that is started anew, CLOCK_MONOTONIC:
-  /// epoch + offset. For a binding whose timers count from elsewhere, and may be set back (see
-  /// Executor::restart). Called with the configuration locked.
+  /// epoch + offset. A binding overrides it if its timers count from another time, or may be reset
+  /// (see Executor::restart). Called with the configuration locked.
   RCLRT_SETUP virtual std::int64_t first_release_ns(std::int64_t epoch_ns) const noexcept;
 
  private:
   friend class Access;
 
   const TimerOptions timer_;
-  // Belongs to the thread that keeps the time for it: the worker that holds its lane, a scheduler
+  // Used only by the thread that releases the timer: the worker that holds its lane, a scheduler
   // thread, or a wait set's loop.
   detail::TimerSchedule schedule_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much work was told of and not yet taken.
+// The amount of work that was announced and not yet taken.
 #pragma once
 
 #include <atomic>
@@ -9,17 +9,17 @@
 
 namespace rclrt::executor {
 
-/// Counts messages, events or releases that somebody told of and nobody has taken yet.
-/// Thread-safe, lock-free. Every operation is sequentially consistent: of a thread that adds and
-/// then looks whether somebody takes, and one that begins to take and then looks at the count, at
-/// least one sees the other.
+/// Counts messages, events or releases that were announced and not yet taken. Thread-safe,
+/// lock-free. Every operation is sequentially consistent. Suppose that one thread adds and then
+/// checks whether another takes, and the other thread begins to take and then reads the count: at
+/// least one of the two sees the other.
 class WorkCount {
  public:
-  /// Adds `count` to it.
+  /// Adds `count` to the number.
   void add(std::size_t count) noexcept RCLRT_NONBLOCKING { count_.fetch_add(count); }
-  /// Makes it one, whatever it was.
+  /// Sets the number to one.
   void set_one() noexcept RCLRT_NONBLOCKING { count_.store(1); }
-  /// Takes one away. Returns false if there is none.
+  /// Subtracts one. Returns false if the number is 0.
   bool take_one() noexcept RCLRT_NONBLOCKING {
     std::size_t count = count_.load();
     while (count > 0) {
@@ -29,9 +29,9 @@ class WorkCount {
     }
     return false;
   }
-  /// Takes all away. Returns how many there were.
+  /// Sets the number to 0. Returns the number before.
   std::size_t take_all() noexcept RCLRT_NONBLOCKING { return count_.exchange(0); }
-  /// Returns whether there is none, now.
+  /// Returns whether the number is 0 now.
   bool empty() const noexcept RCLRT_NONBLOCKING { return count_.load() == 0; }
 
  private:

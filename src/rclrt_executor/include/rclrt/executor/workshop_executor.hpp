@@ -11,28 +11,28 @@ namespace rclrt::executor {
 
 /// How many threads a WorkshopExecutor has.
 struct WorkshopOptions {
-  /// Of all levels together, as in the workshop; 0: as many as can be of use, which is as many as
-  /// all levels may keep, and one.
+  /// The threads of all levels together, as in the workshop. 0: as many as can be used, which is
+  /// the number that all levels may keep, plus one.
   std::size_t threads = 0;
 };
 
-/// Keeps more threads than there are CPUs. One that is idle has `top_priority`: it wakes up at once
-/// when something becomes ready, takes on the priority of that level, and runs what waits there for
-/// as long as something does; then it is idle again. The kernel decides among those that run. This
-/// is the executor of "Real-time programming with ROS 2" (workshop of ROSCon 2023), but for three
-/// defects of the original:
+/// Keeps more threads than there are CPUs. An idle thread has `top_priority`: it wakes up at once
+/// when an instance becomes ready, takes the priority of that level, and runs the instances that
+/// wait there until none is left. Then it is idle again. The kernel schedules the running threads.
+/// This is the executor of "Real-time programming with ROS 2" (workshop of ROSCon 2023), without
+/// three defects of the original:
 /// * The pool of the original may be too small: an urgent callback then waits until a less urgent
-///   one has ended. Here a level keeps `workers_per_level` threads at most, by default one for each
-///   CPU, so that one is always idle, unless WorkshopOptions say how many there are.
-/// * A thread of the original takes a callback first and lowers its priority then. It then comes
-///   before other threads of that priority, so that the last to become ready may run first. Here a
-///   thread takes the first instance of a level when it runs at that level.
-/// * A callback of the original that excludes more urgent ones may be preempted by what lies
-///   between. Here it runs at the highest priority of its group, from when it starts.
+///   one has ended. Here a level keeps at most `workers_per_level` threads, by default one for each
+///   CPU, so that one is always idle, unless WorkshopOptions state the number of threads.
+/// * A thread of the original takes a callback first and lowers its priority then. The kernel then
+///   puts it before other threads of that priority, so the last instance to become ready may run
+///   first. Here a thread takes the first instance of a level after it runs at that level.
+/// * A callback of the original that excludes more urgent ones may be preempted by callbacks with
+///   priorities between the two. Here it runs at the highest priority of its group from its start.
 ///
-/// Against `preemptive`, waking up interrupts what is more urgent, and each change of level costs
-/// two system calls. Without real time the threads are as many as CPUs and take the most urgent
-/// instance each; see Preemption.
+/// Compared with `preemptive`, each wake-up preempts more urgent callbacks, and each change of
+/// level costs two system calls. Without real time there is one thread for each CPU, and each takes
+/// the most urgent instance; see Preemption.
 class RCLRT_EXECUTOR_EXPORT WorkshopExecutor final : public Executor {
  public:
   /// Creates no thread yet.
