@@ -67,8 +67,7 @@ class Container : public rclcpp_components::ComponentManager {
     try {
       timing_ = timing_of(*request);
       ComponentManager::on_load_node(header, request, response);
-    } catch (
-        const std::exception& error) {  // from the executor, for example, not from the component
+    } catch (const std::exception& error) {  // not from the component: from the executor, say
       node_wrappers_.erase(id);
       RCLCPP_ERROR(get_logger(), "%s", error.what());
       response->success = false;

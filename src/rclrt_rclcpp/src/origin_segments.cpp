@@ -153,8 +153,7 @@ OriginWriter::OriginWriter(std::size_t domain, const std::string& node) {
   void* const address = number < 0 ? nullptr : attach_memory(number);
   const int error = errno;
   if (number >= 0) {
-    shmctl(number, IPC_RMID,
-           nullptr);  // the kernel removes it with the last process that has it attached
+    shmctl(number, IPC_RMID, nullptr);  // removed with the last process that has it attached
   }
   if (address == nullptr) {
     errno = error;

@@ -37,8 +37,8 @@ bool RemovalQueue::finish(Wait wait, const std::function<void(engine::Callback&)
   if (leaving.empty()) {
     return true;  // and no group is closed
   }
-  std::vector<bool>
-      has_left;  // before the work left behind is taken: no more is announced after that
+  // Set before the work left behind is taken: no more is announced after that.
+  std::vector<bool> has_left;
   for (const Leaving& each : leaving) {
     if (wait == Wait::kUntilNothingRuns) {
       engine_.remove(each.bound.callback);

@@ -94,8 +94,7 @@ class Step : public rclcpp::Node, public engine::MissHandler {
   bool counts_from(const rclcpp::Time& stamp) const {
     const std::int64_t since_ns = engine::current_instance()->since_ns;
     std::int64_t least_ns = INT64_MAX;
-    for (int i = 0; i < 3;
-         ++i) {  // the thread may be delayed between the readings of the two clocks
+    for (int i = 0; i < 3; ++i) {  // the thread may be delayed between the two readings
       const std::int64_t stamp_ns =
           rclrt::realtime::monotonic_now_ns() - (now() - stamp).nanoseconds();
       least_ns = std::min(least_ns, std::abs(stamp_ns - since_ns));

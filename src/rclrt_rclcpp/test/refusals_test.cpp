@@ -208,8 +208,7 @@ TYPED_TEST(Misfits, ANodeBesideThemIsRefusedAndMayGoElsewhere) {
   EXPECT_THROW(this->executor.add_node(this->third), std::invalid_argument);
   TypeParam second;
   second.add_node(this->third);
-  this->executor.remove_node(
-      this->other);  // entities that the first executor still had would end here
+  this->executor.remove_node(this->other);  // entities that the first still had would end here
   ASSERT_TRUE(eventually([&] { return this->publisher->get_subscription_count() == 1; }));
   this->publisher->publish(Message());
   EXPECT_TRUE(eventually([&] {
