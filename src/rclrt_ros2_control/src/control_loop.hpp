@@ -92,8 +92,7 @@ class ControlLoop {
     manager_->update(manager_->get_trigger_clock()->now(), since_last);
     manager_->write(manager_->get_trigger_clock()->now(), since_last);
     runner_ = std::thread::id();
-    cycles_.fetch_add(
-        1, std::memory_order_release);  // a thread that reads it also sees the written command
+    cycles_.fetch_add(1, std::memory_order_release);  // PAIRS WITH: cycles(): the write is visible
   }
 
   const std::shared_ptr<controller_manager::ControllerManager> manager_;
