@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: ignore-errors
-"""What `rclrt_runner` does, for who starts everything with `ros2 launch`.
+"""Starts `rclrt_runner` from `ros2 launch`.
 
     ros2 launch rclrt_runner run.launch.py app:=app.yaml executor:=preemptive seconds:=10 out:=out
 
-Processes that the application names are started and watched by the runner itself. Its types are
-not checked: they are ROS's launch's, which is needed only for who uses this file.
+The runner itself starts and watches the processes that the application names. The types in this
+file are not checked: they come from ROS's package launch, which only this file needs.
 """
 
 from pathlib import Path

@@ -17,7 +17,7 @@ void busy(std::uint64_t steps) noexcept {
 
 BusyLoop::BusyLoop() {
   constexpr std::uint64_t kTrial = 1'000'000;
-  std::int64_t fastest = INT64_MAX;  // the trial that was disturbed least
+  std::int64_t fastest = INT64_MAX;  // the trial with the least disturbance
   for (int trial = 0; trial < 5; ++trial) {
     const std::int64_t start = realtime::thread_cpu_now_ns();
     busy(kTrial);

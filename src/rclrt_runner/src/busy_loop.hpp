@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU time on demand.
+// A loop that uses a given CPU time.
 #pragma once
 
 #include <chrono>
@@ -8,15 +8,15 @@
 namespace rclrt::runner {
 
 /// Burns CPU time of the calling thread, measured by the thread's own CPU clock: preemption makes
-/// it take longer, never do less.
+/// it take longer, but never do less.
 class BusyLoop {
  public:
-  /// Calibrates how many steps of the busy loop fill the time between two looks at the clock. Takes
+  /// Calibrates how many steps of the busy loop fill the time between two reads of the clock. Takes
   /// a few milliseconds.
   BusyLoop();
 
-  /// Returns when the thread has used `amount` more; overshoots by one look at the clock, about
-  /// 2 µs. Thread-safe.
+  /// Returns when the thread has used `amount` more CPU time; overshoots by one read of the clock,
+  /// about 2 µs. Thread-safe.
   void burn(std::chrono::nanoseconds amount) const noexcept;
 
  private:

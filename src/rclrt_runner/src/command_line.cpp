@@ -46,7 +46,7 @@ std::chrono::nanoseconds parse_seconds(std::string_view text) {
 
 namespace {
 
-/// What the options are given, as text.
+/// The values of the options, as text.
 struct Given {
   std::string executor;
   std::string seconds;
@@ -54,7 +54,7 @@ struct Given {
   std::string priorities;
   std::vector<std::string> files;
 
-  /// Returns where the value of `option` goes; nullptr: it has none.
+  /// Returns the place for the value of `option`; nullptr if it takes none.
   std::string* value_of(std::string_view option) {
     return option == "--executor"     ? &executor
            : option == "--seconds"    ? &seconds

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user asked rclrt_runner for.
+// The command line of rclrt_runner.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace rclrt::runner {
 
-/// Says what is wrong with the command line and what was expected.
+/// A wrong command line: the message has the fault and what was expected.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,7 +20,7 @@ struct CommandLine {
   bool help = false;
   bool version = false;
   bool strict = false;
-  bool alone = true;  ///< nobody else may use the application's topics
+  bool alone = true;  ///< no other program may use the application's topics
   std::filesystem::path application;
   std::filesystem::path priorities;  ///< of callbacks; empty: those of the application
   model::ExecutorChoice executor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What releases an event of the application while it runs: a thread outside of the executors.
+// Releases an event of the application while it runs, by a thread outside of the executors.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,9 @@
 
 namespace rclrt::runner {
 
-/// Calls a function at each release of an event, as a driver's thread calls what it drives: above
-/// all threads of the executors, where real-time scheduling is permitted. Not thread-safe: one
-/// owner.
+/// Calls a function at each release of an event, as a driver's thread does. The thread has a
+/// priority above all threads of the executors, where real-time scheduling is permitted. Not
+/// thread-safe: one owner.
 class EventSource {
  public:
   /// Called with the number of the release, from 0, and its nominal time.
@@ -36,7 +36,8 @@ class EventSource {
   /// Begins the releases, which are relative to `epoch_ns` (positive) of CLOCK_MONOTONIC.
   void begin(std::int64_t epoch_ns);
 
-  /// Ends them, whether they have begun or not; none is under way afterwards. May be called again.
+  /// Ends the releases, whether they have begun or not; none is running after it returns. May be
+  /// called again.
   void stop();
 
  private:

@@ -40,7 +40,7 @@ void LiveApplication::create(std::size_t index, Node& node) {
   auto& live = *callbacks_.emplace_back(std::make_unique<LiveCallback>(application_, index));
   if (live.callback.workload) {
     live.kernel = workloads::make(live.callback.workload->name);
-    live.kernel_result = live.kernel->run();  // and its memory is there
+    live.kernel_result = live.kernel->run();  // this also touches its memory
   }
   for (const std::string& topic : live.callback.publishes) {
     create_output(topic, live, node);
@@ -89,7 +89,7 @@ void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& l
       timer.period,
       [this, &live, &timer, counts_runs](const InstanceInfo& info) {
         const std::int64_t since_first = info.release_ns - epoch_ns_ - timer.offset.count();
-        // On the grid the instance is the number of the release, so lost ones leave a gap.
+        // On the grid the instance is the number of the release, so lost releases leave a gap.
         const std::uint64_t instance =
             counts_runs ? live.runs++
                         : static_cast<std::uint64_t>(since_first / timer.period.count());
@@ -143,8 +143,8 @@ void LiveApplication::create_entities(const model::Subscription& subscription, L
   live.entities.assign(created.begin(), created.end());
 }
 
-/// What a synchroniser's callback does. The record of a message has its tokens also where it is
-/// only kept: what becomes of it is judged after the run.
+/// The callback of a synchroniser. The record of a message has its tokens even if the message is
+/// only kept: its fate is decided after the run.
 struct LiveApplication::SyncFunction {
   LiveApplication& application;
   LiveCallback& live;
@@ -190,7 +190,8 @@ void LiveApplication::create_entities(const model::Sync& sync, LiveCallback& liv
   live.entities.assign(created.inputs.begin(), created.inputs.end());
 }
 
-/// A driver's hand-over: by reference within the process, and never by the middleware's threads.
+/// Creates the hand-over of a driver: by reference within the process, never by the middleware's
+/// threads.
 void LiveApplication::create_entities(const model::Event& event, LiveCallback& live, Node& node) {
   const std::string topic = "/rclrt_events/" + live.callback.id;
   const QoS qos(event.depth);
@@ -250,7 +251,7 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
   result.overload = recorder::to_engine(live.callback.overload);
   result.deadline = live.callback.deadline.value_or(std::chrono::nanoseconds::zero());
   if (live.callback.group) {
-    // The first member of a group of a node makes it, the others join.
+    // The first member of a group of a node makes the group, the others join.
     for (const auto& other : callbacks_) {
       if (other->callback.node == live.callback.node &&
           other->callback.group == live.callback.group && !other->entities.empty()) {

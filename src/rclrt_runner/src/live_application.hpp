@@ -21,12 +21,12 @@
 
 namespace rclrt::runner {
 
-/// Nodes, publishers and callbacks. Each callback does its workload, or burns its stated CPU time
-/// without one, and then publishes the tokens of the chain instances it worked for.
+/// Nodes, publishers and callbacks. Each callback runs its workload, or burns its stated CPU time
+/// without one. Then it publishes the tokens of the chain instances that it worked for.
 class LiveApplication {
  public:
-  /// Creates on the middleware all of the executors with these indices, which are of this kind.
-  /// `application` and `log` must outlive it. Throws Error, and std::invalid_argument for an
+  /// Creates on the middleware all entities of the executors with these indices, which are of this
+  /// kind. `application` and `log` must outlive it. Throws Error, and std::invalid_argument for an
   /// unknown workload.
   LiveApplication(const model::Application& application, std::span<const std::size_t> own,
                   const std::shared_ptr<Context>& context, recorder::InstanceLog& log,
@@ -35,34 +35,34 @@ class LiveApplication {
   LiveApplication(const LiveApplication&) = delete;
   LiveApplication& operator=(const LiveApplication&) = delete;
 
-  /// Waits until every publisher has found its subscriptions, every subscription its publishers,
-  /// every client its server and every server its clients, in other processes too. Throws
-  /// std::runtime_error when that takes longer than `limit`.
+  /// Waits until all are matched: publishers with their subscriptions and clients with their
+  /// servers, in both directions and in other processes too. Throws std::runtime_error if that
+  /// takes longer than `limit`.
   void wait_until_matched(std::chrono::seconds limit) const;
 
-  /// Throws std::runtime_error when somebody else publishes on the topics, or has one of the
+  /// Throws std::runtime_error if another program publishes on the topics, or has one of the
   /// services or a client of it: messages of another run would be taken for this one's.
   void require_alone() const;
 
   /// Adds the nodes of executor number `index` of the application.
   void add_nodes(std::size_t index, Executor& executor) const;
 
-  /// Starts the threads that release events, which wait for the epoch. Returns why they have no
-  /// real-time priority, if there are any and they have none.
+  /// Starts the threads that release events; they wait for the epoch. Returns why they have no
+  /// real-time priority, if there are such threads and they have none.
   std::optional<std::string> start_events();
 
-  /// Before the run: timers count their instances from here, events come from here on.
+  /// Begins the run: timers count their instances from here, and events are released from here on.
   void begin(std::int64_t epoch_ns);
 
   /// Ends the events. Call it before the executors stop.
   void stop_events();
 
-  /// After the run, one per callback of the application; zero where another process has it. Throws
-  /// std::runtime_error when a workload gave different results.
+  /// Returns the counts after the run, one per callback of the application; zero for callbacks of
+  /// another process. Throws std::runtime_error if a workload gave different results.
   std::vector<recorder::CallbackCounts> counts() const;
 
-  /// After the run: how many messages callbacks of this process took that no callback of the
-  /// application can have sent. They are ignored.
+  /// Returns, after the run, how many messages callbacks of this process took that no callback of
+  /// the application can have sent. They are ignored.
   std::uint64_t foreign_messages() const;
 
  private:
@@ -71,7 +71,7 @@ class LiveApplication {
 
   void create(std::size_t index, Node& node);
   void create_output(const std::string& topic, LiveCallback& live, Node& node);
-  /// Gives the outputs that are requests their clients.
+  /// Connects the outputs that are requests with their clients.
   void connect_calls();
   void create_entities(const model::Timer& timer, LiveCallback& live, Node& node);
   void create_entities(const model::Subscription& subscription, LiveCallback& live, Node& node);
@@ -88,7 +88,7 @@ class LiveApplication {
   const model::ExecutorKind kind_;
   const BusyLoop busy_loop_;
   std::int64_t epoch_ns_ = 0;
-  std::vector<std::unique_ptr<Node>> nodes_;  // as in the application; nullptr: another process's
+  std::vector<std::unique_ptr<Node>> nodes_;  // as in the application; nullptr: in another process
   std::vector<std::unique_ptr<LiveCallback>> callbacks_;  // those of this process
   std::vector<std::unique_ptr<EventSource>> sources_;     // of their events
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A callback of a running application: what it does, and what it sends.
+// A callback of a running application: its work and its outputs.
 #pragma once
 
 #include <cstddef>
@@ -38,17 +38,18 @@ struct LiveApplication::LiveCallback {
   };
   std::vector<Output> outputs;
   std::vector<std::shared_ptr<executor::Callback>>
-      entities;  // one for each input; of a service one
+      entities;  // one for each input; a service has one
   std::unique_ptr<LiveService> service;
   std::unique_ptr<LiveClient> client;
   std::uint64_t runs = 0;
   std::unique_ptr<workloads::Kernel> kernel;  // the callback never overlaps with itself
   std::uint64_t kernel_result = 0;
   bool results_differ = false;
-  std::uint64_t foreign = 0;                // messages that are not the application's
+  std::uint64_t foreign = 0;                // messages from outside the application
   std::vector<std::uint64_t> kept_foreign;  // of these, for each input of a synchroniser
 
-  /// `input` is that of the message: the first for all but subscriptions of several topics.
+  /// Runs the callback's work. `input` is the input of the message: the first for all but
+  /// subscriptions of several topics.
   void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const BusyLoop& busy_loop,
             std::size_t input = 0) {
     for (std::uint64_t i = 0; kernel != nullptr && i < callback.workload->iterations; ++i) {
@@ -80,26 +81,26 @@ struct LiveApplication::LiveCallback {
         output.publisher->publish(output.message);
       } else if (output.client != nullptr) {
         output.client->send(output.message);
-      }  // else the service sends it at the end
+      }  // otherwise the service sends it at the end
     }
     recorder::InstanceLog::set_tokens(tokens);
   }
 
-  /// Returns whether the message is the application's own; counts it otherwise.
+  /// Returns whether the message is of the application; counts it if not.
   bool accept(const ChainMessage& message, std::size_t input) {
     const bool own = check.is_own(message, input, realtime::monotonic_now_ns());
     foreign += own ? 0 : 1;
     return own;
   }
 
-  /// The same for a message that a synchroniser keeps.
+  /// Returns the same for a message that a synchroniser keeps.
   bool accept_kept(const ChainMessage& message, std::size_t input) {
     const bool own = accept(message, input);
     kept_foreign[input] += own ? 0 : 1;
     return own;
   }
 
-  /// The same for a message of a set, which was kept before unless it completes the set.
+  /// Returns the same for a message of a set. It was kept before unless it completes the set.
   bool accept_in_set(const ChainMessage& message, std::size_t input) {
     const bool own = accept(message, input);
     if (!own && kept_foreign[input] > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the entities of a running application have found each other, and nobody else.
+// Checks that the entities of a running application are matched, and with no other program.
 #include <algorithm>
 #include <stdexcept>
 #include <thread>
@@ -10,7 +10,8 @@ namespace rclrt::runner {
 
 template <typename Use>
 void LiveApplication::for_each_subscription(const LiveCallback& live, const Use& use) const {
-  // An event's entity takes no topic of the application, and a service has one for all of its.
+  // An event's entity takes no topic of the application, and a service has one entity for all its
+  // topics.
   const auto topics = model::inputs(live.callback);
   for (std::size_t input = 0; input < std::min(live.entities.size(), topics.size()); ++input) {
     const auto* const subscription =

@@ -19,7 +19,7 @@ const model::Subscription& end_of(const model::Application& application, std::si
   return std::get<model::Subscription>(application.callbacks[callback].trigger);
 }
 
-/// The callbacks whose requests are the inputs of a service, in their order.
+/// Returns the callbacks that send the requests of a service, in the order of its inputs.
 std::vector<std::uint32_t> clients_of(const model::Application& application, std::size_t server) {
   std::vector<std::uint32_t> result;
   for (const std::string& topic : end_of(application, server).topics) {

@@ -16,16 +16,16 @@
 
 namespace rclrt::runner {
 
-/// What a callback does for a message that came by this one of model::inputs().
+/// The work of a callback for a message from this input of model::inputs().
 using MessageWork =
     std::function<void(const rclrt_msgs::msg::ChainMessage& message, std::size_t input)>;
 
-/// The server of one service: it runs a callback for each request, of whichever client.
+/// The server of one service. It runs a callback for each request, from any client.
 class LiveService {
  public:
   /// Creates it on the middleware. `responses` has for each input the message that is sent back
-  /// when `work` returns; both are used until the service ends. A request of a client that is not
-  /// the application's is counted and gets an empty response. Throws Error.
+  /// when `work` returns; both are used until the service ends. A request from a foreign client is
+  /// counted and gets an empty response. Throws Error.
   LiveService(const model::Application& application, std::size_t callback, Node& node,
               const CallbackOptions& options, MessageWork work,
               std::vector<const rclrt_msgs::msg::ChainMessage*> responses);
@@ -36,7 +36,7 @@ class LiveService {
   std::size_t count_clients() const;
   /// Returns how many servers of this name the ROS graph shows. Throws Error.
   std::size_t count_servers() const;
-  /// Returns how many requests were not the application's. After the run.
+  /// Returns, after the run, how many requests came from outside the application.
   std::uint64_t foreign_requests() const { return foreign_requests_; }
 
  private:
@@ -50,7 +50,8 @@ class LiveService {
   std::shared_ptr<ServiceBase> service_;
 };
 
-/// A client, by which callbacks of its node send requests; it runs its own for each response.
+/// A client by which callbacks of its node send requests. It runs its own callback for each
+/// response.
 class LiveClient {
  public:
   /// Creates it on the middleware; `work` is used until the client ends. Throws Error.

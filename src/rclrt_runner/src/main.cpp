@@ -55,7 +55,7 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
 }
 
 /// Throws std::invalid_argument for a CPU, a priority, a callback of a trigger or a workload that
-/// there is none of.
+/// does not exist.
 void require_possible(const rclrt::model::Application& application,
                       const rclrt::model::ExecutorChoice& choice) {
   static_cast<void>(
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", error.what());
     return kBadInput;
   } catch (const std::invalid_argument& error) {
-    // The application asks for what this machine does not have, such as a CPU.
+    // The application needs something that this machine does not have, such as a CPU.
     std::fprintf(stderr, "rclrt_runner: %s\n", error.what());
     return kBadInput;
   } catch (const std::exception& error) {

@@ -54,7 +54,7 @@ bool MessageCheck::is_own_release(const ChainMessage& message, std::int64_t now_
          message.tokens.front().release_ns == message.stamp_ns;
 }
 
-/// Whether the chain has the sender at that position.
+/// Returns whether the chain has the sender at that position.
 bool MessageCheck::is_token_of(std::uint32_t chain, std::uint32_t position,
                                std::uint32_t sender) const noexcept {
   if (chain >= application_.chains.size()) {

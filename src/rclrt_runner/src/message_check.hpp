@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a message that a callback took comes from this application.
+// Checks whether a message that a callback took comes from this application.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace rclrt::runner {
 
-/// What a message has on the wire besides tokens and padding: header, stamp, sender, sequence
+/// The bytes of a message on the wire besides tokens and padding: header, stamp, sender, sequence
 /// lengths.
 inline constexpr std::size_t kFixedBytes = 32;
 
 /// Returns how many bytes of padding the messages of a topic have.
 std::size_t padding_of(const model::Application& application, const std::string& topic);
 
-/// Checks every field of the messages that one callback takes, for anything may publish on a topic:
-/// a message of another program must neither be counted as one of the run nor be used as an index.
-/// Immutable after construction.
+/// Checks every field of the messages that one callback takes. Any program may publish on a topic,
+/// and a message of another program must neither be counted as one of the run nor be used as an
+/// index. Immutable after construction.
 class MessageCheck {
  public:
   /// `application` must outlive it.
   MessageCheck(const model::Application& application, std::size_t callback);
 
-  /// Returns whether the message that came by this one of model::inputs() is one that a callback
-  /// of the application could have sent until `now_ns`. Allocates nothing.
+  /// Returns whether a callback of the application could have sent this message, to this input of
+  /// model::inputs(), until `now_ns`. Allocates nothing.
   bool is_own(const rclrt_msgs::msg::ChainMessage& message, std::size_t input,
               std::int64_t now_ns) const noexcept;
 

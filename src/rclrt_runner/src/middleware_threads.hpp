@@ -9,13 +9,13 @@
 
 namespace rclrt::runner {
 
-/// Knows the threads that came into being between construction and `apply`, and are not rclrt's
-/// own: those of the middleware.
+/// Knows the threads that started between construction and `apply` and are not rclrt's own: those
+/// of the middleware.
 class MiddlewareThreads {
  public:
-  /// Gives them what the application's rule for "middleware" states, if it has one, and then asks
-  /// the kernel what they really have. Nothing when all is as stated; otherwise the first that is
-  /// not, and the fix.
+  /// Applies the application's rule for "middleware" to the threads, if it has one, and reads the
+  /// result back from the kernel. Returns std::nullopt if all is as stated; otherwise the first
+  /// difference, and the fix.
   std::optional<std::string> apply(const model::Application& application) const;
 
  private:

@@ -79,7 +79,7 @@ class Output {
   off_t at_ = 0;
 };
 
-/// Reads them in the same order.
+/// Reads the values in the same order.
 class Input {
  public:
   explicit Input(int file) : file_(file) {
@@ -128,7 +128,7 @@ class Input {
     get(std::as_writable_bytes(std::span(values)));
   }
 
-  /// Returns how many follow of so many bytes each.
+  /// Returns how many elements of `bytes` bytes each follow.
   std::size_t count(std::size_t bytes) {
     std::size_t result = 0;
     (*this)(result);
@@ -157,7 +157,7 @@ class Input {
   off_t at_ = 0;
 };
 
-/// Everything of a part, for both directions.
+/// Reads or writes all members of a part.
 template <typename Stream, typename Contents>
 void pass(Stream& stream, Contents& part) {
   stream(part.instances);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one process of a run measured, and its way to the process that collects.
+// The measurements of one process of a run, and their transfer to the process that collects them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace rclrt::runner {
 
-/// What the executors of one process did in a run.
+/// The measurements of the executors of one process.
 struct Part {
   std::vector<recorder::LoggedInstance> instances;
   std::uint64_t records_dropped = 0;
@@ -26,11 +26,11 @@ struct Part {
   std::string rmw;
 };
 
-/// Writes `part` from the start of the file on. For a process of the same program: the bytes are
-/// those of the memory. Throws std::system_error.
+/// Writes `part` from the start of the file. The reader must be a process of the same program: the
+/// bytes are those of the memory. Throws std::system_error.
 void write_part(int file, const Part& part);
 
-/// Reads what write_part() wrote. Throws std::system_error, and std::runtime_error for a file that
+/// Reads the file of write_part(). Throws std::system_error, and std::runtime_error for a file that
 /// ends too early.
 Part read_part(int file);
 

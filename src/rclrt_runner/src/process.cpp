@@ -43,8 +43,8 @@ void prepare(const model::Application& application, const RunOptions& options,
   }
 }
 
-/// Locks what is mapped by now: when all threads exist, a limited amount that holds it holds the
-/// run.
+/// Locks the pages that are mapped by now. All threads exist already, so a memory limit that
+/// suffices here suffices for the run.
 void lock_memory(const RunOptions& options) {
   if (const auto problem = realtime::lock_memory()) {
     notice(options.strict, *problem);
@@ -76,7 +76,7 @@ void read_executors(const model::Application& application, std::span<const std::
   }
 }
 
-/// The share of the process once it has nodes: returns as run_process.
+/// Runs the part of the process that has nodes; returns as run_process.
 bool run_nodes(const model::Application& application, std::span<const std::size_t> own,
                const RunOptions& options, const std::shared_ptr<Context>& context,
                LiveApplication& live, recorder::InstanceLog& log,
@@ -140,8 +140,8 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
 bool run_process(const model::Application& application, std::span<const std::size_t> own,
                  const RunOptions& options, std::span<const char* const> arguments,
                  Starter& starter) {
-  // The heap comes first: the heaps of the middleware's threads begin as large as it says. The log
-  // follows, and ROS then; whatever thread comes after them is the middleware's.
+  // The heap comes first: the heaps of the middleware's threads begin with the size that it sets.
+  // The log and then ROS follow; every thread created after them is the middleware's.
   realtime::keep_heap();
   recorder::InstanceLog log;
   const MiddlewareThreads middleware;

@@ -27,9 +27,9 @@ namespace rclrt::runner {
 
 namespace {
 
-// What a process says to the one that started it, as the first byte of a message.
+// The first byte of a message from a process to the one that started it.
 constexpr char kPrepared = 'p';
-constexpr char kDone = 'd';         // what it measured is in the file
+constexpr char kDone = 'd';         // its measurements are in the file
 constexpr char kInterrupted = 'i';  // by a signal, or because the run was called off
 constexpr char kFailed = 'f';       // the text follows
 constexpr std::size_t kMessageBytes = 4096;
@@ -43,14 +43,14 @@ constexpr std::chrono::seconds kPatience{5};
 
 void send(int socket, char kind, const std::string& text = {}) {
   const std::string message = kind + text.substr(0, kMessageBytes - 1);
-  // A refusal means that nobody is there to hear it.
+  // A refusal means that the receiver is gone.
   static_cast<void>(::send(socket, message.data(), message.size(), MSG_NOSIGNAL));
 }
 
-/// Asks over the socket to the process that started this one.
+/// The requests over the socket to the process that started this one.
 class RemoteStarter final : public Starter {
  public:
-  /// `file`: for what is measured.
+  /// Makes it; the measurements go into `file`.
   RemoteStarter(int socket, int file) : socket_(socket), file_(file) {}
 
   std::optional<std::int64_t> begin() override {
@@ -80,7 +80,7 @@ class RemoteStarter final : public Starter {
   const int file_;
 };
 
-/// The whole life of a forked process.
+/// Runs the whole life of a forked process.
 [[noreturn]] void live(const model::Application& application, std::span<const std::size_t> own,
                        const RunOptions& options, std::span<const char* const> arguments,
                        int socket, int file) {
@@ -93,7 +93,7 @@ class RemoteStarter final : public Starter {
     send(socket, kFailed, error.what());
   }
   std::fflush(nullptr);
-  ::_exit(0);  // what lives in the memory of the process that forked is not this one's to end
+  ::_exit(0);  // objects in the memory of the forking process are not this one's to destroy
 }
 
 std::string name_of(const model::Application& application, std::span<const std::size_t> own) {
@@ -136,7 +136,7 @@ StopRequests::StopRequests() {
 }
 
 StopRequests::~StopRequests() {
-  // One that was read is over; one that comes now ends the process, as it should.
+  // A signal that was read is handled; one that arrives now ends the process, as it should.
   release();
 }
 
@@ -181,7 +181,7 @@ Processes::Processes(const model::Application& application, const RunOptions& op
         ::_exit(0);
       }
       requests_.release();
-      // Sockets of others, open here, would hide that this process has gone.
+      // Open sockets of other processes would hide here that this process has gone.
       child.socket.close();
       for (Child& other : children_) {
         other.socket.close();
@@ -260,7 +260,7 @@ void Processes::receive(Child& child) {
     case kFailed:
       throw std::runtime_error(child.name + ": " + message.substr(1));
     default:
-      // A Ctrl-C reaches all processes of the terminal, and this one's comes as an event.
+      // A Ctrl-C reaches all processes of the terminal; this process reads it as an event.
       if (!requests_.arrived(std::chrono::milliseconds(500))) {
         throw std::runtime_error(child.name + " was interrupted; the others were stopped");
       }

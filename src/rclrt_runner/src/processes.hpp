@@ -40,7 +40,7 @@ class File {
   int number_;
 };
 
-/// SIGINT and SIGTERM of this process, held back and read as events as long as it exists.
+/// SIGINT and SIGTERM of this process, held back and read as events while it exists.
 class StopRequests {
  public:
   StopRequests();
@@ -50,10 +50,10 @@ class StopRequests {
 
   int file() const { return file_.number(); }
 
-  /// Whether there has been one; waits for it at most as long.
+  /// Waits for a request, at most for `limit`. Returns whether there has been one.
   bool arrived(std::chrono::milliseconds limit);
 
-  /// Makes the signals again what they were before, in a process that was forked.
+  /// Restores the signals in a forked process.
   void release() const;
 
  private:
@@ -62,28 +62,29 @@ class StopRequests {
   bool arrived_ = false;
 };
 
-/// One process for each of Application::processes(), forked from this one and gone with it at the
-/// latest. Make it before any thread. Not thread-safe.
+/// One process for each of Application::processes(), forked from this one. They end with this
+/// object at the latest. Make it before any thread. Not thread-safe.
 class Processes {
  public:
   /// Starts them: each prepares its executors and waits for the epoch.
   Processes(const model::Application& application, const RunOptions& options,
             std::span<const char* const> arguments);
 
-  /// Ends what still runs.
+  /// Ends the processes that still run.
   ~Processes();
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
-  /// Waits until all could begin. Returns false when the user stopped it. Throws
-  /// std::runtime_error that says which process could not, and why.
+  /// Waits until all can begin. Returns false if the user stopped it. Throws std::runtime_error
+  /// with the process that cannot begin, and the cause.
   bool wait_until_prepared();
 
-  /// Lets them begin, all at this time.
+  /// Starts all of them at this time.
   void begin(std::int64_t epoch_ns);
 
-  /// Waits for what they have measured, in the order of Application::processes(). std::nullopt:
-  /// the user stopped it. Throws std::runtime_error that says which process died, and why.
+  /// Waits for their measurements, and returns them in the order of Application::processes();
+  /// std::nullopt if the user stopped it. Throws std::runtime_error with the process that died, and
+  /// the cause.
   std::optional<std::vector<Part>> wait();
 
  private:
@@ -96,10 +97,10 @@ class Processes {
     State state = State::kStarting;
   };
 
-  /// Waits until all have reached the state. False: the user stopped it.
+  /// Waits until all have reached the state. Returns false if the user stopped it.
   bool wait_for(State state);
   void receive(Child& child);
-  /// Tells all to end, and ends those that do not.
+  /// Asks all to end, and kills those that do not.
   void call_off() noexcept;
 
   StopRequests requests_;

@@ -21,8 +21,8 @@ namespace rclrt::runner {
 
 namespace {
 
-/// From the time when all threads exist to the epoch: for the executors to start their timers, and
-/// for their threads to fall asleep.
+/// The time from the existence of all threads to the epoch. In it the executors start their timers
+/// and their threads fall asleep.
 constexpr std::int64_t kLeadTime_ns = 200'000'000;
 
 recorder::HostProbeOptions probe_options(const model::Application& application) {
@@ -33,7 +33,7 @@ recorder::HostProbeOptions probe_options(const model::Application& application) 
   return recorder::probe_beside(cpus);
 }
 
-/// What is read of the machine beside the run, and when the run is.
+/// Reads the state of the machine beside the run, and keeps the times of the run.
 class Surroundings {
  public:
   Surroundings(const model::Application& application, recorder::RunResults& results)
@@ -51,7 +51,7 @@ class Surroundings {
 
   void stop() { probe_.stop(); }
 
-  /// Adds what was seen to the results, and what the processes measured.
+  /// Adds these readings and the measurements of the processes to the results.
   void add(std::vector<Part> parts) {
     std::vector<recorder::RealtimeState> realtime;
     for (const Part& part : parts) {
@@ -97,7 +97,7 @@ class Surroundings {
   recorder::RunResults& results_;
 };
 
-/// Begins when the one process that there is could.
+/// The starter of a single process: it begins as soon as it can.
 class OwnStarter final : public Starter {
  public:
   OwnStarter(Surroundings& surroundings, std::chrono::nanoseconds duration)
@@ -113,7 +113,7 @@ class OwnStarter final : public Starter {
 
   void fail(const std::string& /*cause*/) override {}  // it is thrown
 
-  /// Takes what was handed over; std::nullopt: nothing was.
+  /// Returns the part that was handed over; std::nullopt if there was none.
   std::optional<std::vector<Part>> take() { return std::move(parts_); }
 
  private:
@@ -155,8 +155,8 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   results.application = application;
   results.executor = options.executor;
   results.executor_label = label_of(options.executor);
-  // Processes are forked before there is any thread but those of LTTng, which starts them when it
-  // is loaded.
+  // Processes are forked before any thread exists, except for those that LTTng starts when it is
+  // loaded.
   std::optional<Processes> processes;
   if (application.processes().size() > 1) {
     processes.emplace(application, options, arguments);

@@ -19,9 +19,10 @@ struct RunOptions {
   bool alone = true;  ///< refuse to measure while others publish on the topics
 };
 
-/// Runs and measures; all of RunResults but the application's file. Executors that name different
-/// processes run in processes of their own. Call it while there is one thread only. std::nullopt:
-/// it was stopped before the end (Ctrl-C). `arguments` are for ROS. Throws what goes wrong.
+/// Runs and measures; returns all of RunResults except for the application's file. Executors that
+/// name different processes run in processes of their own. Call it while there is only one thread.
+/// Returns std::nullopt if it was stopped before the end (Ctrl-C). `arguments` are for ROS. Throws
+/// every failure.
 std::optional<recorder::RunResults> run(const model::Application& application,
                                         const RunOptions& options,
                                         std::span<const char* const> arguments);

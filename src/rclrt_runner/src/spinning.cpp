@@ -36,7 +36,8 @@ std::unique_ptr<Executor> make(const model::ExecutorChoice& choice,
   }
 }
 
-/// Returns the options of a static order. Triggers that name a callback hold for any of its inputs.
+/// Returns the options of a static order. A trigger that names a callback applies to all its
+/// inputs.
 StaticOrderOptions static_order(const model::Application& application,
                                 const model::ExecutorChoice& choice, std::size_t index) {
   StaticOrderOptions result{.logical_execution_time = choice.logical_execution_time};
@@ -136,7 +137,7 @@ void Spinning::stop() {
   for (const auto& executor : executors_) {
     executor->cancel();
   }
-  start_.state_epoch(kNever_ns);  // for those who still wait
+  start_.state_epoch(kNever_ns);  // for threads that still wait
   for (realtime::Thread& thread : threads_) {
     thread.join();
   }

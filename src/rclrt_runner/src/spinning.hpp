@@ -23,17 +23,17 @@
 
 namespace rclrt::runner {
 
-/// Returns how the threads that start a run are scheduled: above what runs already, where that is
-/// permitted, or on a busy machine the first releases would be over before anybody is there to take
+/// Returns the scheduling of the threads that start a run: above all running threads, where that is
+/// permitted. Otherwise, on a busy machine, the first releases would pass before a thread can take
 /// them.
 realtime::Scheduling starting();
 
-/// Returns whether the kernel permits the least urgent of the executors' real-time priorities, so
-/// that levels may become kernel priorities.
+/// Returns whether the kernel permits the lowest real-time priority of the executors, so that their
+/// priorities may become kernel priorities.
 bool may_be_realtime(const model::Application& application);
 
-/// One epoch for several executors, stated when the threads of all of them exist: however long a
-/// busy machine takes for that, no release is lost to it. Thread-safe.
+/// One epoch for several executors, set when the threads of all of them exist. So no release is
+/// lost, however long a busy machine takes to start them. Thread-safe.
 class CommonStart {
  public:
   explicit CommonStart(std::size_t executors) : missing_(executors) {}
@@ -41,10 +41,10 @@ class CommonStart {
   /// Called by each executor once its threads exist. Returns the epoch.
   std::int64_t arrive_and_wait();
 
-  /// Whether all have arrived; waits for that at most as long.
+  /// Waits until all have arrived, at most for `limit`. Returns whether they have.
   bool wait_for_all(std::chrono::nanoseconds limit);
 
-  /// The first epoch stated counts.
+  /// Sets the epoch; only the first call counts.
   void state_epoch(std::int64_t epoch_ns);
 
  private:
@@ -58,7 +58,7 @@ class CommonStart {
 /// thread-safe: one owner.
 class Spinning {
  public:
-  /// Makes and prepares the executors with these indices. What it is given must outlive it.
+  /// Makes and prepares the executors with these indices. The arguments must outlive it.
   Spinning(const model::Application& application, std::span<const std::size_t> own,
            const RunOptions& options, const LiveApplication& live,
            const std::shared_ptr<Context>& context, recorder::InstanceLog& log);
@@ -68,25 +68,25 @@ class Spinning {
   Spinning(const Spinning&) = delete;
   Spinning& operator=(const Spinning&) = delete;
 
-  /// Starts the threads, which wait for the epoch.
+  /// Starts the threads; they wait for the epoch.
   void start();
 
-  /// Whether the threads of all executors exist; waits for that at most as long.
+  /// Waits until the threads of all executors exist, at most for `limit`. Returns whether they do.
   bool wait_for_all(std::chrono::nanoseconds limit) { return start_.wait_for_all(limit); }
 
-  /// Lets the executors begin, once those threads exist.
+  /// Starts the executors, once those threads exist.
   void begin(std::int64_t epoch_ns) { start_.state_epoch(epoch_ns); }
 
   /// Ends the threads, whether they have begun or not. May be called again.
   void stop();
 
-  /// Whether an executor has thrown.
+  /// Returns whether an executor has thrown.
   bool failed() const { return failed_.load(); }
 
-  /// Throws what the first of them threw. After stop().
+  /// Throws the first exception of an executor. Call it after stop().
   void rethrow() const;
 
-  /// The executors, in the order of the indices.
+  /// Returns the executors, in the order of the indices.
   const std::vector<std::unique_ptr<Executor>>& executors() const { return executors_; }
 
  private:

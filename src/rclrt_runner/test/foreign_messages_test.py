@@ -27,7 +27,7 @@ chains:
   - {id: stereo, callbacks: [left, both], priority: 2}
 """
 
-# What a program says that knows the type alone, or that is hostile, ten times a second.
+# A program that knows only the type, or is hostile: it publishes these messages in a loop.
 VISITOR = """\
 import time, rclpy
 from rclrt_msgs.msg import ChainMessage, ChainToken

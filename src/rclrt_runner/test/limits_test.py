@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs under the limits of a user: what is not permitted is said, and no run dies of it."""
+"""Runs under the limits of a user: a refused permission is reported, and the run goes on."""
 
 from __future__ import annotations
 

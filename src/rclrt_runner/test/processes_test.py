@@ -63,7 +63,7 @@ def test_chains_are_followed_through_all_processes(
         assert chain["released"] == 30
         assert chain["completed"] + chain["dropped"] + chain["pending"] == 30
         assert chain["completed"] > 0
-    # One clock: nobody took a message before it was sent, and each stage comes after the last.
+    # One clock: no message was taken before it was sent, and each stage comes after the last.
     starts: dict[tuple[str, str], int] = {}
     for row in rows(out / "instances.csv"):
         for token in filter(None, row["tokens"].split(";")):
@@ -96,7 +96,7 @@ def children(pid: int) -> dict[str, int]:
 
 def is_running(pid: int) -> bool:
     try:
-        # What nobody has waited for yet is no longer running either.
+        # A zombie, which its parent has not waited for yet, is not running either.
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False

@@ -98,7 +98,7 @@ def test_callers_and_servers_may_be_in_different_processes(tmp_path: Path, execu
 
 @contextmanager
 def another_run(app: Path, out: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A run that does not mind who else there is, and is stopped at the end."""
+    """A run that accepts other programs on its topics, and is stopped at the end."""
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "3600", "--out", str(out)]
     with subprocess.Popen([*command, "--not-alone"], stderr=subprocess.DEVNULL) as process:
         try:

@@ -19,8 +19,8 @@ def test_a_trigger_that_does_not_exist_is_exit_code_2_and_writes_nothing(tmp_pat
 
 
 def test_a_set_waits_for_its_trigger(tmp_path: Path) -> None:
-    """What scan and look publish is fused with the next release of scan, and its result taken with
-    the one after that."""
+    """The messages of scan and look are fused at the next release of scan, and the result is taken
+    at the one after that."""
     app = tmp_path / "app.yaml"
     app.write_text(APPLICATION)
     done = run(app, tmp_path / "out", "static_order:trigger_on=scan:let")
