@@ -79,7 +79,7 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
   std::size_t returned_ = kNone;                    // the loop's: taken, and not handed over
   rclrt::realtime::Semaphore ready_;  // posted once for each filled message, and at the end
   std::atomic<bool> stop_{false};
-  // Statistics only; they do not order other accesses (relaxed).
+  // Statistics only: no thread relies on their order with other accesses.
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> published_{0};
   std::atomic<std::uint64_t> failed_{0};
