@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of functions, which rclcpp notes when a callback is registered.
+// Names of functions, which rclcpp records when a callback is registered.
 #include <cxxabi.h>
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is loaded in the place of ROS's tracetools has every function of it."""
+"""The replacement of ROS's tracetools library exports every function of the original."""
 
 from __future__ import annotations
 
