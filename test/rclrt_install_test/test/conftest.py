@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A directory for each file of tests, outside of the sources, which goes with its last test."""
+"""Provides a directory outside of the sources for each test file, removed after its last test."""
 
 from __future__ import annotations
 

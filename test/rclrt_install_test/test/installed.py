@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is installed and where: the workspace under test, and the ROS 2 below it."""
+"""The installed files of the workspace under test, and of the ROS 2 on which it is built."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-"""Of the sources: nothing that is installed may need it."""
+"""The directory of the sources. Installed files must not need it."""
 
 SYSTEM_PATH = "/usr/bin:/bin"
 
@@ -25,11 +25,11 @@ ENTERED = (
     "ROS_PYTHON_VERSION",
     "ROS_VERSION",
 )
-"""What a user's shell has of ROS 2 and of this workspace."""
+"""The environment variables of ROS 2 and of this workspace in a user's shell."""
 
 
 def prefixes() -> list[Path]:
-    """All prefixes of the environment, ours first."""
+    """Returns all prefixes of the environment, ours first."""
     paths = [
         path
         for variable in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH")
@@ -40,7 +40,7 @@ def prefixes() -> list[Path]:
 
 
 def our_prefixes() -> list[Path]:
-    """Where packages of ours are: one folder, or with isolated packages one for each."""
+    """Returns the install prefixes of our packages: one for all, or one per package."""
     found = [path for path in prefixes() if any((path / "share").glob("rclrt*/package.xml"))]
     assert found, (
         "no package of rclrt is installed in AMENT_PREFIX_PATH or CMAKE_PREFIX_PATH; "
@@ -54,7 +54,7 @@ def ros_prefixes() -> list[Path]:
 
 
 def prefix_of(package: str) -> Path:
-    """Where one of our packages is installed."""
+    """Returns the install prefix of one of our packages."""
     for path in our_prefixes():
         if (path / "share" / package / "package.xml").is_file():
             return path
@@ -62,7 +62,7 @@ def prefix_of(package: str) -> Path:
 
 
 def users_environment(home: Path, libraries: Sequence[Path] = ()) -> dict[str, str]:
-    """The environment of a user who has sourced ROS 2 and this workspace, and nothing else.
+    """Returns the environment of a user who has sourced only ROS 2 and this workspace.
 
     `libraries` are directories for LD_LIBRARY_PATH.
     """
@@ -76,7 +76,7 @@ def users_environment(home: Path, libraries: Sequence[Path] = ()) -> dict[str, s
 def run(
     *command: object, environment: Mapping[str, str], directory: Path, code: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command that must end with `code`. Fails with all that it said."""
+    """Runs a command that must end with `code`. Fails with its whole output otherwise."""
     words = [str(word) for word in command]
     answer = subprocess.run(
         words,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages without ROS in a plain CMake project, from a copy of what is installed elsewhere."""
+"""A plain CMake project uses the packages without ROS from a copy of the installed files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WITHOUT_ROS = (
 
 @pytest.fixture(scope="module")
 def prefix(outside: Path) -> Path:
-    """What the packages without ROS install, copied to a place that they do not know of."""
+    """Copies the installed files of the packages without ROS to another place. Returns its path."""
     copy = outside / "prefix"
     for package in WITHOUT_ROS:
         installed = prefix_of(package)
@@ -108,6 +108,6 @@ def test_what_cmake_reads_names_no_folder_of_the_machine(prefix: Path) -> None:
         f"{file.name}: {path}"
         for file in files
         for path in re.findall(r'["; ](/[\w.+-]+/[^;"\s]*)', file.read_text(encoding="utf-8"))
-        if not path.startswith("/usr/")  # of the distribution
+        if not path.startswith("/usr/")  # a library of the distribution
     ]
     assert named == []

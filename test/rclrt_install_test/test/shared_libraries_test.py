@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every shared library promises: its name, early binding, what it exports and needs."""
+"""The properties of every shared library: name, early binding, exports and dependencies."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ALWAYS = {
     "rclrt_workloads",
     "rclrt_yaml",
 }
-"""rclrt_rclcpp has one where rclcpp is."""
+"""Packages that have a library. That of rclrt_rclcpp is built only where rclcpp is."""
 
 BENEATH = {"c", "crypto", "fmt", "gcc_s", "m", "stdc++", "thread_db", "yaml-0", "z"}
-"""What libraries without ROS may need besides ours: docs/dependencies.md, and the compiler's."""
+"""The libraries that ours without ROS may need: docs/dependencies.md and the compiler's."""
 
-# A mangled name up to its outermost namespace: perhaps a vtable, typeinfo, thunk or guard of it,
-# perhaps local to a function, perhaps nested.
+# A mangled name up to its outermost namespace. It may be nested, local to a function, or that of a
+# vtable, typeinfo, thunk or guard.
 SCOPE = re.compile(
     r"_Z(?:T[VTIS]|GV|GR|T(?:h[n\d]+_|v[n\d]+_[n\d]+_|c.*?_))?[PKF]*Z*(?:N[VKrRO]*)?"
     r"(?P<scope>S[tabsiod]|\d+[A-Za-z_]\w*)"
@@ -42,14 +42,14 @@ FOR_LIBTHREAD_DB = {
     "ps_pdwrite",
     "ps_pglobal_lookup",
 }
-"""What libthread_db expects its user to export: proc_service.h of the C library."""
+"""The functions that a user of libthread_db must export: proc_service.h of the C library."""
 
 VAGUE = "WVu"
-"""The letters of nm for what every library may define, and the linker makes one of."""
+"""Letters of nm for vague linkage: several libraries may define such a symbol; one is used."""
 
 
 def libraries() -> dict[str, Path]:
-    """Our libraries by the name of their package. Those with __ in it are rosidl's, of messages."""
+    """Returns our libraries by package, without the libraries of messages (rosidl's, with __)."""
     return {
         path.name.removeprefix("lib").removesuffix(".so"): path
         for prefix in our_prefixes()
@@ -73,13 +73,13 @@ def manifest(package: str) -> ElementTree.Element:
 
 
 def dynamic(package: str, entry: str) -> list[str]:
-    """The values of a kind of entry in the library's dynamic section."""
+    """Returns the values of a kind of entry in the library's dynamic section."""
     section = output("readelf", "--dynamic", "--wide", LIBRARIES[package])
     return re.findall(rf"\({entry}\)\s+(.*)", section)
 
 
 def scope(symbol: str) -> str:
-    """rclrt, the name of a package, std, or the symbol itself: it is in none of these."""
+    """Returns the namespace (rclrt, a package or std), or the symbol if it is in none of these."""
     found = SCOPE.match(symbol)
     if found is None:
         return symbol
@@ -91,11 +91,11 @@ def scope(symbol: str) -> str:
 
 
 def unwanted(package: str, symbols: list[tuple[str, str]]) -> list[str]:
-    """Of exported symbols (letter of nm, name), those that are not ours.
+    """Returns the exported symbols (letter of nm, name) that must not be exported.
 
-    Ours are in the namespace rclrt, or that of the package. Instances of templates of the standard
-    library may be there, too, of vague linkage: libstdc++ declares its namespace visible, which
-    comes before -fvisibility=hidden. So does rclcpp with its classes.
+    Our own symbols are in the namespace rclrt, or in that of the package. Template instances of the
+    standard library with vague linkage are allowed, too: libstdc++ declares its namespace visible,
+    which overrides -fvisibility=hidden. rclcpp does the same with its classes.
     """
     names = []
     for letter, name in symbols:
@@ -115,7 +115,7 @@ def unwanted(package: str, symbols: list[tuple[str, str]]) -> list[str]:
         ("W", "_ZN5rclrt4yamleqERKNS_8PositionES3_", True),
         ("u", "_ZZNSt19_Sp_make_shared_tag5_S_tiEvE5__tag", True),
         ("W", "_ZNKSt6vectorIN5rclrt4NodeESaIS1_EE4sizeEv", True),
-        ("T", "_ZNSt6vectorIN5rclrt4NodeESaIS1_EE4sizeEv", False),  # nobody else has the same
+        ("T", "_ZNSt6vectorIN5rclrt4NodeESaIS1_EE4sizeEv", False),  # a strong definition
         ("T", "main", False),
         ("T", "sha256_of", False),
         ("T", "_Z7do_workv", False),
@@ -136,7 +136,7 @@ def test_every_library_is_there() -> None:
 @each_library
 def test_the_name_has_the_version_on_which_the_abi_depends(package: str) -> None:
     version = manifest(package).findtext("version") or ""
-    abi = ".".join(version.split(".")[:2])  # until 1.0.0 a minor version may change it
+    abi = ".".join(version.split(".")[:2])  # before 1.0.0 a minor version may change the ABI
     path = LIBRARIES[package]
     assert dynamic(package, "SONAME") == [f"Library soname: [{path.name}.{abi}]"]
     assert path.resolve().name == f"{path.name}.{version}"
@@ -149,7 +149,7 @@ def test_symbols_are_resolved_when_the_library_is_loaded(package: str) -> None:
 
 
 def test_the_client_library_is_never_unloaded() -> None:
-    """Its thread for signals lives as long as the process."""
+    """Its thread for signals runs until the process ends."""
     assert any("NODELETE" in flags for flags in dynamic("rclrt", "FLAGS_1"))
 
 
@@ -168,4 +168,4 @@ def test_a_package_without_ros_needs_no_library_of_it(package: str) -> None:
     if manifest(package).findtext("export/build_type") == "cmake":
         assert set(needed) <= BENEATH | ALWAYS - {"rclrt"}
     else:
-        assert "rclrt_executor" in needed  # the engine is shared, not linked in
+        assert "rclrt_executor" in needed  # the engine is a shared library, not linked statically

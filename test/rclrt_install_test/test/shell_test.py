@@ -19,7 +19,7 @@ GENEROUS_S = 600.0
 
 
 def setup_file() -> Path:
-    """The file to source: of a merged install folder, or of one with a folder for each package."""
+    """Returns the file to source, in a merged or in an isolated install folder."""
     prefix = prefix_of("rclrt_cli")
     for folder in (prefix, prefix.parent):
         if (folder / "local_setup.bash").is_file():
@@ -28,7 +28,7 @@ def setup_file() -> Path:
 
 
 def environment_before(home: Path) -> dict[str, str]:
-    """Of a user who has sourced ROS 2, and not yet the workspace."""
+    """Returns the environment of a user who has sourced ROS 2, but not yet the workspace."""
     environment = users_environment(home, [path / "lib" for path in ros_prefixes()])
     for variable in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH", "PATH", "PYTHONPATH"):
         kept = [
@@ -41,7 +41,7 @@ def environment_before(home: Path) -> dict[str, str]:
 
 
 class Terminal:
-    """An interactive bash that has read no file of the user, on a terminal of its own."""
+    """An interactive bash on its own terminal, without the user's startup files."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.screen = ""
@@ -55,7 +55,7 @@ class Terminal:
         os.write(self._descriptor, keys.encode())
 
     def wait_for(self, text: str) -> None:
-        """Returns when the terminal shows the text, since the last keys."""
+        """Waits until the terminal shows the text, counted from the last keys."""
         deadline = time.monotonic() + GENEROUS_S
         while text not in self.screen:
             assert time.monotonic() < deadline, (
@@ -86,7 +86,7 @@ def terminal(outside: Path) -> Iterator[Terminal]:
     reason="argcomplete is not installed",
 )
 def test_the_tabulator_completes_verbs_and_options(terminal: Terminal) -> None:
-    # The typed words have none of those that are waited for.
+    # The typed words do not contain the texts that the test waits for.
     terminal.type(f". '{setup_file()}'; echo sourced: $((40 + 2))\n")
     terminal.wait_for("sourced: 42")
     terminal.type("rclrt ana\t")

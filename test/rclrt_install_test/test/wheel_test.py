@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python wheel in an empty virtual environment, without ROS and without the sources.
 
-It needs scikit-build-core and tools/wheel. Without them it is skipped; with CI set, it fails.
+Needs scikit-build-core and tools/wheel. Without them the test is skipped; if CI is set, it fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from installed import ROOT, SYSTEM_PATH, our_prefixes, ros_prefixes, run
 
 BUILDER = ROOT / "tools/wheel"
 NO_BUILD_BACKEND = "scikit-build-core is not in"
-"""What tools/wheel says then, with the exit code 2."""
+"""Error of tools/wheel without it; the exit code is 2."""
 
 COMPILERS = {"libc", "libdl", "libgcc_s", "libm", "libpthread", "libstdc++"}
 """The only libraries that the wheel needs (wheel/README.md)."""
@@ -70,7 +70,7 @@ def build_wheel(directory: Path) -> Path:
 
 @dataclass(frozen=True)
 class Installation:
-    """A virtual environment that has the wheel and nothing else."""
+    """A virtual environment that has only the wheel."""
 
     venv: Path
     outside: Path
@@ -136,7 +136,7 @@ def test_assign_gives_each_node_a_core_of_its_own(installation: Installation) ->
     nodes = read(installation.work / "assigned.yaml")["nodes"]
     assert len({node["executor"] for node in nodes}) == 2
     answer = installation.run("rclrt", "analyze", "assigned.yaml", "--json")
-    # Alone on their cores, both chains take as long as their own work.
+    # Each chain is alone on its core, so its response time is its own work.
     assert bounds_of(answer) == {"steering": (2.0, "proved"), "planning": (6.0, "proved")}
 
 
@@ -145,7 +145,7 @@ def test_simulate_writes_a_run_and_report_its_page(installation: Installation) -
     installation.run(*command)
     out = installation.work / "out"
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    # Without offsets, all timers are released together: the bounds are reached.
+    # Without offsets, all timers are released at once, so the bounds are reached.
     worst = {chain["id"]: chain["response_ms"]["worst"] for chain in results["chains"]}
     assert worst == BOUNDS_MS
     assert [chain["missed"] for chain in results["chains"]] == [0, 0]

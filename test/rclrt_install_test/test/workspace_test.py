@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rclrt in somebody else's colcon workspace."""
+"""rclrt in a user's colcon workspace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from installed import build_jobs, our_prefixes, ros_prefixes, run, users_environ
 
 @pytest.fixture(scope="module")
 def workspace(outside: Path) -> Path:
-    """The built workspace."""
+    """Builds the workspace and returns its path."""
     shutil.copytree(CONSUMER / "workspace", outside / "src")
     environment = users_environment(outside / "home")
     environment["MAKEFLAGS"] = f"-j{build_jobs()}"
@@ -23,7 +23,7 @@ def workspace(outside: Path) -> Path:
 
 
 def run_program(workspace: Path, *command: object) -> str:
-    """Runs a command in a shell that has sourced the workspace, on top of what it is built on."""
+    """Runs a command in a shell that has sourced the workspace and its underlay."""
     libraries = [path / "lib" for path in (*our_prefixes(), *ros_prefixes())]
     return run(
         *("bash", "--norc", "-c", '. install/local_setup.bash && exec "$@"', "bash", *command),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints how late each chain of an application may end.
+// Prints the bound of the response time of each chain of an application.
 #include <cstdio>
 #include <rclrt/analysis/chain_bounds.hpp>
 #include <rclrt/model/parse.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a callback three times on the engine, which then stops.
+// Runs a callback three times on the engine; the third run stops it.
 #include <atomic>
 #include <cstdio>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does every workload once, and prints how many had the known result.
+// Runs every workload once, and prints how many gave the known result.
 #include <cstdio>
 #include <rclrt/workloads/workload.hpp>
 

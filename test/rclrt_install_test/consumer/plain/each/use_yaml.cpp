@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a time, and says what is wrong with a broken text.
+// Reads a time, and prints the error of an invalid text.
 #include <cstdio>
 #include <rclrt/yaml/document.hpp>
 #include <rclrt/yaml/milliseconds.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads two components, apart from each other, and lets each run the other's node.
+// Loads two components separately and lets each run the other's node.
 // Usage: host FIRST SECOND
 #include <dlfcn.h>
 

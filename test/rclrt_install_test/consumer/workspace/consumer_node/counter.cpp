@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publishes numbers until five of them have arrived. What is published before the publisher knows
-// of the subscription does not arrive.
+// Publishes numbers until five of them have arrived. A number that is published before discovery of
+// the subscription does not arrive.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
