@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the comments of headers: of each file, and of every public function.
+"""Checks the comments of headers: that of each file, and that of every public function.
 
-A header begins with the licence, then a comment (`//`) that says what is in it, then `#pragma
-once`.
+A header begins with the licence, then a comment (`//`) on its content, then `#pragma once`.
 
-The comment of a public function (headers in src/*/include) begins with what it does, verb first. A
-comment (`///`) of a function or function template begins
-with a verb in the third person: "Returns", "Waits until", "Throws". Comments of types, of values
-and of groups of declarations say what something is, and are left alone.
+A comment (`///`) of a public function or function template (headers in src/*/include) begins with a
+verb in the third person: "Returns", "Waits until", "Throws". Comments of types, of values and of
+groups of declarations describe what something is, and are not checked.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ NO_VERB = {
     *("Callbacks", "Digits", "Dumps", "Events", "Futures", "Instances", "Lines", "Messages"),
     *("Milliseconds", "Readers", "Responses", "Stretches", "Ticks", "Times", "Tokens"),
 }
-"""Words that end as a verb in the third person does, but are none or say nothing."""
+"""Words that end like a verb in the third person, but are no verb or have no content."""
 TYPE = re.compile(
     r"^\s*(template\s*<.*>\s*)?(requires .*)?(class|struct|enum|union|using|namespace|concept|"
     r"typedef|friend|static_assert|#|inline constexpr|constexpr|static constexpr|extern)\b"
@@ -32,7 +30,7 @@ TYPE = re.compile(
 
 
 def declaration(lines: list[str], index: int) -> str:
-    """The declaration that begins at a line, up to its end or body, without template heads."""
+    """Returns the declaration from a line up to its end or body, without template heads."""
     text = ""
     while index < len(lines) and not re.search(r"[;{]", text):
         text += " " + lines[index].split("//")[0].strip()

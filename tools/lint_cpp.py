@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy over our C++ files, and checks that every header compiles alone.
 
-Takes the compile commands of a finished build, so that both see what the compiler saw. What
-passed is remembered by content in <build>/lint, and not looked at again until it changes.
+Uses the compile commands of a finished build, so that both checks see the compiler's input. A file
+that passed is recorded by its content in <build>/lint, and checked again only after a change.
 Usage: lint_cpp.py BUILD_DIR [PATH_PREFIX...]
 """
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass
 class Check:
-    """One command that must succeed, for one file."""
+    """A command for one file that must succeed."""
 
     name: str
     command: list[str]
@@ -39,7 +39,7 @@ def is_ours(path: Path) -> bool:
 
 
 def single_files(entry: dict[str, str]) -> Iterator[dict[str, str]]:
-    """The entry of a file; of one that CMake made to compile several files at once, theirs."""
+    """Yields the entry of a file; for a unity source of CMake, the entries of its files."""
     source = Path(entry["file"])
     if not source.name.startswith("unity_") or is_ours(source) or not source.is_file():
         yield entry
@@ -53,10 +53,10 @@ def single_files(entry: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
-    """The compile commands of our own files, by the package's source directory.
+    """Returns the compile commands of our own files, by the package's source directory.
 
-    A file that another package compiles, too, counts with the flags of its own. Precompiled headers
-    are left out: each file must include what it uses.
+    A file that several packages compile has the flags of its own package. Precompiled headers are
+    left out, because each file must include what it uses.
     """
     packages: dict[Path, list[dict[str, str]]] = {}
     for database in sorted(build.glob("*/compile_commands.json")):
@@ -65,7 +65,7 @@ def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
         own = build / "lint" / database.parent.name
         own.mkdir(parents=True, exist_ok=True)
         for entry in entries:
-            # Nor is an option that only GCC has for clang-tidy.
+            # clang-tidy does not know options that only GCC has.
             entry["command"] = re.sub(
                 r" -Winvalid-pch -include \S+| -fno-gnu-unique", "", entry["command"]
             )
@@ -88,7 +88,7 @@ def tidy_checks(entries: list[dict[str, str]]) -> Iterator[Check]:
                 "clang-tidy",
                 "--quiet",
                 "--extra-arg=-Wno-unknown-warning-option",
-                # libstdc++'s own stable_sort uses what it deprecates.
+                # libstdc++'s stable_sort uses a function that libstdc++ deprecates.
                 "--extra-arg=-Wno-deprecated-declarations",
                 # The macros of benchmark.h use __COUNTER__.
                 "--extra-arg=-Wno-c2y-extensions",
@@ -100,9 +100,10 @@ def tidy_checks(entries: list[dict[str, str]]) -> Iterator[Check]:
 
 
 def header_checks(package: Path, entries: list[dict[str, str]]) -> Iterator[Check]:
-    """Each header, included twice by an otherwise empty file, with the flags of a file near it.
+    """Yields a check per header: an empty file includes it twice, with the flags of a nearby file.
 
-    Where the build compiles none of the sources beside a header, what both need is not installed.
+    If the build compiles no source beside a header, a dependency of both is not installed, and the
+    header is skipped.
     """
     compiled = {Path(entry["file"]) for entry in entries}
     for header in sorted(package.glob("**/*.hpp")):
@@ -136,7 +137,7 @@ def main(build: Path, prefixes: list[str]) -> int:
     (passed / "COLCON_IGNORE").touch()
 
     def run(check: Check) -> str | None:
-        """What is wrong, if anything."""
+        """Returns the error, or None if the check passed."""
         source = Path(check.command[-1])
         content = source.read_text() if source.is_file() else ""
         mark = passed / check.key(surroundings + content)

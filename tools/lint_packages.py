@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what a release needs of every package: package.xml, version, changelog, dependencies.
+"""Checks each package for a release: package.xml, version, changelog, dependencies.
 
-* Every package.xml is valid, and all have the same version; so does the `rclrt` command.
-* Every package has a CHANGELOG.rst that bloom can read, whose newest version is the package's; the
-  project's CHANGELOG.md has it too, of the same day.
-* Every dependency is a package of ours or stands in docs/dependencies.md, and what stands there is
-  used. The Debian packages named there are those that tools/setup installs.
-* docs/architecture.md names the packages of ours that each package in src uses.
-* Python modules import only packages of ours that their package.xml names, and tests neither
-  another test nor a conftest.py: what several need is in a module.
+* Every package.xml is valid. All packages and the `rclrt` command have the same version.
+* Every package has a CHANGELOG.rst that bloom can read. Its newest version is the package's. The
+  project's CHANGELOG.md has this version with the same day.
+* Every dependency is a package of ours or is listed in docs/dependencies.md. Each entry there is
+  used. The Debian packages listed there are those that tools/setup installs.
+* docs/architecture.md lists our packages that each package in src uses.
+* Python modules import only those of our packages that their package.xml lists. Tests import
+  neither another test nor a conftest.py: code that several tests need is in a module.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ def name_of(path: Path) -> str:
 
 
 def read_packages(problems: list[str]) -> dict[Path, Package]:
-    """Every valid package by its directory; what is wrong with the others goes to `problems`."""
+    """Returns every valid package by its directory. Adds the errors of the others to `problems`."""
     packages = {}
     manifests = (path for base in BASES for path in ROOT.glob(f"{base}/*/package.xml"))
     for manifest in sorted(manifests):
@@ -63,7 +63,7 @@ def version_problems(packages: dict[Path, Package], version: str) -> Iterator[st
 
 
 def released(version: str) -> str | None:
-    """The day that CHANGELOG.md gives for a version."""
+    """Returns the day of a version in CHANGELOG.md."""
     pattern = rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)$"
     found = re.search(pattern, CHANGELOG.read_text(), re.MULTILINE)
     return found[1] if found else None
@@ -78,7 +78,7 @@ def changelog_problems(directory: Path, package: Package) -> Iterator[str]:
     if title not in path.read_text().splitlines()[:2]:
         yield f"{name_of(path)}: expected the title {title!r}"
     try:
-        with contextlib.redirect_stderr(io.StringIO()) as complaints:  # docutils' own
+        with contextlib.redirect_stderr(io.StringIO()) as complaints:  # docutils' messages
             changelog = get_changelog_from_path(directory, package.name)
     except DuplicateVersionsException as error:
         yield f"{name_of(path)}: {error}"
@@ -99,7 +99,7 @@ def changelog_problems(directory: Path, package: Package) -> Iterator[str]:
 
 
 def table(heading: str) -> dict[str, str]:
-    """The first two columns of the table below a heading of docs/dependencies.md."""
+    """Returns the first two columns of the table below a heading of docs/dependencies.md."""
     _, _, text = DEPENDENCIES.read_text().partition(f"\n## {heading}\n")
     section = text.partition("\n## ")[0]
     return dict(re.findall(r"^\| `([^`]+)` \| ([^|]*?) \|", section, re.MULTILINE))
@@ -123,7 +123,7 @@ def dependency_problems(packages: dict[Path, Package]) -> Iterator[str]:
     installed = re.findall(r"[\w.+-]+", SETUP.read_text())
     for key, entry in debian.items():
         package = entry.strip("`")
-        if package not in installed and not package.startswith("python3-"):  # these come by pip
+        if package not in installed and not package.startswith("python3-"):  # pip installs these
             yield f"{name_of(DEPENDENCIES)}: {key} is Debian's {package}; tools/setup has no such"
 
 
@@ -169,7 +169,7 @@ def import_problems(packages: dict[Path, Package]) -> Iterator[str]:
 
 
 def tests_in(directory: Path) -> set[str]:
-    """The modules in a directory that pytest collects, and its conftest."""
+    """Returns the modules of a directory that pytest collects, and its conftest."""
     patterns = ("*_test.py", "test_*.py", "conftest.py")
     return {path.stem for pattern in patterns for path in directory.glob(pattern)}
 

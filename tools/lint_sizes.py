@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that no source file is longer than 400 lines and no function longer than 60.
 
-A function's lines are those from the line of its opening brace (C++) or of its `def` (Python) to
-its end. C++ is found by its indentation, which clang-format enforces.
+A function's lines are counted from its opening brace (C++) or its `def` (Python) to its end. C++
+functions are found by their indentation, which clang-format enforces.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def python_functions(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def cpp_functions(text: str) -> Iterator[tuple[int, str, int]]:
-    """Blocks at the indentation of functions: 0, or 2 and 4 within classes."""
+    """Yields blocks with the indentation of functions: 0, or 2 and 4 within classes."""
     open_blocks: list[tuple[int, int, str]] = []  # indentation, line, text
     for number, line in enumerate(text.splitlines(), 1):
         indentation = len(line) - len(line.lstrip())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the workflows of hosted CI: each is YAML, calls .ci/run, ends in time, names no host."""
+"""Checks the workflows of hosted CI: valid YAML, a call of .ci/run, a timeout, no host name."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-CHECK = ".ci/run"  # what a change must pass, here as anywhere
+CHECK = ".ci/run"  # the checks that a change must pass everywhere
 
 
 def problems_of(path: Path) -> Iterator[str]:
@@ -33,7 +33,7 @@ def problems_of(path: Path) -> Iterator[str]:
         steps = [step for step in job["steps"] if isinstance(step, dict)]
         if not any(str(step.get("run", "")).strip() == CHECK for step in steps):
             yield f"job {name} has no step that runs {CHECK}"
-    # YAML 1.1 takes the word `on` for true.
+    # YAML 1.1 reads the word `on` as true.
     if not (workflow.get("on") or workflow.get(True)):
         yield "does not say on what it runs"
 

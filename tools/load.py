@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the machine busy, as a shared or an overloaded one is.
+"""Loads the machine like a shared or an overloaded one.
 
-busy       two loops on each CPU at normal priority: everything gets a third of it
+busy       two loops on each CPU at normal priority: any other process gets a third of the CPU
 disturber  a SCHED_FIFO process on each CPU at priority 99 that takes 10 of each 100 ms, on all CPUs
-           at the same time, as a hypervisor does that runs somebody else
+           at the same time, like a hypervisor that runs another guest
 
-The loops end when they are ended, and when their parent does.
+The loops end when they are stopped, or when their parent ends.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ TAKEN_NS = 10_000_000
 PRIORITY = 99
 START_LIMIT_S = 60.0
 
-# What the loops of a CPU have used at the least, as a part of the time that passed: with less, the
-# tests ran on a machine that was not loaded. Half of what the disturber asks for; of the busy loops
-# less, as everything else may take more than its third by real-time priority.
+# Least share of a CPU's time that its loops must have used. With less, the machine was not loaded
+# during the tests. The share is half of the disturber's demand. It is lower for the busy loops,
+# because other processes may take more than their third by real-time priority.
 LEAST_SHARE = {"busy": 0.1, "disturber": 0.5 * TAKEN_NS / PERIOD_NS}
 
 _PR_SET_PDEATHSIG = 1
 
 
 class LoadError(Exception):
-    """What is wrong, and what to do."""
+    """An error of the load; the message says how to fix it."""
 
 
 def _end_with_parent(number: signal.Signals) -> None:
@@ -58,12 +58,12 @@ def _disturb() -> None:
 
 
 def _become(kind: str, cpu: int, parent: int) -> None:
-    """The child's life: ends with its parent, and never returns."""
+    """Runs the child, which ends with its parent. Never returns."""
     try:
         _end_with_parent(signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before prctl
+        if os.getppid() != parent:  # the parent ended before prctl
             os._exit(0)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the parent ends us
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the parent ends this process
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.sched_setaffinity(0, {cpu})
         if kind == "disturber":
@@ -90,7 +90,7 @@ def check_permission() -> None:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Throws LoadError if the process has ended."""
+    """Returns the CPU time of a process. Throws LoadError if it has ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -102,7 +102,7 @@ def _cpu_seconds(pid: int) -> float:
 
 
 class Load:
-    """Loads each CPU that this process may use, from `with` to its end."""
+    """Loads each CPU that this process may use, within the `with` block."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -111,7 +111,7 @@ class Load:
         self._used_before: dict[int, float] = {}
 
     def __enter__(self) -> Load:
-        """Returns when every loop runs. Throws LoadError if one cannot."""
+        """Starts the loops. Returns when each of them runs. Throws LoadError if one cannot."""
         if self._kind == "disturber":
             check_permission()
         parent = os.getpid()
@@ -135,7 +135,7 @@ class Load:
         return self
 
     def shares(self) -> dict[int, float]:
-        """Returns, for each CPU, the part of its time that the loops have used since they ran.
+        """Returns, for each CPU, the share of time that the loops have used since their start.
 
         Throws LoadError if a loop has ended.
         """
@@ -146,7 +146,7 @@ class Load:
         return {cpu: seconds / passed for cpu, seconds in used.items()}
 
     def check(self) -> str:
-        """Returns what the load took, in words. Throws LoadError if that was no load."""
+        """Returns the used shares as text. Throws LoadError if the load was too low."""
         shares = self.shares()
         least = LEAST_SHARE[self._kind]
         words = ", ".join(f"{share:.0%} of CPU {cpu}" for cpu, share in shares.items())
@@ -176,7 +176,7 @@ class Load:
         self._end()
 
 
-if __name__ == "__main__":  # the load alone, to look at one test under it, until it is ended
+if __name__ == "__main__":  # only the load, until it is stopped: to try one test under it
     if len(sys.argv) != 2 or sys.argv[1] not in KINDS:
         sys.exit(f"usage: {sys.argv[0]} {'|'.join(KINDS)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

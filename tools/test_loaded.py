@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every test on a busy machine, REPEAT times under each load, and says which ones fail.
+"""Runs every test on a loaded machine, REPEAT times under each load, and reports the failures.
 
 Settings: LOAD=busy|disturber (both), REPEAT=N (1), and those of tools/test.
 """
@@ -22,7 +22,7 @@ TOTALS = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped\s*")
 
 
 def settings() -> tuple[list[str], int]:
-    """Returns the loads and how often to run under each. Throws LoadError if a setting is wrong."""
+    """Returns the loads and the runs under each. Throws LoadError if a setting is wrong."""
     load = os.environ.get("LOAD", "")
     if load and load not in KINDS:
         raise LoadError(
@@ -35,7 +35,7 @@ def settings() -> tuple[list[str], int]:
 
 
 def failures(build: Path) -> list[str]:
-    """Returns the names of the tests that failed, as the result files of the last run say."""
+    """Returns the names of the failed tests, from the result files of the last run."""
     names = []
     for path in sorted(build.glob("*/Testing/*/Test.xml")):
         package = path.relative_to(build).parts[0]
@@ -50,7 +50,7 @@ def failures(build: Path) -> list[str]:
 
 
 def run_tests() -> tuple[int, ...]:
-    """Runs tools/test and shows what it prints. Returns passed, failed, skipped."""
+    """Runs tools/test and shows its output. Returns the counts of passed, failed, skipped tests."""
     totals = None
     with subprocess.Popen(
         [ROOT / "tools/test"],
@@ -65,8 +65,8 @@ def run_tests() -> tuple[int, ...]:
                 print(line, end="", flush=True)
                 if match := TOTALS.fullmatch(line):
                     totals = tuple(int(group) for group in match.groups())
-        except BaseException:  # Ctrl-C or SIGTERM: the tests end with us
-            # Not by SIGINT, which a job in the background ignores.
+        except BaseException:  # Ctrl-C or SIGTERM: the tests must end, too
+            # SIGINT would not work: a background job ignores it.
             os.killpg(process.pid, signal.SIGTERM)
             raise
     if totals is None:

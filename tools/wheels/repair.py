@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns the ROS 2 wheels in this virtual environment into a proper ROS 2 installation.
 
-Wheels carry traces of the machine that built them. After this script `find_package(rcl)`, message
+Wheels contain paths of the machine that built them. After this script, `find_package(rcl)`, message
 generation and linking need no special flags, programs need no LD_LIBRARY_PATH, and our packages
-need to know nothing about wheels. Run by tools/setup with the environment's Python, once.
+need no special case for wheels. tools/setup runs it once, with the environment's Python.
 """
 
 import re
@@ -19,7 +19,7 @@ LIB = PREFIX / "lib"
 SITE = Path(sysconfig.get_path("purelib"))
 LIBPYTHON = sysconfig.get_config_var("INSTSONAME")  # e.g. libpython3.11.so.1.0
 
-# What the CMake exports say about the build machine, and what it must say here.
+# Paths of the build machine in the CMake exports, and their replacements here.
 CMAKE_REWRITES = [
     # Python and NumPy headers, in the exports of every message package.
     (
@@ -27,7 +27,7 @@ CMAKE_REWRITES = [
         numpy.get_include(),
     ),
     (r"/opt/python/cp\d+-cp\d+/include/python3\.\d+", sysconfig.get_path("include")),
-    # What libfastdds and libtracetools link privately is bundled; a dependant need not find it.
+    # Private dependencies of libfastdds and libtracetools are bundled: dependants do not need them.
     (r"/usr/lib64/libtinyxml2\.so;", ""),
     (r"\\\$<\\\$<BOOL:1>:OpenSSL::SSL.*?>>;", ""),
     (r"find_package\(OpenSSL REQUIRED\)", ""),
@@ -50,7 +50,7 @@ esac
 
 
 def rewrite_cmake_exports() -> None:
-    """Replace paths of the build machine; fail when one of an unknown kind is left."""
+    """Replaces paths of the build machine. Fails if a path of an unknown kind is left."""
     for path in [*PREFIX.glob("share/**/*.cmake"), *LIB.glob("**/cmake/**/*.cmake")]:
         old = new = path.read_text()
         for pattern, replacement in CMAKE_REWRITES:
@@ -62,7 +62,7 @@ def rewrite_cmake_exports() -> None:
 
 
 def gather_bundled_libraries() -> None:
-    """Put the libraries bundled by auditwheel where every other one is (names hold a hash)."""
+    """Puts the libraries bundled by auditwheel beside the others (their names contain a hash)."""
     for path in sorted(SITE.glob("ros_*.libs/*.so*")):
         link = LIB / path.name
         if not link.is_symlink():
@@ -70,10 +70,10 @@ def gather_bundled_libraries() -> None:
 
 
 def set_run_paths() -> None:
-    """Let every library find the others by itself, and those with Python code libpython.
+    """Makes every library find the others, and the libraries with Python code find libpython.
 
-    DT_RPATH rather than DT_RUNPATH: it also serves what a library opens by name at run time
-    (type supports), and leaves the RPATH of the program in force for message packages of ours.
+    Uses DT_RPATH, not DT_RUNPATH: it also applies to libraries that are opened by name at run time
+    (type supports), and the program's RPATH stays in force for our own message packages.
     """
     ros_packages = [path.parent.name for path in PREFIX.glob("share/*/package.xml")]
     modules = [path for name in ros_packages for path in SITE.glob(f"{name}/**/*.so")]
@@ -95,7 +95,7 @@ def write_local_setup(distro: str) -> None:
 
 
 def check() -> None:
-    """The loader finds every library of the client library and of its middleware."""
+    """Checks that the loader finds all libraries of the client library and of its middleware."""
     for name in ("librcl.so", "librmw_fastrtps_cpp.so", "libtest_msgs__rosidl_generator_py.so"):
         output = subprocess.run(["ldd", "-r", LIB / name], capture_output=True, text=True)
         text = output.stdout + output.stderr
