@@ -6,7 +6,7 @@
     for task, found in zip(task_file.tasks, result.tasks, strict=True):
         print(task.id, found.response, found.schedulable)
 
-Times of tasks are whole ticks; `in_units` writes them as the file does.
+Times of tasks are whole ticks; `in_units` writes them in the file's unit.
 """
 
 from rclrt_analysis._native import (

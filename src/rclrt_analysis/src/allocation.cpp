@@ -100,8 +100,7 @@ std::vector<std::size_t> units(const Application& application, std::size_t cores
 std::vector<std::size_t> allocate(const Application& application,
                                   const std::vector<std::size_t>& units, std::size_t cores) {
   const auto load = loads(application, units);
-  std::vector<int> urgency(application.nodes.size(),
-                           -1);  // for each node, that of its most urgent chain
+  std::vector<int> urgency(application.nodes.size(), -1);  // of its most urgent chain
   for (const model::Chain& chain : application.chains) {
     int& most = urgency[units[application.callbacks[chain.callbacks.front()].node]];
     most = std::max(most, chain.priority);

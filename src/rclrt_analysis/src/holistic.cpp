@@ -85,8 +85,7 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
   for (const Ticks period : workload.period) {
     longest = std::max(longest, period);
   }
-  const Ticks limit =
-      product(longest, 20);  // responses that grow beyond this are taken as unbounded
+  const Ticks limit = product(longest, 20);  // beyond it, a response is taken as unbounded
   find_predecessors();
   for (int round = 0; round < kRounds; ++round) {
     find_flows();

@@ -23,8 +23,7 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
   priority = ceiling = std::vector<int>(n);
   if (order == Order::kPriority) {
     priority = app.effective_priorities();
-    ceiling = thread_levels(
-        app, model::ExecutorKind::kPerGroup);  // of each group, the highest of its callbacks
+    ceiling = thread_levels(app, model::ExecutorKind::kPerGroup);  // of each group's highest
   }
   for (std::size_t i = 0; i < n; ++i) {
     const model::Callback& callback = app.callbacks[i];

@@ -250,8 +250,8 @@ class SimulationEngine {
     return kind_of(executor) == ExecutorKind::kEdf ||
            kind_of(executor) == ExecutorKind::kEdfNonPreemptive;
   }
-  bool has_started_for_good(
-      Id executor) const {  // a started instance is not preempted by others of its executor
+  /// Returns whether a started instance is not preempted by others of its executor.
+  bool has_started_for_good(Id executor) const {
     return kind_of(executor) == ExecutorKind::kEdfNonPreemptive ||
            kind_of(executor) == ExecutorKind::kFixedPriorityNonPreemptive;
   }

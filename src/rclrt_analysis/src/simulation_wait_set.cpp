@@ -140,8 +140,8 @@ void SimulationEngine::pick_for_loop(Id thread) {
   executor.drawing = thread;
   Id entity = kNone;
   std::int64_t polling_ns = 0;
-  if (executor
-          .waits) {  // the wait ends: the set has what is ready of the entities asked for before it
+  // The wait ends: the set has what is ready of the entities asked for before it.
+  if (executor.waits) {
     executor.waits = false;
     fetch(executor);
     polling_ns = executor.stated->polling_ns;

@@ -39,11 +39,10 @@ struct RelyingBound {
 /// One path to a run of the chain's last callback: the release of a timer, and from there on
 /// callbacks of at least `level`, each of which releases the next one at its end.
 struct Way {
-  std::size_t timer{};  ///< index into Workload::timers
-  int level{};          ///< the lowest from that timer to the last callback
-  Ticks lag{};          ///< see Join; 0 for the chain itself
-  std::optional<std::size_t>
-      sync;  ///< the sync at which it joins the chain; absent for the chain itself
+  std::size_t timer{};              ///< index into Workload::timers
+  int level{};                      ///< the lowest from that timer to the last callback
+  Ticks lag{};                      ///< see Join; 0 for the chain itself
+  std::optional<std::size_t> sync;  ///< joins the chain there; absent for the chain itself
 };
 
 /// Bounds the time from the release of the chain's timer or event until its message is at the sync

@@ -215,8 +215,8 @@ double busiest_second(std::span<const Demand> demands, double background, double
   std::vector<double> least;
   std::ranges::transform(times, std::back_inserter(least), surplus);
   double most = 0;
-  std::deque<std::size_t>
-      within;  // minima of the second from `number` on: each is less than all later ones in it
+  // Minima of the second from `number` on: each is less than all later ones in it.
+  std::deque<std::size_t> within;
   std::size_t end = 1;
   for (std::size_t number = 0; number < times.size() && times[number] <= last; ++number) {
     for (; end < times.size() && times[end] <= times[number] + kPeriod; ++end) {

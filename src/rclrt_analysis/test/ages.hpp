@@ -13,8 +13,9 @@
 
 namespace rclrt::analysis::test {
 
-/// From each release of a chain to the end of the next instance that reaches its end: what an event
-/// right after the release waits for, and how old the data of this release is when it is replaced.
+/// Measures the time from each release of a chain to the end of the next instance that reaches its
+/// end. This is how long an event right after the release waits, and how old the data of this
+/// release are when they are replaced.
 class Ages : public SimulationObserver {
  public:
   explicit Ages(const model::Application& application)
@@ -40,7 +41,8 @@ class Ages : public SimulationObserver {
 
   std::int64_t worst(std::size_t chain) const { return worst_[chain]; }
 
-  /// When the release after the last one that has reached the chain's end was due, at the latest.
+  /// Returns the latest time at which the release after the last one that has reached the chain's
+  /// end was due.
   std::int64_t next_release(std::size_t chain) const {
     const model::Callback& first =
         application_.callbacks[application_.chains[chain].callbacks.front()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small applications, written down in the tests that use them. Times in milliseconds.
+// Builds small applications in the tests that use them. Times are in milliseconds.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,7 @@ class Builder {
                 double window = 1000) {
     return add(id, model::Sync{.topics = topics, .window = ms(window), .depth = 10}, wcet);
   }
-  /// A subscription of several topics that answers each on the topic "id/topic".
+  /// Adds a subscription of several topics that answers each on the topic "id/topic".
   Builder& shared(const std::string& id, const std::vector<std::string>& topics, double wcet) {
     add(id, model::Subscription{.topics = topics, .depth = 10}, wcet);
     model::Callback& callback = application_.callbacks.back();
@@ -51,7 +51,7 @@ class Builder {
     }
     return *this;
   }
-  /// Also publishes this topic.
+  /// Makes the last callback also publish this topic.
   Builder& publishes(const std::string& topic) {
     application_.callbacks.back().publishes.push_back(topic);
     return *this;

@@ -21,7 +21,7 @@ bool schedulable(std::vector<Task> tasks, const std::vector<int>& priorities, Po
   return analyse_tasks(tasks, policy).schedulable == Answer::kYes;
 }
 
-// Deadline monotonic puts c above b, which jitter has left too little time for.
+// Deadline monotonic puts c above b, but jitter leaves too little time for b there.
 TEST(AssignTasks, AudsleyFindsWhatDeadlineMonotonicDoesNot) {
   std::vector<Task> tasks(3);
   tasks[0] = {.id = "a", .wcet = 3, .period = 20, .deadline = 20, .jitter = 0};
@@ -146,13 +146,14 @@ TEST(Assign, PicasGivesEachCoreItsChainsAndEachChainItsPlaceInTheOrder) {
   EXPECT_EQ(found.start, "picas");
   EXPECT_EQ(found.evaluations, 2U);  // before and after
   EXPECT_FALSE(found.optimal);
-  // All of the chain that the file has above the other one, later callbacks above earlier ones.
+  // All callbacks of the file's chain are above those of the other one, and later callbacks above
+  // earlier ones.
   std::vector<int> priorities;
   for (std::size_t i = 0; i < 4; ++i) {
     priorities.push_back(found.application.effective_priority(i));
   }
   EXPECT_EQ(priorities, (std::vector<int>{3, 4, 1, 2}));
-  // The search finds that the short one has to be above.
+  // The search finds that the short chain has to be above.
   EXPECT_EQ(found.after.not_proved, 1U);
   EXPECT_EQ(assign(application, {.cpus = {0}}).after.not_proved, 0U);
   const Assignment two =
@@ -214,7 +215,7 @@ TEST(Assign, OverheadsCount) {
   const Overheads overheads{.dispatch = ms(0.5).count(), .timer_jitter = ms(1).count()};
   const auto found = assign(long_and_short(), {.overheads = overheads});
   EXPECT_EQ(found.before.not_proved, 1U);
-  EXPECT_DOUBLE_EQ(found.before.worst, 9.0 / 8);  // 6.5 + 1.5, a millisecond late
+  EXPECT_DOUBLE_EQ(found.before.worst, 9.0 / 8);  // 6.5 + 1.5, plus a millisecond of lateness
   EXPECT_EQ(found.after, quality(found.application, ExecutorKind::kPreemptive, overheads));
   EXPECT_LT(found.after.worst, found.before.worst);
 }

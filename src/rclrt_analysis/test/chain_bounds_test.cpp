@@ -16,7 +16,7 @@ std::vector<double> bounds_ms(const model::Application& application) {
   return result;
 }
 
-// Chains of one callback are tasks: Lehoczky 1990, example 3, where the worst job is a later one.
+// Chains of one callback are tasks: Lehoczky 1990, example 3, in which a later job is the worst.
 TEST(ChainBounds, ChainsOfOneCallbackHaveTheResponseTimesOfTasks) {
   const auto application = Builder()
                                .timer("a", 70, 26)
@@ -42,8 +42,8 @@ TEST(ChainBounds, NothingOvertakesAChainThatEndsWithinItsPeriod) {
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{3, 7}));
 }
 
-// b ends at 5 and c more urgent runs within: the end of b takes an instant after c, at 8, when the
-// next a is released.
+// b ends at 5, and c, which is more urgent, runs within b. So b's end is an instant after c's, at
+// 8, when the next a is released.
 TEST(ChainBounds, ACallbackReturnsAfterTheMoreUrgentOnesItReleased) {
   const auto application = Builder()
                                .timer("a", 8, 3)
@@ -72,7 +72,7 @@ TEST(ChainBounds, ACallbackReturnsAfterTheSchedulerThreadHasSeenToItsMessages) {
   EXPECT_EQ(bounds[0].bound, ms(8).count());
 }
 
-// What takes no time is there at one instant, and its messages are.
+// Callbacks without work run at one instant, and so all their messages are pending at once.
 TEST(ChainBounds, MessagesOfCallbacksWithoutWorkArePendingTogether) {
   const auto application = Builder()
                                .timer("a", 10, 0)
@@ -104,9 +104,9 @@ TEST(ChainBounds, APairMayBeCompleteBeforeTheReleaseThatBringsTheNextMessage) {
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{52, 52}));
 }
 
-// All released at 0: c ends at 2.6 + 3.5 + 3.5 + 0.4 = 10. d would end at 10.6, but a comes at 10
-// and 20 and b at 12. So the second c waits for d: it ends at 3 * 2.6 + 4 * 3.5 + 0.4 + 0.6 + 0.4
-// = 23.2, 11.2 after its release.
+// All are released at 0: c ends at 2.6 + 3.5 + 3.5 + 0.4 = 10. d would end at 10.6, but a is
+// released at 10 and 20, and b at 12. So the second c waits for d: it ends at 3 * 2.6 + 4 * 3.5 +
+// 0.4 + 0.6 + 0.4 = 23.2, which is 11.2 after its release.
 TEST(ChainBounds, WhatFollowsTheChainMayKeepTheProcessorBusyUntilItsNextRelease) {
   const auto application = Builder()
                                .timer("a", 10, 2.6)
@@ -123,7 +123,7 @@ TEST(ChainBounds, WhatFollowsTheChainMayKeepTheProcessorBusyUntilItsNextRelease)
   EXPECT_EQ(bounds_ms(application)[1], 11.2);
 }
 
-/// tau1 = {a, s} and tau2 = {b, s, c} share s, which runs for the messages of both, and c after it.
+/// tau1 = {a, s} and tau2 = {b, s, c} share s. s, and c after it, run for the messages of both.
 model::Application merged(double c) {
   return Builder()
       .timer("a", 4, 1)
@@ -180,8 +180,8 @@ TEST(ChainBounds, AGroupBlocksOnceByItsLongestLessUrgentMember) {
   EXPECT_EQ(bounds[0].why[1].kind, Contribution::Kind::kOwn);
 }
 
-// The chain dips to level 1 in its middle: all of level 1 and above interferes, and of mid's
-// two callbacks the first, at level 0, only hands over what it has started.
+// The chain goes down to level 1 in its middle, so all work of level 1 and above interferes. The
+// first of mid's two callbacks, at level 0, adds only the work that it has started.
 TEST(ChainBounds, TheLowestLevelOnTheWayCounts) {
   const auto application = Builder()
                                .timer("a", 20, 1)
@@ -213,7 +213,7 @@ TEST(ChainBounds, WhatFollowsTheLastCallbackDoesNotDelayIt) {
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 4}));
 }
 
-// Errata: an offset of 9.75 ms on tau3 of figure 5.7 makes 18.75 ms of the predicted 9.
+// Errata: with an offset of 9.75 ms on tau3 of figure 5.7, the predicted 9 ms become 18.75 ms.
 TEST(ChainBounds, ASyncOfTwoTimersOfUnknownPhaseMayWaitForAWindow) {
   model::Application application = example("fig_5_7");
   // Released together, as the thesis assumes and the file states.
@@ -263,12 +263,12 @@ TEST(ChainBounds, StatedOffsetsSayHowLongASyncWaits) {
   set_offset(application, 1, 0);
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{7, 7}));
   set_offset(application, 1, 4);
-  // a's message meets b's that comes 4 later; b's meets the next of a, 16 later, which is outside
-  // the window, or the one before.
+  // a's message meets b's, which arrives 4 later. b's message meets the previous one of a, or the
+  // next one 16 later, which is outside the window.
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{4 + 7, 7}));
 }
 
-// Within the window of 19.5 lie two releases of b; the first one comes less than 10 after a's.
+// Two releases of b are within the window of 19.5; the first one is less than 10 after a's.
 TEST(ChainBounds, ASyncWaitsNoLongerThanForTheNextMessage) {
   auto application = meeting(19.5);
   auto& other = std::get<model::Timer>(application.callbacks[1].trigger);
@@ -290,7 +290,7 @@ TEST(ChainBounds, TwoInputsFromOneTimerDoNotWait) {
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
 }
 
-// s2's other input comes through the sync s1 of a and b: each of the two may have set it going.
+// s2's other input arrives through the sync s1 of a and b: either of the two timers may trigger it.
 TEST(ChainBounds, AnInputThatComesThroughASyncIsFollowedToItsTimers) {
   const auto application = Builder()
                                .timer("a", 50, 1)
@@ -375,8 +375,8 @@ TEST(ChainBounds, AStallDelaysByItselfAndByWhatIsReleasedMeanwhile) {
   EXPECT_EQ(stalled[1].why.front().kind, Contribution::Kind::kInterference);
 }
 
-// The backlog of 50 ms is worked off by 50 + 2 ceil(w / 5) = w: 84, and the first release of then
-// waits longest.
+// The backlog of 50 ms is finished when w = 50 + 2 ceil(w / 5): at 84. The first release after the
+// stall waits longest.
 TEST(ChainBounds, AStallIsCountedOnceHoweverLongItsBacklogLasts) {
   const auto application = Builder().timer("a", 5, 2).chain("one", {"a"}, 0).done();
   const auto stalled =

@@ -13,8 +13,8 @@ namespace {
 
 using Priorities = std::vector<int>;
 
-/// Four timers of priority 40, 30, 20, 10. What a merge costs is the lower WCET by the deadline
-/// above it: 5 / 10, 1 / 50, 4 / 100.
+/// Four timers with the priorities 40, 30, 20 and 10. The cost of a merge is the WCET of the lower
+/// level divided by the deadline of the upper one: 5 / 10, 1 / 50, 4 / 100.
 model::Application four_levels() {
   return Builder()
       .timer("a", 10, 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an application states itself is no condition of its bounds; what queueing costs is counted
-/// under every kind; a chain without a bound says why.
+/// An application's own statements are no conditions of its bounds. The cost of queueing counts
+/// under every kind. A chain without a bound has a reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,7 +138,7 @@ TEST(Conditions, ASchedulerThreadOnTheCpuOfAnotherExecutorIsOne) {
                                 "(scheduler_cpus)"));
 }
 
-/// 0.05 ms for each instance that is queued while the first one runs: itself, and `others`.
+/// Each instance that is queued while the first one runs costs 0.05 ms: itself, and `others`.
 void expect_queueing(const model::Application& application, ExecutorKind kind, double work,
                      int instances) {
   const Overheads machine{.dispatch = 50'000};
@@ -165,12 +165,12 @@ TEST(Queueing, OfInstancesThatAreDueLaterIsAtTheCostOfWhateverRuns) {
                                   ExecutorKind::kPerGroup, ExecutorKind::kWorkshop}) {
     expect_queueing(application, kind, 2, 5);
   }
-  application.callbacks[4].deadline.reset();  // in the background: it is queued all the same
+  application.callbacks[4].deadline.reset();  // in the background: it is queued nevertheless
   expect_queueing(application, ExecutorKind::kEdf, 2, 5);
 }
 
 TEST(Queueing, OfTheChainsOwnLaterInstancesIsAtItsCost) {
-  // `act` of 0 ends after `map`: until then come the `sense` and `act` of 10 and of 20.
+  // `act` of 0 ends after `map`. Until then the `sense` and `act` of 10 and of 20 arrive.
   model::Application application = Builder()
                                        .timer("sense", 10, 0.5)
                                        .priority(5)

@@ -17,7 +17,7 @@ std::vector<std::optional<CounterExample>> search(
                                {.executor = executor, .effort = {.instances = 200'000}});
 }
 
-/// Fails when a miss is none or cannot be seen again.
+/// Fails if the example is no miss, or does not reproduce it.
 void expect_replays(const model::Application& application, const CounterExample& example) {
   EXPECT_GT(example.response_ns, application.chains[example.chain].deadline.count());
   EXPECT_EQ(replay(application, example), example.response_ns);
@@ -42,8 +42,8 @@ TEST(CounterExample, TwoChainsOfTooMuchWork) {
   expect_replays(application, *found[1]);
 }
 
-// Released together, a runs 0 to 1. Only when the group's less urgent member has just started does
-// a wait: 5 + 1 - 1 ns.
+// Released together, a runs from 0 to 1. a waits only if the group's less urgent member has just
+// started: 5 + 1 - 1 ns.
 TEST(CounterExample, ABlockedChainNeedsTheRightOffsets) {
   const auto application = Builder()
                                .timer("a", 10, 1)
@@ -73,7 +73,8 @@ TEST(CounterExample, StatedOffsetsAreKept) {
   EXPECT_FALSE(search(application)[1]);
 }
 
-/// What makes the response of `application`'s only chain too long, which else is in time.
+/// Returns the response of the counter-example of the only chain, which is in time without
+/// `overheads`.
 std::int64_t response_with(const model::Application& application, ExecutorKind executor,
                            const Overheads& overheads) {
   EXPECT_FALSE(search(application, executor)[0]);
@@ -116,7 +117,7 @@ TEST(CounterExample, MessagesTakeTheirTimeWithinAndBetweenExecutors) {
   EXPECT_EQ(response_with(pair, ExecutorKind::kPreemptive, machine), ms(4).count());
 }
 
-// Only when the first release is late and the second is not, b meets both: 1 + 4 + 4.
+// b meets both releases only if the first one is late and the second is not: 1 + 4 + 4.
 TEST(CounterExample, SomeTimersAreLateAndOthersNot) {
   const auto application =
       Builder().timer("a", 10, 4).timer("b", 40, 1).chain("b", {"b"}, 1, 8.5).done();
@@ -228,7 +229,7 @@ TEST(TaskCounterExample, EachPolicyHasItsOwnSchedule) {
   std::vector<Task> tasks(2);
   tasks[0] = {.id = "a", .wcet = 2, .period = 6, .deadline = 4, .priority = 2};
   tasks[1] = {.id = "b", .wcet = 4, .period = 12, .deadline = 12, .priority = 1};
-  // Only where b runs to its end does a wait for it: 4 - 1 + 2.
+  // a waits for b only if b runs to its end: 4 - 1 + 2.
   EXPECT_FALSE(find_counter_examples(tasks, Policy::kFpPreemptive, {true, true}, kLittle)[0]);
   EXPECT_FALSE(find_counter_examples(tasks, Policy::kEdf, {true, true}, kLittle)[0]);
   for (const Policy policy : {Policy::kFpNonpreemptive, Policy::kEdfNonpreemptive}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// When the next release finds an instance running: its callback returns after the more urgent ones
-/// that it has released.
+/// A release may find the previous instance running, because a callback returns after the more
+/// urgent ones that it has released.
 #include <gtest/gtest.h>
 
 #include "application_builder.hpp"
@@ -9,7 +9,8 @@
 namespace rclrt::analysis {
 namespace {
 
-/// x 5 of 20 above all; a 1 of 10 drops while it runs, and releases b, which is more urgent.
+/// x takes 5 of 20 above all others. a takes 1 of 10, drops releases while it runs, and releases b,
+/// which is more urgent.
 model::Application publisher_that_is_preempted(double wcet_of_b) {
   model::Application application = Builder()
                                        .timer("x", 20, 5)
@@ -24,7 +25,7 @@ model::Application publisher_that_is_preempted(double wcet_of_b) {
   return application;
 }
 
-// x, a and b take 10 together, and then a returns: the release at 10 may find it running.
+// x, a and b take 10 together, and then a returns. So the release at 10 may find a running.
 TEST(Drops, AReleaseAtTheVeryEndOfAMoreUrgentSuccessorFindsThePublisherRunning) {
   const auto application = publisher_that_is_preempted(4);
   EXPECT_EQ(queue_bounds(application)[1].pending, 2);

@@ -26,8 +26,8 @@ Responses responses(const TaskSetResult& result) {
   return all;
 }
 
-/// Every job released at offset + k T, in steps of one tick, over `length`: the longest response.
-/// Ties go against the observed task.
+/// Returns the longest responses over `length`, with each job released at offset + k T, in steps of
+/// one tick. Ties are decided against the observed task.
 Responses observed(const std::vector<Task>& set, const std::vector<Ticks>& offsets, bool preemptive,
                    Ticks length) {
   constexpr auto kNone = static_cast<std::size_t>(-1);
@@ -71,7 +71,8 @@ Responses observed(const std::vector<Task>& set, const std::vector<Ticks>& offse
   return worst;
 }
 
-// Buttazzo, "Hard Real-Time Computing Systems", chapter 4: EDF meets what rate monotonic misses.
+// Buttazzo, "Hard Real-Time Computing Systems", chapter 4: EDF meets deadlines that rate monotonic
+// misses.
 TEST(Edf, MeetsWhatRateMonotonicMisses) {
   EXPECT_EQ(edf_demand_test(tasks({{2, 5}, {4, 7}})), Answer::kYes);
 }
@@ -95,7 +96,7 @@ TEST(Edf, BlockingOfATaskCountsFromItsDeadlineOn) {
   EXPECT_EQ(edf_demand_test(set), Answer::kNo);
 }
 
-// Random small sets, every phasing run tick by tick. The schedule from the synchronous release
+// Random small sets; every phasing runs tick by tick. The schedule from the synchronous release
 // decides the preemptive case: Liu and Layland 1973, theorem 7.
 TEST(Edf, NoPhasingIsWorseThanTheBound) {
   std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same sets each time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Events: bounded as if they came as often as they may, simulated as they come.
+/// Events: their bounds assume the highest rate; a simulation uses the actual one.
 #include <gtest/gtest.h>
 
 #include "application_builder.hpp"
@@ -52,7 +52,7 @@ TEST(Events, HaveAReactionAfterTheirLongestInterval) {
   EXPECT_EQ(bound.reaction, ms(40 + 3).count());
 }
 
-// A message of the other timer waits for an event as long as the window.
+// A message of the other timer waits for an event for up to the window.
 TEST(Events, InASyncComeWheneverTheWindowLets) {
   model::Application application = Builder()
                                        .timer("a", 10, 1)
@@ -70,8 +70,8 @@ TEST(Events, InASyncComeWheneverTheWindowLets) {
   EXPECT_FALSE(bound.reaction) << "a message of a may find no partner";
 }
 
-// It waits for the timer's next release as a timer's message of the same interval does, be the
-// window shorter than the interval or longer.
+// An event waits for the timer's next release like a timer's message of the same interval, with a
+// window shorter or longer than the interval.
 TEST(Events, InASyncWaitForTheNextReleaseOfATimer) {
   for (const double window : {8.0, 25.0}) {
     model::Application application = Builder()

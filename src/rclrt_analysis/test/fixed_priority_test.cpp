@@ -38,8 +38,9 @@ TEST(FixedPriority, LehoczkyExampleThreeHasItsWorstJobLate) {
   EXPECT_EQ(preemptive(tasks({{26, 70}, {62, 100}})), (Responses{26, 118}));
 }
 
-// By hand: A runs from 0 to 2 and 4 to 6, B from 2 to 4. The third one needs no time, but gets the
-// core for the first time at 6; at 4, where the work released before is done, A is back.
+// By hand: A runs from 0 to 2 and from 4 to 6, B from 2 to 4. The third task needs no time, but
+// gets the core for the first time at 6: at 4, when the work released before is done, A is released
+// again.
 TEST(FixedPriority, ATaskThatNeedsNoTimeWaitsForAMomentOfTheCore) {
   const auto all = preemptive(tasks({{2, 4}, {2, 8}, {0, 100}}));
   EXPECT_GE(all[2].value(), 6);
@@ -78,7 +79,7 @@ TEST(FixedPriority, ButtazzoRateMonotonicMissesWhatEdfMeets) {
   EXPECT_EQ(result.schedulable, Answer::kNo);
 }
 
-// Fails the bound of Liu and Layland, and holds.
+// The set fails the bound of Liu and Layland, but is schedulable.
 TEST(FixedPriority, ExactAnalysisAcceptsWhatTheLoadBoundRejects) {
   EXPECT_EQ(preemptive(tasks({{40, 100}, {40, 150}, {100, 350}})), (Responses{40, 80, 300}));
 }
@@ -138,7 +139,7 @@ TEST(FixedPriority, BlockingDelaysOneTaskOnly) {
   EXPECT_EQ(preemptive(set), (Responses{6, 5}));
 }
 
-// The thesis takes equal priorities as strict; its executors serve them in order of release.
+// The thesis treats equal priorities as strict; its executors serve them in order of release.
 TEST(FixedPriority, TasksOfOneLevelDelayEachOther) {
   auto set = tasks({{3, 10}, {4, 10}});
   set[0].priority = set[1].priority;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Mutated task sets and counter-examples, the same every time: any bytes give an answer or located
-/// errors. RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED ask for more and for other texts.
+/// Mutated task sets and counter-examples, the same in every run: any bytes give an answer or
+/// located errors. RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED select more texts and other ones.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -110,7 +110,7 @@ TEST(Fuzz, ACounterExampleReplaysOrHasLocatedErrors) {
     }
     ++accepted;
     if (read.example->horizon_ns > 1'000'000'000) {
-      continue;  // an honest hour takes its time
+      continue;  // a valid hour takes its time
     }
     try {
       replay(application, *read.example);

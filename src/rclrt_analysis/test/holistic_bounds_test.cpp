@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds where each callback is bounded by itself: EDF, wait sets, several executors.
+/// Bounds of callbacks by themselves: EDF, wait sets, several executors.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,8 +20,8 @@ std::vector<double> bounds_ms(const model::Application& application, ExecutorKin
   return result;
 }
 
-/// Buttazzo, "Hard real-time computing systems", section 4.4: (2, 5) and (4, 7), which rate
-/// monotonic misses.
+/// Buttazzo, "Hard real-time computing systems", section 4.4: rate monotonic misses a deadline of
+/// (2, 5) and (4, 7).
 model::Application buttazzo() {
   return Builder()
       .timer("a", 5, 2)
@@ -31,7 +31,8 @@ model::Application buttazzo() {
       .done();
 }
 
-// U = 2/5 + 4/7 = 0.971: EDF meets all deadlines. A job of a waits for one of b that is due before.
+// U = 2/5 + 4/7 = 0.971: EDF meets all deadlines. A job of a waits for a job of b that is due
+// before it.
 TEST(HolisticBounds, UnderEdfTasksHaveTheirResponseTimes) {
   EXPECT_EQ(bounds_ms(buttazzo(), ExecutorKind::kEdf), (std::vector<double>{4, 6}));
 }
@@ -47,12 +48,12 @@ TEST(HolisticBounds, UnderEdfAStatedDeadlineDecidesAndOthersRunInTheBackground) 
   // a and b have their periods for deadlines; a2 has none. One b at most delays the whole chain.
   EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf), (std::vector<double>{2 + 1 + 3, 5}));
   application.callbacks[1].deadline = ms(4);
-  // a2's deadline, from its release, is before that of any b that may still be there.
+  // a2's deadline, counted from its release, is before that of any b that may still be pending.
   EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf)[1], 6);
 }
 
-// The group's ceiling is a's relative deadline: c of the same group may have started, though it is
-// due later. So may not b.
+// The group's ceiling is a's relative deadline. c, of the same group, may have started although it
+// is due later; b may not.
 TEST(HolisticBounds, UnderEdfAGroupBlocksOnceByALaterDeadline) {
   const auto application = Builder()
                                .timer("a", 10, 1)
@@ -68,8 +69,8 @@ TEST(HolisticBounds, UnderEdfAGroupBlocksOnceByALaterDeadline) {
   EXPECT_EQ(bounds[1], 1 + 2 + 3);
 }
 
-// One ready set may have begun an instant before the timer is due: 4 + 3, and the next one, with
-// itself. By the busy period: all three once, 9.
+// One ready set may have begun an instant before the timer is due: 4 + 3. The next set, with the
+// timer itself, follows. By the busy period: all three once, 9.
 TEST(HolisticBounds, InAWaitSetTheCurrentReadySetAndTheNextAreWaitedFor) {
   const auto application =
       Builder().timer("a", 40, 2).timer("b", 50, 4).timer("c", 60, 3).chain("one", {"a"}, 0).done();
@@ -84,7 +85,7 @@ TEST(HolisticBounds, InAWaitSetAFrequentCallbackRunsOnceInEachReadySet) {
   EXPECT_EQ(bounds_ms(application, ExecutorKind::kWaitSet), (std::vector<double>{5 + 2 * 2}));
 }
 
-// Under either executor the stall and both callbacks are before the end of b.
+// Under either executor the stall and both callbacks precede the end of b.
 TEST(HolisticBounds, AStallCountsOnceInABusyTime) {
   for (const ExecutorKind executor : {ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
     const auto application =
@@ -132,8 +133,8 @@ TEST(HolisticBounds, CallbacksInAnotherExecutorThanTheirNodeAreBoundedThere) {
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
 }
 
-// b becomes ready up to 2.4 late (2 for a, 0.4 for the hop), so two of it may come within 18: what
-// is below it, d, meets both.
+// b becomes ready up to 2.4 late (2 for a, 0.4 for the hop), so two instances may arrive within 18:
+// d, which is below b, meets both.
 TEST(HolisticBounds, WhatComesFromAnotherCpuHasJitter) {
   model::Application application = two_cpus();
   model::Callback below = application.callbacks[2];
@@ -152,7 +153,7 @@ TEST(HolisticBounds, WhatComesFromAnotherCpuHasJitter) {
   EXPECT_EQ(chain_bounds(application)[1].bound, ms(22).count());
 }
 
-// Levels of either executor have the highest priorities: b and c of "two" against a of "one".
+// Both executors have levels at the highest priorities: b and c of "two" against a of "one".
 TEST(HolisticBounds, ExecutorsOnOneCpuInterfere) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
@@ -164,7 +165,7 @@ TEST(HolisticBounds, ExecutorsOnOneCpuInterfere) {
   EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive), (std::vector<double>{6}));
 }
 
-// The executors are connected as 2 - 1 and 1 - 0: all three belong together.
+// The executors are connected as 2 - 1 and 1 - 0: all three are one component.
 TEST(HolisticBounds, AChainThatComesBackPaysForEachHop) {
   model::Application application = Builder()
                                        .timer("a", 20, 1)
@@ -192,13 +193,13 @@ TEST(HolisticBounds, AChainThatComesBackPaysForEachHop) {
             (std::vector<double>{1 + 0.5 + 2 + 0.5 + 2}));
 }
 
-// Both threads may have just begun a polling point that finds nothing; then a, or b and c, with a
-// polling point after each.
+// Both threads may have just begun a polling point that finds no work. Then a runs, or b and c,
+// with a polling point after each.
 TEST(HolisticBounds, WaitSetsOnOneCpuPollEachForItself) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
   const auto bounds = bounds_ms(application, ExecutorKind::kWaitSet, {.polling = ms(0.1).count()});
-  // One busy period of both: what each has to do, a polling point after each instance, and one for
+  // One busy period of both threads: their work, a polling point after each instance, and one for
   // each thread before.
   EXPECT_EQ(bounds, (std::vector<double>{2 + 3 + 1 + 3 * 0.1 + 2 * 0.1}));
 }
@@ -216,7 +217,7 @@ TEST(HolisticBounds, MessagesBetweenProcessesNeedTheMiddlewareAboveAllCallbacks)
   application.nodes.push_back({.name = "other", .name_space = "/", .executor = 1});
   application.callbacks[1].node = 1;
   const auto verdict = [&] { return chain_bounds(application).front().verdict; };
-  EXPECT_EQ(verdict(), Verdict::kProved);  // within a process the publisher hands it over
+  EXPECT_EQ(verdict(), Verdict::kProved);  // within a process the publisher hands the message over
   application.executors[1].process = "far";
   EXPECT_EQ(verdict(), Verdict::kConditional);
   application.threads = {{"middleware", {.policy = model::Policy::kFifo, .priority = 95}}};
@@ -225,8 +226,9 @@ TEST(HolisticBounds, MessagesBetweenProcessesNeedTheMiddlewareAboveAllCallbacks)
   EXPECT_EQ(verdict(), Verdict::kProved);
 }
 
-// Chain a, b, c of 1 each goes to the other executor and back; x of 2 is there, too. All of it is
-// 5, during which the CPU is never idle; by itself each callback would be bounded by the rest.
+// Chain a, b, c of 1 each goes to the other executor and back; x of 2 is on the same CPU. All of
+// this is 5, during which the CPU is never idle. By itself, each callback would be bounded by the
+// rest.
 TEST(HolisticBounds, AChainThroughExecutorsOfOneCpuEndsWithItsBusyPeriod) {
   auto application = Builder()
                          .timer("a", 20, 1)
@@ -271,8 +273,8 @@ model::Application two_segments(double period) {
   return application;
 }
 
-// On each CPU the chain waits once for what else is there: 3 on the one, 4 and 4 on the other. f
-// waits for one d and e, and for those which come while it does.
+// On each CPU the chain waits once for the other work: 3 on the one, 4 and 4 on the other. f waits
+// for one d and e, and for those that arrive meanwhile.
 TEST(HolisticBounds, CallbacksOfOneCpuHaveOneBusyPeriod) {
   for (const ExecutorKind executor : {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
                                       ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
@@ -287,15 +289,15 @@ TEST(HolisticBounds, CallbacksOfOneCpuHaveOneBusyPeriod) {
   EXPECT_EQ(bound.why[1].total, ms(3).count());
 }
 
-// Messages are 0 to 40 on their way, every 10, so five may come at once. The last of these waits
-// longest but was the least on its way; the worst is the first: 3 on its CPU, 40 on its way, then
-// 4 for f, 2 for its own e, and 2 for each of seven d that may be there by then.
+// Messages take 0 to 40, one every 10, so five may arrive at once. The last of these waits longest,
+// but had the shortest latency. The first is the worst: 3 on its CPU, 40 of latency, then 4 for f,
+// 2 for its own e, and 2 for each of the seven d that may be pending by then.
 TEST(HolisticBounds, AMessageThatWaitsBehindOthersWasNotLateItself) {
   const Overheads hop{.far = {.min = 0, .max = ms(40).count()}};
   EXPECT_EQ(bounds_ms(two_segments(10), ExecutorKind::kPreemptive, hop)[0], 3 + 40 + 4 + 2 + 7 * 2);
 }
 
-// Two EDF executors on one CPU have no bound, also not where one callback releases the other.
+// Two EDF executors on one CPU have no bound, even if one callback releases the other.
 TEST(HolisticBounds, SegmentsUnderEdfAreThoseOfCpusWithOneExecutor) {
   auto application = two_segments(50);
   application.executors[1].cpus = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whoever waits for a long answer can end the work: what Between throws comes through.
+/// A caller can end long work: an exception of InterruptCheck passes through.
 #include <gtest/gtest.h>
 
 #include <vector>

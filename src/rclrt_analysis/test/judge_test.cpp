@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine adds to a bound is in the verdict.
+// The overheads of a machine are part of the verdict.
 #include "rclrt/analysis/judge.hpp"
 
 #include <gmock/gmock.h>

@@ -21,7 +21,8 @@ namespace {
 constexpr std::array kExecutors{ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
                                 ExecutorKind::kEdf, ExecutorKind::kWaitSet};
 
-/// `more` makes something of the application or the machine longer.
+/// Expects that bounds do not become shorter when `more` makes a time of the application or the
+/// machine longer.
 void expect_monotone(
     const std::function<void(RandomApplication&, model::Application&, Overheads&)>& more) {
   std::size_t grown = 0;
@@ -69,7 +70,7 @@ TEST(Monotone, ChainBoundsInTheJitterOfTimers) {
   });
 }
 
-// Only what is in a group with the chain blocks it.
+// Only a callback in a group with the chain blocks it.
 TEST(Monotone, ChainBoundsInTheBlockingByAGroup) {
   expect_monotone([](RandomApplication& random, model::Application& application, Overheads&) {
     for (model::Callback& callback : application.callbacks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PiCAS's published bounds: what they are, when no response is longer, and an application for
-/// each reason that makes them unsafe in which the simulation is.
+/// PiCAS's published bounds: their values, the cases in which no response is longer, and for each
+/// reason that makes them unsafe an application with a longer response in the simulation.
 #include "rclrt/analysis/picas_bounds.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,8 @@ struct Place {
   int top_priority;
 };
 
-/// Executors at these places, and who is not on the first of them.
+/// Returns the application with executors at these places; `executor_of` has the callbacks that are
+/// not in the first executor.
 model::Application placed(const Builder& builder, const std::vector<Place>& places,
                           const std::map<std::string, std::size_t>& executor_of) {
   model::Application result = builder.done();
@@ -59,7 +60,7 @@ void start_at(model::Application& application, const std::string& id, double off
   }
 }
 
-/// The longest response of the first chain.
+/// Returns the longest response of the first chain.
 Ticks longest(const model::Application& application, double horizon = 2000) {
   const auto simulated = simulate(simulated_system(application, ExecutorKind::kPicas),
                                   {.horizon_ns = ms(horizon).count()});
@@ -68,8 +69,8 @@ Ticks longest(const model::Application& application, double horizon = 2000) {
 
 Ticks in_ns(double time) { return ms(time).count(); }
 
-/// The first chain's bound, which a response exceeds for this reason; that of chain_bounds() is not
-/// exceeded.
+/// Expects that a response exceeds the first chain's bound for this reason, and none that of
+/// chain_bounds().
 void expect_unsafe(const model::Application& application, double bound, const std::string& reason,
                    double horizon = 2000) {
   const PicasBound found = picas_bounds(application).front();
@@ -103,13 +104,14 @@ TEST(PicasBounds, AreThoseOfTheRecurrenceOnOneCpu) {
   for (const PicasBound& each : found) {
     EXPECT_THAT(each.unsafe, IsEmpty());
   }
-  // With `high` in a more urgent executor, and `low` in a less urgent one, which blocks nobody.
+  // `high` is in a more urgent executor, and `low` in a less urgent one, where it does not block a.
   const auto apart = placed(one, {{0, 80}, {0, 90}, {0, 70}}, {{"high", 1}, {"low", 2}});
   EXPECT_EQ(picas_bounds(apart)[0].bound, in_ns(3 + 2));
   EXPECT_EQ(picas_bounds(apart)[1].bound, in_ns(2));
 }
 
-// While a is pending, the timer below it cannot run again: what it starts above a counts once.
+// While a is pending, the timer below it cannot run again: callbacks above a that it releases count
+// once.
 TEST(PicasBounds, CountOnceWhatALessUrgentTimerStarts) {
   const Builder builder = Builder()
                               .timer("a", 100, 30)
@@ -247,8 +249,7 @@ TEST(PicasBounds, AddOnePeriodForAllEarlierInstances) {
   expect_unsafe(application, 16 + 10, "longer than its period");
 }
 
-// Of a chain whose last callback has no time left the first ones come with each period all the
-// same.
+// If a chain's last callback gets no CPU time, its first callbacks still run once in each period.
 TEST(PicasBounds, TakeAChainThatNeedsMoreThanItsPeriodForASlowerOne) {
   const auto application = Builder()
                                .timer("a", 203, 10)
@@ -263,7 +264,7 @@ TEST(PicasBounds, TakeAChainThatNeedsMoreThanItsPeriodForASlowerOne) {
   expect_unsafe(application, 20 + 10 + 2 * 2, "'t' counts once for the work of its chain", 20'000);
 }
 
-// What is released at the very end of the bound comes before a callback that takes no time.
+// A callback without work waits for instances that are released at the very end of the bound.
 TEST(PicasBounds, LeaveOutWhatIsReleasedAtTheirEnd) {
   const auto application = Builder()
                                .timer("a", 100, 0)

@@ -51,7 +51,7 @@ std::vector<std::int64_t> worst_of(const model::Application& application, Execut
   return result;
 }
 
-/// A third callback, as urgent as "high", goes to an executor of its own on the same CPU.
+/// A third callback, as urgent as "high", is in an executor of its own on the same CPU.
 model::Application two_executors(int priority_of_third) {
   model::Application result = two_timers();
   result.executors.push_back({.name = "second", .cpus = {0}});
@@ -92,7 +92,7 @@ TEST(Picas, TheExecutorWithTheMoreUrgentCallbackPreemptsTheOther) {
   const model::Application above = two_executors(3);
   EXPECT_EQ(worst_of(above, ExecutorKind::kPicas)[2], ms(4).count());
   EXPECT_EQ(bounds_of(above, ExecutorKind::kPicas)[2], ms(4).count());
-  // The other way round even the least urgent callback of the first one comes before it.
+  // The other way round, even the least urgent callback of the first executor precedes it.
   const model::Application below = two_executors(0);
   EXPECT_EQ(worst_of(below, ExecutorKind::kPicas)[2], ms(4 + 10 + 2).count());
   EXPECT_GE(bounds_of(below, ExecutorKind::kPicas)[2], ms(4 + 10 + 2).count());
@@ -116,8 +116,9 @@ TEST(Preemptive, StatedPrioritiesOfExecutorsDecide) {
   EXPECT_GE(bounds_of(application, ExecutorKind::kPreemptive)[2], ms(4 + 10 + 2).count());
 }
 
-/// Instances of one callback that become ready at one time may run in any order; and who keeps the
-/// time of a late timer that does not catch up depends on the executor.
+/// Returns whether all executors have the same schedule. They may differ in two cases: instances of
+/// one callback that become ready at one time may run in any order; and which thread handles a late
+/// timer without catch-up depends on the executor.
 bool has_one_schedule(const model::Application& application) {
   return std::ranges::all_of(application.callbacks, [](const model::Callback& callback) {
     const auto* timer = std::get_if<model::Timer>(&callback.trigger);
@@ -126,7 +127,7 @@ bool has_one_schedule(const model::Application& application) {
   });
 }
 
-/// fp_nonpreemptive has a simulation of its own: threads that nothing preempts.
+/// fp_nonpreemptive has its own simulation: threads that are never preempted.
 TEST(Picas, IsFixedPriorityWithoutPreemptionInOneExecutor) {
   const std::uint64_t graphs = test::trials(1000);
   std::uint64_t compared = 0;
@@ -134,7 +135,7 @@ TEST(Picas, IsFixedPriorityWithoutPreemptionInOneExecutor) {
     RandomGraph random(seed);
     model::Application application = random.make_graph();
     const auto count = application.callbacks.size();
-    for (std::size_t i = 0; i < count; ++i) {  // all different: what is equal may run in any order
+    for (std::size_t i = 0; i < count; ++i) {  // all different: equal ones may run in any order
       application.callbacks[i].priority = static_cast<int>((i + seed) % count);
     }
     if (!has_one_schedule(application)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random applications to try the bounds on.
+// Random applications for tests of the bounds.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,9 @@ class RandomApplication {
  public:
   explicit RandomApplication(std::uint64_t seed) : random_(seed) {}
 
-  /// Two to four timers, each with a chain of up to four callbacks; chains share callbacks, fork,
-  /// meet in syncs, change their priority on the way, have groups, and end before the work does.
+  /// Makes two to four timers, each with a chain of up to four callbacks. Chains share callbacks,
+  /// fork, meet in syncs, change their priority along the path, have groups, and end before the
+  /// work does.
   model::Application make() {
     subscriptions_.clear();
     Builder builder;
@@ -46,7 +47,8 @@ class RandomApplication {
     return application;
   }
 
-  /// Two or three executors, each with a node, on a CPU of its own or, if allowed, on a shared one.
+  /// Spreads the nodes over two or three executors, each on a CPU of its own or, if allowed, on a
+  /// shared one.
   void spread(model::Application& application, bool may_share) {
     const int executors = between(2, 3);
     application.executors.clear();
@@ -66,7 +68,7 @@ class RandomApplication {
     }
   }
 
-  /// For EDF.
+  /// Adds deadlines for EDF.
   void add_deadlines(model::Application& application) {
     for (model::Callback& callback : application.callbacks) {
       if (chance(0.7)) {
@@ -149,7 +151,7 @@ class RandomApplication {
     for (std::size_t k = 0; k < ways.size(); ++k) {
       const auto& way = ways[k];
       builder.chain("chain" + std::to_string(k), way, between(0, 4));
-      if (way.size() > 1 && chance(0.6)) {  // one that ends where work goes on
+      if (way.size() > 1 && chance(0.6)) {  // a chain that ends where work goes on
         const int length = between(1, static_cast<int>(way.size()) - 1);
         builder.chain("part" + std::to_string(k), {way.begin(), way.begin() + length},
                       between(0, 4));
@@ -157,7 +159,7 @@ class RandomApplication {
     }
   }
 
-  /// A callback that takes another chain's topic, too: it runs for the messages of both.
+  /// Adds a callback that also takes another chain's topic: it runs for the messages of both.
   void share_a_callback(Builder& builder, model::Application& application, int timers) {
     if (subscriptions_.empty() || !chance(0.4)) {
       return;
@@ -189,7 +191,7 @@ class RandomApplication {
   }
 
   std::mt19937_64 random_;
-  std::vector<std::string> subscriptions_;  // of the application under way
+  std::vector<std::string> subscriptions_;  // of the current application
 };
 
 inline std::string describe(const model::Application& application) {

@@ -13,10 +13,10 @@
 
 namespace rclrt::analysis {
 
-/// Beyond what RandomApplication makes: syncs anywhere and of any two to four topics, subscriptions
-/// of several topics with and without routes, several groups, callbacks without work or in no
-/// chain, several publishers of a topic, short queues, policies of overload and overrun, loads
-/// close to 1, offsets above the period, coarse times that coincide.
+/// Adds to RandomApplication: syncs anywhere and of any two to four topics, subscriptions of
+/// several topics with and without routes, several groups, callbacks without work or in no chain,
+/// several publishers of a topic, short queues, policies of overload and overrun, loads close to 1,
+/// offsets above the period, and coarse times that coincide.
 class RandomGraph : public RandomApplication {
  public:
   using RandomApplication::RandomApplication;
@@ -46,7 +46,8 @@ class RandomGraph : public RandomApplication {
     return std::move(application_);
   }
 
-  /// Where the file states none: anywhere in the period, or on a grid of half a millisecond.
+  /// Moves the offsets that the file does not state: anywhere in the period, or on a grid of half a
+  /// millisecond.
   void move_offsets(model::Application& application) {
     move_phases(application);
     for (model::Callback& callback : application.callbacks) {
@@ -68,7 +69,8 @@ class RandomGraph : public RandomApplication {
   }
 
  private:
-  /// Intervals up to the longest that was stated, or the shortest only; the first release anywhere.
+  /// Draws intervals up to the longest stated one, or only the shortest; the first release is
+  /// anywhere.
   void move_event(model::Event& event) {
     event.seed = static_cast<std::uint64_t>(between(1, 1'000'000));
     event.offset = coarse_ ? ms(between(0, 11) * 0.5) : event.min_interval * between(0, 999) / 1000;
@@ -141,7 +143,7 @@ class RandomGraph : public RandomApplication {
     return topics[static_cast<std::size_t>(between(0, static_cast<int>(topics.size()) - 1))];
   }
 
-  /// Different ones, at most so many.
+  /// Returns different topics, at most `most`.
   std::vector<std::string> some_topics(int most) {
     std::vector<std::string> topics{some_topic()};
     while (static_cast<int>(topics.size()) < most) {
@@ -178,7 +180,7 @@ class RandomGraph : public RandomApplication {
     }
   }
 
-  /// One or two topics more to choose from; each is the answer to one input at least.
+  /// Adds one or two topics as routes; each answers at least one input.
   void add_routes(model::Callback& callback, std::size_t inputs) {
     for (int i = between(0, 2); i > 0; --i) {
       callback.publishes.push_back(callback.id + "_" + std::to_string(i));
@@ -198,7 +200,7 @@ class RandomGraph : public RandomApplication {
     }
   }
 
-  /// One more for a topic that is read; an earlier callback than all that read it.
+  /// Adds a publisher of a topic that is read, before all callbacks that read it.
   void add_publisher() {
     const std::string topic = some_topic();
     auto& callbacks = application_.callbacks;
@@ -241,7 +243,7 @@ class RandomGraph : public RandomApplication {
           next[static_cast<std::size_t>(between(0, static_cast<int>(next.size()) - 1))]);
     }
     chain.priority = between(0, 5);
-    chain.deadline = std::chrono::hours(1);  // the bound is what counts here
+    chain.deadline = std::chrono::hours(1);  // only the bound is of interest
     application_.chains.push_back(std::move(chain));
   }
 

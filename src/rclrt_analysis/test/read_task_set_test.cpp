@@ -16,7 +16,7 @@ TaskFile read(const std::string& text) {
   return result.file.value_or(TaskFile{});
 }
 
-/// The first problem, as "line:column: message".
+/// Returns the first problem as "line:column: message".
 std::string problem(const std::string& text) {
   const auto result = parse_task_set(text);
   if (result.diagnostics.empty()) {

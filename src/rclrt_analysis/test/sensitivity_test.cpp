@@ -25,7 +25,7 @@ Sensitivity of(const model::Application& application) {
 
 TEST(Sensitivity, TheLargestTimesOfTwoChainsByHand) {
   const Sensitivity found = of(two_chains());
-  // a: its deadline of 5 comes before b's 6 + 2 C <= 20 does.
+  // a: its deadline of 5 is the limit before b's 6 + 2 C <= 20.
   EXPECT_EQ(found.wcets[0].limit, ms(5).count());
   // b: C + 2 * 2 <= 20.
   EXPECT_EQ(found.wcets[1].limit, ms(16).count());
@@ -85,7 +85,7 @@ TEST(Sensitivity, WhatIsNotProvedHasMarginsBelowOneOrNone) {
   EXPECT_FALSE(found.periods[1].limit);
 }
 
-// Burns and Wellings: (3, 7), (3, 12), (5, 20) -> 3, 6, 20: nothing is left.
+// Burns and Wellings: (3, 7), (3, 12), (5, 20) have the responses 3, 6, 20: no time is left.
 TEST(Sensitivity, ATaskSetAtItsLimit) {
   std::vector<Task> tasks(3);
   tasks[0] = {.id = "a", .wcet = 3, .period = 7, .deadline = 7, .priority = 3};

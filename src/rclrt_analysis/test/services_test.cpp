@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds and simulations of services, whose server has one queue for all of its clients.
+/// Bounds and simulations of services. A server has one queue for all of its clients.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -41,8 +41,8 @@ chains:
   - {id: c, callbacks: [c, plan, answer_c], priority: 1}
 )";
 
-// a, b and c until 3; plan for a until 5; then sets of plan and the answer before: plan for b until
-// 7, answer_a until 8; plan for c until 10, answer_b until 11; answer_c until 12.
+// a, b and c run until 3, and plan for a until 5. Then sets of plan and the previous answer follow:
+// plan for b until 7, answer_a until 8; plan for c until 10, answer_b until 11; answer_c until 12.
 TEST(SimulatedServices, AWaitSetTakesOneRequestAtEachPollingPoint) {
   const auto result = simulated(parsed(kThreeCallers), ExecutorKind::kWaitSet);
   EXPECT_EQ(result.chains[0].response.worst_ns, 8 * kMs);
@@ -60,7 +60,7 @@ TEST(SimulatedServices, UnderPrioritiesEachCallIsAnsweredBeforeTheNextLessUrgent
   EXPECT_EQ(result.chains[2].response.worst_ns, 12 * kMs);
 }
 
-// t until 1; then the set of both: heard first, although its node is the last one.
+// t runs until 1. Then the set of both runs: heard first, although its node is the last one.
 TEST(SimulatedServices, AWaitSetHasSubscriptionsBeforeServicesAndServicesBeforeClients) {
   const auto application = parsed(R"(rclrt: 1
 name: order
@@ -84,7 +84,7 @@ chains:
   EXPECT_EQ(result.chains[1].response.worst_ns, 16 * kMs);  // and p after it
 }
 
-/// A server with up to five callers of other periods, and other work beside them.
+/// Returns a server with up to five callers of different periods, and other work beside them.
 model::Application random_application(std::mt19937& random) {
   const auto draw = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);

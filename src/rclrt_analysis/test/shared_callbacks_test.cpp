@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds and simulations of callbacks that are on several chains and send on along each of them.
+/// Bounds and simulations of callbacks that are on several chains and publish along each of them.
 #include <gtest/gtest.h>
 
 #include "application_builder.hpp"
@@ -30,7 +30,7 @@ model::Application shared_callback() {
 }
 
 // tau_1: an s of b may have begun before the release at 0: 1.5 + 1 + 1.5. tau_2: a and s of a
-// twice, b, s and c: 5 + 3 = 8, when the next a is released.
+// twice, and b, s and c: 5 + 3 = 8, when the next a is released.
 TEST(ChainBounds, ASharedCallbackRunsForEachOfItsTopicsAndGoesOnAlongItsRoute) {
   EXPECT_EQ(bounds_of(shared_callback()),
             (std::vector<std::optional<Ticks>>{ms(4).count(), ms(8).count()}));

@@ -16,7 +16,7 @@ namespace rclrt::analysis::test {
 inline std::int64_t ms(double time) { return std::llround(time * 1e6); }
 inline double to_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }
 
-/// Callbacks are called a, b, c, ... in the order in which they are added.
+/// A system. Its callbacks are named a, b, c, ... in the order in which they are added.
 class System {
  public:
   explicit System(ExecutorKind kind, unsigned cpus = 1) {
@@ -35,7 +35,7 @@ class System {
     return own;
   }
 
-  /// On a topic of its own.
+  /// Connects two callbacks by a topic of its own.
   void connect(std::size_t publisher, std::size_t subscriber, unsigned input = 0) {
     value.callbacks[publisher].topics.push_back({{subscriber, input, {}}});
   }
@@ -71,8 +71,8 @@ inline std::string number(double value) {
   return text;
 }
 
-/// "a 0-1 b 1-3": who ran from when to when, in order of time. On several CPUs "1:a 0-1" is CPU 1.
-/// What a preemption of no length parted is one.
+/// Records "a 0-1 b 1-3": the intervals of each callback, in order of time. On several CPUs "1:a
+/// 0-1" is an interval on CPU 1. Intervals that a preemption of no length separates are joined.
 class Gantt final : public SimulationObserver {
  public:
   void ran(const SimulatedInterval& interval) override {
@@ -113,7 +113,7 @@ inline std::string schedule(const System& system, double horizon) {
   return gantt.text();
 }
 
-/// Worst response times of the callbacks.
+/// Returns the worst response times of the callbacks.
 inline std::vector<double> worst_responses(const System& system, double horizon) {
   std::vector<double> result;
   for (const CallbackSimulation& callback : system.run(horizon).callbacks) {

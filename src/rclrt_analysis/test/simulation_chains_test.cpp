@@ -43,8 +43,8 @@ TEST(SimulatedChains, of_figure_5_7_take_twice_as_long_as_predicted_out_of_phase
   EXPECT_THAT(worst_chains(figure_5_7(9.75), 1001)[1], 18.75);
 }
 
-/// tau_1 = {a 1, s 1.5} T 4, tau_2 = {b, s, c} T 8 of the errata. The shared callback s is two that
-/// exclude each other, so that c runs for the messages of its own chain only.
+/// tau_1 = {a 1, s 1.5} T 4, tau_2 = {b, s, c} T 8 of the errata. Two callbacks that exclude each
+/// other model the shared callback s, so that c runs only for the messages of its own chain.
 System shared_callback(double b_wcet, double c_wcet) {
   System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(4, 1, 2);
@@ -150,7 +150,7 @@ TEST(SimulatedChains, that_overload_the_cpu_grow_their_backlog_to_the_depth_and_
   system.timer(10, 12, 1);
   std::get<TimerTrigger>(system[0].trigger).depth = 3;
   const SimulationResult result = system.run(1200);
-  // Its only worker looks at the time when it takes the next, last at 1188.
+  // The timer's only worker reads the clock when it takes the next release, last at 1188.
   EXPECT_EQ(result.callbacks[0].counts.released, 119U);
   EXPECT_EQ(result.callbacks[0].counts.completed, 99U);  // one would end at the horizon
   EXPECT_EQ(result.callbacks[0].counts.pending(), 3U);   // one runs, two wait

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells the executors apart, as schedules worked by hand.
+// Schedules worked by hand that show the differences between the executors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,8 +65,8 @@ TEST(SimulatedGroups, under_edf_let_nobody_start_whose_preemption_level_is_not_a
   EXPECT_EQ(schedule(system, 20), "c 0-2 d 2-3 c 3-5 b 5-6 a 6-7");
 }
 
-// Several EDF executors on one CPU: each orders its own; between them the kernel knows the places
-// of their workers only, from 95 - the number of relative deadlines on.
+// Several EDF executors on one CPU: each orders its own instances. Between executors the kernel
+// only knows the priorities of their workers, from 95 - the number of relative deadlines up.
 
 TEST(SimulatedEdfs, on_one_cpu_do_not_preempt_each_other_by_deadline) {
   System system(ExecutorKind::kEdf);
@@ -82,8 +82,9 @@ TEST(SimulatedEdfs, on_one_cpu_do_not_preempt_each_other_by_deadline) {
   system[0].deadline_ns = system[4].deadline_ns = ms(10);
   system[1].deadline_ns = system[3].deadline_ns = ms(5);
   system[2].deadline_ns = ms(30);
-  // b is due at 6, a at 10: but the only worker of the first executor is above the lower one of the
-  // second, whose upper one may preempt c, and is not above that of e.
+  // b is due at 6, a at 10. But b has the lower worker of the second executor, and the only worker
+  // of the first one is above it. The upper worker of the second preempts c, but not e: e's worker
+  // is not below it.
   EXPECT_EQ(schedule(system, 19), "a 0-4 b 4-5");
   EXPECT_EQ(schedule(system, 30), "a 0-4 b 4-5 c 20-21 d 21-22 e 22-24 c 24-27");
   for (const std::size_t other : {1, 2, 3}) {
@@ -107,8 +108,8 @@ TEST(SimulatedEdfs, on_one_cpu_go_on_with_what_waits_before_the_other_one_begins
 }
 
 TEST(SimulatedEdfs, ask_only_the_earliest_whether_a_group_lets_it_start) {
-  // a holds a group whose shortest relative deadline is 5. b, due at 50, may not start; c, due at
-  // 60, could by the group, but is later than b.
+  // a holds a group with the shortest relative deadline of 5. b, due at 50, may not start. c, due
+  // at 60, could start by the group, but is later than b.
   System system(ExecutorKind::kEdf);
   system.timer(1000, 70, 0);
   system.timer(1000, 1, 0, 42);
@@ -144,9 +145,8 @@ TEST(SimulatedEdfs, on_one_cpu_go_on_with_what_a_group_has_kept_waiting) {
 }
 
 TEST(SimulatedEdfs, on_one_cpu_hand_the_place_over_to_what_is_due_earlier) {
-  // The lowest worker of each executor has the same priority, 93. b waits since 0.5; at 1
-  // comes e of the same executor, due earlier, which the same worker starts: before d, of the
-  // third.
+  // The lowest worker of each executor has the same priority, 93. b waits since 0.5. At 1 e of the
+  // same executor arrives, due earlier. The same worker starts it before d of the third executor.
   System system(ExecutorKind::kEdf);
   system.timer(100, 2, 0);
   system.timer(100, 1, 0, 0.5);
@@ -221,7 +221,7 @@ TEST(SimulatedOverheads,
 
 // Overload and policies of timers.
 
-/// A publisher of every millisecond, and a subscriber that takes 2.4.
+/// A publisher with a period of 1 ms, and a subscriber that takes 2.4 ms.
 System overloaded(model::Overload overload, std::size_t depth) {
   System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(1, 0, 2);
@@ -231,7 +231,7 @@ System overloaded(model::Overload overload, std::size_t depth) {
   return system;
 }
 
-/// Which messages ran to their end.
+/// Returns the numbers of the messages that ran to their end.
 std::vector<std::uint64_t> completed(const System& system, double horizon) {
   struct Ends final : SimulationObserver {
     void ended(const SimulatedInstance& instance) override {
@@ -256,7 +256,7 @@ TEST(SimulatedOverload, keeps_the_last_message) {
 }
 
 TEST(SimulatedOverload, skips_what_comes_while_one_runs_but_the_newest_message_stays_for_the_next) {
-  // 1 and 2 come while 0 runs; at 3 the next release takes message 3.
+  // 1 and 2 arrive while 0 runs; at 3 the next release takes message 3.
   EXPECT_THAT(completed(overloaded(model::Overload::kSkipIfRunning, 10), 10.1),
               ElementsAre(0, 3, 6));
 }
@@ -284,7 +284,7 @@ TEST(SimulatedTimers, skip_or_rebase_releases_that_nobody_could_keep) {
 // Several executors, CPUs, messages.
 
 TEST(SimulatedExecutors, that_share_a_cpu_compete_by_their_operating_system_priorities) {
-  // Both executors map their highest level to the same priority, whatever its number.
+  // Both executors map their highest level to the same priority, for any number of the level.
   System system(ExecutorKind::kPreemptive);
   system.value.executors.push_back({.choice = ExecutorKind::kPreemptive});
   system.timer(100, 4, 9);

@@ -10,7 +10,7 @@ namespace rclrt::analysis::test {
 namespace {
 
 TEST(SimulatedStaticOrder, runs_a_set_by_level_and_leaves_the_rest_to_the_next) {
-  // b and c become ready while a runs; d, the most urgent, while they do.
+  // b and c become ready while a runs; d, the most urgent one, while b and c run.
   System system(ExecutorKind::kStaticOrder);
   system.timer(100, 2, 1);
   system.timer(100, 1, 2, 1);
@@ -20,7 +20,8 @@ TEST(SimulatedStaticOrder, runs_a_set_by_level_and_leaves_the_rest_to_the_next) 
 }
 
 TEST(SimulatedStaticOrder, has_one_instance_of_each_callback_in_a_set) {
-  // At 6, a waits with its releases at 2, 4 and 6: c of the same set goes before the second.
+  // At 6, a waits with its releases at 2, 4 and 6: c of the same set runs before the second
+  // release.
   System system(ExecutorKind::kStaticOrder);
   system.timer(2, 1, 2);
   system.timer(100, 5, 1);
@@ -49,8 +50,8 @@ TEST(SimulatedStaticOrder, waits_for_the_callback_that_is_the_trigger) {
 }
 
 TEST(SimulatedStaticOrder, with_logical_execution_time_takes_messages_when_a_set_begins) {
-  // c has a depth of 1. The message of b, which runs before c in their set, replaces that of a;
-  // unless c has taken it.
+  // c has a depth of 1. b's message, published before c runs in their set, replaces that of a,
+  // unless c has already taken it.
   System system(ExecutorKind::kStaticOrder);
   const std::size_t a = system.timer(100, 1, 9);
   const std::size_t b = system.timer(100, 1, 2, 0.5);

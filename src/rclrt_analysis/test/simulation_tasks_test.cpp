@@ -43,7 +43,7 @@ TEST(SimulatedTasks, do_the_same_under_each_executor_that_honours_priorities_and
 TEST(SimulatedTasks, have_the_worst_responses_of_lehoczky_1990_example_2) {
   EXPECT_THAT(worst_responses(tasks(ExecutorKind::kPreemptive, {{52, 100}, {52, 140}}), 7000),
               ElementsAre(52, 156));
-  // Priorities swapped: what was the first task has 108.
+  // Priorities swapped: the task that was first has 108.
   EXPECT_THAT(worst_responses(tasks(ExecutorKind::kPreemptive, {{52, 140}, {52, 100}}), 7000),
               ElementsAre(52, 108));
 }
@@ -76,7 +76,7 @@ TEST(SimulatedTasks, have_the_worst_responses_of_burns_and_wellings) {
 TEST(SimulatedTasks, have_the_worst_responses_of_the_thesis_table_5_1) {
   EXPECT_THAT(worst_responses(tasks(ExecutorKind::kPreemptive, {{2, 5}, {5, 10}, {1, 10}}), 100),
               ElementsAre(2, 9, 10));
-  // With T1 = 10, as its text has it.
+  // With T1 = 10, as in the paper's text.
   EXPECT_THAT(worst_responses(tasks(ExecutorKind::kPreemptive, {{2, 10}, {5, 10}, {1, 10}}), 100),
               ElementsAre(2, 7, 8));
 }
@@ -101,7 +101,7 @@ TEST(SimulatedTasks, that_are_not_preemptive_block_as_long_as_the_longest_less_u
 }
 
 TEST(SimulatedTasks, that_are_not_preemptive_choose_among_all_that_are_ready_at_an_instant) {
-  // At 4 a ends, and b and c are released: b goes first although c is in the list before.
+  // At 4 a ends, and b and c are released: b runs first, although c precedes it in the list.
   System system(ExecutorKind::kFixedPriorityNonPreemptive);
   system.timer(100, 4, 1);
   system.timer(100, 1, 2, 4);

@@ -22,7 +22,7 @@ TEST(SimulatedWaitSet, runs_timers_before_subscriptions_and_each_in_order_of_reg
 }
 
 TEST(SimulatedWaitSet, looks_at_nothing_new_until_its_ready_set_is_empty) {
-  // b becomes ready at 1, within the window of {a, c}: c goes first though b is more urgent.
+  // b becomes ready at 1, within the window of {a, c}: c runs first, although b is more urgent.
   System system(ExecutorKind::kWaitSet);
   system.timer(100, 2, 9);
   system.timer(100, 1, 9, 1);
@@ -49,7 +49,7 @@ TEST(SimulatedWaitSet, sees_a_timer_that_is_late_when_it_is_ready) {
 }
 
 TEST(SimulatedWaitSet, takes_one_message_of_a_subscription_per_ready_set) {
-  // b's two messages of time 0 need two sets. c, released at 1, comes between.
+  // b's two messages of time 0 need two sets. c, released at 1, runs between them.
   System system(ExecutorKind::kWaitSet);
   const std::size_t a = system.timer(100, 0, 0);
   const std::size_t b = system.subscription(a, 2, 0);
@@ -87,8 +87,8 @@ TEST(SimulatedWaitSet, with_two_threads_runs_two_of_one_ready_set) {
 }
 
 TEST(SimulatedWaitSet, with_two_threads_skips_what_is_in_a_busy_group_until_it_is_free) {
-  // b is ready from 0 on, in the group of a. c is taken before it, and the thread that then waits
-  // for the next set is woken when a leaves the group.
+  // b is ready from 0 on, in the group of a. c is taken before it. The thread that then waits for
+  // the next set is woken when a leaves the group.
   System system(ExecutorKind::kWaitSet, 2);
   system.value.executors[0].choice.threads = 2;
   system.timer(100, 3, 0);
@@ -99,7 +99,7 @@ TEST(SimulatedWaitSet, with_two_threads_skips_what_is_in_a_busy_group_until_it_i
 }
 
 TEST(SimulatedWaitSet, with_two_threads_does_not_ask_for_a_callback_that_runs) {
-  // a brings two messages for b at 0. The second one waits until b is free, c does not.
+  // a publishes two messages for b at 0. The second one waits until b is free; c does not wait.
   System system(ExecutorKind::kWaitSet, 2);
   system.value.executors[0].choice.threads = 2;
   const std::size_t a = system.timer(100, 0, 0);
@@ -110,7 +110,8 @@ TEST(SimulatedWaitSet, with_two_threads_does_not_ask_for_a_callback_that_runs) {
 }
 
 TEST(SimulatedWaitSet, with_two_threads_fetches_a_new_set_when_it_has_waited) {
-  // b was due before the wait that a's end ends. c was not, is before it in order, and goes first.
+  // b was due before the wait that a's end ends. c was not due, but precedes b in order, and runs
+  // first.
   System system(ExecutorKind::kWaitSet, 2);
   system.value.executors[0].choice.threads = 2;
   system.timer(100, 10, 0);

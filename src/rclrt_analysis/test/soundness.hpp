@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trials of the bounds share: how many systems, and how far the bounds are from the
-// worst that was simulated.
+// Common parts of the trials of the bounds: the number of systems, and the distance between the
+// bounds and the worst simulated response.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace rclrt::analysis::test {
 
-/// RCLRT_SOUNDNESS_TRIALS, or a number that every test run can afford.
+/// Returns RCLRT_SOUNDNESS_TRIALS, or a number that every test run can afford.
 inline std::uint64_t trials(std::uint64_t affordable) {
   const char* const stated = std::getenv("RCLRT_SOUNDNESS_TRIALS");
   return stated != nullptr ? std::strtoull(stated, nullptr, 10) : affordable;
 }
 
-/// Bound divided by the worst simulated response, over many tasks or chains.
+/// Collects bound / worst simulated response over many tasks or chains.
 class Tightness {
  public:
   void add(std::int64_t bound, std::int64_t simulated) {
@@ -49,7 +49,7 @@ class Tightness {
   std::vector<double> ratios_;
 };
 
-/// True with probability `share`.
+/// Returns true with probability `share`.
 inline bool chance(SimulationRandom& random, double share) {
   return static_cast<double>(random.uniform(0, 999'999)) < share * 1e6;
 }

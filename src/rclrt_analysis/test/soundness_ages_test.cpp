@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reaction times, data ages and queues: no simulated one is above its bound, over random
-/// applications. RCLRT_SOUNDNESS_TRIALS asks for more of them.
+/// No simulated reaction time, data age or queue exceeds its bound, over random applications.
+/// RCLRT_SOUNDNESS_TRIALS sets their number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,7 +93,7 @@ TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
           const bool lost = result.callbacks[i].counts.dropped > 0;
           overflowed += lost ? 1 : 0;
           held += queues[i].holds() ? 1 : 0;
-          // A bound of one callback holds while nothing is lost before it.
+          // The bound of one callback holds if nothing is lost before it.
           if (!all_hold) {
             continue;
           }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// No simulated response is above a bound, over random applications with random phases and
-/// execution times. RCLRT_SOUNDNESS_TRIALS asks for more of them.
+/// No simulated response exceeds a bound, over random applications with random phases and execution
+/// times. RCLRT_SOUNDNESS_TRIALS sets their number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace rclrt::analysis {
 namespace {
 
-/// What the bounds and the simulation are told of the machine.
+/// The machine of the bounds and of the simulation.
 struct Machine {
   ExecutorKind executor{};
   Overheads overheads;
@@ -33,7 +33,7 @@ SimulatedTimes times_of(const Machine& machine, bool shorter) {
           .far_hop = between(machine.overheads.far)};
 }
 
-/// The worst simulated responses of the chains in several phasings; none above a bound.
+/// Simulates the chains in several phasings and expects no response above a bound.
 void try_application(RandomApplication& random, model::Application& application,
                      const Machine& machine, std::uint64_t seed, test::Tightness& tightness) {
   const auto bounds = chain_bounds(application, machine.executor, machine.overheads);
@@ -47,7 +47,7 @@ void try_application(RandomApplication& random, model::Application& application,
         {.horizon_ns = 400'000'000, .seed = seed});
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       worst[i] = std::max(worst[i], result.chains[i].response.worst_ns);
-      // What a conditional bound assumes does not hold in every random application.
+      // Not every random application satisfies the assumptions of a conditional bound.
       if (!bounds[i].bound || !bounds[i].assumptions.empty()) {
         continue;
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// No simulated response, reaction or data age is above its bound, and nothing is lost that is said
-/// to be kept, over random applications of any shape on machines with overheads, late timers and
-/// interrupts. The phasings are sought that come close. RCLRT_SOUNDNESS_TRIALS asks for more.
+/// No simulated response, reaction or data age exceeds its bound, and no queue overflows whose
+/// bound fits, over random applications of any shape on machines with overheads, late timers and
+/// interrupts. The phasings are chosen to come close. RCLRT_SOUNDNESS_TRIALS sets the number of
+/// applications.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ Overheads random_machine(RandomGraph& random, const Kind& kind) {
   return result;
 }
 
-/// On every CPU a thread above all levels that takes its time in each millisecond.
+/// Adds to every CPU a thread above all levels that takes its time in each millisecond.
 void add_background(SimulatedSystem& system, const Overheads& overheads, RandomGraph& random) {
   for (unsigned cpu = 0; cpu < system.cpus && overheads.background > 0; ++cpu) {
     system.executors.push_back({.choice = ExecutorKind::kProducerConsumer,
@@ -81,8 +82,8 @@ void add_background(SimulatedSystem& system, const Overheads& overheads, RandomG
   }
 }
 
-/// Under a wait set in any order: its bounds assume none. Sets of a static order read when they
-/// begin, or when each instance does.
+/// Returns a wait set with any order, because its bounds assume none. Sets of a static order take
+/// their messages when they begin, or when each instance does.
 model::ExecutorChoice any_order(const Kind& kind, RandomGraph& random) {
   model::ExecutorChoice choice = kind.executor;
   if (kind.executor == ExecutorKind::kWaitSet) {
@@ -146,7 +147,7 @@ void set_offsets(model::Application& application, const std::vector<model::Nanos
   }
 }
 
-/// Different ones, in any order.
+/// States different priorities, in any order.
 void state_top_priorities(model::Application& application, RandomGraph& random) {
   std::vector<int> priorities(application.executors.size());
   std::iota(priorities.begin(), priorities.end(), 90);
@@ -159,7 +160,7 @@ void state_top_priorities(model::Application& application, RandomGraph& random) 
   }
 }
 
-/// Takes some of the best offsets so far.
+/// Takes over some of the best offsets so far.
 void take_some(const std::vector<model::Nanoseconds>& best, model::Application& application,
                RandomGraph& random) {
   auto offsets = offsets_of(application);
@@ -236,7 +237,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
     }
   }
 
-  /// How close an observation comes to its bound; what is close counts most.
+  /// Returns how close an observation comes to its bound; close ones have the greatest weight.
   static double closeness(std::int64_t response, std::int64_t bound) {
     return bound > 0 ? std::pow(static_cast<double>(response) / static_cast<double>(bound), 8) : 0;
   }
@@ -254,7 +255,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
     }
   }
 
-  /// Its next release need not be a period after the last one.
+  /// Returns whether the chain's next release need not be a period after the last one.
   static bool may_move(const model::Application& application, std::size_t chain) {
     const auto& first = application.callbacks[application.chains[chain].callbacks.front()];
     const auto* timer = std::get_if<model::Timer>(&first.trigger);

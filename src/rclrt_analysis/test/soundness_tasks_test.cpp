@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The response-time analysis of task sets against the simulator, over random sets.
+// Compares the response-time analysis of task sets with the simulator, over random sets.
 #include <gtest/gtest.h>
 
 #include "rclrt/analysis/edf.hpp"
@@ -10,7 +10,7 @@
 namespace rclrt::analysis::test {
 namespace {
 
-/// Two to six tasks with small numbers, so that releases often coincide; U up to 1.
+/// Returns two to six tasks with small numbers, so that releases often coincide; U up to 1.
 std::vector<Task> random_tasks(SimulationRandom& random, bool with_jitter, bool equal_levels) {
   std::vector<Task> tasks(static_cast<std::size_t>(random.uniform(2, 6)));
   double left = 1.0;
@@ -25,7 +25,7 @@ std::vector<Task> random_tasks(SimulationRandom& random, bool with_jitter, bool 
     }
     task.wcet = std::min(random.uniform(1, std::max<Ticks>(1, task.period / 3)), most);
     left -= static_cast<double>(task.wcet) / static_cast<double>(task.period);
-    task.deadline = 1'000'000;  // the bound is what counts here
+    task.deadline = 1'000'000;  // only the bound is of interest
     task.priority = static_cast<int>(random.uniform(0, equal_levels ? 2 : 1'000'000));
     task.jitter = with_jitter && chance(random, 0.5) ? random.uniform(0, 2 * task.period) : 0;
   }
@@ -42,7 +42,7 @@ SimulatedSystem simulated_tasks(const std::vector<Task>& tasks, ExecutorKind kin
     const Task& task = tasks[i];
     SimulatedCallback callback;
     callback.level = task.priority;
-    callback.deadline_ns = task.deadline;  // what EDF goes by
+    callback.deadline_ns = task.deadline;  // the deadline that EDF uses
     callback.execution = TimeDistribution::constant(task.wcet);
     TimerTrigger timer{.period_ns = task.period, .depth = 100'000};
     if (phases == Phases::kRandom) {
@@ -51,7 +51,7 @@ SimulatedSystem simulated_tasks(const std::vector<Task>& tasks, ExecutorKind kin
       timer.offset_ns = i == observed ? 0 : 1;
     }
     if (task.jitter > 0) {
-      // The worst is a late release followed by punctual ones; but any is allowed.
+      // The worst case is a late release followed by punctual ones; but any is allowed.
       timer.jitter = chance(random, 0.5) ? TimeDistribution::list({task.jitter, 0, 0, 0, 0, 0, 0})
                                          : TimeDistribution::uniform(0, task.jitter);
     }
@@ -106,7 +106,7 @@ TEST_P(TaskBounds, are_never_exceeded_by_the_simulation) {
   tightness.print(trial.name);
 }
 
-// Where nothing depends on the phases, the simulation finds the bound itself.
+// If nothing depends on the phases, the simulation reaches the bound.
 TEST(ExactTaskBounds, are_reached_when_all_are_released_together) {
   for (std::uint64_t seed = 0; seed < trials(400); ++seed) {
     SimulationRandom random(seed);

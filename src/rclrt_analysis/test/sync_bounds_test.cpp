@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds of chains that meet others in synchronisers, where messages wait or are lost.
+/// Bounds of chains that meet others in synchronisers, in which messages wait or are lost.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,7 +14,7 @@ model::Sync& sync_of(model::Application& application, std::size_t callback) {
   return std::get<model::Sync>(application.callbacks[callback].trigger);
 }
 
-/// a (0) on a CPU of its own, 50 ms away from b (1) and the sync (2) of both.
+/// a (0) is on a CPU of its own, with a latency of 50 ms to b (1) and the sync (2) of both.
 model::Application far_apart(double period_of_b, double window) {
   model::Application application = Builder()
                                        .timer("a", 10, 1)
@@ -31,16 +31,17 @@ model::Application far_apart(double period_of_b, double window) {
 
 constexpr Overheads kFar{.far = {.min = 50'000'000, .max = 50'000'000}};
 
-// The message of a release at 0 comes at 51. What b brought by then may be gone with the messages
-// before it, so it waits for a release of b at 51 + 20 at the latest: 2 for b behind an s, and 2
-// for s behind a b.
+// The message of a release at 0 arrives at 51. b's earlier messages may have left with a's earlier
+// ones, so it waits for a release of b at 51 + 20 at the latest: 2 for b behind an s, and 2 for s
+// behind a b.
 TEST(SyncBounds, AMessageThatWasLongOnItsWayMayWaitForALaterRelease) {
   const auto bounds = chain_bounds(far_apart(20, 1000), ExecutorKind::kPreemptive, kFar);
   EXPECT_EQ(bounds[0].bound, ms(51 + 20 + 2 + 2).count());
 }
 
-// With stated offsets a and b are released together, and pairs are of one release, or of none:
-// while a's message is on its way for 50, b's of six releases come, and the sync keeps `depth`.
+// With stated offsets a and b are released together, and pairs are of one release, or there are
+// none. While a's message takes its 50 ms, b's messages of six releases arrive, and the sync keeps
+// `depth`.
 TEST(SyncBounds, PartnersMustFitIntoTheSyncForAReactionToBeSure) {
   auto application = far_apart(10, 5);
   for (const std::size_t timer : {0U, 1U}) {
@@ -69,7 +70,7 @@ TEST(SyncBounds, BeforeItsFirstReleaseTheOtherTimerIsWaitedFor) {
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(19 + 1 + 2).count());
 }
 
-/// a takes more than 10 to s1, where b comes every 2; c, at s2, comes within 30 of the pair.
+/// a takes more than 10 to s1, where b arrives every 2; c arrives at s2 within 30 of the pair.
 model::Application two_syncs() {
   return Builder()
       .timer("a", 100, 10)
@@ -85,9 +86,9 @@ model::Application two_syncs() {
       .done();
 }
 
-// The pair of s1 has the stamp of the first b after a: 2 after it, if s1 keeps that until a comes.
-// Keeping fewer, it may be any in the window of 15. From there 30 to c's release, and 0.1 for each
-// of c, b, s1 and s2 and for s1 and s2 behind an a that had just ended.
+// The pair of s1 has the stamp of the first b after a, 2 after it, if s1 keeps that b until a
+// arrives. If s1 keeps fewer, it may be any b in the window of 15. From there it is 30 to c's
+// release, and 0.1 for each of c, b, s1 and s2, and for s1 and s2 behind an a that had just ended.
 TEST(SyncBounds, AStampIsAsLateAsTheOldestMessageThatASyncKeeps) {
   auto application = two_syncs();
   sync_of(application, 3).depth = 6;
@@ -96,8 +97,8 @@ TEST(SyncBounds, AStampIsAsLateAsTheOldestMessageThatASyncKeeps) {
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(15 + 30 + 0.6).count());
 }
 
-/// A timer of 100, whose message comes to a sync by two publishers of each of its inputs, or by
-/// one; what it makes meets u, every 10, in a second sync.
+/// A timer of 100 ms and a first sync: two publishers, or one, bring the timer's messages to each
+/// input. The sync's messages meet u, every 10, in a second sync.
 model::Application pairs_before_a_sync(bool several) {
   Builder builder;
   builder.timer("a", 100, 0.1);
@@ -114,9 +115,9 @@ model::Application pairs_before_a_sync(bool several) {
       .done();
 }
 
-// One pair a period waits for the next u: less than 10 after it has come. Two of one stamp may wait
-// together, and a u takes either, so the other waits for a further one, and with more publishers
-// longer. No more is known than the window.
+// One pair a period waits for the next u: less than 10 after the pair has arrived. Two pairs of one
+// stamp may wait together, and a u takes either, so the other waits for a further u, and longer
+// with more publishers. The only known bound is the window.
 TEST(SyncBounds, BehindASyncAMessageWaitsForTheNextReleaseWhereStampsIncrease) {
   const auto one = chain_bounds(pairs_before_a_sync(false)).front();
   ASSERT_TRUE(one.bound);
@@ -125,8 +126,8 @@ TEST(SyncBounds, BehindASyncAMessageWaitsForTheNextReleaseWhereStampsIncrease) {
   EXPECT_GE(two.bound, ms(90).count());
 }
 
-// v's message may be long on its way, and several of a burst set s1 going within an instant. So
-// several of s1's messages may be pending at s2, though t's own come to it every 10.
+// v's message may have a long latency, and several of a burst trigger s1 within an instant. So
+// several of s1's messages may be pending at s2, although t's own arrive there every 10.
 TEST(SyncBounds, AQueueBehindASyncHoldsWhatABurstAtItsOtherInputBrings) {
   auto application = Builder()
                          .timer("t", 10, 0.1)
@@ -165,16 +166,16 @@ TEST(SyncBounds, OfThreeInputsAMessageWaitsForTheNextOfEachOrAWindow) {
   EXPECT_EQ(bounds[0].bound, ms(30 + 4).count());
 }
 
-// Whatever the window, the sync keeps two messages of each input: an a waits until the second a
-// after it has come, released 20 later and 4 on its way (a, b, c and s). One that has no partner by
-// then has none. A b waits 40 and 4.
+// For any window, the sync keeps two messages of each input. An a waits until the second later a
+// has arrived, released 20 later and with a latency of 4 (a, b, c and s). If it is unmatched by
+// then, it stays unmatched. A b waits 40 and 4.
 TEST(SyncBounds, AMessageWaitsUntilLaterOnesPushItOut) {
   auto application = three_inputs(1000);
   std::get<model::Sync>(application.callbacks[3].trigger).depth = 2;
   const auto bounds = chain_bounds(application);
   EXPECT_EQ(bounds[0].bound, ms(20 + 4 + 4).count());
   EXPECT_EQ(bounds[1].bound, ms(40 + 4 + 4).count());
-  // A timer that moves its releases says nothing of the next ones.
+  // The next releases of a timer that moves its releases are unknown.
   std::get<model::Timer>(application.callbacks[0].trigger).overrun = model::OverrunPolicy::kRebase;
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(1000 + 4).count());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task sets as the papers print them: the most urgent task first.
+// Task sets as printed in the papers: the most urgent task first.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@
 
 namespace rclrt::analysis {
 
-/// C, T and, unless it is T, D.
+/// C, T and D; D is T if it is not given.
 struct Row {
   Ticks wcet;
   Ticks period;

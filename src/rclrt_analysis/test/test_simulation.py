@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulation, as the Python module gives it."""
+"""The simulation through the Python module."""
 
 from pathlib import Path
 
@@ -35,14 +35,14 @@ def test_responses_are_those_of_preemption_by_hand(application: rclrt_model.Appl
     (quick, long), _ = rclrt_analysis.simulate(application, "preemptive", 400 * MS)
     assert (quick.released, quick.completed, quick.missed) == (40, 40, 0)
     assert (quick.best_ns, quick.worst_ns, quick.mean_ns) == (2 * MS, 2 * MS, 2 * MS)
-    # 20 ms of work, and the fast one's 2 ms at 0, 10 and 20 ms.
+    # 20 ms of work, and 2 ms of the fast one at 0, 10 and 20 ms.
     assert (long.released, long.completed, long.worst_ns) == (10, 10, 26 * MS)
     assert long.missed == 0
 
 
 def test_without_preemption_the_short_one_waits(application: rclrt_model.Application) -> None:
     (quick, long), _ = rclrt_analysis.simulate(application, "wait_set", 400 * MS)
-    # Released at 10 ms, it waits until the 15 ms that began at 2 ms have ended, and runs 2 ms.
+    # Released at 10 ms, it waits until the 15 ms that began at 2 ms have ended, and runs for 2 ms.
     assert quick.worst_ns == 9 * MS
     assert (quick.missed, long.completed) == (0, 10)
 
@@ -59,7 +59,7 @@ def test_times_also_count_from_the_start_of_the_first_callback(
     application: rclrt_model.Application,
 ) -> None:
     (quick, long), _ = rclrt_analysis.simulate(application, "wait_set", 400 * MS)
-    # Its own 2 ms, however long it waited.
+    # Its own 2 ms, independent of its wait.
     assert (quick.from_start_best_ns, quick.from_start_worst_ns) == (2 * MS, 2 * MS)
     # `slow` starts after the first `fast`, and `last` after the second: 15 + 2 + 5 ms.
     assert (long.worst_ns, long.from_start_worst_ns) == (24 * MS, 22 * MS)
@@ -78,7 +78,8 @@ callbacks:
 chains: [{id: fast, callbacks: [imu, fuse]}, {id: slow, callbacks: [gps, fuse]}]
 """)
     (fast, slow), _ = rclrt_analysis.simulate(rclrt_model.load(path), "preemptive", 701 * MS)
-    # Sets at 0, 70, ..., 700, each with the IMU's of that time; six between two of them are left.
+    # Sets at 0, 70, ..., 700, each with the IMU message of that time; the six between two sets stay
+    # unmatched.
     assert (fast.released, fast.completed, fast.unmatched, fast.missed) == (71, 11, 60, 0)
     assert (slow.released, slow.completed, slow.unmatched, slow.missed) == (11, 11, 0, 0)
 

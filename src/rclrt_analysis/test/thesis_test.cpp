@@ -97,7 +97,7 @@ TEST(Thesis, TheHarmonicTestSaysWhichConditionIsNotMet) {
 }
 
 // Errata, section 5.4: tau1 = {a 1, s 1.5} T 4, tau2 = {b .5, s, c 1} T 8: predicted 2.5 and 4,
-// observed 3 and 8. The test keeps its number, and its assumption says what is wrong with it.
+// observed 3 and 8. The test keeps its number, and its assumption states the error.
 TEST(Thesis, TheHarmonicTestIsTooOptimisticForMergedChains) {
   const auto application = Builder()
                                .timer("a", 4, 1)

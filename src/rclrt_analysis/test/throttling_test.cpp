@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the kernel's limit may stop real-time threads: by hand, and by brute force.
+// Whether the kernel's limit may stop real-time threads: checked by hand, and by brute force.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::Optional;
 
 constexpr double kLimit = 0.95;
 
-/// Of execution time and period, in seconds.
+/// Returns demands with these execution times and periods, in seconds.
 std::vector<Demand> demands(const std::vector<std::pair<double, double>>& tasks) {
   std::vector<Demand> result;
   for (const auto& [wcet, period] : tasks) {
@@ -31,9 +31,9 @@ std::vector<Demand> demands(const std::vector<std::pair<double, double>>& tasks)
 TEST(BusiestSecond, IsThatOfAFewTasksByHand) {
   const std::vector<std::pair<std::vector<std::pair<double, double>>, double>> cases{
       {{{0.5, 1}}, 0.5},
-      {{{0.6, 1}}, 0.6},            // a second has the end of one instance, the begin of the next
-      {{{0.96, 2}}, 0.96},          // 48 % in the mean
-      {{{3, 10}}, 1},               // 30 %
+      {{{0.6, 1}}, 0.6},    // a second has the end of one instance and the start of the next
+      {{{0.96, 2}}, 0.96},  // 48 % in the mean
+      {{{3, 10}}, 1},       // 30 %
       {{{0.4, 2}, {0.4, 2}}, 0.8},  //
       {{{0.5, 2}, {0.5, 2}}, 1},    //
       {{{0.001, 0.01}, {0.1, 0.2}}, 0.6},
@@ -56,7 +56,7 @@ TEST(BusiestSecond, CountsTheBackgroundAndWhatComesLate) {
   EXPECT_EQ(busiest_second(many, 0, kLimit), 1) << "too many releases to look at";
 }
 
-/// Returns the most work in `second` ticks of a CPU that works while there is something to do.
+/// Returns the most work in `second` ticks of a CPU that runs while work is pending.
 int observed(const std::vector<std::pair<int, int>>& tasks, const std::vector<int>& offsets,
              int ticks, std::size_t second) {
   int left = 0;
@@ -140,7 +140,7 @@ chains:
                          "48.1 % in the mean")));
   EXPECT_EQ(condition(application, 0.97), std::nullopt);
   EXPECT_EQ(condition(application, 1), std::nullopt);
-  // A message may be on its way for 10 ms, in which the CPU has nothing to do.
+  // A message may have a latency of 10 ms, during which the CPU is idle.
   EXPECT_THAT(condition(application, 0.97, {.far = {.max = 10'000'000}}),
               Optional(HasSubstr("may take more than 97.0 %")));
 }
@@ -165,7 +165,7 @@ chains:
   // Two at once: 480 ms, and 2 ms of the timers.
   EXPECT_EQ(condition(one_cpu, 0.49), std::nullopt);
   EXPECT_THAT(condition(one_cpu, 0.48), Optional(HasSubstr("may take more than 48.0 %")));
-  // From another CPU two more may come together with those: a chain may be late by a period.
+  // Two more may arrive from another CPU together with those: a chain may be late by a period.
   const model::Application two_cpus = parsed(merged);
   EXPECT_EQ(condition(two_cpus, 0.97), std::nullopt);
   EXPECT_THAT(condition(two_cpus, kLimit), Optional(HasSubstr("may take more than 95.0 %")));

@@ -30,7 +30,7 @@ TEST(Utilisation, ASchedulableSetMayFailTheSufficientTests) {
   EXPECT_FALSE(passes_hyperbolic_bound(set));
 }
 
-// 1.5 * 1.3 = 1.95 <= 2, although 0.8 is below 0.8284 by little and 0.83 above it.
+// The product 1.984 is at most 2, although U = 0.84 is above the bound 0.8284 of Liu and Layland.
 TEST(Utilisation, TheHyperbolicBoundAcceptsWhatLiuAndLaylandReject) {
   const auto set = tasks({{6, 10}, {24, 100}});  // U = 0.84; 1.6 * 1.24 = 1.984
   EXPECT_FALSE(passes_liu_layland(set));
