@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of the callbacks that have a deadline or a largest age of their own."""
+"""The results of callbacks that have a deadline or a largest age of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rclrt_py.text import shorten
 
 
 def limit_lines(executors: Sequence[Results]) -> Iterator[str]:
-    """A line for each such callback, those with most misses first; nothing without any."""
+    """Yields a line for each such callback, the one with most misses first."""
     for results in executors:
         limited = [callback for callback in results.callbacks if _limit(callback)]
         if not limited:

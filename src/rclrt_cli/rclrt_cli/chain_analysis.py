@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HOLDS = ("proved", "conditional")
 WIDTH = 12
 SHOWN = 4
-"""Of terms and reasons; --json has them all."""
+"""Number of terms and reasons that are shown. --json has all of them."""
 BOUNDS = {"picas": ("PiCAS ms", "sound ms")}
 CONTRIBUTIONS = {
     "own": "its own work, {releases} releases of {id}",
@@ -59,7 +59,7 @@ class ChainCounterExample(TypedDict):
 
 
 class Chain(TypedDict):
-    """The verdict on one chain, and what it rests on."""
+    """The verdict on one chain, and its reasons."""
 
     id: str
     bound_ms: float | None
@@ -68,20 +68,20 @@ class Chain(TypedDict):
     assumptions: list[str]
     note: str
     why: list[Part]
-    # Of the sound test:
+    # Only in the sound test:
     reaction_ms: NotRequired[float | None]
     data_age_ms: NotRequired[float | None]
     level: NotRequired[int]
     counter_example: NotRequired[ChainCounterExample]
-    # Of the thesis's:
+    # Only in the thesis's test:
     workload_ms: NotRequired[float]
-    # Of PiCAS's:
+    # Only in PiCAS's test:
     sound_ms: NotRequired[float | None]
     unsafe: NotRequired[list[str]]
 
 
 class CallbackPriority(TypedDict):
-    """The priority that the analysis took for a callback."""
+    """The priority that the analysis used for a callback."""
 
     id: str
     priority: int
@@ -120,7 +120,7 @@ class Tests(TypedDict):
 
 
 class Analysis(TypedDict):
-    """What `rclrt analyze APP --json` prints."""
+    """The document that `rclrt analyze APP --json` prints."""
 
     application: str
     test: str
@@ -129,19 +129,19 @@ class Analysis(TypedDict):
     feasible: bool
     assumptions: list[str]
     chains: list[Chain]
-    # Of the sound test:
+    # Only in the sound test:
     executor: NotRequired[str]
     overheads: NotRequired[dict[str, float]]
     queues: NotRequired[list[Queue]]
     not_searched: NotRequired[str]
     searched_without: NotRequired[list[str]]
     sensitivity: NotRequired[SensitivityResult]
-    # Of the thesis's:
+    # Only in the thesis's test:
     tests: NotRequired[Tests]
 
 
 def sound(application: Application, executor: str, overheads: Overheads) -> Analysis:
-    """The safe bounds; `feasible` is true when every deadline is proved or conditional."""
+    """Returns the safe bounds. `feasible` is true if every deadline is proved or conditional."""
     module = analysis()
     ids = [callback.id for callback in application.callbacks]
     found = judge(application, executor, overheads.machine())
@@ -187,7 +187,7 @@ def sound(application: Application, executor: str, overheads: Overheads) -> Anal
 
 
 def thesis(application: Application) -> Analysis:
-    """The thesis's feasibility and harmonic tests, never more than conditional."""
+    """Returns the thesis's feasibility and harmonic tests, which are conditional at most."""
     module = analysis()
     feasibility = module.thesis_feasibility(application)
     harmonic = module.thesis_harmonic(application)
@@ -229,7 +229,7 @@ def thesis(application: Application) -> Analysis:
 
 
 def picas(application: Application) -> Analysis:
-    """PiCAS's own bounds beside the sound ones, never more than conditional."""
+    """Returns PiCAS's own bounds beside the sound ones; they are conditional at most."""
     sound_bounds = chain_bounds(application, "picas")
     published = analysis().picas_bounds(application)
     chains: list[Chain] = []
@@ -283,7 +283,7 @@ def _cell(time_ms: float | None) -> str:
 
 
 def table(result: Analysis) -> Iterator[str]:
-    """One line per chain, the longest terms of its bound, and what the answer rests on."""
+    """Yields a line per chain, the longest terms of its bound, and the reasons of the answer."""
     under = f" under {result['executor']}" if "executor" in result else ""
     yield (
         f"{result['application']}{under}, utilisation {result['utilisation']:.3f}, "

@@ -24,7 +24,7 @@ MAX_ROUNDS = 1000
 
 @dataclass(frozen=True)
 class Missing:
-    """A round that was asked for and did not complete."""
+    """A round that was requested and did not complete."""
 
     executor: str
     round: int
@@ -47,7 +47,8 @@ class Comparison:
 
     @property
     def context(self) -> dict[str, Any]:
-        """Of what was measured; of what was simulated when nothing was measured."""
+        """Returns the merged context of the measured results; of the simulated ones if none is
+        measured."""
         measured = [results for results in self.executors if results.simulated is None]
         return merge_contexts([results.context for results in measured or self.executors])
 
@@ -77,7 +78,7 @@ def round_directory(directory: Path, executor: str, number: int) -> Path:
 def merge_directory(
     directory: Path, executors: Sequence[str], rounds: int, seconds: float
 ) -> Comparison:
-    """The comparison over every round under `directory` that completed."""
+    """Returns the comparison of every completed round under `directory`."""
     _check_plan(directory, executors, rounds)
     runs: dict[str, tuple[Run, ...]] = {}
     missing: list[Missing] = []
@@ -105,7 +106,8 @@ def merge_directory(
 
 
 def _check_plan(directory: Path, executors: Sequence[str], rounds: int) -> None:
-    """The plan may come from a file: it must not lead out of the directory, nor go on forever."""
+    """Rejects a plan that leads out of the directory or has too many rounds: it may come from a
+    file."""
     if not 1 <= rounds <= MAX_ROUNDS:
         raise BadInput(f"{directory}: {rounds} rounds; expected 1 to {MAX_ROUNDS}")
     for executor in executors:
@@ -126,9 +128,9 @@ def load_single_run(directory: Path) -> Comparison:
 
 
 def combine(comparisons: Sequence[Comparison]) -> Comparison:
-    """Several results directories as one, the simulated ones beside the measured ones.
+    """Merges several results directories into one, the simulated ones beside the measured ones.
 
-    An executor that comes more than once is named with its directory.
+    An executor that occurs more than once is named with its directory.
     """
     executors: list[Results] = []
     runs: dict[str, tuple[Run, ...]] = {}
@@ -154,7 +156,8 @@ def combine(comparisons: Sequence[Comparison]) -> Comparison:
 
 
 def _distinguished(results: Results, directory: Path, taken: Container[str]) -> Results:
-    """With a name of its own: a simulation is never taken for the executor that really ran."""
+    """Renames the results, so that a simulation is never mistaken for a real run of the
+    executor."""
     name, label = results.executor, results.executor_label
     if results.simulated is not None:
         name = f"simulated {name}"
@@ -166,7 +169,7 @@ def _distinguished(results: Results, directory: Path, taken: Container[str]) -> 
 
 
 def load_comparison(directory: Path) -> Comparison:
-    """The comparison whose results.json is in `directory`, merged anew from its rounds."""
+    """Loads the comparison of the results.json in `directory`, and merges its rounds again."""
     json = JsonValue.load(directory / RESULTS)
     version = json.get("rclrt_comparison")
     if version.integer() != COMPARISON_VERSION:

@@ -60,7 +60,8 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
 
 
 def by_urgency(comparison: Comparison) -> list[ChainResult]:
-    """The chains, the most urgent first; of equal ones the one with the shorter deadline."""
+    """Returns the chains, the most urgent first, and at equal urgency the shorter deadline
+    first."""
     chains = comparison.executors[0].chains
     return sorted(chains, key=lambda chain: (-chain.priority, chain.deadline_ms))
 
@@ -116,7 +117,8 @@ def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
 
 
 def held_back_text(context: dict[str, Any]) -> str:
-    """How long the kernel gave ready real-time threads no CPU, and why; empty when it did not."""
+    """Describes how long the kernel gave no CPU to ready real-time threads, and why. Empty:
+    never."""
     held_back = context.get("held_back")
     if not held_back or not held_back["count"]:
         return ""
@@ -133,7 +135,8 @@ def held_back_text(context: dict[str, Any]) -> str:
 
 
 def _digits(comparison: Comparison, chain_id: str) -> int:
-    """Decimals for one chain's block: microseconds while the worst value leaves room for them."""
+    """Returns the decimals of one chain's block: microseconds if the worst value leaves room for
+    them."""
     found = [results.chain(chain_id) for results in comparison.executors]
     worst = max((chain.response.worst for chain in found if chain and chain.response), default=0.0)
     return 3 if worst < 1e3 else 2 if worst < 1e4 else 1 if worst < 1e5 else 0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shell completion by argcomplete, where it is installed (https://kislyuk.github.io/argcomplete).
+"""Shell completion by argcomplete, if it is installed (https://kislyuk.github.io/argcomplete).
 
-A hook in `environment/` registers it with the shell, which starts `rclrt` with _ARGCOMPLETE set.
+A hook in `environment/` registers it with the shell. The shell then starts `rclrt` with
+_ARGCOMPLETE set.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from rclrt_py.executors import ALL, EXECUTORS
 from rclrt_py.runs.application import describe_app_file
 
 YAML_FILES = ("yaml", "yml", "json")
-"""JSON is YAML."""
+"""Extensions of YAML files. JSON is YAML."""
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
 
 
 def add_completers(parser: argparse.ArgumentParser) -> None:
-    """Tells argcomplete what the arguments of a verb can be, besides choices and files."""
+    """Sets argcomplete's completers for the arguments of a verb that have no choices."""
     for action in parser._actions:
         completer = directories if action.metavar == "DIR" else COMPLETERS.get(action.dest)
         if completer is not None and action.choices is None:
@@ -44,14 +45,14 @@ def executor(**_: object) -> list[str]:
 
 
 def executor_list(prefix: str, **_: object) -> list[str]:
-    """The list so far with each executor that is not yet in it."""
+    """Returns the list so far, extended by each executor that is not yet in it."""
     listed, comma, _last = prefix.rpartition(",")
     names = EXECUTORS if comma else (*EXECUTORS, ALL)
     return [listed + comma + name for name in names if name not in listed.split(",")]
 
 
 def chain(parsed_args: argparse.Namespace, **_: object) -> list[str]:
-    """The chains of the application, once the command line names it."""
+    """Returns the chains of the application, once the command line names it."""
     app = getattr(parsed_args, "app", None)
     if app is None:
         return []
@@ -90,4 +91,4 @@ COMPLETERS: dict[str, Callable[..., Any]] = {
     "overheads": files("json"),
     "priorities": files(*YAML_FILES),
 }
-"""By the name under which argparse keeps the argument."""
+"""Completers by the name under which argparse keeps the argument."""

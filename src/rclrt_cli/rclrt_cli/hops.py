@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long messages took from one process to another."""
+"""Shows how long messages took from one process to another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = 10
 
 
 def hop_lines(results: Results) -> Iterator[str]:
-    """A table, from publication to when the executor knew of the message; nothing without any."""
+    """Yields a table of the times from publication until the executor knew of the message."""
     hops = [hop for hop in results.hops if hop.between == "processes"]
     if not hops:
         return

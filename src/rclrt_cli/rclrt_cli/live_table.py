@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What running robots say of their callbacks with deadlines, as a table that changes."""
+"""A live table of the callbacks with deadlines that running robots report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import shorten
 
 PREFIX = "rclrt: "
-"""What the name of each status begins with that a robot's monitor publishes."""
+"""Prefix of the name of each status that a robot's monitor publishes."""
 SILENT_AFTER_S = 3.0
 SILENT_AFTER_PERIODS = 2.5
 LONGEST_TEXT = 300
@@ -25,8 +25,8 @@ COLUMNS = (
     ("+", 6),
     ("worst late", 11),
 )
-"""Title and width. Deadline, p99 of the responses in the last period and worst late in ms, `+` the
-misses in it."""
+"""Title and width of each column. The deadline, the p99 of the responses in the last period and the
+worst lateness are in ms. `+` is the number of misses in that period."""
 
 WIDTHS = Columns(NAME_WIDTH, *(width for _, width in COLUMNS))
 OK, WARN, ERROR = 0, 1, 2
@@ -42,7 +42,7 @@ class Status:
     message: str
     values: dict[str, str]
     received_s: float
-    """On the clock of whoever asks for the table."""
+    """Time of reception, on the clock of the table's caller."""
 
 
 @dataclass
@@ -64,15 +64,16 @@ class _Callback:
 
 @dataclass
 class LiveTable:
-    """Keeps the latest status of each callback and process. What comes is not trusted."""
+    """Keeps the latest status of each callback and process. Received data is not trusted."""
 
     callbacks: dict[str, _Callback] = field(default_factory=dict)
     processes: dict[str, Status] = field(default_factory=dict)
     most: int = 1000
-    """Callbacks that are kept, for anybody may publish. The one silent longest goes first."""
+    """Limit on the callbacks that are kept, because any node can publish. The longest silent one is
+    removed first."""
 
     def take(self, status: Status) -> None:
-        """Notes a status; those of other publishers are passed over."""
+        """Stores a status. Statuses of other publishers are ignored."""
         if not status.name.startswith(PREFIX):
             return
         status = _cut(status)
@@ -97,20 +98,20 @@ class LiveTable:
 
     @property
     def silent_after_s(self) -> float:
-        """The longest of what the robots' periods ask for."""
+        """Returns the longest time that the robots' periods require."""
         periods_ms = [_whole(each, "period_ms") for each in self.processes.values()]
         return max(SILENT_AFTER_S, SILENT_AFTER_PERIODS * max(periods_ms, default=0) / 1e3)
 
     @property
     def missed(self) -> bool:
-        """Whether any callback has missed a deadline, or does not end."""
+        """Returns whether any callback has missed a deadline or does not end."""
         return any(
             _whole(each.latest, "missed") > 0 or each.latest.level >= ERROR
             for each in self.callbacks.values()
         )
 
     def lines(self, now_s: float, paint: Paint) -> Iterator[str]:
-        """The table, the most serious first, then the most urgent."""
+        """Yields the table, the most serious first, then the most urgent."""
         titles = (title for title, _ in COLUMNS)
         yield paint.dim(WIDTHS.line("callback", *titles, "  most in the way"))
         for name, callback in sorted(self.callbacks.items(), key=_seriousness):
@@ -128,7 +129,7 @@ class LiveTable:
 
 
 def _cut(status: Status) -> Status:
-    """The status without texts of any length."""
+    """Returns the status with its texts cut to a limit."""
     values = {
         key[:LONGEST_TEXT]: value[:LONGEST_TEXT] for key, value in list(status.values.items())[:50]
     }
@@ -170,16 +171,16 @@ def _lines(name: str, callback: _Callback, silent_before_s: float, paint: Paint)
 
 
 def _whole(status: Status, key: str) -> int:
-    """The number of a value; 0 where it is none."""
+    """Returns a value as a whole number; 0 if it is not one."""
     text = status.values.get(key, "")
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 20 else 0
 
 
 def _real(status: Status, key: str) -> float:
-    """The number of a value; 0 where it is none."""
+    """Returns a value as a number; 0 if it is not one."""
     try:
         value = float(status.values.get(key, "0"))
     except ValueError:
         return 0.0
-    return value if abs(value) < 1e12 else 0.0  # neither infinite nor no number
+    return value if abs(value) < 1e12 else 0.0  # rejects infinity and NaN

@@ -67,7 +67,8 @@ def command() -> int:
 
 
 def _verbs_of_others(arguments: Sequence[str]) -> dict[str, ModuleType]:
-    """Those that this command line may need. Throws BadInput if its verb is unknown."""
+    """Returns the verbs of other packages that this command line may need. Throws BadInput if its
+    verb is unknown."""
     word = arguments[0] if arguments else ""
     if word in ("-h", "--help") or "_ARGCOMPLETE" in os.environ:
         return load_all_verbs(VERBS)
@@ -99,7 +100,8 @@ def run_verb(parsed: argparse.Namespace) -> int:
         print("rclrt: stopped", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # The reader of our output left (`rclrt report DIR | head`): no more can be said.
+        # The reader of our output has ended (`rclrt report DIR | head`), so no message can be
+        # printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
@@ -109,17 +111,18 @@ def run_verb(parsed: argparse.Namespace) -> int:
 
 
 def _never_fail_to_print() -> None:
-    """A terminal that lacks a character shows another one instead."""
+    """Replaces characters that the terminal lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 class VerbParser(argparse.ArgumentParser):
-    """Parses the arguments of a verb, and keeps those behind the first `--` for what it starts."""
+    """Parses a verb's arguments, and keeps those behind the first `--` for the program it
+    starts."""
 
     trailing: str | None = None
-    """What these are; None: the verb takes none."""
+    """Description of the arguments behind `--`. None: the verb takes none."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str], namespace: argparse.Namespace | None = None
@@ -134,7 +137,7 @@ class VerbParser(argparse.ArgumentParser):
 
 
 def fill_parser(parser: argparse.ArgumentParser, modules: Mapping[str, ModuleType]) -> None:
-    """Makes a new parser that of the command, whatever its program is called."""
+    """Adds the command's options and verbs to a new parser, whatever the name of its program is."""
     parser.description = "Predictable timing for ROS 2 applications: run, compare, report, analyze."
     parser.epilog = (
         "exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run, a deadline that "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `run`, `compare` and `simulate` share: one measured run, and the exit code."""
+"""The common part of `run`, `compare` and `simulate`: one measured run, and the exit code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Expected:
-    """The bounds that runs are held against, and who judges what is above them, by executor."""
+    """The bounds to compare runs with, and the judge of the instances above them, by executor."""
 
     predictions: Predictions
     judges: dict[str, Judge]
@@ -58,7 +58,7 @@ class Expected:
         return cls(predictions, judges)
 
     def judge(self, run: Run) -> None:
-        """Writes down, beside the run, what is above its bound and why."""
+        """Writes the instances above their bound and the reasons into the directory of the run."""
         executor = run.results.executor
         predicted = self.predictions.executors.get(executor)
         if predicted is not None:
@@ -67,7 +67,7 @@ class Expected:
 
 
 def expected(arguments: argparse.Namespace, executors: Sequence[str]) -> Expected | None:
-    """The bounds that --bounds or --overheads asks for."""
+    """Returns the bounds that --bounds or --overheads requests."""
     overheads = overheads_file(arguments)
     if not arguments.bounds and overheads is None:
         return None
@@ -77,7 +77,7 @@ def expected(arguments: argparse.Namespace, executors: Sequence[str]) -> Expecte
 
 @dataclass
 class Measurement:
-    """What one command line asked to measure, checked."""
+    """The checked request of one command line."""
 
     app: Path
     strict: bool
@@ -85,11 +85,11 @@ class Measurement:
     stop: StopSignals
     progress: Progress
     priorities: Path | None = None
-    """A file of callback priorities in the place of the application's."""
+    """A file of callback priorities that replace those of the application."""
     simulation_options: Sequence[str] | None = None
-    """Of the simulator, which then does the runner's work."""
+    """Options of the simulator, which then replaces the runner."""
     expected: Expected | None = None
-    """What each run is held against."""
+    """Bounds to compare each run with."""
     runner: Path = field(init=False)
     application: ApplicationInfo | None = field(init=False)
     _notes: set[str] = field(default_factory=set)
@@ -102,7 +102,7 @@ class Measurement:
         stop: StopSignals,
         progress: Progress,
     ) -> Measurement:
-        """What the options of `run` and of `bounds` read."""
+        """Reads the options of `run` and of `bounds`."""
         return cls(
             arguments.app,
             arguments.strict,
@@ -123,7 +123,7 @@ class Measurement:
         self.application = describe_app_file(self.app, self.priorities)
 
     def check_chain(self, name: str | None) -> None:
-        """Refuses an unknown chain before anything is measured."""
+        """Rejects an unknown chain before anything is measured."""
         if name and self.application:
             check_chain(name, [chain.id for chain in self.application.chains])
 
@@ -136,8 +136,8 @@ class Measurement:
     def run(self, executor: str, seconds: float, directory: Path) -> tuple[Path | None, bool]:
         """Measures once, in a staging folder inside `directory`.
 
-        Returns the folder of the finished run, or None when the program wrote nothing because the
-        user stopped it, and whether the run lasted as long as was asked.
+        Returns the folder of the finished run, and whether the run lasted as long as requested. The
+        folder is None if the user stopped the program and it wrote nothing.
         """
         staging = directory / STAGING
         shutil.rmtree(staging, ignore_errors=True)
@@ -179,7 +179,7 @@ class Measurement:
         return made, complete
 
     def _say_once(self, notes: Iterable[str]) -> None:
-        """What the program had to say, each line only the first time."""
+        """Prints the lines that the program wrote, each only once."""
         for note in notes:
             if note not in self._notes:
                 self._notes.add(note)
@@ -188,7 +188,7 @@ class Measurement:
 
 
 def outcome(run: Run) -> str:
-    """One line on the most urgent chain of a run."""
+    """Describes the most urgent chain of a run in one line."""
     chain = min(run.results.chains, key=lambda item: (-item.priority, item.deadline_ms))
     p99 = f", p99 {chain.response.p99:.3f} ms" if chain.response else ""
     return f"{chain.id} missed {chain.missed} of {chain.due}{p99}"
@@ -203,7 +203,7 @@ def check_chain(name: str, known: list[str]) -> None:
 
 
 def verdict(comparison: Comparison, fail_on_miss: str | None) -> int:
-    """The exit code: what was observed above its bound, then what --fail-on-miss asks for."""
+    """Returns the exit code: first for observations above their bound, then for --fail-on-miss."""
     above, said = judgement(comparison.executors)
     for line in said:
         print(f"rclrt: {line}", file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why deadlines were missed, in a line for each chain."""
+"""Explains why deadlines were missed, in a line for each chain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from rclrt_py.runs.run_data import RESULTS
 
 
 def miss_lines(directory: Path) -> Iterator[str]:
-    """Of each chain of a single run the miss with the longest response, or one that never ended."""
+    """Yields the worst miss of each chain of a single run: one that never ended, or the longest
+    response."""
     results = JsonValue.load(directory / RESULTS)
     if not results.has("misses"):
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Priorities by the names of the ROS graph: the file that executors for rclcpp nodes read."""
+"""Priorities by the names of the ROS graph, in the file that executors for rclcpp nodes read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ReasonedPriority(TypedDict):
-    """A callback's new priority, and why it has it."""
+    """A callback's new priority, and the reason for it."""
 
     id: str
     priority: int
@@ -20,10 +20,10 @@ class ReasonedPriority(TypedDict):
 
 
 def node_priorities(application: Application, callbacks: list[ReasonedPriority]) -> str:
-    """One entry per timer and per topic that a node subscribes, with its reason.
+    """Returns one entry per timer and per subscribed topic of a node, with its reason.
 
-    What the graph's names cannot tell apart (two subscriptions of one group to one topic) gets the
-    higher priority.
+    Callbacks that the graph's names do not distinguish (two subscriptions of one group to one
+    topic) get the highest of their priorities.
     """
     entries: dict[str, list[ReasonedPriority]] = {}
     for places, item in zip(model().places_of(application), callbacks, strict=True):

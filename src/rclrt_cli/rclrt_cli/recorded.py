@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run that was recorded elsewhere, held against the bounds of its application."""
+"""Compares a run that was recorded elsewhere with the bounds of its application."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rclrt_cli.measure import Expected
 
 
 def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) -> None:
-    """Adds to a run's files the bounds that `app` has with the priorities that were recorded.
+    """Adds to a run's files the bounds of `app` under the priorities that were recorded.
 
-    Raises BadInput when the file is not of that run: the chains that were measured must be in it,
-    with the periods that the robot really had.
+    Throws BadInput if the file does not describe that run: it must have the chains that were
+    measured, with the periods that the robot really had.
     """
     if not JsonValue.load(directory / RESULTS).has("rclrt_results"):
         raise BadInput(f"--application: {directory} is a comparison; expected a single run")

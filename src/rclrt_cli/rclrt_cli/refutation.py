@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search for a schedule that misses, where no deadline was proved."""
+"""Searches for a schedule that misses a deadline, if no deadline was proved."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 NOT_SIMULATED = ("background", "stall")
-"""Overheads of which nothing says when they come: a schedule without them is a legal one."""
+"""Overheads that may occur at any time, or never: a schedule without them is legal."""
 
 
 def refute_chains(
     application: Application, result: Analysis, overheads: Overheads
 ) -> list[CounterExample]:
-    """Searches for the chains that are neither proved nor conditional.
+    """Searches for counter-examples for the chains that are neither proved nor conditional.
 
-    Those that were found have the verdict `refuted` then, and their `counter_example`. Returns the
-    counter-examples.
+    A chain with a counter-example gets the verdict `refuted`, and its `counter_example`. Returns
+    the counter-examples.
     """
     module = analysis()
     wanted = [chain["verdict"] == "unknown" for chain in result["chains"]]
@@ -74,7 +74,7 @@ def _offsets(example: CounterExample, timers: list[tuple[int, str]]) -> dict[str
 
 
 def refute_tasks(file: TaskFile, result: TaskAnalysis) -> list[TaskCounterExample]:
-    """As refute_chains(), for a task set."""
+    """Searches as refute_chains() does, for a task set."""
     wanted = [task["verdict"] != "proved" for task in result["tasks"]]
     if not any(wanted):
         return []

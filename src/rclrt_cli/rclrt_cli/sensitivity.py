@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much each time can change, alone, before a deadline is no longer proved."""
+"""How far each time can change alone before a deadline is no longer proved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Number = Callable[[int], int | float | None]
 
 
 class MarginResult(TypedDict):
-    """How far one time can change alone; `limit` is None where no value of it is enough."""
+    """How far one time can change alone. `limit` is None if no value of it is enough."""
 
     id: str
     stated: int | float | None
@@ -33,7 +33,7 @@ class MarginResult(TypedDict):
 
 
 class SensitivityResult(TypedDict):
-    """What `--sensitivity` adds to an analysis; times in `unit`."""
+    """The part of an analysis that `--sensitivity` adds. Times are in `unit`."""
 
     unit: str
     factor: float | None
@@ -43,7 +43,7 @@ class SensitivityResult(TypedDict):
 
 
 def of_chains(application: Application, executor: str, overheads: Overheads) -> SensitivityResult:
-    """Of each callback's WCET, each timer's period or event's interval, and all WCETs together."""
+    """Computes the margins of each WCET, each timer's period or event's interval, and all WCETs."""
     found = analysis().sensitivity(application, executor, overheads.native())
     ids = [callback.id for callback in application.callbacks]
     wcets = [callback.wcet_ns for callback in application.callbacks]
@@ -52,7 +52,7 @@ def of_chains(application: Application, executor: str, overheads: Overheads) -> 
 
 
 def of_tasks(file: TaskFile, number: Callable[[int, int], int | float | None]) -> SensitivityResult:
-    """Of each task's c and t, and all c together."""
+    """Computes the margins of each task's c and t, and of all c together."""
     found = analysis().task_sensitivity(file.tasks, file.policy)
     ids = [task.id for task in file.tasks]
     wcets = [task.wcet for task in file.tasks]
@@ -101,7 +101,7 @@ def _factor(limit: int | None, stated: int) -> float | None:
 
 
 def table(result: SensitivityResult) -> Iterator[str]:
-    """What can change, the tightest of the execution times first."""
+    """Yields the margins, the tightest of the execution times first."""
     yield ""
     factor = result["factor"]
     together = "none" if factor is None else f"{factor:.6g}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `run` and `simulate` make of one finished run."""
+"""The output of one finished run of `run` and `simulate`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def finish(measurement: Measurement, made: Path, directory: Path) -> Comparison:
 
 
 def show(comparison: Comparison, directory: Path) -> None:
-    """Prints the table, the bounds if there are any, and what was in the way of the misses."""
+    """Prints the table, the bounds if there are any, and the reasons of the misses."""
     print_table(comparison, sys.stdout, os.environ)
     for line in bound_lines(comparison.executors):
         print(line)

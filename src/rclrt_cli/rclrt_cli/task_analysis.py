@@ -44,7 +44,7 @@ class TaskResult(TypedDict):
 
 
 class LoadTests(TypedDict, total=False):
-    """The sufficient tests, of preemptive fixed priorities; None where they may not be asked."""
+    """The sufficient tests of preemptive fixed priorities. None: the test does not apply."""
 
     liu_layland_bound: float
     liu_layland: bool | None
@@ -52,7 +52,7 @@ class LoadTests(TypedDict, total=False):
 
 
 class TaskAnalysis(TypedDict):
-    """What `rclrt analyze` prints of a task set with `--json`."""
+    """The document that `rclrt analyze` prints for a task set with `--json`."""
 
     policy: str
     utilisation: float
@@ -66,7 +66,7 @@ class TaskAnalysis(TypedDict):
 
 
 def number(ticks: int | None, decimals: int) -> Number:
-    """Ticks as a number in the units of the file."""
+    """Converts ticks to a number in the units of the file."""
     if ticks is None:
         return None
     text = analysis().in_units(ticks, decimals)
@@ -74,7 +74,8 @@ def number(ticks: int | None, decimals: int) -> Number:
 
 
 def analyse(file: TaskFile) -> TaskAnalysis:
-    """What `--json` prints. `schedulable` is true when the deadline was proved to hold."""
+    """Returns the document of `--json`. `schedulable` is true if the deadline was proved to
+    hold."""
     module = analysis()
     tasks = file.tasks
     found = module.analyse_tasks(tasks, file.policy)
@@ -114,7 +115,7 @@ def _assumptions(file: TaskFile) -> list[str]:
 
 
 def _load_tests(tasks: Sequence[Task]) -> LoadTests:
-    """The sufficient tests, where they may be asked: null where not."""
+    """Returns the sufficient tests. A test that does not apply is None."""
     module = analysis()
     plain = module.is_plain_rate_monotonic(tasks)
     return {
@@ -125,7 +126,7 @@ def _load_tests(tasks: Sequence[Task]) -> LoadTests:
 
 
 def table(result: TaskAnalysis) -> Iterator[str]:
-    """One line per task, and what the answer rests on."""
+    """Yields a line per task, and the reasons of the answer."""
     names = [task["id"][:40].encode("unicode_escape").decode() for task in result["tasks"]]
     columns = Columns.named(["task", *names], WIDTH, WIDTH, WIDTH)
     yield f"{result['policy']}, utilisation {result['utilisation']:.3f}"

@@ -18,7 +18,7 @@ MOST_TICKS = 1 << 60
 
 
 def to_text(file: TaskFile, example: TaskCounterExample) -> str:
-    """JSON; times are whole ticks, so that nothing is rounded."""
+    """Returns JSON. Times are whole ticks, so that nothing is rounded."""
     ids = [task.id for task in file.tasks]
     document = {
         "rclrt": 1,
@@ -36,7 +36,7 @@ def to_text(file: TaskFile, example: TaskCounterExample) -> str:
 
 
 def run(tasks: Path, path: Path) -> tuple[str, bool]:
-    """What became of the job that the counter-example is about, and whether it was late."""
+    """Simulates the counter-example's job. Returns its result, and whether it was late."""
     module = analysis()
     try:
         file = module.parse_task_set(read_input(tasks), str(tasks))

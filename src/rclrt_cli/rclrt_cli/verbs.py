@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs of other packages: `rclrt generate` of a package that has the entry point
+"""Verbs of other packages. A package adds `rclrt generate` by the entry point
 
     [rclrt.verbs]
     generate = their_package.generate_command
 
-which names a module with HELP, add_arguments(parser) and run(arguments), as our own verbs have
-them, and TRAILING if it takes arguments behind `--`: then `arguments.trailing` has them. Looking
-for them takes time, so it is done for an unknown verb and for a list of all verbs.
+It names a module with HELP, add_arguments(parser) and run(arguments), like our own verbs. A verb
+that takes arguments behind `--` also has TRAILING, and gets them as `arguments.trailing`. The
+search takes time, so it is done only for an unknown verb and for a list of all verbs.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ PACKAGES = {
     "trace": "rclrt_trace",
     "verify": "rclrt_generator",
 }
-"""The verbs of the packages of rclrt: for the message where a package is not built."""
+"""Packages of rclrt by verb, for the message if a package is not built."""
 
 
 def added_verbs(own: Container[str]) -> dict[str, EntryPoint]:
-    """The entry points by verb, sorted. A verb of our `own` cannot be replaced."""
+    """Returns the entry points by verb, sorted. A verb of our `own` cannot be replaced."""
     from importlib.metadata import entry_points
 
     points = {point.name: point for point in entry_points(group=GROUP) if point.name not in own}
@@ -47,7 +47,7 @@ def added_verbs(own: Container[str]) -> dict[str, EntryPoint]:
 
 
 def load_verb(point: EntryPoint) -> ModuleType:
-    """Throws RclrtError if the module cannot be imported or is not that of a verb."""
+    """Loads a verb. Throws RclrtError if the module cannot be imported or is not that of a verb."""
     try:
         module: ModuleType = point.load()
     except Exception as error:
@@ -59,7 +59,7 @@ def load_verb(point: EntryPoint) -> ModuleType:
 
 
 def load_all_verbs(own: Container[str]) -> dict[str, ModuleType]:
-    """All that can be loaded; says on standard error which cannot."""
+    """Loads all verbs that can be loaded. Reports the others on standard error."""
     modules = {}
     for name, point in added_verbs(own).items():
         try:

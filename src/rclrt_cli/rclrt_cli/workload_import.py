@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes workloads of a tree of programs in C, such as TACLeBench's."""
+"""Makes workloads from a tree of C programs, such as TACLeBench's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rclrt_py.errors import BadInput
 NAME = re.compile(r"[A-Za-z]\w{0,63}", re.ASCII)
 MAIN = re.compile(r"\bmain\s*\(")
 ENTRY = "rclrt_workload_main"
-"""What the program's main() becomes, which the library rclrt_workloads looks for."""
+"""New name of the program's main(). The library rclrt_workloads looks for it."""
 OPTIONS = ("-O2", "-fPIC", "-shared", "-w", f"-Dmain={ENTRY}", "-Wl,-Bsymbolic", "-Wl,-z,defs")
 COMPILING_S = 120
 TRIAL_S = 60
@@ -25,7 +25,7 @@ TRIALS = 3
 
 @dataclass(frozen=True)
 class Program:
-    """A directory whose C files are one program."""
+    """A directory with the C files of one program."""
 
     name: str
     sources: tuple[Path, ...]
@@ -33,15 +33,15 @@ class Program:
 
 @dataclass(frozen=True)
 class Skipped:
-    """What became no workload, and why."""
+    """A program that did not become a workload, and the reason."""
 
     name: str
     reason: str
 
 
 def find_programs(tree: Path) -> list[Program]:
-    """The directories of the tree with C files of which one has main(); sorted by name. Throws
-    BadInput when there are none, or two of one name."""
+    """Returns the directories of the tree with C files, one of them with main(); sorted by name.
+    Throws BadInput if there are none, or two of one name."""
     if not tree.is_dir():
         raise BadInput(f"{tree}: is no directory; expected a tree of programs in C")
     found: dict[str, Program] = {}
@@ -62,12 +62,13 @@ def find_programs(tree: Path) -> list[Program]:
 
 
 def import_program(program: Program, directory: Path, timer: Path, compiler: str) -> str | None:
-    """Compiles it to NAME.so in `directory` and tries it. Returns why that is no workload, and
-    leaves nothing then; None: it is one."""
+    """Compiles the program to NAME.so in `directory` and tries it. Returns None on success.
+    Otherwise removes the file and returns the reason."""
     if not NAME.fullmatch(program.name) or "__" in program.name:
         return "its name is not of letters, digits and single '_'"
     library = directory / f"{program.name}.so"
-    # The sources are paths of files that exist, and begin with the tree's: none reads as an option.
+    # The sources are paths of existing files and begin with the tree's path: none reads as an
+    # option.
     sources = [str(path.resolve()) for path in program.sources]
     include = f"-I{program.sources[0].parent.resolve()}"
     problem = _run([compiler, *OPTIONS, include, *sources, "-lm", "-o", str(library)], COMPILING_S)
@@ -80,7 +81,7 @@ def import_program(program: Program, directory: Path, timer: Path, compiler: str
 
 
 def imported(directory: Path) -> Iterator[str]:
-    """The workloads in a directory that import_program() filled."""
+    """Yields the workloads in a directory that import_program() filled."""
     for path in sorted(directory.glob("*.so")):
         if NAME.fullmatch(path.stem):
             yield path.stem
@@ -96,7 +97,7 @@ def find_compiler(name: str) -> str:
 def _run(
     command: list[str], seconds: float, environment: dict[str, str] | None = None
 ) -> str | None:
-    """What went wrong, in a line; None: nothing."""
+    """Runs a command. Returns the error in one line. None: there was no error."""
     try:
         done = subprocess.run(
             command,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every executor runs callbacks in the order in which the simulator has it run them."""
+"""Every executor runs callbacks in the order that the simulator predicts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ callbacks:
      publishes: [more]}}
   - {{id: late, node: n, timer: {{period_ms: 200, offset_ms: 100}}, wcet_ms: 3, priority: 3}}
 """
-"""What becomes ready does so 10 ms and more before or after anything else happens."""
+"""Each callback becomes ready 10 ms or more before or after any other event."""
 SUBSCRIPTIONS = """
   - {id: after_long, node: n, subscription: {topic: data}, wcet_ms: 3, priority: 2, group: one}
   - {id: after_middle, node: n, subscription: {topic: more}, wcet_ms: 3, priority: 6, group: one}
@@ -57,20 +57,20 @@ callbacks:
   - {{id: quick, node: b, timer: {{period_ms: 200, offset_ms: 110}}, wcet_ms: 3, deadline_ms: 20}}
   - {{id: late, node: a, timer: {{period_ms: 200, offset_ms: 120}}, wcet_ms: 3, deadline_ms: 100}}
 """
-"""The only worker of `first` is as urgent as the upper one of `second`, which has two."""
+"""The only worker of `first` is as urgent as the upper one of the two workers of `second`."""
 CHAIN_OF_ONE = "chains: [{id: one, callbacks: [long], deadline_ms: 200, priority: 1}]"
 
 Order = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def orders(results: Path) -> Counter[Order]:
-    """Returns how often callbacks started in which order, and ended in which, in a period."""
+    """Returns how often each order of starts and of ends occurred in a period."""
     with (results / "instances.csv").open(newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["outcome"] == "ran"]
     zero = next(int(row["release_ns"]) for row in rows if row["callback"] == "long")
     periods: dict[int, list[dict[str, str]]] = {}
     for row in rows:
-        # A period begins half of one before `late` is released: nothing else happens then.
+        # A period begins 20 ms before the release of `long`: nothing else happens then.
         number = (int(row["start_ns"]) - zero + 20_000_000) // 200_000_000
         periods.setdefault(number, []).append(row)
     found: Counter[Order] = Counter()
@@ -88,14 +88,14 @@ def usual_order(results: Path) -> Order:
 
 
 def own_cpu() -> int:
-    """Of those that this process may use, by the number of the test's worker."""
+    """Returns one of the CPUs that this process may use, by the number of the test's worker."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     cpus = sorted(os.sched_getaffinity(0))
     return cpus[worker % len(cpus)]
 
 
 def check_order(app: Path, executor: str) -> Order:
-    """Compares runs with the simulation. Returns the order."""
+    """Compares runs with the simulation, and returns the order."""
     said = [str(app), "--executor", executor, "--seconds", "1"]
     done = finished("simulate", *said, "--out", str(app.parent / "simulated"))
     assert done.returncode == 0, done.stderr
@@ -117,7 +117,7 @@ def check_order(app: Path, executor: str) -> Order:
 @pytest.mark.parametrize("executor", EXECUTORS + VARIANTS)
 def test_a_run_has_the_order_of_its_simulation(executor: str, tmp_path: Path) -> None:
     app = tmp_path / "app.yaml"
-    # A set that waited for these subscriptions would wait for the timers that are in it.
+    # Waiting for these subscriptions would mean waiting for timers of the same set.
     rest = CHAIN_OF_ONE if executor == "static_order:trigger=all" else SUBSCRIPTIONS
     app.write_text(TIMERS.format(cpu=own_cpu()) + rest)
     check_order(app, executor)
@@ -128,7 +128,7 @@ def test_two_edf_executors_on_a_cpu_order_only_their_own(process: str, tmp_path:
     app = tmp_path / "app.yaml"
     app.write_text(TWO_EDFS.format(cpu=own_cpu(), process=process) + CHAIN_OF_ONE)
     starts, ends = check_order(app, "edf")
-    # `urgent` is due before `long`, which is of the other executor.
+    # `urgent` is due before `long`, but `long` belongs to the other executor.
     assert ends.index("long") < ends.index("urgent")
     assert starts == ("long", "urgent", "slow", "quick", "late")
     assert ends == ("long", "urgent", "quick", "late", "slow")

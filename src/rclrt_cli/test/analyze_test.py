@@ -141,7 +141,7 @@ def test_the_thesis_tests_are_never_more_than_conditional(
 def test_picas_bounds_are_those_of_its_authors_beside_the_sound_ones(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Their program for the case study, run by its formulas apart from ours, has these."""
+    """The authors' program for the case study, run separately from our formulas, gives these."""
     app = EXAMPLES.parent / "src/rclrt_analysis/test/picas_case_study.yaml"
     assert main(["analyze", str(app), "--test", "picas", "--json"]) == 1
     result = json.loads(capsys.readouterr().out)
@@ -152,7 +152,7 @@ def test_picas_bounds_are_those_of_its_authors_beside_the_sound_ones(
         "conditional" if number in (3, 4, 5, 6) else "unknown" for number in range(1, 13)
     ]
     last = result["chains"][-1]
-    assert last["sound_ms"] > last["bound_ms"]  # it is unsafe, and says why
+    assert last["sound_ms"] > last["bound_ms"]  # it is unsafe, and states why
     assert len(last["unsafe"]) == 7
     assert main(["analyze", str(app), "--test", "picas"]) == 1
     lines = capsys.readouterr().out.splitlines()
@@ -203,12 +203,12 @@ def test_reaction_data_age_and_queues_stand_beside_the_bounds(
     main(["analyze", str(app), "--json", "--no-search"])
     result = json.loads(capsys.readouterr().out)
     chains = {chain["id"]: chain for chain in result["chains"]}
-    # 16 from the release, and a period of 50 that an event may just have missed it.
+    # 16 from the release, plus a period of 50 if an event has just missed it.
     assert chains["obstacle"]["bound_ms"] == 16
     assert chains["obstacle"]["reaction_ms"] == chains["obstacle"]["data_age_ms"] == 66
     assert chains["logging"]["reaction_ms"] is None
     queues = {queue["id"]: queue for queue in result["queues"]}
-    # One set going by the scan and one by the image may be pending.
+    # One released by the scan and one released by the image may be pending.
     assert queues["actuate"] == {"id": "actuate", "pending_bound": 2, "depth": 1, "holds": False}
     assert queues["write_log"]["pending_bound"] is None
     main(["analyze", str(app), "--no-search"])

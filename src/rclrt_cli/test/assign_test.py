@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt assign`: its answer holds when it is analysed."""
+"""`rclrt assign`: an analysis confirms its answer."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ chains:
         (),
         ("--overhead-percentile", "p99"),
         ("--executor", "thread_dispatch"),
-        ("--executor", "producer_consumer"),  # of which the file says nothing
+        ("--executor", "producer_consumer"),  # not in the file
         ("--hops", "same_host"),
         ("--hop-us", "30000"),
         ("--dispatch-us", "0", "--timer-jitter-us", "2000"),
@@ -133,7 +133,8 @@ chains: [{id: both, callbacks: [a, b], priority: 1, deadline_ms: 60}]
 """)
     code, result = assigned(rclrt, app, "--cores", "2")
     assert (code, result["chains"][0]["bound_ms"]) == (0, 28)
-    # a ends up to 12 late, so two of b may come 8 apart: 12 + 12 + 4. With a hop of 2, 6 apart.
+    # a ends up to 12 after its release, so two of b may come 8 apart: 12 + 12 + 4. With a hop of 2,
+    # they may come 6 apart.
     code, result = assigned(rclrt, app, "--cores", "2", "--hop-us", "2000")
     assert (code, result["chains"][0]["bound_ms"]) == (0, 12 + 2 + 18)
     code, result = assigned(rclrt, app, "--cores", "2", "--hop-us", "60000")

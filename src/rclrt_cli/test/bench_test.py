@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt bench`: what it prints and writes, and what it refuses."""
+"""`rclrt bench`: its output, and the inputs that it rejects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 @pytest.fixture
 def ready(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """A workspace whose benchmark prints the made-up document, and says what it was told."""
+    """A workspace with a benchmark that prints the made-up document and records its arguments."""
     says(workspace, document())
     for name, value in workspace.environment().items():
         monkeypatch.setenv(name, value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observations above a bound: which, whose fault, and what is answered."""
+"""Observations above a bound: their number, their cause, and the answer."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_a_flipped_byte_is_either_harmless_or_a_located_error(
 
 
 def problem(directory: Path) -> str | None:
-    """What is said about a broken run; any other exception is a failure of the test."""
+    """Returns the error for a broken run. Any other exception fails the test."""
     try:
         make_report(load_single_run(directory), directory)
     except BadInput as error:

@@ -75,7 +75,7 @@ def page(comparison: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture(scope="module")
 def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every name that comes from a file is an attack or a burden."""
+    """A page in which every name that comes from a file is an attack or a burden."""
     directory = tmp_path_factory.mktemp("hostile")
     graph = (
         [
@@ -304,7 +304,7 @@ def test_a_script_that_got_in_would_not_run(browser: Browser, page: Path, tmp_pa
 def test_the_check_for_requests_finds_one(browser: Browser, page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     curious = tmp_path / "curious.html"
-    # Without the page's policy, which would forbid it.
+    # This page lacks the policy, which would forbid it.
     image = "<img src='file:///nowhere.png'><main"
     curious.write_text(text.replace("Content-Security-Policy", "x").replace("<main", image, 1))
     browser.open(curious)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt calibrate`: its samples by hand-made runs, and the whole with the real runner."""
+"""`rclrt calibrate`: its samples from hand-made runs, and the whole command with the real
+runner."""
 
 from __future__ import annotations
 
@@ -126,7 +127,7 @@ def test_a_hop_is_from_the_publisher_to_who_takes_the_same_instance() -> None:
     )
     rows = [row._replace(tokens=f"hop:{number // 2}") for number, row in enumerate(numbered)]
     assert find_hops(rows, Stalls([], 1)).undisturbed == [55 * US, 100 * US]
-    assert find_hops(rows[1:], Stalls([], 1)).undisturbed == [100 * US]  # who sent it is not known
+    assert find_hops(rows[1:], Stalls([], 1)).undisturbed == [100 * US]  # the sender is unknown
 
 
 def calibrate(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -177,7 +178,7 @@ def test_a_hop_without_a_message_is_said_to_be_missing() -> None:
         ((-1, 1_000_000), None, "6.1.0-rt", 1.0),
         ((0, 1_000_000), None, "6.1.0-rt", 0.0),
         (None, None, "6.1.0-rt", 1.0),
-        # From 6.12 on there is the fair server, and the sysctl alone lifts no limit.
+        # Since Linux 6.12 there is the fair server, so the sysctl alone lifts no limit.
         ((-1, 1_000_000), None, "6.12.3", 0.95),
         ((-1, 1_000_000), (0, 1_000_000_000), "6.12.3", 1.0),
         ((-1, 1_000_000), (100_000_000, 1_000_000_000), "6.18.0", 0.9),

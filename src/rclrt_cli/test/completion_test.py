@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the shells offer, asked for as they ask."""
+"""The completions of the shells, requested in the way of the shells."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def shell(
 
 
 def offered(directory: Path, line: str) -> list[str]:
-    """The words that bash offers at the end of a line."""
+    """Returns the words that bash offers at the end of a line."""
     pytest.importorskip("argcomplete", reason="argcomplete is not installed")
     (directory / "app.yaml").write_text(app_yaml(), encoding="utf-8")
     (directory / "apple.txt").touch()

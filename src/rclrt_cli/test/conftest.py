@@ -23,7 +23,7 @@ let_properties_take_their_time()
 
 @pytest.fixture(scope="session")
 def comparison_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two rounds of every executor, as the runner would have left them. Read it only."""
+    """Two rounds of every executor, as the runner would have left them. Read-only."""
     directory = tmp_path_factory.mktemp("comparison")
     for number in (1, 2):
         for executor in EXECUTORS:
@@ -49,7 +49,7 @@ def rclrt(capsys: pytest.CaptureFixture[str]) -> Rclrt:
         capsys.readouterr()
         try:
             code = main([str(argument) for argument in arguments])
-        except SystemExit as error:  # of argparse
+        except SystemExit as error:  # from argparse
             code = int(error.code or 0)
         said = capsys.readouterr()
         return Answer(code, said.out, said.err)

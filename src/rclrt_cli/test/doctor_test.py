@@ -164,7 +164,7 @@ def test_a_uid_without_an_account_is_named_as_limits_conf_wants_it(tmp_path: Pat
         (resource.RLIM_INFINITY, "0000000000000000", "ok"),
         (8 << 20, "0000000000000000", "warning"),
         (8 << 20, "0000000000004000", "ok"),  # CAP_IPC_LOCK is bit 14
-        (2 << 30, "0000000000000000", "warning"),  # what is mapped later is not locked
+        (2 << 30, "0000000000000000", "warning"),  # later mappings are not locked
     ],
 )
 def test_memory_locking(tmp_path: Path, limit: int, capabilities: str, level: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The script that sets a machine right, for made-up machines. No test runs one on this machine:
-what is run are harmless steps."""
+"""The script with the fixes for a machine, on made-up machines. No test runs such a script on this
+machine; tests run only harmless steps."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_names_are_quoted_for_the_shell_and_cannot_leave_a_comment(tmp_path: Pat
         script = script.replace(text, "")
     left = [line for line in script.splitlines() if "reboot" in line]
     assert all(line.startswith("# ") for line in left)
-    assert "irqaffinity=0-1" in script  # not what the command line had
+    assert "irqaffinity=0-1" in script  # not the one of the command line
 
 
 def test_the_last_cpu_is_isolated_where_none_is(tmp_path: Path) -> None:

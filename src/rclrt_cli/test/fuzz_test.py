@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutated overheads files and batches, the same every time: any bytes give an answer, or an error
-that names the place. RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED ask for more and for others."""
+"""Mutated overheads files and batches, the same every time. Any bytes give an answer, or an error
+that names the place. RCLRT_FUZZ_ITERATIONS sets the number, RCLRT_FUZZ_SEED other mutations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Mutator:
         return self._random.choice(words)
 
     def next(self) -> bytes:
-        """A document after up to three mutations; none of them is a line's end."""
+        """Returns a document after up to three mutations; none of them is a line end."""
         text = bytearray(self._random.choice(self._texts))
         for _ in range(self._random.randrange(4)):
             at = self._random.randrange(len(text) + 1)

@@ -119,7 +119,7 @@ def test_a_file_above_the_limit_is_refused_before_it_is_read(
 ) -> None:
     file = tmp_path / "model.yaml"
     with file.open("wb") as stream:
-        stream.truncate(200 * 1024 * 1024)  # what 1,700,000 callbacks take
+        stream.truncate(200 * 1024 * 1024)  # the size of 1,700,000 callbacks
     for verb in VERBS:
         assert main([verb[0], str(file), *verb[1:]]) == 2
         assert "the file is larger than 16 MiB" in capsys.readouterr().err

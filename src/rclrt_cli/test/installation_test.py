@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where programs are found: in the workspaces of AMENT_PREFIX_PATH, then in the Python wheel."""
+"""Programs are found in the workspaces of AMENT_PREFIX_PATH, then in the Python wheel."""
 
 from __future__ import annotations
 

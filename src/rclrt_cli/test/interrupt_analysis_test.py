@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C during long computations: the command ends, says so, and has written nothing."""
+"""Ctrl-C during long computations: the command ends, reports it, and has written nothing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rclrt_py.testing.command import command, environment
 from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 
 BUSY_S = 2.0
-"""CPU time after which the command is past its start and in its work."""
+"""CPU time after which the command has started up and does its work."""
 
 
 def application(chains: int) -> str:
-    """Chains of four callbacks, 80 % of a core in all; what is asked of it takes hours."""
+    """Chains of four callbacks, 80 % of a core in all. Their analysis takes hours."""
     callbacks = []
     for chain in range(chains):
         period = 10 + chain % 37
@@ -70,7 +70,7 @@ def task_set(tasks: int) -> str:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of the process and of its children that have not ended."""
+    """Returns the CPU time of the process and of its direct children that have not ended."""
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C: the measured program is ended cleanly, and what is complete is kept."""
+"""Ctrl-C: the measured program is ended cleanly, and complete results are kept."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PAIR = ("--executors", "wait_set,preemptive")
 def interrupt(
     workspace: Workspace, child: subprocess.Popen[str], number: int = signal.SIGINT
 ) -> tuple[str, str]:
-    """Sends the signal once the fake runner waits; returns what the command said."""
+    """Sends the signal once the fake runner waits. Returns the output of the command."""
     wait_for((workspace.state / "blocked").exists)
     child.send_signal(number)
     return child.communicate(timeout=GENEROUS_S)
 
 
 def runner_is_gone(workspace: Workspace) -> bool:
-    """Also if nobody has asked for its exit code."""
+    """Returns whether the runner has ended, even if its exit code was not collected."""
     pid = int((workspace.state / "blocked").read_text())
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""At which priorities a judge takes callbacks to have run."""
+"""The priorities at which a judge takes callbacks to have run."""
 
 from __future__ import annotations
 

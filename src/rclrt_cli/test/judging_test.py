@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is put down to the host, and what is not: runs made up of one callback, 2 ms every 10 ms."""
+"""Excesses that the host explains, and others. The runs have one callback, 2 ms every 10 ms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALLOWED = Allowance({"work": 2 * MS}, each=DISPATCH)
 
 @dataclass(frozen=True)
 class StallsAddUp:
-    """Bounds that grow by just the stall, unless `more` says otherwise."""
+    """Bounds that grow by exactly the stall, or by `more` than that."""
 
     more: int = 0
     drops: bool = False
@@ -49,7 +49,8 @@ JUDGE = Judge("preemptive", ALLOWED, StallsAddUp())
 def run_of(
     directory: Path, start_us: int, end_us: int, cpu_us: int = 2_000, stalls: str = "1,0,0,0\n"
 ) -> Run:
-    """The sixth instance, released at 50 ms, ran from `start_us` to `end_us` after that."""
+    """Returns a run in which the sixth instance, released at 50 ms, ran from `start_us` to `end_us`
+    after its release."""
     graph = (
         [Callback("work", "robot", 2 * MS, 3, (), period=10 * MS)],
         [Chain("only", ("work",), 3, 10 * MS)],
@@ -84,7 +85,7 @@ def test_within_the_bound_there_is_nothing_to_judge(tmp_path: Path) -> None:
     assert causes(run_of(tmp_path / "run", 500, 2_500)) == []
 
 
-# 3 ms late; of the 5 ms 2 ms are work and 0.1 ms are allowed for: 2.9 ms are lost.
+# It began 3 ms late. 2 of the 5 ms are work and 0.1 ms is allowed for, so 2.9 ms are lost.
 def test_a_stall_that_covers_what_was_lost_is_the_hosts(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", 3_000, 5_000, stalls=f"1,{50 * MS},{50 * MS + 2_900 * US},0\n")
     (excess,) = JUDGE.judge(run, [CHAIN])
@@ -114,7 +115,7 @@ def test_a_message_between_executors_that_took_longer_than_the_hop_is_named() ->
         "the message from a to b took 0.500 ms, and 0.200 ms are allowed for, at 0.001000 s"
     )
     assert ways.late_messages("way", 1, ("a", "b", "c"), allowed) == []
-    assert ways.late_messages("other", 0, ("a", "b"), allowed) == []  # who sent it is not known
+    assert ways.late_messages("other", 0, ("a", "b"), allowed) == []  # the sender is unknown
     sync = replace(allowed, executors={"a": 0, "c": 1})
     assert ways.late_messages("way", 0, ("a", "b"), sync) == []
 
@@ -149,7 +150,7 @@ def test_a_stall_elsewhere_excuses_nothing(tmp_path: Path, stall: str) -> None:
     assert causes(run) == [(5, ASSUMPTION)]
 
 
-# 2 ms of work took 5.1 ms; seen were 2.4 ms of the 3. The rest was before the probe was due.
+# 2 ms of work took 5.1 ms. The probe saw 2.4 ms of the lost 3 ms; the rest was before it was due.
 @pytest.mark.parametrize(
     ("seen_at_us", "since_us", "cause"),
     [
@@ -180,7 +181,7 @@ def test_a_stall_in_which_the_probe_was_ready_is_not_the_hosts(tmp_path: Path) -
     start, end = 50 * MS, 53 * MS
     run = run_of(tmp_path / "run", 3_000, 5_000, stalls=f"1,{start},{end},{2_900 * US}\n")
     (excess,) = JUDGE.judge(run, [CHAIN])
-    assert (excess.stalled, excess.cause) == (100 * US, ASSUMPTION)  # until it was woken
+    assert (excess.stalled, excess.cause) == (100 * US, ASSUMPTION)  # until the probe was woken
     assert str(excess) == (
         "instance 5 took 5.000 ms: something more urgent than SCHED_FIFO 98, or the kernel itself, "
         "had CPU 1 for 2.900 ms, at 0.050000 s"
@@ -341,7 +342,7 @@ def test_less_urgent_work_counts_only_when_it_had_started_before() -> None:
 
 def test_work_that_goes_on_afterwards_counts_up_to_what_was_left_for_it() -> None:
     urgent = row(1 * MS, 4 * MS, 3, 3 * MS)
-    longer = row(0, 9 * MS, 3, 2 * MS)  # in the 4 ms it had the CPU for 1
+    longer = row(0, 9 * MS, 3, 2 * MS)  # it had the CPU for 1 of the 4 ms
     assert OneCpu([longer, urgent], [], "preemptive", 3, 0, 4 * MS).lost(ALLOWED) == 800 * US
 
 

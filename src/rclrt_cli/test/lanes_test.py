@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a slice stood still, and which lane it is drawn in."""
+"""When a slice paused, and the lane in which it is drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def slice_of(priority: int, start: int, end: int, cpu: int, thread: str = "main"
 
 
 def test_a_slice_is_paused_while_a_more_urgent_one_runs() -> None:
-    low = slice_of(1, 0, 10 * MS, 6 * MS)  # 10 ms long, 6 ms of CPU: stood still for 4 ms
+    low = slice_of(1, 0, 10 * MS, 6 * MS)  # 10 ms long, 6 ms of CPU: it paused for 4 ms
     first, second = slice_of(2, 2 * MS, 4 * MS, 2 * MS), slice_of(3, 4 * MS, 6 * MS, 2 * MS)
     assert paused(low, [low, second, first]) == [(2 * MS, 6 * MS)]
     assert paused(first, [low, second, first]) == []
@@ -37,7 +37,7 @@ def test_when_overlaps_exceed_the_time_it_stood_still_nothing_is_claimed() -> No
 
 
 def test_a_slice_of_the_same_level_that_ran_within_another_one_paused_it() -> None:
-    # A thread per instance: the publisher's thread goes on when the subscriber's has ended.
+    # With a thread per instance, the publisher's thread continues when the subscriber's has ended.
     outer, inner = slice_of(1, 0, 10 * MS, 2 * MS), slice_of(1, MS, 9 * MS, 8 * MS)
     assert paused(outer, [outer, inner]) == [(MS, 9 * MS)]
     assert paused(inner, [outer, inner]) == []

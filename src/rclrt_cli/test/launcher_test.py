@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`./rclrt` of the checkout, as a user starts it from a shell with or without workspaces."""
+"""`./rclrt` of the checkout, started from a shell with or without workspaces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(arguments):
 
 
 def overlay(folder: Path) -> Path:
-    """A workspace that the user has built: one package with one verb."""
+    """A workspace of the user: one package with one verb."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     site = folder / "lib" / version / "site-packages"
     metadata = site / "their_robot-1.0.dist-info"

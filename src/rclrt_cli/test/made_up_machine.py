@@ -32,6 +32,6 @@ def isolating(cmdline: str, nohz_full: str = "", isolated: str = "2-3") -> dict[
 
 
 def level_of(finding: Finding) -> str:
-    # Whatever is not ok must say what to do.
+    # Every finding that is not ok must have a fix.
     assert (finding.fix is None) == (finding.level is Level.OK)
     return finding.level.value

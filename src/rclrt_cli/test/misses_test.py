@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines that say why deadlines were missed."""
+"""The lines that explain why deadlines were missed."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt analyze --overheads`: what a machine adds, and what is said of it."""
+"""`rclrt analyze --overheads`: the overheads of a machine, and the assumptions about them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_message_between_executors_takes_the_hop_of_one_process_or_of_two(
 
 def test_what_the_search_for_a_miss_leaves_out_is_said(tmp_path: Path, rclrt: Rclrt) -> None:
     app, machine = tmp_path / "app.yaml", tmp_path / "overheads.json"
-    # 2 ms of work, which is too much by what is lost in the background only.
+    # 2 ms of work exceed the deadline of 2 ms only because of the background overhead.
     app.write_text(TWO_PROCESSES.replace("priority: 1", "priority: 1, deadline_ms: 2"))
     verdicts = []
     for dispatch_us in (0, 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Priorities in a file beside the application: written by synthesize, honoured by the others."""
+"""Priorities in a file beside the application: synthesize writes it, the other commands read it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from sources import ROOT, SCHEMA
 
 APPLICATION = str(ROOT / "examples" / "fig_5_5" / "app.yaml")
 PRIORITIES_SCHEMA = json.loads((ROOT / "schemas" / "priorities.schema.json").read_text())
-# Section 5.2.3 of the thesis, quadrant D of figure 5.5; without synthesis c1 has that of its chain.
+# Section 5.2.3 of the thesis, quadrant D of figure 5.5. Without synthesis, c1 has the priority of
+# its chain.
 SYNTHESIZED = {**{f"c{n}": 2 for n in (1, 4, 5, 7, 8, 9, 10, 11, 12)}, "c6": 1, "c2": 0, "c3": 0}
 
 
@@ -49,7 +50,7 @@ def test_the_analysis_honours_it(overlay: Path, capsys: pytest.CaptureFixture[st
     with_overlay = analysed(capsys, "--priorities", str(overlay))
     assert priorities(plain["callbacks"])["c1"] == 0
     assert priorities(with_overlay["callbacks"]) == SYNTHESIZED
-    # What synthesis is for: the syncs' inputs no longer wait for less urgent callbacks.
+    # The purpose of synthesis: the syncs' inputs no longer wait for less urgent callbacks.
     urgent = [
         (result["chains"][2]["bound_ms"], result["chains"][2]["verdict"])
         for result in (plain, with_overlay)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs people start: the installed `rclrt`, and the launcher of a checkout."""
+"""The programs that users start: the installed `rclrt`, and the launcher of a checkout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sources import LAUNCHER, PROGRAM
 
 
 def environment(sources: str) -> dict[str, str]:
-    """This one, with the interpreter of the tests as python3."""
+    """Returns this environment, with the interpreter of the tests as python3."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return {**os.environ, "PATH": path, "PYTHONPATH": sources, "PYTHONNOUSERSITE": "1"}
 

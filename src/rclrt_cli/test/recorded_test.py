@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt report --application`: a run that was recorded elsewhere beside its bounds."""
+"""`rclrt report --application`: compares a run that was recorded elsewhere with its bounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ chains: [{id: only, callbacks: [work], priority: 1, deadline_ms: 10}]
 
 
 def recorded(directory: Path, wcet_ms: float = 2) -> tuple[Path, Path]:
-    """A robot with one callback of 2 ms and one that its file does not state."""
+    """A robot with one callback of 2 ms, and one that its file does not state."""
     graph = (
         [
             Callback("work", "robot", 2 * MS, 3, (), period=10 * MS),
@@ -42,10 +42,10 @@ def test_the_bounds_of_the_recorded_priorities_stand_beside_what_was_observed(
     out, app = recorded(tmp_path, wcet_ms=4)
     assert main(["report", str(out), "--application", str(app)]) == 0
     (chain,) = json.loads((out / "results.json").read_text())["chains"]
-    # Nobody said what dispatching takes here.
+    # The dispatch time of this machine is not stated.
     assert (chain["bound_ms"], chain["verdict"], chain["exceeded"]) == (4, "conditional", 0)
     (bounds,) = json.loads((out / "bounds.json").read_text())["executors"]["preemptive"]["chains"]
-    assert bounds["level"] == 3  # of the robot; the file says 1
+    assert bounds["level"] == 3  # from the robot; the file has 1
     assert "observed against bound" in capsys.readouterr().out
     assert (out / "application.json").is_file()
     assert (out / "report.html").is_file()

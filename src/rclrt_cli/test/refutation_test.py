@@ -78,7 +78,7 @@ def test_the_counter_example_shows_the_same_miss_in_a_simulation(
     ) in done.stdout
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert results["chains"][0]["response_ms"]["worst"] == 6.999999
-    # The same offsets under an executor that runs one after the other.
+    # The same offsets under an executor that runs callbacks one after the other.
     done = simulated(
         *(str(app), "--replay", str(file), "--executor", "wait_set"),
         *("--out", str(tmp_path / "other"), "--fail-on-miss"),

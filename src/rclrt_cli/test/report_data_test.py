@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report is told: windows, slices, thinned samples, the sentence, the embedded JSON."""
+"""Data of the report: windows, slices, thinned samples, the sentence, the embedded JSON."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_every_executors_window_shows_its_chosen_instance_whole(comparison: Comp
 
 
 def test_a_response_that_leaves_its_hyperperiod_gets_a_second_one(comparison: Comparison) -> None:
-    # Chain mapping answers within 75 ms or a little more, so in windows of 60 ms it leaves them.
+    # Chain mapping responds within 75 ms or a little more, so it leaves windows of 60 ms.
     by_label = {choice.label: choice for choice in choose(comparison, 60 * MS)}
     worst = by_label["worst response of mapping"]
     assert {window.length for window in worst.windows} == {120 * MS}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ros2 rt` and the check of `ros2 doctor`: by the real ros2cli where there is one, and without."""
+"""`ros2 rt` and the check of `ros2 doctor`: with the real ros2cli if it is installed, and
+without."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ GROUPS = ("ros2cli.command", "ros2doctor.checks", "ros2doctor.report")
 
 
 def declared() -> dict[str, dict[str, str]]:
-    """The entry points in setup.cfg, by group."""
+    """Returns the entry points in setup.cfg, by group."""
     setup = ConfigParser()
     setup.read(PACKAGE / "setup.cfg", encoding="utf-8")
     result = {}
@@ -108,7 +109,7 @@ COMMAND_LINES = [
 
 
 def words(text: str, program: str) -> list[str]:
-    """Without the name of the program, and wrapped as it may be."""
+    """Returns the words of a text, with `rclrt` as the program. Line breaks do not matter."""
     return text.replace(program, "rclrt").split()
 
 
@@ -153,7 +154,7 @@ class Report:
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a made-up ros2doctor was told to print about three findings."""
+    """Lines that a made-up ros2doctor printed about three findings."""
     lines: list[str] = []
     package, api, output = (
         ModuleType(name) for name in ("ros2doctor", "ros2doctor.api", "ros2doctor.api.format")

@@ -74,7 +74,7 @@ def test_the_runners_results_obey_the_schema(measured: Path) -> None:
 def test_statistics_of_a_single_run_equal_the_runners_own_exactly(measured: Path) -> None:
     merged = merge_runs([Run.load(measured)]).to_json()
     stated = document(measured)
-    stated.pop("misses", None)  # what led to them is told run by run
+    stated.pop("misses", None)  # only single runs have them
     assert stated["chains"][0]["completed"] > 0
     assert merged["chains"] == stated["chains"]
     assert merged["callbacks"] == stated["callbacks"]
@@ -87,7 +87,7 @@ def test_the_report_shows_what_ran(measured: Path) -> None:
     assert load_single_run(measured).executors[0].application["name"] == "small"
 
 
-# When `first` ends, it publishes to b, c and d, in this order, and `t` has been due for a while.
+# When `first` ends, it publishes to b, c and d, in this order. `t` is already due then.
 ORDER = """
 rclrt: 1
 name: order
@@ -109,7 +109,8 @@ AS_REGISTERED = ("first", "t", "d", "b", "c")
 
 
 def arbitrary(seed: int) -> tuple[str, ...]:
-    """By splitmix64 of the seed and of the number of each in the order of registration."""
+    """Returns the order by splitmix64 of the seed and of each number in the order of
+    registration."""
 
     def spread(value: int) -> int:
         value = (value + 0x9E3779B97F4A7C15) % 2**64
@@ -135,7 +136,7 @@ ORDERS = {
     "static_order:let": BY_PRIORITY,
 }
 BY_THE_KERNEL = ("per_group", "wait_set:threads=2", "events:timers_thread")
-"""Several threads share the CPU there, in an order that only SCHED_FIFO defines."""
+"""Executors under which several threads share the CPU. Only SCHED_FIFO defines their order."""
 
 
 def test_the_seeds_give_orders_of_their_own() -> None:
@@ -152,7 +153,7 @@ def test_a_run_and_its_simulation_have_the_order_of_the_executor(
     for verb in ("run", "simulate"):
         order: tuple[str, ...] = ()
         attempts = 1 if verb == "simulate" else 100
-        while len(order) < len(expected):  # again where the machine let them run too late
+        while len(order) < len(expected):  # again if the machine was too late
             assert attempts > 0, order
             attempts -= 1
             out = tmp_path / verb

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""schemas/results.schema.json describes what is written, and refuses what is not."""
+"""schemas/results.schema.json accepts the results that are written, and rejects others."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor's checks of what a real-time machine is tuned by, on a made-up /proc and /sys."""
+"""The doctor's checks of how a real-time machine is tuned, on a made-up /proc and /sys."""
 
 from __future__ import annotations
 

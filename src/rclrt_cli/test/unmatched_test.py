@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synchronisers of unequal rates: what `analyze` proves, no other command counts as missed."""
+"""Synchronisers of unequal rates: no command counts a miss that `analyze` proves impossible."""
 
 from __future__ import annotations
 

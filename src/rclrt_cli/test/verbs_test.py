@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs that other packages add by entry points, with tiny packages on the path."""
+"""Verbs that other packages add by entry points, with small packages on the path."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def install(site: Path, package: str, verb: str, source: str | None = None) -> None:
-    """What pip leaves of a package with one verb in one module."""
+    """Writes what pip leaves of a package with one verb in one module."""
     metadata = site / f"{package}-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")

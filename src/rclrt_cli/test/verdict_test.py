@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What --fail-on-miss answers."""
+"""The exit codes of --fail-on-miss."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rclrt_py.errors import BadInput
 
 
 def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:
-    """Only the preemptive executor, with these misses of chain obstacle and none of the others."""
+    """Returns only the preemptive executor, with misses of chain obstacle and of no other chain."""
     results = comparison.executors[-1]
     obstacle, *others = (replace(chain, missed=0, missed_host=0) for chain in results.chains)
     obstacle = replace(obstacle, missed=missed, missed_host=missed_host)

@@ -40,7 +40,7 @@ def _program() -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Programs as TACLeBench has them, and some that cannot be workloads."""
+    """Programs like those of TACLeBench, and some that cannot be workloads."""
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     tree = tmp_path / "bench"

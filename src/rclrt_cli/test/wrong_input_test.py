@@ -15,7 +15,7 @@ PACKAGE_XML = Path(__file__).resolve().parents[1] / "package.xml"
 
 @pytest.fixture
 def ready(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """The workspace's environment in this process."""
+    """Enters the workspace's environment in this process."""
     for name, value in workspace.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(workspace.root)
@@ -23,7 +23,7 @@ def ready(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 
 def exit_code(*arguments: str) -> int | str | None:
-    """argparse ends the process for what it refuses itself."""
+    """Returns the exit code, also if argparse ends the process."""
     try:
         return main(arguments)
     except SystemExit as error:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks measured, as tables and pictures."""
+"""Tables and pictures of benchmark results."""

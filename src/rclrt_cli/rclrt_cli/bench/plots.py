@@ -18,7 +18,7 @@ MARGIN, ROW = 16, 30
 
 
 def write_plots(benchmark: Benchmark, directory: Path) -> None:
-    """Writes the pictures whose cases were measured."""
+    """Writes each picture for which the benchmark measured the cases."""
     for name, made in ((BURNER, burner(benchmark)), (GROWTH, growth(benchmark))):
         if made:
             write_atomically(directory / name, made)
@@ -31,7 +31,8 @@ def colour(benchmark: Benchmark, executor: str) -> str:
 
 
 def burner(benchmark: Benchmark) -> str:
-    """A line from p50 to max per executor, with the 99th percentile; a panel per CPU count."""
+    """Draws a panel per CPU count. Each executor is a line from p50 to max that shows the 99th
+    percentile."""
     rows = [row for row in benchmark.select("burner", "timer") if row.p50]
     if not rows:
         return ""
@@ -71,7 +72,7 @@ def burner(benchmark: Benchmark) -> str:
 
 
 def growth(benchmark: Benchmark) -> str:
-    """p50 over the number of entities or levels on one CPU; a panel per case."""
+    """Draws p50 over the number of entities or levels on one CPU, with a panel per case."""
     panels = [
         ("entities", "timer", "timers"),
         ("entities", "guard_condition", "guard conditions"),
@@ -127,7 +128,7 @@ def _growth_panel(
         ]
         paint = colour(benchmark, executor)
         path = " ".join(f"{px:.1f},{py:.1f}" for px, py in points)
-        stroke = 5 if executor == BASELINE else 2  # it shows under the line of its pair
+        stroke = 5 if executor == BASELINE else 2  # visible under the line of its pair
         yield f'<polyline points="{path}" fill="none" stroke="{paint}" stroke-width="{stroke}"/>'
         for px, py in points:
             yield f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" fill="{paint}"/>'

@@ -11,12 +11,12 @@ from rclrt_py.files.json_reader import JsonValue
 
 BENCH_VERSION = 1
 BARE = "bare"
-"""No executor: the kernel and the middleware alone."""
+"""Executor name of the rows without an executor: the kernel and the middleware alone."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One case under one executor; times in microseconds, None is not measured."""
+    """One case under one executor. Times are in microseconds; None means not measured."""
 
     case: str
     executor: str
@@ -112,7 +112,7 @@ class Benchmark:
         executor: str | None = None,
         cpus: int | None = None,
     ) -> list[Row]:
-        """The rows of a case, narrowed by what is given, in the order of the file."""
+        """Returns the rows of a case, filtered by the given values, in the order of the file."""
         return [
             row
             for row in self.rows
@@ -131,5 +131,5 @@ class Benchmark:
 
     @property
     def executors(self) -> list[str]:
-        """In the order of the file, without the bare rows."""
+        """Returns the executors in the order of the file, without the bare rows."""
         return list(dict.fromkeys(row.executor for row in self.rows if row.executor != BARE))

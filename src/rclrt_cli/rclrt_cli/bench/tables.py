@@ -47,7 +47,7 @@ GROWTH = (
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of text; the first column is on the left, the others on the right."""
+    """Cells of text. The first column is left-aligned, the others right-aligned."""
 
     title: str
     columns: tuple[str, ...]
@@ -66,7 +66,7 @@ class Table:
 
 
 def all_tables(benchmark: Benchmark) -> Iterator[Table]:
-    """Every table that has something in it."""
+    """Yields every table that is not empty."""
     candidates = [floors(benchmark)]
     candidates += [latency(benchmark, *names) for names in LATENCIES]
     candidates += [first_instances(benchmark), costs(benchmark), throughput(benchmark)]
@@ -75,7 +75,7 @@ def all_tables(benchmark: Benchmark) -> Iterator[Table]:
 
 
 def floors(benchmark: Benchmark) -> Table:
-    """What cannot be beaten: the bare kernel and middleware."""
+    """Returns the times of the bare kernel and middleware, which no executor can beat."""
     return _by_cpus(
         benchmark,
         "bare kernel and middleware: µs",
@@ -103,7 +103,7 @@ def latency(benchmark: Benchmark, case: str, entity: str, title: str) -> Table:
 
 
 def first_instances(benchmark: Benchmark) -> Table:
-    """The first 5 instances of new executors beside the instances that follow them."""
+    """Compares the first 5 instances of new executors with the instances that follow them."""
     lines = []
     for executor in benchmark.executors:
         for cpus in benchmark.cpu_counts:
@@ -193,7 +193,7 @@ def growth(benchmark: Benchmark, case: str, entity: str, title: str) -> Table:
 
 
 def micros(value: float | None) -> str:
-    """Three digits that count, or what is before the point."""
+    """Formats three significant digits, or all digits before the point if there are more."""
     if value is None:
         return "-"
     return number(value, 1 if value < 1000 else 0)
@@ -206,7 +206,7 @@ def _by_cpus(
     lines: Sequence[tuple[str, tuple[str, str, str]]],
     cells: object,
 ) -> Table:
-    """A line per name, and the columns once for each number of CPUs."""
+    """Returns a table with a row per name, and the columns repeated for each number of CPUs."""
     assert callable(cells)
     made = []
     for name, (case, entity, executor) in lines:
@@ -223,7 +223,7 @@ def _by_cpus(
 
 
 def conditions(benchmark: Benchmark) -> str:
-    """Where and how it was measured, in one paragraph."""
+    """Describes in one paragraph where and how the benchmark was measured."""
     how = "SCHED_FIFO" if benchmark.realtime else "normal priority (realtime: false)"
     return (
         f"{benchmark.cpu or 'unknown CPU'}, Linux {benchmark.kernel}; {how}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `preemptive` is meant to reach, and what it reached."""
+"""The targets of `preemptive`, and the values that it reached."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Value = Callable[[Benchmark, int], float | None]
 
 @dataclass(frozen=True)
 class Target:
-    """A figure that is at most (or, `at_least`, at least) the limit."""
+    """A figure that must be at most `limit`, or at least `limit` if `at_least` is set."""
 
     what: str
     limit: float
@@ -70,10 +70,11 @@ def _lost(benchmark: Benchmark, cpus: int) -> float | None:
 
 
 def _own_allocations(case: str, entity: str, middleware: str | None) -> Value:
-    """What is left when the middleware's are taken away: those of the inline publish and take.
+    """Returns a function that computes the allocations of the executor itself.
 
-    To one decimal: the process counts as a whole, and the middleware's own threads announce
-    themselves a few times a second.
+    These are the allocations of the case without those of the middleware, which the inline publish
+    and take make. The result has one decimal, because the allocations of the whole process are
+    counted and the middleware's own threads send announcements a few times a second.
     """
 
     def value(benchmark: Benchmark, cpus: int) -> float | None:
@@ -142,7 +143,7 @@ TARGETS = (
 
 
 def targets(benchmark: Benchmark) -> Table:
-    """A line for each target that was measured; what misses it is marked."""
+    """Returns a row for each measured target, and marks each target that was missed."""
     lines = []
     for target in TARGETS:
         values = [target.value(benchmark, cpus) for cpus in benchmark.cpu_counts]

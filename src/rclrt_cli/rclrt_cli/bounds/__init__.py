@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds of the analysis beside what was observed."""
+"""Compares the bounds of the analysis with observations."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds beside observations: in the results, as a table, and as an exit code."""
+"""Adds bounds to observations: in the results, as a table, and as an exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEADS = ("bound ms", "observed ms", "share", "verdict", "above (by host)")
 def with_predictions(
     results: Results, runs: Sequence[Run], predictions: Predictions | None
 ) -> Results:
-    """The results of an executor with its bounds, if there are any."""
+    """Returns the results of an executor with its bounds, if there are any."""
     prediction = predictions.executors.get(results.executor) if predictions else None
     if prediction is None:
         return results
@@ -71,14 +71,17 @@ def _with_prediction(
 
 
 def _worst_explained(above: Sequence[Excess]) -> tuple[str, ...]:
-    """Of those that no stall explains, the ones furthest above; what never ended comes first."""
+    """Describes the excesses that no stall explains, the longest response first.
+
+    Instances that never ended come before all others.
+    """
     own = [excess for excess in above if not excess.by_host]
     own.sort(key=lambda excess: -math.inf if excess.response is None else -excess.response)
     return tuple(str(excess) for excess in own[:MOST_TOLD])
 
 
 def add_to_results_file(directory: Path, results: Results) -> None:
-    """Puts the bounds into the results.json of a single run, beside what its runner wrote."""
+    """Adds the bounds to the results.json of a single run, beside what its runner wrote."""
     document = JsonValue.load(directory / RESULTS).object()
     for stated, chain in zip(document["chains"], results.chains, strict=True):
         if chain.predicted:
@@ -87,9 +90,10 @@ def add_to_results_file(directory: Path, results: Results) -> None:
 
 
 def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
-    """A line per chain and executor with a bound, and what the bounds are worth in this run.
+    """Yields a line per chain and executor with a bound, and whether the bounds hold for this run.
 
-    A chain above its bound is shown callback by callback; of the others the report has that.
+    A chain above its bound is shown callback by callback. The report shows the callbacks of the
+    other chains.
     """
     shown = [
         (results, chain, chain.predicted)
@@ -128,7 +132,10 @@ def _is_exceeded(predicted: ChainPrediction) -> bool:
 
 
 def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
-    """The exit code, and why: an observation above a proved bound that is not the host's is 3."""
+    """Returns the exit code and the reasons.
+
+    The code is 3 if an observation is above a proved bound and the host did not cause it.
+    """
     code, said = EXIT_OK, []
     for results in executors:
         for chain in results.chains:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run recorded of some time: who had the CPU, and what went against an assumption."""
+"""Evidence that a run recorded for an interval: the CPU's work, and broken assumptions."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ if TYPE_CHECKING:
 
 PROBE_PERIOD_NS = 1_000_000
 RT_PERIOD_NS = 1_000_000_000
-"""Of the kernel's bandwidth limit, by default."""
+"""Default period of the kernel's bandwidth limit."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What the bounds of an executor allow for, in nanoseconds."""
+    """Times that the bounds of an executor allow for, in nanoseconds."""
 
     wcet: dict[str, int]
-    """Of each callback."""
+    """WCET of each callback."""
     each: int = 0
-    """For each instance: dispatching it."""
+    """Overhead of dispatching one instance."""
     once: int = 0
-    """For a timer that is late."""
+    """Overhead that counts once per interval: the lateness of a timer, and background work."""
     background: float = 0.0
-    """Share of the time."""
+    """Share of the time that background work takes."""
     held_back: int = 0
-    """How long the kernel holds real-time threads back at a time; 0: the load is too low for it."""
+    """How long the kernel holds back real-time threads at a time. 0 if the load is below the
+    limit."""
     hop: int = 0
-    """For a message from one executor to another."""
+    """Time of a message from one executor to another."""
     executors: dict[str, int] = field(default_factory=dict)
-    """Of each callback that one message releases: not of syncs."""
+    """Executor of each callback that one message releases. Syncs are not included."""
 
     @classmethod
     def of(cls, application: Application, machine: Overheads) -> Allowance:
@@ -51,8 +52,8 @@ class Allowance:
             each=machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns,
             once=machine.timer_lateness_ns + machine.background_ns,
             background=machine.background_ns / 1e6,
-            # Where the limit may be reached in some second only, a long wait may also be another
-            # thread's: nothing is excused then, and bounds are conditional.
+            # If only some seconds may reach the limit, a long wait may also come from another
+            # thread. Then nothing is excused, and the bounds are conditional.
             held_back=round((1 - machine.rt_share) * RT_PERIOD_NS)
             if native.is_limited and load > machine.rt_share
             else 0,
@@ -65,18 +66,18 @@ class Allowance:
         )
 
     def wcet_of(self, row: InstanceRow) -> int:
-        """None is allowed for what the application does not state: a robot may have more."""
+        """Returns 0 for a callback that the application does not state: a robot may have more."""
         return self.wcet.get(row.callback, 0)
 
     def is_limit(self, stall: StallRow) -> bool:
-        """Whether the probe waited so long that it can only be the kernel's limit."""
+        """Returns whether only the kernel's limit can explain how long the probe waited."""
         return 0 < self.held_back / 2 <= stall.waited
 
     def excused(self, stall: StallRow) -> StallRow:
-        """The part of it that is the host's, or the kernel's bandwidth limit.
+        """Returns the part of the stall that the host or the kernel's bandwidth limit caused.
 
-        Once the probe was woken and waited, something more urgent than it had the CPU: unless that
-        was so long as only the limit holds a thread back.
+        If the probe was woken and had to wait, a more urgent thread had the CPU. The exception is a
+        wait so long that only the limit explains it.
         """
         if self.is_limit(stall):
             return stall
@@ -85,11 +86,11 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Event:
-    """A moment at which something that the bounds assume was measured not to be so."""
+    """A moment at which a measurement contradicts an assumption of the bounds."""
 
     time: int
     excess: int
-    """By how much, in nanoseconds."""
+    """Size of the violation, in nanoseconds."""
     what: str
 
     def __str__(self) -> str:
@@ -97,7 +98,7 @@ class Event:
 
 
 def waits(stalls: Iterable[StallRow], allowed: Allowance, start: int, end: int) -> list[Event]:
-    """When in [start, end] something that is not the host kept the probe waiting."""
+    """Returns when, in [start, end], the probe had to wait and the host was not the cause."""
     return [
         Event(
             stall.start,
@@ -114,7 +115,7 @@ def waits(stalls: Iterable[StallRow], allowed: Allowance, start: int, end: int) 
 
 
 class Ways:
-    """What ran for each instance of a chain."""
+    """The callback instances of each instance of a chain."""
 
     def __init__(self, instances: Iterable[InstanceRow]) -> None:
         self._of: dict[str, dict[str, InstanceRow]] = {}
@@ -122,14 +123,16 @@ class Ways:
             for token in row.tokens.split(";") if row.tokens else ():
                 way = self._of.setdefault(token, {})
                 known = way.get(row.callback)
-                # A synchroniser may take a message and run for it later; what counts is the first.
+                # A synchroniser may take a message and run for it later. The earlier of the two
+                # rows counts.
                 if known is None or row.ready < known.ready:
                     way[row.callback] = row
 
     def late_messages(
         self, chain: str, instance: int, callbacks: Iterable[str], allowed: Allowance
     ) -> list[Event]:
-        """Of one instance: messages between executors that took longer than is allowed for."""
+        """Returns the messages of one instance between executors that took longer than allowed
+        for."""
         way = self._of.get(f"{chain}:{instance}", {})
         found = []
         for before, after in pairwise(callbacks):
@@ -151,7 +154,7 @@ class Ways:
 
 
 class BusyTimes:
-    """When an executor had work of a level or above."""
+    """Intervals in which an executor had work at or above a level."""
 
     def __init__(self, instances: Iterable[InstanceRow], executor: str, level: int) -> None:
         spans = sorted(
@@ -162,14 +165,14 @@ class BusyTimes:
         self._busy = list(_joined(spans))
 
     def around(self, time: int) -> tuple[int, int]:
-        """The busy time that `time` is in; `time` alone outside of any."""
+        """Returns the busy interval that contains `time`, or `time` alone if there is none."""
         return next(
             ((start, end) for start, end in self._busy if start <= time <= end), (time, time)
         )
 
 
 class OneCpu:
-    """The instances that shared one CPU in [start, end], as a chain of some level sees them."""
+    """The instances that shared one CPU in [start, end], as seen by a chain of a given level."""
 
     def __init__(
         self,
@@ -190,7 +193,7 @@ class OneCpu:
         self._in_the_way = [
             row for row in self._rows if not kind_of(executor).has_levels or row.priority >= level
         ]
-        # Something less urgent may only be in the way because it had started before.
+        # A less urgent instance can only be in the way if it had started before.
         started = [
             row
             for row in self._rows
@@ -199,14 +202,14 @@ class OneCpu:
         self._in_the_way += started[:1]
 
     def lost(self, allowed: Allowance) -> int:
-        """How much of the time neither work within its bounds nor the overheads account for."""
+        """Returns the time that neither work within its bounds nor the overheads account for."""
         ran = sum(min(allowed.wcet_of(row), self._ran(row)) for row in self._in_the_way)
         length = self._end - self._start
         overheads = len(self._in_the_way) * allowed.each + allowed.once
         return max(0, round(length - ran - overheads - length * allowed.background))
 
     def events(self, allowed: Allowance) -> list[Event]:
-        """What was measured that the bounds assume not to happen, the longest first."""
+        """Returns the events that contradict an assumption of the bounds, the longest first."""
         found = [*self._too_long(allowed), *self._idle(allowed), *self._taken(allowed)]
         found += self._overtaken()
         return sorted(found, key=lambda event: -event.excess)
@@ -222,7 +225,7 @@ class OneCpu:
                 yield Event(row.start, row.cpu - wcet - allowed.each, f"{needed}; {of}")
 
     def _idle(self, allowed: Allowance) -> Iterator[Event]:
-        """Nothing ran although something was ready."""
+        """Yields the gaps in which nothing ran although an instance was ready."""
         reached = self._start
         most = allowed.each + allowed.once
         for start, end in [
@@ -237,7 +240,7 @@ class OneCpu:
             reached = max(reached, end)
 
     def _taken(self, allowed: Allowance) -> Iterator[Event]:
-        """Something that is no callback ran in the middle of one."""
+        """Yields the callbacks during which the CPU ran something that is not a callback."""
         for row in self._in_the_way:
             gone, most = self._gone(row, allowed)
             if gone > most:
@@ -245,9 +248,11 @@ class OneCpu:
                 yield Event(row.start, gone - most, f"{taken}; {_ms(most)} are allowed for")
 
     def stretched(self, stall: StallRow, allowed: Allowance) -> StallRow:
-        """The stall from where it may have begun: up to a period of the probe before it was seen.
+        """Returns the stall from where it may have begun: up to one probe period before the probe
+        saw it.
 
-        As far as the callback that it interrupted was without the CPU and no other one had it.
+        The stall is extended only by the time in which the callback that it interrupted was without
+        the CPU and no other callback had it.
         """
         before = self._rows[: bisect_right(self._starts, stall.start)]
         row = next((row for row in reversed(before) if row.end > stall.start), None)
@@ -258,9 +263,10 @@ class OneCpu:
         return replace(stall, start=stall.start - max(0, min(gone - most, longest)))
 
     def _gone(self, row: InstanceRow, allowed: Allowance) -> tuple[int, int]:
-        """How long nothing that was seen kept it from the CPU, and how much of that is allowed for.
+        """Returns how long a callback was without the CPU for no recorded reason, and the allowed
+        part.
 
-        Nothing of what is not wholly in this time.
+        Both are 0 for an instance that is not wholly in [start, end].
         """
         if row.start < self._start or row.end > self._end:
             return 0, 0
@@ -271,7 +277,7 @@ class OneCpu:
         return gone, (len(inner) + 1) * allowed.each + background
 
     def _ran(self, row: InstanceRow) -> int:
-        """How much CPU time it used in this time, at most."""
+        """Returns an upper limit on the CPU time that the instance used in [start, end]."""
         if row.start >= self._start and row.end <= self._end:
             return row.cpu
         start, end = max(row.start, self._start), min(row.end, self._end)
@@ -279,12 +285,12 @@ class OneCpu:
         return min(row.cpu, end - start - _covered(list(_joined(spans)), start, end))
 
     def _after(self, row: InstanceRow) -> list[InstanceRow]:
-        """Those that began while it ran."""
+        """Returns the instances that began while this one ran."""
         begin, end = bisect_left(self._starts, row.start), bisect_left(self._starts, row.end)
         return [other for other in self._rows[begin:end] if other is not row]
 
     def _overtaken(self) -> Iterator[Event]:
-        """Something less urgent began and ended although something was ready."""
+        """Yields less urgent instances that began and ended although other work was ready."""
         for row in self._rows:
             if row not in self._in_the_way and row.start >= self._start and row.end <= self._end:
                 what = f"{row.callback}, less urgent, ran for {_ms(row.cpu)} before what was ready"
@@ -292,13 +298,14 @@ class OneCpu:
 
 
 def stalled_time(stalls: Sequence[StallRow], cpus: Sequence[int], start: int, end: int) -> int:
-    """How much of [start, end] one of the CPUs (none given: any) was measured to stand still."""
+    """Returns how much of [start, end] one of `cpus` was measured to stand still. Empty: any
+    CPU."""
     spans = sorted((s.start, s.end) for s in stalls if not cpus or s.cpu in cpus)
     return _covered(list(_joined(spans)), start, end)
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Ascending spans without what they have in common."""
+    """Merges ascending spans that overlap."""
     current: tuple[int, int] | None = None
     for start, end in spans:
         if current and start <= current[1]:
@@ -312,7 +319,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> int:
-    """How much of [start, end] disjoint spans cover."""
+    """Returns how much of [start, end] the disjoint spans cover."""
     return sum(max(0, min(stop, end) - max(begin, start)) for begin, stop in spans)
 
 

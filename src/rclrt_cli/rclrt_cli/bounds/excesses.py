@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which observations are above their bound, kept as excesses.csv with what was measured of each."""
+"""The observations above their bound, kept in excesses.csv with the evidence of each."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rclrt_py.runs.run_data import EXCESSES, RESULTS, Run
 from rclrt_cli.bounds.predicted import PredictedChain
 
 HOST = "host"
-"""Something above every priority of the application was measured to have taken the CPU, and the
-bound with that time taken away covers the response."""
+"""A measurement shows that something above every priority of the application took the CPU, and the
+bound that allows for that time covers the response."""
 ASSUMPTION = "assumption"
-"""Something else that the bound assumes was measured not to be so."""
+"""A measurement contradicts another assumption of the bound."""
 UNEXPLAINED = "unexplained"
 CAUSES = (HOST, ASSUMPTION, UNEXPLAINED)
 
@@ -34,13 +34,13 @@ class Excess:
     response: int | None
     bound: int
     busy_since: int
-    """The last time before the release at which nothing was in its way."""
+    """The last time before the release at which nothing was in the way of the instance."""
     lost: int
-    """Since then, what neither work within its bounds nor overheads account for."""
+    """Time since `busy_since` that neither work within its bounds nor overheads account for."""
     stalled: int
-    """Since then, what a CPU was measured to stand still."""
+    """Time since `busy_since` in which a CPU was measured to stand still."""
     stalled_bound: int | None
-    """The bound when that is taken away; None: none was found."""
+    """The bound that allows for `stalled`. None: no bound was found."""
     cause: str = UNEXPLAINED
     what: str = ""
 
@@ -60,7 +60,7 @@ COLUMNS = [
 
 
 def rows_above(run: Run, chains: Iterable[PredictedChain]) -> Iterator[tuple[ChainRow, int]]:
-    """The instances of one run that are above the bound of their chain, and that bound."""
+    """Yields the instances of one run that are above the bound of their chain, with that bound."""
     by_id = {chain.id: chain for chain in chains}
     end_of_run = round(run.results.duration_s * 1e9)
     for row in run.chain_rows():
@@ -79,7 +79,8 @@ def rows_above(run: Run, chains: Iterable[PredictedChain]) -> Iterator[tuple[Cha
 
 
 def load_excesses(run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:
-    """Those that were judged when the run was made. Without a file nothing is explained."""
+    """Loads the excesses that were judged when the run was made. Without a file, nothing is
+    explained."""
     path = run.directory / EXCESSES
     if path.is_file():
         found, known = list(_read(path)), {chain.id for chain in run.results.chains}
@@ -94,7 +95,7 @@ def load_excesses(run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:
 
 
 def excesses_csv(excesses: Iterable[Excess]) -> str:
-    """As a file; what is absent is an empty cell."""
+    """Returns the excesses as CSV. An absent value is an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

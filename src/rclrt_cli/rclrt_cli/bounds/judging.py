@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What put an observation above its bound: the host, a broken assumption, or nothing measured."""
+"""Finds the cause of an excess: the host, a broken assumption, or nothing measured."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANY_CPU = "the application may use every CPU, and the bound is that of one (cpus
 
 
 class WithStalls(Protocol):
-    """The bounds when a CPU stands still for some time; `StalledBounds`."""
+    """The bounds for a CPU that stands still for some time; see `StalledBounds`."""
 
     def bound_ns(self, chain: str, stalled_ns: int) -> int | None: ...
     def may_drop(self, chain: str, stalled_ns: int) -> bool: ...
@@ -40,13 +40,13 @@ class WithStalls(Protocol):
 
 @dataclass(frozen=True)
 class Judge:
-    """Of the runs of one application under one executor. Nothing is excused by default."""
+    """Judges the runs of one application under one executor. Nothing is excused by default."""
 
     executor: str
     allowed: Allowance
     bounds: WithStalls
     levels: Mapping[str, int] = field(default_factory=dict)
-    """Of callbacks, those of their threads where these are others."""
+    """Priorities of the callbacks' threads, where they differ from those of the callbacks."""
 
     @classmethod
     def of(cls, application: Application, executor: str, overheads: OverheadsFile | None) -> Judge:
@@ -57,7 +57,7 @@ class Judge:
         return cls(executor, Allowance.of(application, machine), bounds, own)
 
     def judge(self, run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:
-        """Every instance above its bound, in the order of chains.csv."""
+        """Returns every instance above its bound, in the order of chains.csv."""
         by_id = {chain.id: chain for chain in chains}
         rows = list(rows_above(run, by_id.values()))
         if not rows:
@@ -93,7 +93,7 @@ class Judge:
     ) -> Excess:
         bound = chain.bound_ns or 0
         start, busy_until = busy
-        # What never ended was dropped or left over by the end of its busy time.
+        # An instance that never ended was dropped or left over by the end of its busy interval.
         end = max(row.release + bound, busy_until) if row.completion is None else row.completion
         own = [stall for stall in stalls if not chain.cpus or stall.cpu in chain.cpus]
         excused = [self.allowed.excused(stall) for stall in own]
@@ -123,7 +123,7 @@ class Judge:
         )  # fmt: skip
 
     def _covers(self, bound: int | None, row: ChainRow, stalled: int, end_of_run: int) -> bool:
-        """Whether a bound that allows for the stall is kept."""
+        """Returns whether the instance is within a bound that allows for the stall."""
         if row.status in ("dropped", "unmatched"):
             return self.bounds.may_drop(row.chain, stalled)
         if bound is None:

@@ -19,26 +19,27 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 STATISTICS = ("max", "max_undisturbed", "p99", "p50")
-"""What of a measured time may be taken: `max` counts what happened while the host stalled, too."""
+"""Statistics that a bound can use. `max` includes the time during which the host stalled."""
 HOPS = ("intra_process", "same_host")
-"""What a message between executors may take: within one process, or between two."""
+"""Kinds of hops between executors: within one process, or between two processes."""
 MOST_US = 1e9
 """The longest time of a file, as in the schema."""
 ASCENDING = ("min", "p50", "p99", "max")
 
 
 def hops_of(application: Application) -> str:
-    """Which of HOPS messages between the executors of an application may take, at most."""
+    """Returns the slowest of HOPS that a message between executors of the application may take."""
     return HOPS[len({executor.process for executor in application.executors}) > 1]
 
 
 def largest_message(application: Application) -> int:
-    """In bytes; of a topic that states no size, 0."""
+    """Returns the size of the largest message in bytes. A topic without a stated size counts as
+    0."""
     return max((topic.size_bytes or 0 for topic in application.topics), default=0)
 
 
 def _also_of(kind: ExecutorKind) -> tuple[str, ...]:
-    """What else is measured of an executor."""
+    """Returns the keys of the overheads that are measured only for this kind of executor."""
     if kind.polls:
         return ("polling_us",)
     return ("scheduler_us",) if kind.has_scheduler_thread else ()
@@ -46,16 +47,16 @@ def _also_of(kind: ExecutorKind) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What must hold for a bound, and what of the file it is about."""
+    """A condition of a bound, and the part of the file that it is about."""
 
     about: str
-    """A key of the file, such as dispatch_us; "" for what is about all of it."""
+    """A key of the file, such as dispatch_us; "" if it is about the whole file."""
     text: str
 
 
 @dataclass(frozen=True)
 class Overheads:
-    """Of one executor, in nanoseconds. What the file does not state is zero."""
+    """Overheads of one executor, in nanoseconds. A value that the file does not state is zero."""
 
     dispatch_ns: int = 0
     timer_lateness_ns: int = 0
@@ -64,18 +65,19 @@ class Overheads:
     hop_ns: int = 0
     least_hop_ns: int = 0
     background_ns: int = 0
-    """Of each millisecond."""
+    """Background work in each millisecond."""
     stall_ns: int = 0
-    """Once: how long a CPU stood still."""
+    """The time that a CPU stood still; it happens once."""
     rt_share: float = 1.0
-    """Of the time of a CPU: the kernel holds real-time threads back that need more."""
+    """Share of a CPU's time. The kernel holds back real-time threads that need more."""
     assumptions: tuple[Assumption, ...] = ()
-    """Of every bound made with them: an observed maximum is never called a worst case."""
+    """Assumptions of every bound made with these: an observed maximum is never called a worst
+    case."""
     condition: str = ""
-    """What a verdict made with less than the maximum is conditional on."""
+    """Condition of a verdict, for example if it is made with less than the maximum. Empty: none."""
 
     def native(self) -> NativeOverheads:
-        """As the analysis takes it."""
+        """Returns the overheads as the analysis takes them."""
         overheads: NativeOverheads = analysis().Overheads(
             dispatch_ns=self.dispatch_ns,
             timer_jitter_ns=self.timer_lateness_ns,
@@ -88,7 +90,7 @@ class Overheads:
         return overheads
 
     def machine(self) -> Machine:
-        """With what a verdict depends on besides."""
+        """Returns the overheads with the other facts that a verdict depends on."""
         machine: Machine = analysis().Machine(
             overheads=self.native(),
             realtime_share=self.rt_share,
@@ -109,7 +111,7 @@ class Overheads:
 
 
 class OverheadsFile:
-    """A file of overheads, checked where it is read."""
+    """A file of overheads. Values are checked when they are read."""
 
     def __init__(self, path: Path, statistic: str = "max") -> None:
         self.path = path
@@ -122,11 +124,12 @@ class OverheadsFile:
         self.executors = tuple(self._json.get("executors").object())
 
     def of(self, executor: str, between: str = HOPS[0], message_bytes: int = 0) -> Overheads:
-        """What is stated of `executor`; only what all executors share when it is not there.
+        """Returns the overheads of `executor`, or only the shared ones if it is not in the file.
 
-        Bounds are then conditional; so are they with messages that are larger, up to
-        `message_bytes`, than those that were measured. `between` is the hop that a message between
-        executors takes at most; some may be within one process all the same.
+        Bounds are conditional if the executor is not in the file. They are conditional, too, if
+        messages of up to `message_bytes` are larger than those that were measured. `between` is the
+        slowest hop that a message between executors takes; some messages may stay within one
+        process.
         """
         executors = self._json.get("executors")
         executor = kind_name(executor)  # measured with the kind's defaults
@@ -153,7 +156,7 @@ class OverheadsFile:
             condition = f"{executor}, of which {self.path} says nothing, takes no time to dispatch"
         condition = self._condition_of_size(message_bytes) or condition
         if between != HOPS[0]:
-            hops.get(between)  # must be there
+            hops.get(between)  # throws if it is missing
             text = "executors are processes of this host"
             assumptions.append(Assumption("", text))
         least_hop_ns = min(
@@ -176,7 +179,7 @@ class OverheadsFile:
         )
 
     def _condition_of_size(self, message_bytes: int) -> str:
-        """Where larger messages than this were not measured; else empty."""
+        """Returns a condition if messages as large as this were not measured; otherwise empty."""
         if not self._json.has("machine") or not self._json.get("machine").has("message_bytes"):
             return ""
         measured = self._json.get("machine").get("message_bytes").integer()
@@ -190,7 +193,7 @@ class OverheadsFile:
     def _missing(
         self, own: JsonValue, hops: JsonValue, executor: str, between: str
     ) -> Iterator[tuple[str, str]]:
-        """What the file does not state: its key, and of which of several."""
+        """Yields what the file does not state: the key, and the executor or hop that lacks it."""
         for name in ("dispatch_us", "timer_lateness_us", *_also_of(kind_of(executor))):
             if not own.has(name):
                 yield name, f" of {executor}"
@@ -215,7 +218,7 @@ class OverheadsFile:
         return share.number()
 
     def _time(self, json: JsonValue, key: str, statistic: str | None = None) -> int:
-        """A time is a number of microseconds, or statistics of one."""
+        """Reads a time: a number of microseconds, or an object with statistics of one."""
         if not json.has(key):
             return 0
         stated = json.get(key)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the analysis says of an application, kept as bounds.json beside the results."""
+"""The bounds that the analysis computes for an application, kept as bounds.json with the
+results."""
 
 from __future__ import annotations
 
@@ -31,17 +32,17 @@ class PredictedChain:
     bound_ms: float | None
     verdict: str
     assumptions: tuple[str, ...]
-    """Of this chain; what all chains of the executor assume is in Prediction."""
+    """Assumptions of this chain. Those of all chains of the executor are in Prediction."""
     level: int
-    """The lowest priority on its way."""
+    """Lowest priority on the chain's path. Through a sync: the lowest of all callbacks."""
     cpus: tuple[int, ...]
-    """Of its executors; empty: any."""
+    """CPUs of its executors. Empty: any CPU."""
     note: str
     callbacks: tuple[str, ...] = ()
     step_bounds_ms: tuple[float | None, ...] = ()
-    """Until the end of each of its callbacks."""
+    """Bounds until the end of each of its callbacks."""
     meets_all: bool = True
-    """Every instance finds its partners in all syncs; otherwise one may have no response."""
+    """Whether all syncs match every instance. If not, an instance may have no response."""
 
     @property
     def bound_ns(self) -> int | None:
@@ -58,11 +59,11 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Predictions:
-    """By the executor's name; those that the analysis has no bounds for are not there."""
+    """Predictions by executor name. Executors for which the analysis has no bounds are absent."""
 
     executors: dict[str, Prediction]
     overheads: str
-    """Which file, and which of its statistics; empty: none."""
+    """The file and the statistic that were used. Empty: none."""
 
     def to_json(self) -> str:
         document = {
@@ -80,7 +81,7 @@ class Predictions:
 
     @classmethod
     def load(cls, directory: Path) -> Predictions | None:
-        """Those in a results directory, None when nobody asked for any."""
+        """Loads the predictions of a results directory. None: no bounds were requested."""
         path = directory / BOUNDS
         if not path.is_file():
             return None
@@ -96,7 +97,7 @@ class Predictions:
 def predict(
     application: Application, executors: Sequence[str], overheads: OverheadsFile | None
 ) -> Predictions:
-    """The bounds of what rclrt_model loaded, under each of the executors."""
+    """Returns the bounds of what rclrt_model loaded, under each of the executors."""
     found = {
         executor: _predict(application, executor, overheads)
         for executor in executors
@@ -108,7 +109,7 @@ def predict(
 def machine_of(
     application: Application, executor: str, overheads: OverheadsFile | None
 ) -> Overheads:
-    """What is allowed for."""
+    """Returns the overheads that the bounds allow for."""
     if overheads is None:
         return Overheads(condition=analysis().Machine.unmeasured().conditions[0])
     return overheads.of(executor, hops_of(application), largest_message(application))
@@ -141,7 +142,11 @@ def _predict(
 
 
 def _lowest_in_the_way(application: Application, chain: Sequence[int], level: int) -> int:
-    """Of a chain through a sync that of everything: what is late for the sync may be anything."""
+    """Returns the lowest priority that can be in the way of a chain.
+
+    For a chain through a sync, this is the lowest of all priorities: any callback may delay an
+    input of the sync.
+    """
     callbacks = range(len(application.callbacks))
     if any(application.callbacks[index].kind == "sync" for index in chain):
         priorities: list[int] = [application.effective_priority(index) for index in callbacks]
@@ -150,7 +155,7 @@ def _lowest_in_the_way(application: Application, chain: Sequence[int], level: in
 
 
 def _cpus(application: Application, callbacks: Sequence[int]) -> tuple[int, ...]:
-    """Where a chain's callbacks run."""
+    """Returns the CPUs on which a chain's callbacks run. Empty: any CPU."""
     used: set[int] = set()
     for index in callbacks:
         cpus = application.executors[application.executor_of(index)].cpus

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the analysis bounds when a CPU was measured to stand still."""
+"""The bounds for a CPU that was measured to stand still."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class StalledBounds:
-    """The bounds of one executor when something takes the CPU once for a time, above everything.
+    """Bounds of one executor if something above every priority takes the CPU once, for a time.
 
-    Timers go on meanwhile, so a bound grows by more than that time.
+    Timers continue during that time, so a bound grows by more than the time itself.
     """
 
     def __init__(self, application: Application, executor: str, overheads: Overheads) -> None:
@@ -33,12 +33,12 @@ class StalledBounds:
         self._queues = cache(self._analyse_queues)
 
     def bound_ns(self, chain: str, stalled_ns: int) -> int | None:
-        """Of a chain's response; None: none was found."""
+        """Returns the bound on a chain's response. None: no bound was found."""
         found: int | None = self._bounds(stalled_ns)[self._places[chain]].bound_ns
         return found
 
     def may_drop(self, chain: str, stalled_ns: int) -> bool:
-        """Whether an instance of the chain may be dropped because a queue is full."""
+        """Returns whether an instance of the chain may be dropped because a queue is full."""
         queues = self._queues(stalled_ns)
         callbacks = self._application.chains[self._places[chain]].callbacks
         return any(not queues[callback].holds for callback in callbacks)

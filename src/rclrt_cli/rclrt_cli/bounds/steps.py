@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long chains took until the end of each callback on their way."""
+"""Measures how long chains took until the end of each callback on their path."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rclrt_cli.bounds.predicted import PredictedChain
 
 
 def worst_steps(runs: Iterable[Run], chains: Iterable[PredictedChain]) -> dict[str, list[int]]:
-    """For each chain, the longest time from a release to the end of each callback on its way.
+    """Returns, per chain, the longest time from a release to the end of each callback on its path.
 
-    In nanoseconds; -1 where none ended.
+    In nanoseconds; -1 if no instance ended there.
     """
     places = {
         (chain.id, callback): place

@@ -3,10 +3,10 @@
 
 `one_cpu` has a cycle of 10 ms on one CPU:
 
-    0     tick and what follows it find an idle CPU
-    1     alone: 3 ms of work beside which nothing is released
+    0     tick and its follower find an idle CPU
+    1     alone: 3 ms of work, during which nothing is released
     4.7   victim: 0.6 ms of work, less urgent than tick
-    5     tick again: it and what follows it preempt the victim
+    5     tick again: it and its follower preempt the victim
     7.2   urgent: 0.6 ms of work, more urgent than everything
     7.5   low: released meanwhile, and runs afterwards
 """
@@ -25,7 +25,7 @@ _FOLLOW = {"subscription": {"topic": _TOPIC}, "wcet_ms": 0}
 
 
 def one_cpu(cpu: int, message_bytes: int) -> dict[str, Any]:
-    """Everything in one executor."""
+    """Returns an application with everything in one executor."""
     return _application(
         {
             "tick": {**_TICK, **_urgency(5, 4)},
@@ -42,9 +42,9 @@ def one_cpu(cpu: int, message_bytes: int) -> dict[str, Any]:
 
 
 def two_processes(cpu: int, other_cpu: int, message_bytes: int) -> dict[str, Any]:
-    """Who publishes is in another process than who takes it, on `other_cpu`.
+    """Returns a sender on `other_cpu` and, in another process, a receiver on `cpu`.
 
-    So seldom that each message is there long before the next one is sent.
+    The period is so long that each message arrives well before the next one is sent.
     """
     application = _application(
         {
@@ -62,7 +62,7 @@ def two_processes(cpu: int, other_cpu: int, message_bytes: int) -> dict[str, Any
 
 
 def _urgency(priority: int, deadline_ms: float) -> dict[str, float]:
-    """The same order for executors of priorities and for `edf`."""
+    """States the same order for executors with priorities and for `edf`."""
     return {"priority": priority, "deadline_ms": deadline_ms}
 
 
@@ -76,7 +76,7 @@ def _application(
     cpu: int,
     message_bytes: int = 0,
 ) -> dict[str, Any]:
-    """Without `message_bytes` nothing is said of the topic."""
+    """Returns the application. Without `message_bytes` it does not state its topic."""
     return {
         "rclrt": 1,
         "name": "calibration",

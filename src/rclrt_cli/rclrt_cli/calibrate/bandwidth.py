@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of a CPU the kernel lets real-time threads have: it may hold them back.
+"""Measures the share of a CPU that the kernel gives to real-time threads.
 
-Two things do so: the bandwidth limit (kernel.sched_rt_runtime_us, 95 % by default), and from Linux
-6.12 on the fair server, which sees to it that threads of normal priority get 5 %. What they are set
-to says more than two seconds can: a limit that did not act in them may act in the next. So the
-measurement counts only where it is worse.
+Two mechanisms can hold these threads back: the bandwidth limit (kernel.sched_rt_runtime_us, 95 % by
+default), and since Linux 6.12 the fair server, which guarantees 5 % to threads of normal priority.
+Their settings say more than two seconds of measurement: a limit that had no effect in them may act
+in the next. So the measured share counts only if it is smaller.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PERIOD_S = 1.0
-"""Of either mechanism by default; kernel.sched_rt_period_us."""
+"""Default period of either mechanism; kernel.sched_rt_period_us."""
 PERIODS = 2
 FAIR_SERVER_SHARE = 0.05
-"""By default."""
+"""Default share of the fair server."""
 LEAST_WAIT_NS = 1_000_000
 """A shorter gap is a tick, an interrupt or a more urgent thread."""
 
 
 def measure(cpu: int, seconds: float = PERIODS * PERIOD_S) -> dict[str, float] | None:
-    """Keeps `cpu` busy at the lowest real-time priority for so long, beside a thread of normal one.
+    """Keeps `cpu` busy for `seconds` at the lowest real-time priority, beside a normal thread.
 
-    None when real-time scheduling is not permitted, or the kernel does not account for waiting.
+    Returns None if real-time scheduling is not permitted, or if the kernel does not account for
+    waiting.
     """
     with _child(lambda: _spin(cpu)), _child(lambda: _spin_realtime(cpu, seconds)) as said:
         text = said()
@@ -52,7 +53,7 @@ def _spin_realtime(cpu: int, seconds: float) -> str:
     while last < start + seconds * 1e9:
         now = time.monotonic_ns()
         if now - last > LEAST_WAIT_NS:
-            # Of this gap only what the thread was ready for: the rest is the host's.
+            # Only the time in which the thread was ready counts: the host took the rest of the gap.
             after = _run_delay()
             waited += after - before
             longest = max(longest, after - before)
@@ -69,23 +70,24 @@ def _spin_realtime(cpu: int, seconds: float) -> str:
 
 
 def stated_share(cpu: int, root: Path = Path("/"), kernel: str | None = None) -> float:
-    """What the kernel's settings leave on `cpu`; 1 without a limit."""
+    """Returns the share of `cpu` that the kernel's settings leave. 1: there is no limit."""
     limit = _share(root / "proc/sys/kernel", "sched_rt_runtime_us", "sched_rt_period_us")
     server = _share(root / f"sys/kernel/debug/sched/fair_server/cpu{cpu}", "runtime", "period")
-    if server is None:  # it cannot be read; then it is as the kernel set it
+    if server is None:  # not readable: assume the kernel's default
         server = FAIR_SERVER_SHARE if has_fair_server(kernel or os.uname().release) else 0.0
-    # A limit of none is -1. The two hold the same threads back for the same rest.
+    # -1 means no limit. Both mechanisms reserve the same rest of the CPU, so only the smaller share
+    # counts.
     return min(1.0 if limit is None or not 0 <= limit < 1 else limit, 1 - server)
 
 
 def has_fair_server(kernel: str) -> bool:
-    """Whether a kernel of this release has one."""
+    """Returns whether a kernel of this release has a fair server."""
     numbers = re.match(r"(\d+)\.(\d+)", kernel)
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= (6, 12)
 
 
 def _share(directory: Path, runtime: str, period: str) -> float | None:
-    """None if it cannot be read."""
+    """Returns the share that is set. None: it cannot be read."""
     try:
         return int((directory / runtime).read_text()) / int((directory / period).read_text())
     except (OSError, ValueError, ZeroDivisionError):
@@ -93,13 +95,16 @@ def _share(directory: Path, runtime: str, period: str) -> float | None:
 
 
 def _run_delay() -> int:
-    """How long this thread was ready without a CPU, in nanoseconds."""
+    """Returns how long this thread was ready without a CPU, in nanoseconds."""
     return int(Path("/proc/self/schedstat").read_text().split()[1])
 
 
 @contextlib.contextmanager
 def _child(work: Callable[[], str]) -> Iterator[Callable[[], str]]:
-    """A process that does it; the function waits for what it returned, empty if it could not."""
+    """Runs `work` in a child process.
+
+    Yields a function that waits for the result of `work`; the result is empty if `work` failed.
+    """
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

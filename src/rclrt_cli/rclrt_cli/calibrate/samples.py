@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runs of the calibration say, in samples of nanoseconds."""
+"""Samples of a calibration's runs, in nanoseconds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WARM_UP_NS = 500_000_000
 
 @dataclass
 class Samples:
-    """Of one quantity; those during which the host stalled are kept apart."""
+    """Samples of one quantity. Those during which the host stalled are kept apart."""
 
     undisturbed: list[int] = field(default_factory=list)
     disturbed: list[int] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Samples:
         self.disturbed += others.disturbed
 
     def to_json(self) -> dict[str, Any] | None:
-        """Microseconds, as in schemas/overheads.schema.json; None without samples."""
+        """Returns microseconds, as in schemas/overheads.schema.json. None: there are no samples."""
         ordered = sorted(self.undisturbed + self.disturbed)
         if not ordered:
             return None
@@ -49,14 +49,14 @@ class Samples:
 
 
 LEAST_STALL_NS = 100_000
-"""A probe that is later than this was kept from running, not just woken."""
+"""A probe that is later than this could not run; waking up alone takes less."""
 
 
 class Stalls:
-    """The moments in which the host did not run the CPU."""
+    """Intervals in which the host did not run the CPU."""
 
     def __init__(self, stalls: Iterable[StallRow], cpu: int) -> None:
-        # What the kernel does not run a thread for is an overhead, not a stall.
+        # Time in which the kernel does not run a ready thread is an overhead, not a stall.
         self._stalls = sorted(
             (
                 (stall.start, stall.host_end)
@@ -68,14 +68,14 @@ class Stalls:
         self._ends = [end for _, end in self._stalls]
 
     def touch(self, start: int, end: int) -> bool:
-        """Whether one of them overlaps [start, end]."""
+        """Returns whether a stall overlaps [start, end]."""
         later = bisect.bisect_left(self._ends, start)
         return any(begin <= end for begin, _ in self._stalls[later:])
 
 
 @dataclass
 class Found:
-    """What one executor's run gives."""
+    """Samples from the run of one executor."""
 
     dispatch: Samples = field(default_factory=Samples)
     lateness: Samples = field(default_factory=Samples)
@@ -96,7 +96,7 @@ class Found:
 
 
 def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
-    """The samples of a run of applications.one_cpu()."""
+    """Returns the samples of a run of applications.one_cpu()."""
     found = Found()
     kind = kind_of(executor)
     followers: dict[str, InstanceRow] = {}
@@ -112,7 +112,7 @@ def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
         elif row.callback == "alone":
             found.background.add(_lost(row, ALONE_MS) / ALONE_MS, disturbed)
         elif row.callback == "victim" and not kind.one_at_a_time:
-            # Preempted by one tick and by what follows it.
+            # One tick and its follower preempted it.
             found.dispatch.add(_lost(row, SHORT_MS) / 2, disturbed)
         elif row.callback == "urgent" and kind.has_scheduler_thread:
             found.scheduler.add(_lost(row, SHORT_MS), disturbed)
@@ -124,7 +124,7 @@ def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
         found.hop.add(follow.ready - tick.start, disturbed)
         if tick.release % CYCLE_NS < TICK_NS:  # the CPU was idle
             found.lateness.add(tick.start - tick.release, disturbed)
-            # A more urgent follower is done before its publisher has returned.
+            # A more urgent follower ends before its publisher returns.
             found.dispatch.add((max(tick.end, follow.end) - tick.start) / 2, disturbed)
             if kind.polls:
                 found.polling.add(follow.start - tick.end, disturbed)
@@ -132,7 +132,7 @@ def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
 
 
 def find_hops(rows: Iterable[InstanceRow], stalls: Stalls) -> Samples:
-    """From a publish to ready, of a run of applications.two_processes()."""
+    """Returns the times from publication to ready in a run of applications.two_processes()."""
     samples = Samples()
     sent: dict[str, int] = {}
     taken: list[InstanceRow] = []
@@ -148,5 +148,5 @@ def find_hops(rows: Iterable[InstanceRow], stalls: Stalls) -> Samples:
 
 
 def _lost(row: InstanceRow, work_ms: float) -> float:
-    """How much longer than its own work it took."""
+    """Returns how much longer than its own work the instance took."""
     return row.end - row.start - work_ms * 1e6

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands, a module each: HELP, add_arguments(parser) and run(arguments), the exit code."""
+"""The commands. Each is a module with HELP, add_arguments(parser), and run(arguments), which
+returns the exit code."""

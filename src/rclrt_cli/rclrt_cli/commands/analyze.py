@@ -126,12 +126,13 @@ def _show(
 
 
 def is_task_set(text: bytes) -> bool:
-    """A task set, and no application."""
+    """Returns whether the text is a task set and not an application."""
     return b"tasks" in text and bool(TASKS.search(text)) and not APPLICATION.search(text)
 
 
 def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:
-    """The first of them; each is who misses, and the text of the file."""
+    """Writes the first of the examples. Each is the name of a chain or task that misses, and a
+    text."""
     if not examples:
         print("rclrt: no counter-example was found; nothing was written", file=sys.stderr)
         return
@@ -144,8 +145,8 @@ def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:
 def _analyse_application(
     arguments: argparse.Namespace, examples: list[tuple[str, str]]
 ) -> Analysis:
-    """Adds the counter-examples that were found."""
-    module = analysis()  # says what is missing
+    """Returns the analysis, and appends the counter-examples that were found to `examples`."""
+    module = analysis()  # throws if it is missing
     application = load_application(arguments.file, arguments.priorities)
     if arguments.test != "sound":
         _refuse_options_of_sound(arguments)
@@ -168,7 +169,7 @@ def _refuse_options_of_sound(arguments: argparse.Namespace) -> None:
 
 
 def _analyse_tasks(text: bytes, name: str) -> tuple[TaskFile, TaskAnalysis]:
-    """The set, and what was found."""
+    """Returns the task set and its analysis."""
     module = analysis()
     try:
         file = module.parse_task_set(text, name)
@@ -178,7 +179,7 @@ def _analyse_tasks(text: bytes, name: str) -> tuple[TaskFile, TaskAnalysis]:
 
 
 def _batch(path: Path) -> int:
-    """A line that cannot be used does not keep the others from their answers."""
+    """Analyses each line. A line that cannot be used does not stop the others."""
     code = EXIT_OK
     for number, line in read_lines(path):
         if not line.strip():

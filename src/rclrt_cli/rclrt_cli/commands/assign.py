@@ -39,7 +39,7 @@ MOST_CORES = 64
 
 
 class AssignmentQuality(TypedDict):
-    """What an assignment is judged by."""
+    """The criteria by which an assignment is judged."""
 
     not_proved: int
     worst_bound_by_deadline: float
@@ -48,7 +48,7 @@ class AssignmentQuality(TypedDict):
 
 
 class ChainChange(TypedDict):
-    """What an assignment did to one chain."""
+    """The effect of an assignment on one chain."""
 
     id: str
     deadline_ms: float
@@ -60,21 +60,21 @@ class ChainChange(TypedDict):
 
 
 class NodePlace(TypedDict):
-    """The executor that a node was given."""
+    """The executor that an assignment gives to a node."""
 
     id: str
     executor: str
 
 
 class ExecutorPlace(TypedDict):
-    """The CPUs that an executor was given."""
+    """The CPUs that an assignment gives to an executor."""
 
     name: str
     cpus: list[int]
 
 
 class Assignment(TypedDict):
-    """What `rclrt assign APP --json` prints."""
+    """The document that `rclrt assign APP --json` prints."""
 
     application: str
     executor: str
@@ -96,7 +96,7 @@ class Assignment(TypedDict):
 
 
 class TaskAssignment(TypedDict):
-    """What `rclrt assign` prints of a task set with `--json`."""
+    """The document that `rclrt assign` prints for a task set with `--json`."""
 
     policy: str
     feasible: bool
@@ -170,7 +170,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _how(arguments: argparse.Namespace) -> tuple[str, str]:
-    """The method, and what it optimises."""
+    """Returns the method, and the quantity that it optimises."""
     method = arguments.method or "search"
     if method == "picas" and arguments.objective is not None:
         raise BadInput("--objective: of the search; expected it without --method picas")
@@ -241,7 +241,7 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]
 def _analysed(
     application: Application, executor: str, machine: Overheads
 ) -> chain_analysis.Analysis:
-    """What `rclrt analyze` says of it."""
+    """Returns the result of `rclrt analyze` for the application."""
     result = chain_analysis.sound(application, executor, machine)
     refute_chains(application, result, machine)
     return result
@@ -281,7 +281,7 @@ def _assign_tasks(text: bytes, name: str) -> tuple[TaskAssignment, str]:
 
 
 def _task_file(file: TaskFile, priorities: list[int]) -> str:
-    """The set again, with these priorities."""
+    """Returns the text of the task set with these priorities."""
     module = analysis()
     lines = ["# Priorities by rclrt assign.", "rclrt: 1", f"policy: {file.policy}", "tasks:"]
     keys = {
@@ -305,7 +305,7 @@ def _task_file(file: TaskFile, priorities: list[int]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In YAML's double quotes; what is not printed is escaped."""
+    """Returns the text in YAML's double quotes, with unprintable characters escaped."""
 
     def escaped(character: str) -> str:
         if character in '"\\':
@@ -373,7 +373,7 @@ def _count(most: int) -> Callable[[str], int]:
 
 
 def _cpus(text: str) -> list[int]:
-    """Distinct numbers of CPUs."""
+    """Parses a list of distinct CPU numbers."""
     words = text.split(",")
     if not all(word.isascii() and word.isdigit() and len(word) < 5 for word in words):
         raise argparse.ArgumentTypeError(f"'{text}' is no list of CPUs; expected one like 1,2,3")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt bench`: every executor beside the bare kernel and middleware."""
+"""`rclrt bench`: compares every executor with the bare kernel and middleware."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def options(arguments: argparse.Namespace) -> list[str]:
-    """The program's own command line."""
+    """Returns the command line of the program."""
     result = [f"--{name}" for name in ("quick", "quiet") if getattr(arguments, name)]
     for name in ("cases", "executors"):
         if getattr(arguments, name) is not None:

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace, cpu: int, cpus: list[int]) -> None:
-    """Refuses before anything is measured what cannot be used."""
+    """Rejects, before anything is measured, options that cannot be used."""
     if arguments.output:
         check_file("-o", arguments.output)
     if arguments.seconds < MIN_SECONDS:
@@ -115,7 +115,7 @@ def _stopped(stop: StopSignals) -> int:
 
 @dataclass
 class Calibration:
-    """The runs of one command line, and what they gave so far."""
+    """The runs of one command line, and their samples so far."""
 
     program: Path
     directory: Path
@@ -132,7 +132,7 @@ class Calibration:
     started: str = ""
 
     def measure(self, executor: str) -> bool:
-        """Runs one executor. False: the user stopped it."""
+        """Runs one executor. Returns false if the user stopped it."""
         self.progress.step(executor, self.seconds)
         app = applications.one_cpu(self.cpu, self.message_bytes)
         run = self._run(executor, executor, app, self.seconds)
@@ -146,7 +146,7 @@ class Calibration:
         return True
 
     def measure_between_processes(self) -> bool:
-        """On two CPUs if there are two. False: the user stopped it."""
+        """Measures on two CPUs if there are two. Returns false if the user stopped it."""
         name = "between processes"
         self.progress.step(name, self.seconds)
         other_cpu = self.cpus[-2] if len(self.cpus) > 1 and self.cpu == self.cpus[-1] else self.cpu
@@ -160,7 +160,7 @@ class Calibration:
         return True
 
     def measure_bandwidth(self) -> None:
-        """How much of the CPU real-time threads may have."""
+        """Measures the share of the CPU that real-time threads may use."""
         seconds = bandwidth.PERIODS * bandwidth.PERIOD_S
         self.progress.step("bandwidth", seconds)
         self.bandwidth = bandwidth.measure(self.cpu, seconds)
@@ -183,7 +183,7 @@ class Calibration:
         return run
 
     def to_json(self) -> dict[str, Any]:
-        """As in schemas/overheads.schema.json."""
+        """Returns the document of schemas/overheads.schema.json."""
         near, background = Samples(), Samples()
         for found in self.found.values():
             near.extend(found.hop)
@@ -212,7 +212,7 @@ class Calibration:
 
 
 def lines(overheads: dict[str, Any]) -> Iterator[str]:
-    """A table of everything, in microseconds."""
+    """Yields a table of all values, in microseconds."""
     yield WIDTHS.line("µs", *COLUMNS)
     for executor, stated in overheads["executors"].items():
         for name, value in stated.items():

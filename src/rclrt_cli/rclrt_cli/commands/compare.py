@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _possible_executors(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """Those that were asked for. Of all, not edf where an executor has several CPUs."""
+    """Returns the requested executors. `all` has no edf if an executor states several CPUs."""
     executors = parse_executors(arguments.executors)
     by_deadline = [name for name in executors if kind_of(name).by_deadline]
     busy = on_several_cpus(arguments.app) if by_deadline else None
@@ -120,7 +120,8 @@ def finish(directory: Path, plan: Plan) -> Comparison:
 
 
 def _measure(measurement: Measurement, plan: Plan, directory: Path) -> RclrtError | None:
-    """Every round of every executor, until done, stopped by the user, or a run fails."""
+    """Measures every round of every executor. Stops early if the user asks for it or a run
+    fails."""
     share = plan.seconds / plan.rounds
     for number in range(1, plan.rounds + 1):
         for executor in plan.executors:
@@ -142,9 +143,9 @@ def _measure(measurement: Measurement, plan: Plan, directory: Path) -> RclrtErro
 
 
 def _join_traces(comparison: Comparison, directory: Path) -> None:
-    """One trace of the first round of every executor.
+    """Writes one trace with the first round of every executor.
 
-    A Perfetto trace is a repeated protobuf field, so that traces can be joined end to end.
+    A Perfetto trace is a repeated protobuf field, so traces can be joined end to end.
     """
     traces = [runs[0].directory / TRACE for runs in comparison.runs.values()]
     with replacing(directory / TRACE) as joined:

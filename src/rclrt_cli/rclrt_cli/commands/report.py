@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def load(directory: Path) -> Comparison:
-    """The comparison or the run in the directory, also of a comparison that was killed."""
+    """Loads the comparison or the run in the directory. The comparison may have been killed."""
     if not directory.is_dir():
         what = "is not a directory" if directory.exists() else "no such directory"
         raise BadInput(f"{directory}: {what}; expected one that rclrt run or compare wrote")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt simulate`: what `rclrt run` would measure, from the simulator of the executors."""
+"""`rclrt simulate`: the results of `rclrt run`, computed by the simulator of the executors."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _counter_example(arguments: argparse.Namespace) -> CounterExample | None:
-    """What --replay names, None without it."""
+    """Loads the counter-example of --replay. None: the option was not given."""
     if arguments.replay is None:
         return None
     module = analysis()
@@ -142,7 +142,10 @@ def _counter_example(arguments: argparse.Namespace) -> CounterExample | None:
 def _executor_and_seconds(
     arguments: argparse.Namespace, example: CounterExample | None
 ) -> tuple[str, float]:
-    """What was asked for, else what the counter-example needs, else ten seconds."""
+    """Returns the executor and the seconds.
+
+    The command line comes first, then the counter-example; the default is ten seconds.
+    """
     executor, seconds = arguments.executor, arguments.seconds
     if example is not None:
         executor = executor or example.executor
@@ -154,7 +157,7 @@ def _executor_and_seconds(
 
 
 def _replayed(example: CounterExample, run: Run) -> str:
-    """What became of the instance that the counter-example is about."""
+    """Describes the result of the counter-example's instance."""
     chain = run.results.chains[example.chain]
     stated = f"the counter-example states {example.response_ns / 1e6:.9g} ms"
     for row in run.chain_rows():

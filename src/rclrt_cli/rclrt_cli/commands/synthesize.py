@@ -27,7 +27,7 @@ MergedLevel = TypedDict("MergedLevel", {"executor": str, "from": int, "into": in
 
 
 class MergedChain(TypedDict):
-    """What merging levels did to the bound of one chain."""
+    """The effect of merged levels on the bound of one chain."""
 
     id: str
     bound_ms_before: float | None
@@ -39,7 +39,7 @@ class MergedChain(TypedDict):
 
 
 class Levels(TypedDict):
-    """Which levels were merged, and what it cost."""
+    """The levels that were merged, and the cost of it."""
 
     most: int
     merged: list[MergedLevel]
@@ -133,7 +133,7 @@ def _reason(wished: int, priority: int, reason: str) -> str:
 def _compare_bounds(
     application: Application, before: list[int], after: tuple[int, ...]
 ) -> list[MergedChain]:
-    """What the merging did to the bounds of the chains, under `preemptive`."""
+    """Returns the effect of the merging on the chains' bounds, under `preemptive`."""
     module = analysis()
     first, second = (
         module.chain_bounds(module.with_priorities(application, priorities))
@@ -158,7 +158,7 @@ def _ms(time_ns: int | None) -> float | None:
 
 
 def overlay(name: str, callbacks: list[ReasonedPriority], levels: Levels) -> str:
-    """The priorities as YAML, one callback per line with its reason."""
+    """Returns the priorities as YAML, one callback per line with its reason."""
     lines = [f"rclrt: 1\napplication: {name}\n"]
     if levels["merged"]:
         lines.append(f"# merged to have at most {levels['most']} levels per executor:\n")

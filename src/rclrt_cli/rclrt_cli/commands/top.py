@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt top`: the deadlines of robots that are running, from what they publish of them."""
+"""`rclrt top`: shows the deadlines of running robots, from the diagnostics that they publish."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _import_rclpy() -> tuple[Any, Any]:
-    """rclpy and the type of the messages, which need not be installed."""
+    """Imports rclpy and the message type. They may not be installed."""
     try:
         importlib.import_module("rclpy.signals")
         message = importlib.import_module("diagnostic_msgs.msg").DiagnosticArray

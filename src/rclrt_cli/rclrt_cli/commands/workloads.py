@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt workloads`: what callbacks of an application may do, and how long it takes here."""
+"""`rclrt workloads`: the work that callbacks can do, and the time that it takes on this machine."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _calibrate(program: Path, arguments: argparse.Namespace) -> int:
 
 
 def lines(timed: list[Timed]) -> Iterator[str]:
-    """A table in microseconds."""
+    """Yields a table in microseconds."""
     names = (each.name for each in timed)
     columns = Columns.named(["CPU time, µs", *names], *[11] * len(COLUMNS))
     yield columns.line("CPU time, µs", *COLUMNS)

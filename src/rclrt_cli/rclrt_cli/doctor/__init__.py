@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks of `rclrt doctor`, each from the files of a root directory to one finding."""
+"""The checks of `rclrt doctor`. Each reads files below a root directory and makes one finding."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a check finds, and the checks that read files of the kernel."""
+"""The type of a check's finding, and the checks that read files of the kernel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Level(enum.Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the doctor. Everything that is not ok says what to do."""
+    """One line of the doctor. Every finding that is not ok has a fix."""
 
     name: str
     level: Level
@@ -48,7 +48,7 @@ def blocker(name: str, found: str, fix: str) -> Finding:
 
 
 def read(path: Path) -> str | None:
-    """The file's text without blanks at its ends, None when it cannot be read."""
+    """Returns the file's text without blanks at its ends. None: it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -158,7 +158,7 @@ def virtualised(root: Path) -> Finding:
 
 
 def _steal(root: Path) -> str:
-    """The share of time stolen, by the first line of /proc/stat."""
+    """Returns the share of stolen time, from the first line of /proc/stat."""
     text = read(root / "proc/stat") or ""
     fields = text.splitlines()[0].split()[1:9] if text else []
     if len(fields) < 8 or not all(field.isdigit() for field in fields):

@@ -13,8 +13,8 @@ MOST_CPUS = 8192
 
 
 def parse(text: str | None) -> set[int]:
-    """The CPUs of a list. Flags before them, as of `isolcpus=domain,2-3`, and strides are left
-    out; what is no list is none."""
+    """Returns the CPUs of a list. Leading flags, as in `isolcpus=domain,2-3`, and strides are
+    ignored. A text that is not a list gives no CPUs."""
     found: set[int] = set()
     for part in (text or "").split(","):
         numbers = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
@@ -26,7 +26,7 @@ def parse(text: str | None) -> set[int]:
 
 
 def written(cpus: Iterable[int]) -> str:
-    """The set as a list that the kernel reads."""
+    """Returns the set as a list that the kernel reads."""
     return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in _ranges(sorted(set(cpus))))
 
 
@@ -47,7 +47,8 @@ def online(root: Path) -> set[int]:
 
 
 def boot_parameter(root: Path, name: str) -> str | None:
-    """What the kernel's command line gives `name`; the last of several counts."""
+    """Returns the value of `name` on the kernel's command line. The last of several values
+    counts."""
     value = None
     for word in (read(root / "proc/cmdline") or "").split(" -- ")[0].split():
         key, equals, text = word.partition("=")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All checks in the order of the report: what blocks most often comes first."""
+"""All checks in the order of the report: the most frequent blockers come first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rclrt_cli.doctor.login import this_login
 
 
 def examine(root: Path, environment: Mapping[str, str]) -> list[Finding]:
-    """`root` is / but in tests."""
+    """Runs all checks. `root` is /, except in tests."""
     memory_limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     login = this_login()
     highest = privileges.highest_fifo()

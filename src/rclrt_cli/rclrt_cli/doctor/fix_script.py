@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shell script that sets right what the doctor found. It is printed, and run by nobody here."""
+"""Makes a shell script with the fixes of the doctor. It is printed; this program never runs it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GRUB_FILE = "/etc/default/grub.d/60-rclrt.cfg"
 DEVICE = "/dev/cpu_dma_latency"
 ISOLATING = ("isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity")
 SAFE_VALUE = re.compile(r"[\w,:.-]+")
-"""What a boot parameter may be to be written again; anything else is replaced."""
+"""Values of boot parameters that may be written again. Any other value is replaced."""
 HEAD = """\
 #!/bin/sh
 # Made by `rclrt doctor --fix-script`. Read it, remove what you do not want, then run it as root.
@@ -47,7 +47,7 @@ NOTHING = "\n# Nothing to set right was found.\n"
 
 @dataclass(frozen=True)
 class Step:
-    """Commands, and the reason for them. Every command states what follows if it fails."""
+    """Commands, and the reason for them. Every command states what happens if it fails."""
 
     why: str
     commands: tuple[str, ...]
@@ -58,7 +58,7 @@ class Step:
 
 
 def in_turn(what: str, *commands: str) -> tuple[str, ...]:
-    """Commands of which each needs the one before it; `what` names them should one fail."""
+    """Joins commands that each need the one before. `what` names them if one fails."""
     return (
         "{",
         *(f"  {line} &&" for line in commands[:-1]),
@@ -68,7 +68,7 @@ def in_turn(what: str, *commands: str) -> tuple[str, ...]:
 
 
 def each(commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Commands, each with what to say should it fail, of which none needs another."""
+    """Returns independent commands. Each comes with the message for its failure."""
     return tuple(f"{command} || {_fail(what)}" for command, what in commands)
 
 
@@ -77,7 +77,7 @@ def _fail(what: str) -> str:
 
 
 def fix_script(root: Path, login: Login) -> str:
-    """The whole script. `root` is / but in tests."""
+    """Returns the whole script. `root` is /, except in tests."""
     steps = [*_permissions(root, login), *_kernel(root), *_devices(root)]
     if not steps:
         return HEAD + NOTHING
@@ -168,9 +168,10 @@ def _kernel(root: Path) -> Iterator[Step]:
 
 
 def boot_parameters(root: Path) -> list[str]:
-    """All that the isolated CPUs need if one is missing; for the last CPU if none is isolated.
+    """Returns all parameters of the isolated CPUs if one is missing.
 
-    All, because they go into a file that this script made before.
+    If no CPU is isolated, they are those of the last CPU. All are returned because they go into a
+    file that this script may have written before.
     """
     online = cpu_lists.online(root)
     isolated = cpu_lists.isolated(root)
@@ -235,7 +236,8 @@ def _devices(root: Path) -> Iterator[Step]:
 
 
 def _file(path: str, *lines: str) -> tuple[str, ...]:
-    """Commands that make the file anew with these lines, of which no shell expands anything."""
+    """Returns commands that write a new file with these lines. The shell expands nothing in
+    them."""
     content = " ".join(quote(line) for line in lines)
     return (
         f"mkdir -p {quote(str(Path(path).parent))}",

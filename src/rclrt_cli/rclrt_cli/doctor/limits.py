@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limits.d grants a user at the next login."""
+"""The limits that limits.d grants a user at the next login."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ class Granted:
 
 
 def granted(root: Path, login: Login) -> Granted:
-    """As pam_limits reads the files: an entry of the user before one of a group before `*`, and
-    the last of several. What counts is the soft limit, which is never above the hard one."""
+    """Returns the limits as pam_limits reads them. An entry of the user comes before one of a
+    group, and both come before `*`; the last of several entries counts. The limit in force is the
+    soft limit, which is never above the hard one."""
     best: dict[tuple[str, str], tuple[int, str]] = {}
     for domain, kind, item, value in _entries(root):
         rank = _rank(domain, login)
@@ -41,7 +42,7 @@ def granted(root: Path, login: Login) -> Granted:
 
 
 def _effective(best: Mapping[tuple[str, str], tuple[int, str]], item: str) -> str | None:
-    """None if one of both is not stated: it is 0 then, or little."""
+    """Returns None if the soft or the hard limit is not stated: the limit is then 0 or small."""
     if (item, "soft") not in best or (item, "hard") not in best:
         return None
     return min(best[item, "soft"][1], best[item, "hard"][1], key=_amount)
@@ -71,7 +72,8 @@ def _rank(domain: str, login: Login) -> int:
 
 
 def _in_range(domain: str, uid: int | None) -> bool:
-    """`:uid` is exactly this one, `least:` all from there on, `least:most` a range."""
+    """Matches a uid: `:uid` is exactly this one, `least:` is all from it on, `least:most` is a
+    range."""
     least, colon, most = domain.partition(":")
     if not colon or uid is None or not all(part.isdecimal() for part in (least, most) if part):
         return False

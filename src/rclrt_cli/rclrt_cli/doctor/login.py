@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user that the advice is for, as limits.conf(5) names it."""
+"""The user that the advice is for, with the name that limits.conf(5) uses."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class Login:
     user: str
     groups: Collection[str]
     root: bool
-    """Needs no entry."""
+    """Whether the user is root, which needs no entry."""
     uid: int | None = None
     account: bool = True
-    """Has an entry in passwd; otherwise `user` is the number."""
+    """Whether the user has an entry in passwd. If not, `user` is the number."""
 
     @property
     def domain(self) -> str:
-        """The first field of an entry: `:number` is exactly this uid, `number:` would be all from
-        it on."""
+        """Returns the first field of an entry. `:number` is exactly this uid; `number:` would be
+        all from it on."""
         return self.user if self.account else f":{self.user}"
 
     @property
     def limits_file(self) -> str:
-        """A file of this user's own, so that entries of others stay. It is read after `rclrt.conf`,
-        which earlier versions wrote: the last entry counts."""
+        """Returns a file of this user only, so that entries of other users stay. It is read after
+        `rclrt.conf`, which earlier versions wrote: the last entry counts."""
         return f"{_DIRECTORY}/rclrt_{quote(self.user, safe='')}.conf"
 
 

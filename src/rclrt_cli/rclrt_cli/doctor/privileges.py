@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel permits this process: tried out rather than read off where that is possible."""
+"""The permissions that the kernel gives this process. They are tried out where that is possible."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
 from rclrt_cli.doctor.login import Login
 
 WITHOUT_PROBE = 98
-"""Enough for all else, and below the kernel's own threads at 99."""
+"""High enough for everything but the stall probe, and below the kernel's own threads at 99."""
 CAP_IPC_LOCK = 14
 _GENEROUS_S = 20
 
 
 def highest_fifo() -> int | str:
-    """RTPRIO or WITHOUT_PROBE, whichever this process may use; else why it may use neither."""
+    """Returns RTPRIO or WITHOUT_PROBE, the highest that is permitted; otherwise the reason."""
     if fifo_permitted(RTPRIO) is None:
         return RTPRIO
     problem = fifo_permitted(WITHOUT_PROBE)
@@ -31,9 +31,9 @@ def highest_fifo() -> int | str:
 
 
 def explained(environment: Mapping[str, str], priority: int = RTPRIO) -> str | None:
-    """Why the kernel refuses a priority, and the fix, in the words of rclrt_realtime.
+    """Returns why the kernel refuses a priority, and the fix, in the words of rclrt_realtime.
 
-    None if it does not, or where rclrt_realtime is not built.
+    Returns None if the kernel permits it, or if rclrt_realtime is not built.
     """
     try:
         program = find_program(environment, "rclrt_realtime", "why_no_realtime")
@@ -53,7 +53,8 @@ def explained(environment: Mapping[str, str], priority: int = RTPRIO) -> str | N
 
 
 def scheduling(highest: int | str, login: Login, why: str | None = None) -> Finding:
-    """`highest` is what highest_fifo() returned, `why` what explained() did."""
+    """Checks SCHED_FIFO. `highest` is the result of highest_fifo(), `why` the result of
+    explained()."""
     name = "SCHED_FIFO"
     if highest == RTPRIO:
         return ok(name, f"permitted up to priority {RTPRIO}")
@@ -71,7 +72,7 @@ def scheduling(highest: int | str, login: Login, why: str | None = None) -> Find
 
 
 def memory(limit: int, root: Path, login: Login) -> Finding:
-    """`limit` is RLIMIT_MEMLOCK in bytes."""
+    """Checks the locked memory. `limit` is RLIMIT_MEMLOCK in bytes."""
     name = "memory locking"
     if limit == resource.RLIM_INFINITY or _has_capability(root, CAP_IPC_LOCK):
         return ok(name, "unlimited")
@@ -85,7 +86,8 @@ def memory(limit: int, root: Path, login: Login) -> Finding:
 
 
 def idle_states(root: Path) -> Finding:
-    """Deep sleep states of the CPU cost time to wake from; this device keeps them away."""
+    """Checks that /dev/cpu_dma_latency can keep CPUs out of deep idle states, which cost time to
+    leave."""
     name = "CPU idle states"
     device = root / "dev/cpu_dma_latency"
     states = list((root / "sys/devices/system/cpu").glob("cpu0/cpuidle/state[0-9]*"))

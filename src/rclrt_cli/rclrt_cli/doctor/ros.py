@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS 2 environment the command runs in."""
+"""The ROS 2 environment in which the command runs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def runner(environment: Mapping[str, str]) -> Finding:
 
 
 def package_version(environment: Mapping[str, str], package: str) -> str | None:
-    """The version in the package.xml of an installed package, None when it is not there."""
+    """Returns the version in the package.xml of an installed package. None: it is not installed."""
     if not re.fullmatch(r"[A-Za-z0-9_\-]+", package):
         return None
     for prefix in environment.get("AMENT_PREFIX_PATH", "").split(":"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what a real-time machine is tuned by: CPUs kept free, and what disturbs them."""
+"""Checks how a real-time machine is tuned: CPUs that are kept free, and their disturbances."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from rclrt_cli.doctor.checks import CPUS, Finding, blocker, ok, read, warning
 
 HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
 LONG_WAY_OUT_US = 20
-"""An idle state that takes longer to leave is a deep one here."""
+"""An idle state with a longer exit latency counts as deep."""
 DISTURBING = {
     "irqbalance": "moves interrupts to other CPUs, the isolated ones too",
     "multipathd": "runs at real-time priority 99, also where no disk has several paths",
 }
-"""Services by the name of their process."""
+"""Services that disturb, by the name of their process."""
 SOCKETS = {"multipathd": "multipathd.socket"}
-"""What starts a service again that is only disabled."""
+"""Units that restart a service if it is only disabled."""
 NOTHING_ISOLATED = "no CPU is isolated"
 
 
 def tick(root: Path) -> Finding:
-    """Whether isolated CPUs are without the kernel's periodic tick."""
+    """Checks that isolated CPUs run without the kernel's periodic tick."""
     name = "nohz_full"
     wanted = cpu_lists.isolated(root)
     active = cpu_lists.parse(read(root / CPUS / "nohz_full"))
@@ -48,12 +48,12 @@ def tick(root: Path) -> Finding:
 
 
 def rcu(root: Path) -> Finding:
-    """Whether the kernel's deferred work (RCU callbacks) is kept off the isolated CPUs."""
+    """Checks that the kernel's deferred work (RCU callbacks) is kept off the isolated CPUs."""
     name = "rcu_nocbs"
     wanted = cpu_lists.isolated(root)
     text = cpu_lists.boot_parameter(root, "rcu_nocbs")
     everywhere = cpu_lists.online(root) if text == "all" else set()
-    # nohz_full implies it.
+    # nohz_full implies rcu_nocbs.
     active = cpu_lists.parse(text) | everywhere
     active |= cpu_lists.parse(read(root / CPUS / "nohz_full"))
     missing = wanted - active
@@ -68,7 +68,7 @@ def rcu(root: Path) -> Finding:
 
 @dataclass(frozen=True)
 class Interrupt:
-    """One line of interrupts that a device has."""
+    """One interrupt line, and the devices on it."""
 
     number: int
     devices: tuple[str, ...]
@@ -76,14 +76,14 @@ class Interrupt:
 
 
 def interrupts_on(root: Path, cpus: set[int]) -> list[Interrupt]:
-    """Those with a device of which the kernel may run the handler on one of `cpus`."""
+    """Returns the device interrupts that the kernel may handle on one of `cpus`."""
     return [each for each in _interrupts(root) if each.devices and each.cpus & cpus]
 
 
 def _interrupts(root: Path) -> Iterator[Interrupt]:
     directories = [path for path in (root / "proc/irq").glob("[0-9]*") if path.name.isdecimal()]
     for directory in sorted(directories, key=lambda path: int(path.name)):
-        # Where it goes is the effective one; older kernels have only what is allowed.
+        # The effective affinity is the real target. Older kernels have only the permitted one.
         text = read(directory / "effective_affinity_list")
         text = text or read(directory / "smp_affinity_list")
         devices = tuple(sorted(path.name for path in directory.glob("*") if path.is_dir()))
@@ -110,13 +110,13 @@ def interrupts(root: Path) -> Finding:
 
 
 def running(root: Path) -> list[str]:
-    """The services that disturb and run, by the names of all processes."""
+    """Returns the disturbing services that run, from the names of all processes."""
     names = {read(path) for path in (root / "proc").glob("[0-9]*/comm")}
     return [service for service in DISTURBING if service in names]
 
 
 def _units(found: list[str]) -> list[str]:
-    """The sockets first: a connection to one would start its service again."""
+    """Returns the units to stop. Sockets come first: a connection would start the service again."""
     return [*(SOCKETS[service] for service in found if service in SOCKETS), *found]
 
 
@@ -133,7 +133,7 @@ def services(root: Path) -> Finding:
 
 
 def deep_idle(root: Path) -> Finding:
-    """The enabled idle state that takes longest to leave."""
+    """Checks which enabled idle state has the longest exit latency."""
     name = "C-states"
     deepest: tuple[int, str] | None = None
     for state in sorted((root / CPUS).glob("cpu[0-9]*/cpuidle/state[0-9]*")):
@@ -169,15 +169,18 @@ def huge_pages(root: Path) -> Finding:
 
 
 def cgroup_budget(root: Path) -> Path | None:
-    """The file with the real-time budget of this process's cgroup (version 1), below `root`."""
+    """Returns the file of the real-time budget of this process's cgroup (version 1), below
+    `root`."""
     for line in (read(root / "proc/self/cgroup") or "").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if "cpu" in controllers.split(","):
             for mount in ("cpu,cpuacct", "cpu"):
-                # The path comes from the kernel; what leads out of the mount is not followed.
+                # The path comes from the kernel. A part that leads out of the mount is not
+                # followed.
                 parts = [part for part in path.split("/") if part not in ("", ".", "..")]
-                # In a container the path may be the host's, and the mount begins at the group.
+                # In a container, the path may be that of the host while the mount begins at the
+                # group.
                 for group in (parts, []):
                     file = (root / "sys/fs/cgroup" / mount).joinpath(*group, "cpu.rt_runtime_us")
                     if file.is_file():
@@ -186,7 +189,7 @@ def cgroup_budget(root: Path) -> Path | None:
 
 
 def cgroup(root: Path) -> Finding:
-    """What the control group of this process leaves to real-time threads."""
+    """Checks the real-time budget of this process's control group."""
     name = "cgroup RT budget"
     file = cgroup_budget(root)
     text = read(file) if file else None

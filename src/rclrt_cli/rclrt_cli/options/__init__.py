@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands have, a group of them in each module."""
+"""Options that several commands share, with a module for each group."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that put the bounds of the analysis beside what is observed."""
+"""Options that compare observations with the bounds of the analysis."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The overheads of an analysis: from the file, and from the command line before it."""
+"""The overheads of an analysis. Those of the command line come before those of the file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def overheads_file(arguments: argparse.Namespace) -> OverheadsFile | None:
-    """What --overheads names, None without it."""
+    """Loads the file of --overheads. None: the option was not given."""
     statistic = arguments.overhead_percentile
     if arguments.overheads is None:
         if statistic is not None:
@@ -77,13 +77,13 @@ OPTIONS = (
     "scheduler_us",
     "hop_us",
 )
-"""Where they were given, and None where not."""
+"""Names of the parsed options. An option that was not given is None."""
 
 
 def from_arguments(
     arguments: argparse.Namespace, executor: str, application: Application
 ) -> Overheads:
-    """What the file says of this executor; what the command line states counts instead."""
+    """Returns the overheads of this executor. The command line replaces values of the file."""
     file = overheads_file(arguments)
     if file is None and arguments.hops is not None:
         raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
@@ -98,7 +98,7 @@ def from_arguments(
         "hop_ns": arguments.hop_us,
     }
     stated = {name: ns for name, ns in stated.items() if ns is not None}
-    # What is stated here is not zero because the file leaves it out.
+    # An overhead on the command line is not zero, so the assumption that it is zero is dropped.
     left_out = {f"{name.removesuffix('_ns')}_us" for name in stated}
     assumptions = [each for each in result.assumptions if each.about not in left_out]
     result = replace(result, **stated, assumptions=tuple(assumptions))
@@ -106,7 +106,7 @@ def from_arguments(
 
 
 def _microseconds(text: str) -> int:
-    """Decimal microseconds as whole nanoseconds."""
+    """Converts decimal microseconds to whole nanoseconds."""
     if not re.fullmatch(r"\d{1,9}(\.\d{1,3})?", text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a time; expected microseconds, like 2.5")
     whole, _, fraction = text.partition(".")

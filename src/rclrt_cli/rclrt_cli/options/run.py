@@ -9,7 +9,7 @@ from pathlib import Path
 from rclrt_cli.options import priorities
 
 ANY_CHAIN = ""
-"""What --fail-on-miss is without the name of a chain."""
+"""Value of --fail-on-miss without the name of a chain."""
 
 
 def add_application_argument(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_application_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_fail_on_miss_argument(parser: argparse.ArgumentParser, which: str = "") -> None:
-    """Adds --fail-on-miss; `which` says more about the misses that count."""
+    """Adds --fail-on-miss. `which` describes the misses that count."""
     parser.add_argument(
         "--fail-on-miss",
         metavar="CHAIN",
@@ -30,7 +30,7 @@ def add_fail_on_miss_argument(parser: argparse.ArgumentParser, which: str = "") 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds what `run` and `compare` share."""
+    """Adds the options that `run` and `compare` share."""
     add_application_argument(parser)
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
     parser.add_argument(

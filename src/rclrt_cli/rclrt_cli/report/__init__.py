@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report.html: one self-contained page, made of data computed here and drawn by data/*.js."""
+"""Makes report.html, one self-contained page: data is computed here and drawn by data/*.js."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine a comparison was measured on, as lines for a reader."""
+"""Describes the machine on which a comparison was measured, as lines for a reader."""
 
 from __future__ import annotations
 

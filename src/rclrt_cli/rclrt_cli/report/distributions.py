@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The response times behind the histograms, thinned when there are very many."""
+"""The response times of the histograms, thinned if there are very many."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAMPLES_PER_CHAIN = 20_000
 
 
 def thin(ordered: list[int], limit: int) -> list[int]:
-    """At most about `limit` of the sorted values: every k-th, and always the first and the last."""
+    """Returns about `limit` of the sorted values at most: every k-th, the first and the last."""
     if len(ordered) <= limit:
         return ordered
     step = -(-len(ordered) // limit)
@@ -24,7 +24,10 @@ def thin(ordered: list[int], limit: int) -> list[int]:
 
 
 def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
-    """Per chain, the most urgent first: what it is, and each executor's figures and samples."""
+    """Returns, per chain, its description and each executor's figures and samples.
+
+    The most urgent chain comes first.
+    """
     responses = {
         results.executor: _responses(comparison, results.executor)
         for results in comparison.executors
@@ -71,7 +74,7 @@ def _responses(comparison: Comparison, executor: str) -> dict[str, list[int]]:
 
 
 def _ratios(comparison: Comparison, chain: ChainResult) -> dict[str, float | None] | None:
-    """p99 and jitter relative to the baseline's, None when there is nothing to compare with."""
+    """Returns p99 and jitter relative to the baseline's. None: there is nothing to compare with."""
     if comparison.baseline is None or len(comparison.executors) < 2:
         return None
     reference = comparison.baseline.chain(chain.id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Gantt chart's data: for each window, what ran where, and what every chain did."""
+"""The data of the Gantt chart: for each window, the slices and the instances of every chain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rclrt_cli.report.lanes import Interval, pack, paused
 from rclrt_cli.report.windows import Window, choose, round_number, window_length
 
 MAX_SLICES = 800
-"""Slices drawn in one panel; the note says when there were more."""
+"""Limit on the slices that are drawn in one panel. A note reports when there were more."""
 
 
 def gantt_data(comparison: Comparison, application: ApplicationInfo) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class _Collector:
             self._slice(row, lane, stood, window.start)
             for row, lane, stood in zip(rows, lanes, pauses, strict=True)
         ]
-        # The one that began first is drawn first: what runs within it lies above its pause.
+        # The slice that began first is drawn first: slices within it lie above its pause.
         slices.sort(key=lambda one: int(one["start"]))
         return {
             "executor": self._executors.index(window.executor),
@@ -129,7 +129,7 @@ class _Collector:
         }
 
     def _chain(self, tokens: str) -> int | None:
-        """The most urgent chain whose token the instance carried."""
+        """Returns the most urgent of the chains that have a token on the instance."""
         carried = [token.rpartition(":")[0] for token in tokens.split(";") if token]
         known = [self._chains.index(chain) for chain in carried if chain in self._chains]
         return min(known, default=None)

@@ -12,9 +12,9 @@ from rclrt_cli.report.layout import Edge, lay_out
 
 
 def graph_data(application: ApplicationInfo, chain_order: list[str]) -> dict[str, Any]:
-    """Vertices with layer and position, and edges with the layers they pass through.
+    """Returns vertices with layer and position, and edges with the layers that they pass through.
 
-    A callback's vertex is named `c:id`, a topic's `t:name`, so that the two cannot collide.
+    The vertex of a callback is named `c:id`, that of a topic `t:name`, so that they cannot collide.
     """
     vertices: dict[str, dict[str, Any]] = {}
     topics: dict[str, None] = {}
@@ -69,7 +69,7 @@ def graph_data(application: ApplicationInfo, chain_order: list[str]) -> dict[str
 
 
 def _edge_chains(application: ApplicationInfo, chain_order: list[str]) -> dict[Edge, list[int]]:
-    """For every edge, the chains that pass through it."""
+    """Returns, for every edge, the chains that pass through it."""
     by_id = {callback.id: callback for callback in application.callbacks}
     found: dict[Edge, list[int]] = {}
     for chain in application.chains:

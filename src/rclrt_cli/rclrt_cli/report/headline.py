@@ -13,7 +13,8 @@ from rclrt_cli.comparison_table import by_urgency
 
 
 def focus(comparison: Comparison) -> Results:
-    """The executor the headline speaks of: preemptive, else the last one that is no baseline."""
+    """Returns the executor of the headline: preemptive, else the last one that is not a
+    baseline."""
     others = [item for item in comparison.executors if item is not comparison.baseline]
     named = [item for item in others if item.executor == FOCUS]
     return (named or others or list(comparison.executors))[-1]
@@ -61,7 +62,8 @@ def _missed(chain: ChainResult) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Three significant digits with a unit, 16.0 ms like the rest of the report."""
+    """Formats three significant digits with a unit, such as 16.0 ms, like the rest of the
+    report."""
     number, unit = (value * 1000, "µs") if value < 1 else (value, "ms")
     decimals = 2 - math.floor(math.log10(number)) if number > 0 else 0
     return f"{number:.{max(0, min(decimals, 3))}f} {unit}"

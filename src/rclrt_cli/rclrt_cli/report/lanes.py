@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From recorded slices to the lanes of a Gantt chart: when one stood still, and where it goes."""
+"""Turns recorded slices into the lanes of a Gantt chart: when a slice paused, and its lane."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from rclrt_py.runs.csv_reader import InstanceRow
 
 UNEXPLAINED_NS = 100_000
-"""Difference of wall and CPU time that is not called a preemption."""
+"""Tolerance: a difference of wall and CPU time that is not called a preemption."""
 
 Interval = tuple[int, int]
 
 
 def paused(row: InstanceRow, rows: Sequence[InstanceRow]) -> list[Interval]:
-    """When a slice stood still because another one ran.
+    """Returns when a slice paused because another one ran.
 
-    Known only by inference: the slice used less CPU time than it lasted, and slices that are more
-    urgent, or that began and ended within it at the same level, account for no more than the
-    difference. (On several cores they may have run beside it.)
+    The pause is inferred. The slice used less CPU time than it lasted. Slices that are more urgent,
+    or that began and ended within it at the same level, account for no more than the difference.
+    (On several cores they may have run in parallel.)
     """
     gap = row.end - row.start - row.cpu
     if gap <= UNEXPLAINED_NS // 2:
@@ -51,7 +51,7 @@ def _union(intervals: list[Interval]) -> list[Interval]:
 
 
 def running(row: InstanceRow, pauses: Sequence[Interval]) -> list[Interval]:
-    """The slice without its pauses."""
+    """Returns the slice without its pauses."""
     edges = [row.start, *(edge for pause in pauses for edge in pause), row.end]
     return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if end > start]
 
@@ -59,16 +59,16 @@ def running(row: InstanceRow, pauses: Sequence[Interval]) -> list[Interval]:
 def pack(
     rows: Sequence[InstanceRow], pauses: Sequence[Sequence[Interval]]
 ) -> tuple[list[str], list[int]]:
-    """The names of the lanes, the most urgent first, and every slice's lane.
+    """Returns the names of the lanes, the most urgent first, and the lane of every slice.
 
-    The threads of one level share a lane while no two of them run at the same time: an executor
-    that starts a thread per instance would otherwise need dozens.
+    Threads of one level share a lane while no two of them run at the same time. Otherwise an
+    executor that starts a thread per instance would need dozens of lanes.
     """
     levels: dict[str, int] = {}
     for row in rows:
         level = level_of(row.thread)
         levels[level] = max(row.priority, levels.get(level, row.priority))
-    # Of each lane, the intervals that a later slice could still meet.
+    # The intervals of each lane that a later slice could still overlap.
     busy: dict[str, list[list[Interval]]] = {level: [] for level in levels}
     place: dict[int, tuple[str, int]] = {}
     for index in sorted(range(len(rows)), key=lambda index: rows[index].start):
@@ -94,7 +94,7 @@ def pack(
 
 
 def level_of(thread: str) -> str:
-    """`main L2` of the display track `main L2 #0`."""
+    """Returns `main L2` for the display track `main L2 #0`."""
     return thread.rpartition(" #")[0] or thread
 
 

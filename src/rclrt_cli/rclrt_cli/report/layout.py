@@ -15,7 +15,7 @@ Edge = tuple[str, str]
 ORDER_SWEEPS = 12
 HEIGHT_SWEEPS = 24
 DUMMY_DISTANCE = 0.6
-"""Rows between two vertices when one of them is only an edge passing by; 1 otherwise."""
+"""Rows between two vertices if one of them is a dummy of a passing edge; 1 otherwise."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """`y` in rows, from 0 to `height`; `bends` are an edge's places between its two ends."""
+    """Positions. `y` is in rows, from 0 to `height`; `bends` are the points between an edge's
+    ends."""
 
     places: dict[str, Place]
     bends: dict[Edge, list[Place]]
@@ -35,7 +36,7 @@ class Layout:
 
 
 def lay_out(vertices: Sequence[str], edges: Iterable[Edge]) -> Layout:
-    """Places every vertex; parts that are not connected stand one below the other."""
+    """Places every vertex. Parts that are not connected are placed one below the other."""
     known = set(vertices)
     proper = list(dict.fromkeys(edge for edge in edges if known.issuperset(edge)))
     layer = _layers(vertices, proper)
@@ -58,7 +59,7 @@ def lay_out(vertices: Sequence[str], edges: Iterable[Edge]) -> Layout:
 
 
 def _parts(vertices: Sequence[str], edges: Sequence[Edge]) -> list[list[str]]:
-    """The connected parts, in the order of their first vertices."""
+    """Returns the connected parts, in the order of their first vertices."""
     part = {name: [name] for name in vertices}
     for before, after in edges:
         if part[before] is not part[after]:
@@ -74,7 +75,7 @@ def _parts(vertices: Sequence[str], edges: Sequence[Edge]) -> list[list[str]]:
 
 
 def _layers(vertices: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
-    """The longest path to each vertex; an edge that closes a cycle does not count."""
+    """Returns the longest path to each vertex. An edge that closes a cycle does not count."""
     following: dict[str, list[str]] = {name: [] for name in vertices}
     waiting = dict.fromkeys(vertices, 0)
     for before, after in edges:
@@ -140,7 +141,7 @@ class _Net:
         self.columns = best
 
     def crossings(self) -> int:
-        """How many pairs of links cross."""
+        """Returns how many pairs of links cross."""
         total = 0
         for column, following in itertools.pairwise(self.columns):
             position = {name: index for index, name in enumerate(following)}
@@ -152,12 +153,13 @@ class _Net:
         return total
 
     def heights(self) -> dict[str, float]:
-        """Every vertex near the mean of its neighbours, in the column's order, never too close."""
+        """Returns the heights: every vertex is near the mean of its neighbours, in the column's
+        order, and never too close to the next one."""
         height = {name: float(row) for column in self.columns for row, name in enumerate(column)}
         for sweep in range(HEIGHT_SWEEPS):
             for column in self.columns if sweep % 2 == 0 else reversed(self.columns):
                 self._settle(column, height, lambda name: self.left[name] + self.right[name])
-        # At last everything follows what is on its left, so that an edge without need is level.
+        # The last pass follows the left neighbours, so that edges are level where they can be.
         for column in self.columns:
             self._settle(column, height, lambda name: self.left[name])
         return height
@@ -175,7 +177,7 @@ class _Net:
         height.update(zip(column, self._spread(column, wanted), strict=True))
 
     def _spread(self, column: Sequence[str], wanted: Sequence[float]) -> list[float]:
-        """The heights nearest to the wanted ones (least squares) that keep order and distance."""
+        """Returns the heights nearest to `wanted` (least squares) that keep order and distance."""
         offsets = [0.0]
         for above, below in itertools.pairwise(column):
             apart = 1.0 if above in self._real and below in self._real else DUMMY_DISTANCE
@@ -192,7 +194,7 @@ class _Net:
         return [base + offset for base, offset in zip(level, offsets, strict=False)]
 
     def _pull(self, name: str, other: str) -> float:
-        """How much a link wants to be level: most where an edge only passes by (as in dot)."""
+        """Returns how strongly a link pulls towards level: most for a passing edge (as in dot)."""
         return (1.0, 2.0, 8.0)[(name not in self._real) + (other not in self._real)]
 
     @property

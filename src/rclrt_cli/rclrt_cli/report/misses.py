@@ -14,15 +14,15 @@ from rclrt_cli.comparison_table import by_urgency
 from rclrt_cli.report.windows import round_number
 
 MISSES_PER_CHAIN = 10
-"""Of each chain and executor, the worst first."""
+"""Limit per chain and executor. The worst misses come first."""
 MAX_CULPRITS = 4
 TIMES = ("execution_ms", "delayed_ms", "transit_ms", "unexplained_ms", "host_stall_ms")
 
 
 def misses_data(comparison: Comparison) -> dict[str, Any]:
-    """`explained`: whether the results say why deadlines were missed; `chains`: as in the report.
+    """Returns the misses. `explained`: the results have reasons; `chains`: in the report's order.
 
-    A row has the number of its executor; a round where there are several.
+    A row has the number of its executor and, if there are several rounds, of its round.
     """
     known = [chain.id for chain in by_urgency(comparison)]
     found: dict[str, list[dict[str, Any]]] = {chain: [] for chain in known}
@@ -74,6 +74,6 @@ def _row(miss: JsonValue, run: Run) -> dict[str, Any]:
 
 
 def _badness(row: dict[str, Any]) -> float:
-    """What never ended is worse than anything that did."""
+    """Returns the response, or infinity for an instance that never ended: it is the worst."""
     response: float | None = row["response_ms"]
     return math.inf if response is None else response

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts data, style and scripts into one HTML file that needs nothing else and may fetch nothing."""
+"""Puts data, style and scripts into one HTML file that needs no other file and may load nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ SCRIPTS = (
 
 
 def make_report(comparison: Comparison, directory: Path, output: Path | None = None) -> str:
-    """The text of report.html for the results in `directory`, to be written to `output`."""
+    """Returns the text of report.html for the results in `directory`. It will be written to
+    `output`."""
     data = report_data(comparison, directory, output or directory / REPORT)
     script = "'use strict';\n" + "\n".join(_file(name) for name in SCRIPTS)
     body = _file("body.html").replace("@DATA@", embed(data))
@@ -85,13 +86,13 @@ def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[s
 
 
 def load_application(comparison: Comparison, directory: Path) -> ApplicationInfo:
-    """application.json when there is one, else what the results say of the application."""
+    """Loads application.json if there is one; else takes the application from the results."""
     path = directory / APPLICATION
     return ApplicationInfo.load(path) if path.is_file() else from_results(comparison.executors[0])
 
 
 def _link(path: Path, output: Path) -> str | None:
-    """The path relative to the page, as a URL, so that the folder can be moved."""
+    """Returns the path relative to the page, as a URL, so that the folder can be moved."""
     if not path.is_file():
         return None
     return quote(os.path.relpath(path.resolve(), output.resolve().parent))

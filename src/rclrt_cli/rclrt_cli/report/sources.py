@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where every figure of the report came from, and what it means."""
+"""The source and the meaning of every figure in the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = tuple[str, str]
 def source_rows(
     comparison: Comparison, sample_limit: int, slice_limit: int, complete: bool
 ) -> list[Row]:
-    """`complete`: the application's file is known, not only its results."""
+    """Returns the sources. `complete`: the application's file is known, not only its results."""
     each = "" if comparison.is_single_run else "EXECUTOR/round-N/"
     merged = (
         "The figures are those of the run's results.json."
@@ -55,7 +55,7 @@ def source_rows(
 
 
 def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> list[Row]:
-    """Where the figures of every report come from; `each`: the folder of one run."""
+    """Returns the sources of the figures in every report. `each` is the folder of one run."""
     return [
         (
             "Response time",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which stretches of the runs the Gantt chart offers."""
+"""The intervals of the runs that the Gantt chart offers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rclrt_cli.comparison_table import by_urgency
 
 MAX_CHAINS = 6
 LONGEST_HYPERPERIOD = 8
-"""Hyperperiods of more than this many of the longest period are not drawn whole."""
+"""A hyperperiod of more than this many of the longest periods is not drawn whole."""
 
 
 Shown = tuple[str, str]
@@ -25,7 +25,7 @@ Place = tuple[int, ChainRow]
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of one round of one executor, in nanoseconds since the start of that run."""
+    """An interval of one round of one executor, in nanoseconds since the start of that run."""
 
     executor: str
     round: int
@@ -48,7 +48,7 @@ class Choice:
 
 
 def window_length(application: ApplicationInfo, comparison: Comparison) -> tuple[int, str]:
-    """The length in nanoseconds, and the sentence that says what it is."""
+    """Returns the length in nanoseconds, and a sentence that explains it."""
     longest = max(
         (round(chain.period_ms * 1e6) for chain in comparison.executors[0].chains), default=0
     )
@@ -62,7 +62,8 @@ def window_length(application: ApplicationInfo, comparison: Comparison) -> tuple
 
 
 def choose(comparison: Comparison, length: int) -> list[Choice]:
-    """The worst window of each chain, the median one of the most urgent, and the beginning."""
+    """Returns the worst window of each chain, the median of the most urgent one, and the
+    beginning."""
     chains = [chain.id for chain in by_urgency(comparison)[:MAX_CHAINS]]
     shown = [(chain, "worst") for chain in chains]
     shown[1:1] = [(chain, "median") for chain in chains[:1]]
@@ -80,7 +81,7 @@ def _choice(found: dict[str, dict[Shown, Place]], chain: str, which: str, length
         for executor, instances in found.items()
         if (chain, which) in instances
     }
-    # A response that leaves its hyperperiod is shown whole, by one hyperperiod more for everybody.
+    # A response that leaves its hyperperiod is shown whole: all executors get one hyperperiod more.
     leaves = any(row.release % length + (row.response or 0) > length for _, row in places.values())
     windows = tuple(
         Window(
@@ -97,7 +98,8 @@ def _choice(found: dict[str, dict[Shown, Place]], chain: str, which: str, length
 
 
 def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[Shown, Place]:
-    """For each chain and "worst" or "median", the first instance that had that response time."""
+    """Returns, for each chain and "worst" or "median", the first instance with that response
+    time."""
     wanted: dict[tuple[str, int], list[Shown]] = {}
     for chain, which in shown:
         result = results.chain(chain)
@@ -117,13 +119,13 @@ def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[
 
 
 def round_number(comparison: Comparison, directory: str) -> int:
-    """The number in `round-2`; 1 for a run that stands alone."""
+    """Returns the number in `round-2`; 1 for a single run."""
     number = directory.removeprefix("round-")
     return int(number) if not comparison.is_single_run and number.isdigit() else 1
 
 
 def _beginning(comparison: Comparison, length: int) -> Choice:
-    """The second window of the first round: the first one holds the start-up."""
+    """Returns the second window of the first round: the first one contains the start-up."""
     windows = []
     for results in comparison.executors:
         run = comparison.runs[results.executor][0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Extensions of ros2cli and ros2doctor, named in setup.cfg.
 
-Both call extensions by the names of their methods. Deriving from their base classes would add
-nothing, so these modules can be imported where ros2cli is not installed.
+ros2cli and ros2doctor call extensions by the names of their methods. Their base classes would add
+nothing, so these modules do not derive from them and can be imported without ros2cli.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `rclrt doctor` finds, as a check and a report of `ros2 doctor`.
+"""The findings of `rclrt doctor`, as a check and a report of `ros2 doctor`.
 
-ros2doctor is imported only when it calls, because it may not be installed.
+ros2doctor may not be installed, so it is imported only when it calls.
 """
 
 from __future__ import annotations
@@ -61,5 +61,5 @@ def findings() -> list[Finding]:
 
 
 def described(finding: Finding) -> str:
-    """What was found, and the fix if there is one."""
+    """Describes a finding, and the fix if there is one."""
     return finding.found if finding.fix is None else f"{finding.found}; fix: {finding.fix}"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bound beside observation, for each callback on a chain's way.
+// The bound and the observation for each callback on a chain's path.
 
 function drawBounds(data) {
   const shown = data.chains.map((chain, index) => ({

@@ -2,7 +2,7 @@
 // Response times of one chain: a histogram per executor over one axis, with the deadline.
 
 const ROW = {bars: 40, range: 14, gap: 12};
-const LOG_FROM = 20;  // the axis is logarithmic when the worst is this many times the best
+const LOG_FROM = 20;  // the axis is logarithmic if the worst is this many times the best
 
 function drawDistributions(data) {
   const section = html('section', {id: 'responses'},
@@ -56,7 +56,7 @@ function drawDistribution(data, chain, index, width) {
       left - (wide ? 6 : 36), 14, 11, {class: 'axis-title'}));
   chain.series.forEach((series, row) => {
     const base = top + row * height + head + ROW.bars + 4;
-    // Where figures stand above the bars, neither tint nor line may run through them.
+    // Figures above the bars must not be crossed by the tint or by a line.
     const [from, to] = [wide ? top + row * height : base - ROW.bars, base + ROW.range];
     chart.append(
       svg('rect', {class: 'late-zone', x: deadline, y: from, width: Math.max(0, right - deadline),
@@ -94,7 +94,7 @@ function distributionScale(chain, left, right) {
     : makeScale(0, worst * 1.06, left, right, false);
 }
 
-/** Counts per bin of about four pixels, on time and late apart. */
+/** Counts per bin of about four pixels, separately for instances on time and late ones. */
 function histogram(series, chain, scale) {
   const count = Math.max(10, Math.round((scale.right - scale.left) / 4));
   const step = (scale.right - scale.left) / count;
@@ -153,7 +153,7 @@ function drawRow(series, bins, scale, base, peak, simulated) {
   return group;
 }
 
-/** Who it is on the left, the figures on the right; above the bars where there is no room beside. */
+/** The executor on the left and the figures on the right, or above the bars if there is no room. */
 function drawRowText(data, series, base, width, left, wide) {
   const executor = data.executors[series.executor];
   const response = series.response_ms;

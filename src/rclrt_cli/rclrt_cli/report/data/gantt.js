@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline: the executors one below the other over the same stretch of time.
+// The timeline: the executors one below the other over the same interval.
 
 const ZOOMS = [1, 2, 4, 8];
 
@@ -65,7 +65,7 @@ function drawGantt(data) {
   return section;
 }
 
-/** A row of buttons of which one is pressed. */
+/** A row of buttons; one of them is pressed. */
 function buttons(name, options, chosen, choose) {
   const group = html('div', {class: 'buttons', role: 'group', 'aria-label': name},
     html('span', {}, name));
@@ -102,7 +102,7 @@ function drawPanels(data, state, width) {
   return rows;
 }
 
-/** Which stretch of which round it is, and how the chosen instance did. */
+/** The interval, its round, and the result of the chosen instance. */
 function panelNote(data, choice, panel) {
   const from = panel.start / 1e9;
   const where = `round ${panel.round}, from ${significant(from, 6)} s`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One executor's part of the timeline: a lane per chain (release to completion), then a lane per
-// thread or callback (what ran when). Times in the data are nanoseconds since the window's start.
+// thread or callback (its slices). Times in the data are nanoseconds since the start of the window.
 
 const LANE = {chain: 20, work: 28, gap: 8, axis: 22};
 
@@ -66,7 +66,7 @@ function drawPanel(data, panel, layout, scale, length, mode) {
   return drawing;
 }
 
-/** The chains of which one instance was released before the one before it had completed. */
+/** The chains with an instance that was released before the previous one had completed. */
 function crowdedChains(panel, length) {
   const ends = new Map();
   const crowded = new Set();
@@ -81,7 +81,7 @@ function crowdedChains(panel, length) {
 function drawResponse(data, panel, response, lane, x, length, crowded) {
   const [chain, instance, release, completion, deadline, status, stall] = response;
   const middle = lane.top + lane.height / 2;
-  // What was dropped or left over will not come; what is pending may.
+  // A dropped or left-over instance has no completion; a pending one may still complete.
   const open = status === 'dropped' || status === 'unmatched' ? deadline : length;
   const end = completion === null ? open : completion;
   const chosen = panel.chain === chain && panel.instance === instance;
@@ -114,7 +114,7 @@ function drawResponse(data, panel, response, lane, x, length, crowded) {
   ]);
 }
 
-/** Whether it had the CPU for much less time than it lasted, and no recorded slice says why. */
+/** Whether it had the CPU for much less time than it lasted, and no recorded slice explains it. */
 function heldUp(slice) {
   const paused = slice.paused.reduce((sum, [from, to]) => sum + to - from, 0);
   const lasted = slice.end - slice.start - paused;
@@ -138,7 +138,7 @@ function drawSlice(data, slice, lane, x, length) {
   for (const [start, end] of [...paused, [slice.end, slice.end]]) {
     const width = x(start) - x(from);
     if (width > 0.2 || !paused.length) {
-      // A little narrower than it is, so that slices without a pause between them stay apart.
+      // Drawn a little narrower, so that slices without a pause between them stay apart.
       group.append(svg('rect', {class: 'run', x: x(from), width: Math.max(1, width - 0.8),
         y: middle - 11, height: 22}));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worst misses of each chain: where the time went, and who was in the way.
+// The worst misses of each chain: where the time went, and which instances were in the way.
 
 const MISS_TIMES = [
   ['Response', (miss) => (miss.response_ms === null ? miss.status : exact(miss.response_ms))],

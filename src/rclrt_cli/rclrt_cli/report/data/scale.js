@@ -8,7 +8,7 @@ function rounded(value, digits = 3) {
   return value.toFixed(Math.max(0, Math.min(decimals, 9)));
 }
 
-/** The same without needless zeros: for nominal values and ticks, where 50 is not 50.0. */
+/** The same without needless zeros, for nominal values and ticks: 50, not 50.0. */
 function significant(value, digits = 3) {
   const text = rounded(value, digits);
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
@@ -21,7 +21,7 @@ function unitFor(ms) {
   return UNITS.find(([, size]) => Math.abs(ms) >= size * 0.9995) || UNITS[3];
 }
 
-/** A measured time with a unit of its own; the table is the place for exact figures. */
+/** A measured time with a unit of its own; exact figures are in the table. */
 function time(ms, write = rounded) {
   if (ms === null || ms === undefined) return '–';
   if (ms === 0) return '0 ms';
@@ -29,7 +29,7 @@ function time(ms, write = rounded) {
   return `${write(ms / size)} ${unit}`;
 }
 
-/** A time that somebody set: a period, a deadline. */
+/** A time that the user set: a period, a deadline. */
 function nominal(ms) {
   return time(ms, (value) => significant(value, 6));
 }
@@ -54,7 +54,7 @@ function linearTicks(low, high, count) {
   return ticks;
 }
 
-/** 1, 2, 5 per decade; only the decades when there are many. */
+/** 1, 2, 5 per decade; only the decades if there are many. */
 function logTicks(low, high, count) {
   const ticks = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); ++power) {
