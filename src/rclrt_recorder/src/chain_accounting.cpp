@@ -12,7 +12,7 @@ namespace rclrt::recorder {
 
 namespace {
 
-/// By instance: when the chain's last callback first ended for it.
+/// By instance: the first end of the chain's last callback for it.
 using Completions = std::unordered_map<std::uint64_t, std::int64_t>;
 
 std::vector<Completions> find_completions(const model::Application& application,
@@ -58,7 +58,7 @@ model::SyncFates find_fates(const model::Application& application, const RunWind
   return fates;
 }
 
-/// Nothing: any CPU.
+/// Returns the CPUs; std::nullopt: any CPU.
 std::optional<std::set<int>> cpus_of(const model::Application& application,
                                      const model::Chain& chain) {
   std::set<int> cpus;
@@ -112,7 +112,7 @@ class ChainAccount {
     const std::int64_t deadline_ns = instance.release_ns + deadline_ns_;
     const auto completion = completions_.find(instance.instance);
     std::int64_t until_ns = window_.end_ns;
-    std::optional<std::int64_t> in_time_until_ns;  // nothing: no stall can excuse the miss
+    std::optional<std::int64_t> in_time_until_ns;  // none: no stall can excuse the miss
     if (completion != completions_.end()) {
       until_ns = completion->second;
       in_time_until_ns = deadline_ns;
@@ -128,7 +128,7 @@ class ChainAccount {
       instance.missed = true;
       instance.status = ChainStatus::kDropped;
     } else {
-      in_time_until_ns = deadline_ns - 1;  // it needs more than the time it has had
+      in_time_until_ns = deadline_ns - 1;  // it needs more time than it has had
       instance.missed = window_.end_ns >= deadline_ns && fate != model::SyncFate::kWaiting;
       instance.status = ChainStatus::kPending;
     }

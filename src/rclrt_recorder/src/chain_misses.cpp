@@ -64,7 +64,7 @@ class Explanation {
                    .instance = instance,
                    .late_ns = instance.completion_ns ? until_ns - deadline_ns : 0,
                    .culprits = {}};
-    // Stage by stage, each with those that share its CPUs: chains cross executors.
+    // Stage by stage, each with the executors that share its CPUs: chains cross executors.
     std::int64_t from_ns = instance.release_ns;
     for (std::size_t i = 0; i < own.size(); ++i) {
       const std::int64_t end_ns = i + 1 < own.size() ? std::min(own[i].end_ns, until_ns) : until_ns;
@@ -126,7 +126,7 @@ class Explanation {
     }
   }
 
-  /// Itself, and whoever shares a CPU with it.
+  /// Returns the executor itself and all executors that share a CPU with it.
   std::set<std::size_t> sharing_with(std::size_t executor) const {
     const auto& all = inputs_.application.executors;
     const std::vector<int>& cpus = all[executor].cpus;
@@ -194,8 +194,8 @@ class Explanation {
     }
   }
 
-  /// The stage that would have been next, if it never ended: waiting until the end. Returns its
-  /// callback; without meaning when none is added.
+  /// Adds the stage that would have been next, if the instance never ended: it waits until the end.
+  /// Returns its callback; the result has no meaning if none is added.
   std::size_t add_missing_stage(std::size_t chain, const ChainInstance& instance,
                                 std::int64_t until_ns, std::vector<ExecutionInterval>& own) const {
     if (instance.completion_ns) {

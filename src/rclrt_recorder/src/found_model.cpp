@@ -20,13 +20,13 @@ namespace {
 constexpr std::size_t kLongestName = 200;
 constexpr std::size_t kMostText = 4'000;
 constexpr std::size_t kNone = SIZE_MAX;
-// What an app.yaml takes.
+// The limits of an app.yaml.
 constexpr std::int64_t kShortest_ns = 1'000;
 constexpr std::int64_t kLongest_ns = 3'600'000'000'000;
 constexpr int kHighestPriority = 1'000'000;
 constexpr std::size_t kDeepest = 10'000;
 constexpr std::size_t kDepth = 10;
-/// An interval is the mean of so many in a row: what came in a burst has waited in a queue.
+/// An interval is the mean of this number in a row: the releases of a burst have waited in a queue.
 constexpr std::size_t kInARow = 9;
 
 constexpr bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
@@ -37,7 +37,7 @@ bool is_token(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
-/// Letters, digits and single '_', not beginning with a digit.
+/// Returns only letters, digits and single '_', not beginning with a digit.
 std::string as_token(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -54,7 +54,7 @@ std::string as_token(std::string_view text) {
   return name.empty() || is_digit(name.front()) ? "n" + name : name;
 }
 
-/// Of what is not one yet; one that nothing else has.
+/// Returns a valid token, made from the text if it is none; no other entity has it.
 std::string unique_token(const std::string& text, std::set<std::string>& taken) {
   const std::string name = is_token(text) ? text : as_token(text);
   std::string result = name;
@@ -128,7 +128,7 @@ class FoundModel {
   }
   bool is_other(std::size_t index) const { return results_.other_kinds.contains(was_[index]); }
 
-  /// Leaves out what never ran, and what is of tools.
+  /// Leaves out callbacks that never ran, and those of tools.
   void leave_out() {
     std::vector<std::size_t> now(was_.size(), kNone);
     std::vector<std::size_t> kept;
@@ -165,7 +165,8 @@ class FoundModel {
     was_ = std::move(kept);
   }
 
-  /// Events stand for all that is neither a timer nor takes messages of the application.
+  /// Sets the triggers: an event replaces every callback that is not a timer and takes no messages
+  /// of the application.
   void set_triggers() {
     std::set<std::string> published;
     for (const model::Callback& each : application_.callbacks) {
@@ -178,7 +179,7 @@ class FoundModel {
         continue;
       }
       if (auto* const timer = std::get_if<model::Timer>(&callback.trigger)) {
-        timer->overrun = model::OverrunPolicy::kCatchUp;  // how it ended is no policy
+        timer->overrun = model::OverrunPolicy::kCatchUp;  // the observed end is no policy
         if (timer->period.count() > 0 && timer->period.count() <= kLongest_ns) {
           continue;
         }
@@ -205,7 +206,8 @@ class FoundModel {
         std::max(results_.window.end_ns - results_.window.start_ns, kShortest_ns);
     std::int64_t least = seen / static_cast<std::int64_t>(std::max<std::size_t>(times.size(), 1));
     std::int64_t most = seen;
-    if (times.size() > 1) {  // few releases: the mean of all intervals, as below of some in a row
+    // Few releases: the mean of all intervals. More, as below: the mean of some in a row.
+    if (times.size() > 1) {
       least = std::min(
           least, (times.back() - times.front()) / static_cast<std::int64_t>(times.size() - 1));
     }
@@ -226,7 +228,7 @@ class FoundModel {
             .depth = kDepth};
   }
 
-  /// Ranks, where an app.yaml has no such numbers.
+  /// Sets ranks as priorities, if the numbers are not valid in an app.yaml.
   void set_priorities() {
     std::map<int, int> ranks;
     for (const model::Callback& each : application_.callbacks) {
@@ -301,8 +303,8 @@ class FoundModel {
 
   model::Application& application_;
   const RunResults& results_;
-  std::vector<std::size_t> was_;  // of each callback, its index in the results; so are the next
-  std::vector<bool> found_;       // no file states it
+  std::vector<std::size_t> was_;  // index of each callback in the results; the next two use it too
+  std::vector<bool> found_;       // it is in no file
   std::vector<std::vector<std::int64_t>> releases_;
   std::string notes_;
 };

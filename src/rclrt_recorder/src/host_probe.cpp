@@ -16,7 +16,7 @@ HostProbeOptions probe_beside(std::span<const std::vector<int>> cpus_of_executor
   options.priority = 98;
   for (const std::vector<int>& cpus : cpus_of_executors) {
     if (cpus.empty()) {
-      options.cpus.clear();  // every one
+      options.cpus.clear();  // every CPU
       return options;
     }
     options.cpus.insert(options.cpus.end(), cpus.begin(), cpus.end());

@@ -8,7 +8,7 @@ namespace rclrt::recorder {
 StallTimeline::StallTimeline(std::span<const HostStall> stalls,
                              const std::optional<std::set<int>>& cpus) {
   for (const HostStall& stall : stalls) {
-    // From here on the probe was ready: the kernel's doing, or another thread's.
+    // From here on the probe was ready: the kernel or another thread caused the rest.
     const std::int64_t end_ns = stall.end_ns - stall.waited_ns;
     if ((!cpus || cpus->contains(stall.cpu)) && stall.start_ns < end_ns) {
       intervals_.push_back({stall.start_ns, end_ns});

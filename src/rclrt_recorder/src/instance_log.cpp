@@ -97,8 +97,8 @@ void InstanceLog::drain() {
   }
 }
 
-/// False when the system has no memory left, as with memory that is locked and limited: a recording
-/// that ends early is better than a program that does.
+/// Returns false if the system has no memory left, as with memory that is locked and limited: a
+/// recording that ends early is better than a program that does.
 bool InstanceLog::keep(const LoggedInstance& logged) noexcept {
   try {
     collected_.push_back(logged);

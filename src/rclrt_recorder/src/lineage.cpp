@@ -14,12 +14,13 @@ namespace rclrt::recorder {
 
 namespace {
 
-/// How far a release may be from its timer's grid.
+/// The largest distance of a release from its timer's grid.
 constexpr std::int64_t kGridError_ns = 1'000;
-/// So long and two periods after its last release, a timer that does not go on had stopped.
+/// A timer that does not go on had stopped if its last release is this time and two periods before
+/// the end.
 constexpr std::int64_t kStopped_ns = 100'000'000;
 
-/// The instances of one callback, by their start.
+/// The instances of one callback, in the order of their starts.
 using Started = std::vector<LoggedInstance*>;
 
 /// Counts the releases of one timer from the first one in the window.
@@ -34,7 +35,8 @@ class Releases {
         last_ns = std::max(last_ns, each->record.release_ns);
       }
     }
-    // Of a shorter period every release is on the grid, and most of the grid would never come.
+    // With a shorter period every release is on the grid, and most of the grid points have no
+    // release.
     on_grid_ = first_ns_ && period_ns_ > 2 * kGridError_ns &&
                std::all_of(instances.begin(), instances.end(), [this](const auto* each) {
                  return each->record.release_ns < *first_ns_ ||
@@ -50,7 +52,7 @@ class Releases {
                                                         : model::OverrunPolicy::kCatchUp;
   }
 
-  /// Returns std::nullopt for one before the window.
+  /// Returns std::nullopt for a release before the window.
   std::optional<std::uint64_t> number(std::int64_t release_ns) {
     if (!first_ns_ || release_ns < *first_ns_) {
       return std::nullopt;
@@ -69,7 +71,8 @@ class Releases {
   std::uint64_t next_ = 0;
 };
 
-/// Who of `publisher` was running at that time, give or take an error; nullptr: nobody.
+/// Returns the instance of `publisher` that was running at that time, within the error; nullptr if
+/// none was.
 const LoggedInstance* running_at(const Started& publisher, std::int64_t time_ns,
                                  std::int64_t error_ns) {
   auto after = std::upper_bound(
@@ -111,7 +114,8 @@ void follow_chains(model::Application& application, const RunWindow& window,
       releases[i].emplace(*timer, window, of[i], going_on[i]);
     }
   }
-  // A publisher started before whoever takes its message: its tokens are there by then.
+  // A publisher starts before every callback that takes its message, so its tokens are there by
+  // then.
   for (LoggedInstance* each : all) {
     InstanceRecord& record = each->record;
     const std::size_t callback = record.callback;
@@ -137,7 +141,8 @@ void follow_chains(model::Application& application, const RunWindow& window,
       }
       return from;
     };
-    // First to the letter: the next instance of a late publisher starts a moment after the message.
+    // The exact time first: the next instance of a late publisher starts a moment after the
+    // message.
     const LoggedInstance* from = publisher_of(0);
     from = from != nullptr ? from : publisher_of(kClockError_ns);
     if (from != nullptr) {

@@ -18,7 +18,7 @@ namespace rclrt::recorder {
 
 namespace {
 
-/// Empty when there is no such file.
+/// Returns the text; empty if there is no such file.
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -12,7 +12,7 @@ namespace rclrt::recorder {
 
 namespace {
 
-/// What an app.yaml can state.
+/// The limit of an app.yaml.
 constexpr std::int64_t kLongest_ns = 3'600'000'000'000;
 
 }  // namespace

@@ -33,7 +33,7 @@ class CycleSearch {
         state_(next_.size(), State::kNew) {}
 
   std::optional<std::size_t> find() {
-    // From what starts by itself, so that what is found leads back.
+    // First from callbacks that take no messages, so that a cycle leads back to the found callback.
     for (const bool takes_messages : {false, true}) {
       for (std::size_t i = 0; i < state_.size(); ++i) {
         if (application_.callbacks[i].takes_messages() == takes_messages) {
@@ -79,7 +79,7 @@ class CycleSearch {
   std::vector<State> state_;
 };
 
-/// Adds the ways from each source as chains.
+/// Adds the paths from each source as chains.
 class Ways {
  public:
   Ways(model::Application& application, const MaxAges& max_ages, bool with_sinks)
@@ -165,7 +165,7 @@ class Ways {
   const MaxAges& max_ages_;
   const bool with_sinks_;
   const std::vector<std::vector<std::size_t>> next_;
-  std::vector<std::size_t> through_;  // how many chains each callback is on
+  std::vector<std::size_t> through_;  // number of chains through each callback
   std::vector<std::size_t> way_;
   std::size_t steps_ = 0;
   bool is_full_ = false;

@@ -14,7 +14,7 @@ namespace rclrt::recorder {
 namespace {
 
 constexpr std::size_t kAtOnce = 64;  // instances of one reentrant callback
-/// One in so many messages is a coincidence.
+/// One in this number of messages is a coincidence.
 constexpr std::size_t kCoincidence = 50;
 /// A constructor may publish one, and a callback that still runs at the end another one.
 constexpr std::size_t kAtEnds = 2;
@@ -54,7 +54,7 @@ std::vector<Runs> runs_of(const model::Application& application,
   return runs;
 }
 
-/// When the messages of each topic were published, each once.
+/// Returns the times of publication on each topic, each once.
 std::map<std::string, Times> publications(const model::Application& application,
                                           std::span<const LoggedInstance> instances) {
   std::map<std::string, Times> result;
@@ -71,7 +71,7 @@ std::map<std::string, Times> publications(const model::Application& application,
   return result;
 }
 
-/// Takes out the times at which the callback was running, with the error of the clocks.
+/// Removes the times at which the callback was running, within the error of the clocks.
 Times without_those_of(const Runs& runs, const Times& times) {
   Times rest;
   std::ranges::copy_if(times, std::back_inserter(rest),
@@ -101,7 +101,7 @@ std::vector<std::size_t> publishers_of(Times times, const std::vector<std::size_
     if (most < least) {
       break;
     }
-    // Of those that ran at about as many publications, the one that ran least besides.
+    // Among those that ran at about as many publications, the one that ran least in total.
     std::size_t best = candidates.size();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (counts[i] + counts[i] / kCoincidence >= most &&
@@ -114,7 +114,8 @@ std::vector<std::size_t> publishers_of(Times times, const std::vector<std::size_
     times = without_those_of(runs[candidates[best]], times);
   }
   // A thread outside of callbacks publishes the rest. A subscription at the rate of the callbacks
-  // alone would be too rare, so it must become an event, and those found may be coincidences.
+  // alone would be too rare, so it must become an event. The found callbacks may also be
+  // coincidences.
   return times.size() > std::max(kAtEnds, all / kCoincidence) ? std::vector<std::size_t>() : result;
 }
 

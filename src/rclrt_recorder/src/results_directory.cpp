@@ -28,7 +28,7 @@ void require(const std::filesystem::path& target, const std::error_code& error) 
   }
 }
 
-/// Of a run, or what `rclrt report` made of it beside it.
+/// Returns whether it is a file of a run, or one that `rclrt report` writes beside it.
 bool is_run_file(const std::filesystem::path& path) {
   constexpr std::array kFiles{kResultsFile,  kChainsFile,   kInstancesFile, kStallsFile,
                               kModelFile,    kTraceFile,    "report.html",  "application.json",
@@ -110,7 +110,7 @@ void ResultsDirectory::commit() {
     }
     staging_ = old;
   }
-  // What was replaced is in the staging's place, and the destructor removes it.
+  // The replaced files are now in the staging directory, and the destructor removes them.
 }
 
 }  // namespace rclrt::recorder

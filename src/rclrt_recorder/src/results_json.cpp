@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFormatVersion = 1;
 
-/// Milliseconds with the digits of whole nanoseconds.
+/// Returns milliseconds with the digits of whole nanoseconds.
 double to_ms(double time_ns) { return std::round(time_ns) / 1e6; }
 double to_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }
 double to_ms(std::chrono::nanoseconds time) { return to_ms(time.count()); }
@@ -55,7 +55,7 @@ struct LongTimes {
   }
 };
 
-/// For how long the machine did not run the probes: not what they waited for.
+/// Returns the times in which the machine did not run the probes, without the times they waited.
 Json host_stalls_json(const HostStallReport& report) {
   LongTimes stalls;
   for (const HostStall& stall : report.attributable()) {
@@ -68,7 +68,7 @@ Json host_stalls_json(const HostStallReport& report) {
           {"valid", report.valid}};
 }
 
-/// For how long the probes were ready and the kernel gave them no CPU.
+/// Returns the times in which the probes were ready and the kernel gave them no CPU.
 Json held_back_json(const HostStallReport& report) {
   LongTimes waits;
   for (const HostStall& stall : report.attributable()) {
@@ -213,7 +213,7 @@ Json thread_json(const ThreadResult& thread) {
   return result;
 }
 
-/// Returns what lies between two callbacks, by which their messages go.
+/// Returns the boundary that messages cross between two callbacks.
 const char* between(const model::Application& application, std::size_t from, std::size_t to) {
   const auto executor = [&](std::size_t callback) { return application.executor_of(callback); };
   if (application.executors[executor(from)].process !=

@@ -28,7 +28,7 @@ void write_file(const std::filesystem::path& path, Fill&& fill) {
   }
 }
 
-/// A field of a CSV file, in quotes where RFC 4180 wants them: names come from users, too.
+/// A field of a CSV file, in quotes where RFC 4180 requires them: names also come from users.
 struct Field {
   const std::string& text;
 

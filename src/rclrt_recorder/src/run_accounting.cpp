@@ -16,7 +16,7 @@ namespace rclrt::recorder {
 
 namespace {
 
-/// For each chain every release of the window, those that never ran too.
+/// Returns for each chain every release of the window, also those that never ran.
 std::vector<std::vector<ChainRelease>> releases_of(const model::Application& application,
                                                    const RunWindow& window,
                                                    const std::vector<InstanceRecord>& records) {
@@ -34,7 +34,7 @@ std::vector<std::vector<ChainRelease>> releases_of(const model::Application& app
     }
     const auto& timer = std::get<model::Timer>(application.callbacks[first].trigger);
     if (timer.overrun == model::OverrunPolicy::kRebase) {
-      // Its releases follow what happened; nothing is ever skipped.
+      // Its releases are the observed ones; none is ever skipped.
       for (const InstanceRecord& record : records) {
         for (const ChainToken& token : record.tokens.all()) {
           if (record.callback == first && token.chain == chain &&
@@ -78,7 +78,7 @@ std::vector<std::string> name_tracks(const model::Application& application, bool
   return names;
 }
 
-/// Returns by what EDF orders instances; see EdfExecutor.
+/// Returns the deadlines by which EDF orders instances; see EdfExecutor.
 std::vector<std::int64_t> relative_deadlines(const model::Application& application) {
   std::vector<std::int64_t> result;
   for (const model::Callback& callback : application.callbacks) {
@@ -90,9 +90,9 @@ std::vector<std::int64_t> relative_deadlines(const model::Application& applicati
   return result;
 }
 
-/// Returns for each callback how urgent its thread was among those of all executors: as observed,
-/// or as the application states it. Under deadlines, where no thread's priority tells that, its
-/// own.
+/// Returns for each callback the priority of its thread among all executors, as observed or as the
+/// application states it. Under deadlines the priority of the thread has no such meaning, so it is
+/// the callback's own.
 std::vector<int> thread_priorities(const RunResults& results) {
   const model::Application& application = results.application;
   const model::ExecutorTraits& kind = traits(results.executor);
@@ -102,7 +102,7 @@ std::vector<int> thread_priorities(const RunResults& results) {
   for (std::size_t i = 0; i < application.callbacks.size() && levels; ++i) {
     of_executor[application.executor_of(i)].insert(level[i]);
   }
-  std::vector<int> tops;  // only where they are needed
+  std::vector<int> tops;  // only if they are needed
   std::vector<int> result;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     if (results.os_priorities[i]) {
@@ -168,7 +168,7 @@ RunContext read_context(const std::vector<RealtimeState>& executors,
 
 void account(RunResults& results, std::vector<LoggedInstance> instances, std::size_t cpus) {
   const model::Application& application = results.application;
-  // Under per_group and workshop a slot is a thread whatever the levels of what it runs.
+  // Under per_group and workshop a slot is a thread for callbacks of any priority.
   const bool levels = traits(results.executor).has_levels &&
                       results.executor.kind != model::ExecutorKind::kPerGroup &&
                       results.executor.kind != model::ExecutorKind::kWorkshop &&

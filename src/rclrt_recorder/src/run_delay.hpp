@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a thread was ready and did not get a CPU.
+// The time in which a thread was ready and did not get a CPU.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace rclrt::recorder {
 
-/// The second number of /proc/PID/schedstat, in ns; nothing when the text is of another form.
+/// Returns the second number of /proc/PID/schedstat, in ns; std::nullopt if the text has another
+/// form.
 std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat) noexcept;
 
 /// The run delay of the thread that made this object, as the kernel accounts it. It grows while
-/// another thread has the CPU, or while the kernel holds real-time threads back; not while the
-/// machine itself stands still before it has woken the thread.
+/// another thread has the CPU, or while the kernel throttles real-time threads. It does not grow
+/// while the machine itself stalls before it has woken the thread.
 class RunDelay {
  public:
   /// Opens the file; a kernel without the accounting has none.
@@ -24,8 +25,8 @@ class RunDelay {
   RunDelay(const RunDelay&) = delete;
   RunDelay& operator=(const RunDelay&) = delete;
 
-  /// What was added since the last call (since construction, the first time); 0 where the kernel
-  /// does not account for it. One read of /proc, which never sleeps. Of the same thread only.
+  /// Returns the delay since the last call (at first, since construction); 0 if the kernel does not
+  /// account it. One read of /proc, which never sleeps. Call it only from the same thread.
   std::int64_t added_ns() noexcept;
 
  private:

@@ -31,7 +31,7 @@ class Flows {
     }
   }
 
-  /// Returns std::nullopt for a token of an instance that was not released in the window.
+  /// Returns std::nullopt for a token of an instance without a release in the window.
   std::optional<std::uint64_t> of(const ChainToken& token) const {
     if (token.chain >= results_.chains.size()) {
       return std::nullopt;
@@ -77,8 +77,8 @@ void export_releases(PerfettoWriter& writer, PerfettoTrack track, const Flows& f
   }
 }
 
-/// Released and not yet completed. A dropped instance counts until a newer one completes: that is
-/// when it is known to be lost.
+/// Exports the number of released and not yet completed instances. A dropped instance counts until
+/// a newer one completes: only then is it known to be lost.
 void export_in_flight(PerfettoWriter& writer, PerfettoTrack track,
                       std::span<const ChainInstance> instances) {
   std::map<std::int64_t, int> changes;

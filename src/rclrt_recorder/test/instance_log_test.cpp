@@ -102,7 +102,7 @@ TEST(InstanceLog, SaysSinceWhenItIsFull) {
     sink.record(record_of(callback, id));
   }
   EXPECT_FALSE(log.full_since_ns());
-  for (const std::uint64_t id : {5, 4, 6}) {  // who was preempted says so later
+  for (const std::uint64_t id : {5, 4, 6}) {  // a preempted instance is recorded later
     sink.record(record_of(callback, id));
   }
   EXPECT_EQ(log.finish().size(), 3U);

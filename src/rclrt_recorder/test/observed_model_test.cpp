@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What a recording has of a robot that no file states.
+/// The recording of a robot without an application file.
 class Found {
  public:
   Found() {
@@ -62,7 +62,7 @@ class Found {
   RunResults& results() { return results_; }
   model::Application& application() { return results_.application; }
 
-  /// What the parser makes of it.
+  /// Returns the model as the parser reads it.
   model::Application model() const {
     const std::string text = to_yaml(observed_model(results_));
     const auto parsed = model::parse_application(text);
@@ -125,7 +125,7 @@ TEST(ObservedModel, WhatWasFoundOfARobotIsAModel) {
   ASSERT_EQ(model.callbacks.size(), 6U);
   EXPECT_EQ(model.callbacks[1].kind(), model::CallbackKind::kSubscription);
   EXPECT_EQ(model.callbacks[3].kind(), model::CallbackKind::kEvent);
-  // One request in a second: none can be told from the next.
+  // One request in a second: it has no interval to a next one.
   EXPECT_EQ(std::get<model::Event>(model.callbacks[4].trigger).min_interval, milliseconds(1'000));
   EXPECT_EQ(std::get<model::Event>(model.callbacks[5].trigger).min_interval, milliseconds(11));
   ASSERT_FALSE(model.chains.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every callback did.
+// The results of every callback.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of every instance of every chain.
+// The results of every instance of every chain.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,27 @@ struct ChainRelease {
   std::int64_t release_ns = 0;
 };
 
-/// What became of an instance of a chain.
+/// The result of an instance of a chain.
 enum class ChainStatus {
   kCompleted,  ///< its last callback ended in time
   kLate,       ///< its last callback ended after the deadline
-  kDropped,    ///< it never completed and a newer instance did: it was lost on the way
+  kDropped,    ///< it never completed and a newer instance did: it was lost
   kPending,    ///< it had not completed when the run ended
-  /// A synchroniser took it in and then put a newer one in a set. No set needed it: inputs of
-  /// unequal rates leave such messages over. It has no response, and is no miss.
+  /// A synchroniser took it and then put a newer one in a set. No set needed it: inputs of unequal
+  /// rates leave such messages over. It has no response and is not a miss.
   kUnmatched,
 };
 
-/// One release of a chain, and what became of it.
+/// One release of a chain, and its result.
 struct ChainInstance {
   std::uint64_t instance = 0;
   std::int64_t release_ns = 0;
   std::optional<std::int64_t> completion_ns;  ///< end of the last callback: completed or late
   ChainStatus status = ChainStatus::kPending;
-  /// Late, dropped, or still pending with the deadline over at the end of the run; not one that
-  /// then waits in a synchroniser, for no longer than others did before it.
+  /// Late, dropped, or still pending with the deadline over at the end of the run. A pending
+  /// instance is not a miss while it waits in a synchroniser for no longer than earlier ones did.
   bool missed = false;
-  /// Missed, but in time if the stalled time is taken off. Never true of a dropped instance.
+  /// Missed, but in time without the stalled time. Never true of a dropped instance.
   bool missed_host = false;
   /// Stalled time between release and completion; for a pending instance up to the end of the run,
   /// for a dropped one up to its deadline.
@@ -77,17 +77,17 @@ struct ChainResult {
 
 /// Returns one result per chain of `application`.
 ///
-/// A message that had to make room in a synchroniser because its depth was used up is dropped if
-/// messages of the other inputs came later to which it was the nearest of its input, else
-/// unmatched.
+/// A message can be removed from a synchroniser because its depth is used up. It is dropped if
+/// messages of the other inputs came later for which it was the nearest of its input; otherwise it
+/// is unmatched.
 ///
 /// An instance completes when the chain's last callback has run for its token; a record that ends
 /// after the window still counts. A chain is delayed by stalls of the CPUs of the executors of its
 /// callbacks, and of the CPUs that the application states for the middleware's threads.
 ///
-/// `releases[c]`: those of chain c; instances are distinct, in any order. Releases outside the
-/// window and tokens of instances that are not among the releases are ignored. Throws
-/// std::invalid_argument when there are not as many lists of releases as chains.
+/// `releases[c]` are those of chain c; instances are distinct, in any order. Releases outside the
+/// window are ignored, and so are tokens of instances that are not among the releases. Throws
+/// std::invalid_argument if there are not as many lists of releases as chains.
 RCLRT_RECORDER_EXPORT std::vector<ChainResult> account_chains(
     const model::Application& application, const RunWindow& window,
     std::span<const std::vector<ChainRelease>> releases, std::span<const InstanceRecord> records,

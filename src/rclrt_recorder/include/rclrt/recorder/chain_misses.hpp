@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why chain instances missed their deadlines.
+// Explains why chain instances missed their deadlines.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace rclrt::recorder {
 
-/// An instance that was in a chain's way.
+/// An instance that delayed a chain.
 struct ChainCulprit {
   std::uint64_t record = 0;  ///< its number among the records
   std::int64_t time_ns = 0;
@@ -26,7 +26,7 @@ struct ChainCulprit {
   bool operator==(const ChainCulprit&) const = default;
 };
 
-/// Where the time of a missed instance went: from its release to its end, or to its deadline if it
+/// The uses of the time of a missed instance: from its release to its end, or to its deadline if it
 /// never ended.
 struct ChainMiss {
   std::size_t chain = 0;  ///< index into Application::chains
@@ -41,26 +41,28 @@ struct ChainMiss {
   bool operator==(const ChainMiss&) const = default;
 };
 
-/// What a miss is explained with.
+/// The inputs of the explanation of a miss.
 struct MissInputs {
   const model::Application& application;
   std::span<const ChainResult> chains;
   std::span<const InstanceRecord> records;
-  /// One per callback: what preempts what. Equal if nothing does.
+  /// One per callback: decides which callback preempts which. All equal if none does.
   std::span<const int> priorities;
   /// CPUs of an executor that states none.
   std::size_t cpus = 1;
-  /// How many callbacks an executor runs at a time, whatever its CPUs; 0: as many as it has CPUs.
+  /// How many callbacks an executor runs at a time, independent of its CPUs; 0: as many as it has
+  /// CPUs.
   std::size_t threads = 0;
-  /// Under edf, one per callback: relative to the release, ns. Then `priorities` say nothing, and
-  /// who starts later has preempted who started before. Empty: the priorities decide.
+  /// Under edf, one per callback: relative to the release, ns. Then `priorities` have no meaning,
+  /// and an instance that starts later has preempted those that started before. Empty: the
+  /// priorities decide.
   std::span<const std::int64_t> deadlines{};
 };
 
-/// Returns the `limit` worst misses of each chain: those that never ended, then the latest ones.
-/// Blames the instances of all executors that share a CPU with the chain's. Throws
-/// std::invalid_argument when there are not as many results as chains, or priorities, or deadlines,
-/// as callbacks.
+/// Returns the `limit` worst misses of each chain: first those that never ended, then the latest
+/// ones. Considers the instances of all executors that share a CPU with the chain's. Throws
+/// std::invalid_argument if there are not as many results as chains, or not as many priorities or
+/// deadlines as callbacks.
 RCLRT_RECORDER_EXPORT std::vector<ChainMiss> explain_misses(const MissInputs& inputs,
                                                             std::size_t limit);
 

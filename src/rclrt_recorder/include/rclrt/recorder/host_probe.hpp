@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices when the machine itself does not run us.
+// Detects the times in which the machine itself did not run the process.
 #pragma once
 
 #include <atomic>
@@ -18,24 +18,24 @@
 
 namespace rclrt::recorder {
 
-/// Where probes run, and how often.
+/// CPUs and period of the probes.
 struct HostProbeOptions {
   std::vector<int> cpus;  ///< one probe each; empty: every CPU the process may use
-  int priority = 99;      ///< SCHED_FIFO, above every thread that is measured
+  int priority = 99;      ///< SCHED_FIFO, above every measured thread
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
   std::chrono::nanoseconds threshold = std::chrono::microseconds(200);
   std::size_t capacity = 8192;  ///< stalls kept per CPU; later ones are counted only
 };
 
-/// Returns options of a probe beside executors of which each has these CPUs, or may use every CPU
-/// where it has none: on theirs, one step below the most urgent priority.
+/// Returns options for probes beside executors, given the CPUs of each executor (none: it may use
+/// every CPU). The probes run on these CPUs, one step below the most urgent priority.
 RCLRT_RECORDER_EXPORT HostProbeOptions
 probe_beside(std::span<const std::vector<int>> cpus_of_executors);
 
-/// What the probes have seen, and whether it is the host's doing.
+/// The stalls that the probes have recorded, and whether the host caused them.
 struct HostStallReport {
-  /// False when the probes had no real-time priority: what delayed them may then be any thread, and
-  /// the stalls say nothing about the host.
+  /// False if the probes had no real-time priority: then any thread may have delayed them, and the
+  /// stalls prove nothing about the host.
   bool valid = false;
   std::string reason;  ///< why not valid; otherwise empty
   std::chrono::nanoseconds threshold{};
@@ -43,7 +43,7 @@ struct HostStallReport {
   std::uint64_t lost = 0;         ///< stalls beyond the capacity
   std::string limit = {};         ///< of real-time threads, see realtime::realtime_limit; or empty
 
-  /// Returns the stalls when they are the host's, otherwise none.
+  /// Returns the stalls if the host caused them, otherwise none.
   std::span<const HostStall> attributable() const {
     return valid ? std::span(stalls) : std::span<const HostStall>{};
   }
@@ -55,8 +55,8 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
   /// Makes a recorder of stalls longer than `threshold_ns`, of which it keeps `capacity`.
   RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
 
-  /// Tells that the probe should have woken at `expected_ns` and did at `actual_ns`, after it had
-  /// been ready for `waited_ns`.
+  /// Records a wake-up: it was expected at `expected_ns` and came at `actual_ns`, after the probe
+  /// had been ready for `waited_ns`.
   void wake(std::int64_t expected_ns, std::int64_t actual_ns,
             std::int64_t waited_ns = 0) noexcept RCLRT_NONBLOCKING;
 
@@ -71,27 +71,27 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
   std::uint64_t lost_ = 0;
 };
 
-/// Returns when a probe that woke at `actual_ns` is to wake next: the first instant after it on the
+/// Returns the next wake-up of a probe that woke at `actual_ns`: the first instant after it on the
 /// grid of `expected_ns` and `period_ns`.
 RCLRT_RECORDER_EXPORT std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
                                                 std::int64_t period_ns) noexcept RCLRT_NONBLOCKING;
 
-/// One thread per CPU that sleeps until an absolute time each period and records how late it woke.
-/// Not thread-safe: one owner starts and stops it.
+/// One thread per CPU sleeps until an absolute time each period and records how late it woke. Not
+/// thread-safe: one owner starts and stops it.
 class RCLRT_RECORDER_EXPORT HostProbe {
  public:
   /// Allocates. Throws std::invalid_argument for a CPU that the process may not use, or a period
   /// that is not above 0.
   RCLRT_SETUP explicit HostProbe(HostProbeOptions options);
 
-  /// Stops.
+  /// Stops the threads.
   ~HostProbe();
 
   HostProbe(const HostProbe&) = delete;
   HostProbe& operator=(const HostProbe&) = delete;
 
-  /// Starts the threads: at normal priority when real-time priority is refused. Once only.
-  /// Throws std::system_error when a thread cannot be started at all.
+  /// Starts the threads, at normal priority if real-time priority is refused. Call it once. Throws
+  /// std::system_error if a thread cannot be started at all.
   RCLRT_SETUP void start();
 
   /// Ends the threads, within about one period. May be called again.
@@ -100,7 +100,7 @@ class RCLRT_RECORDER_EXPORT HostProbe {
   /// Returns how often the probes have woken, all together. Thread-safe.
   std::uint64_t wakes() const noexcept { return wakes_.load(); }
 
-  /// Returns what the probes saw. Call it after stop().
+  /// Returns the recorded stalls. Call it after stop().
   RCLRT_SETUP HostStallReport report() const;
 
  private:

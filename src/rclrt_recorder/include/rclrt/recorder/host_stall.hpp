@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times in which the machine itself did not run us.
+// Times in which the machine itself did not run the process.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace rclrt::recorder {
 
-/// A probe of the highest priority on `cpu` should have run at `start_ns` and did at `end_ns`
+/// A probe of the highest priority on `cpu` should have run at `start_ns` and ran at `end_ns`
 /// (CLOCK_MONOTONIC).
 struct HostStall {
   int cpu = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t waited_ns = 0;  ///< of it, how long the probe was ready and did not get the CPU: the
-                               ///< kernel's doing (RT throttling), or a thread's above the probe
+  /// The part of it in which the probe was ready and did not get the CPU. The cause is the kernel
+  /// (RT throttling) or a thread above the probe.
+  std::int64_t waited_ns = 0;
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   /// Returns for how long the machine did not run the probe, without the time it waited.
@@ -28,11 +29,11 @@ struct HostStall {
   bool operator==(const HostStall&) const = default;
 };
 
-/// The host's part of the stalls of a set of CPUs as one: a time in which several stall counts
-/// once.
+/// The host's part of the stalls of a set of CPUs, merged: a time in which several CPUs stall
+/// counts once.
 class RCLRT_RECORDER_EXPORT StallTimeline {
  public:
-  /// Takes stalls in any order; `cpus`: std::nullopt stands for every CPU.
+  /// Makes the timeline from stalls in any order; `cpus`: std::nullopt means every CPU.
   StallTimeline(std::span<const HostStall> stalls, const std::optional<std::set<int>>& cpus);
 
   /// Returns how much of [start_ns, end_ns] was stalled.

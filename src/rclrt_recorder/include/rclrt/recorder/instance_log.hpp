@@ -18,22 +18,23 @@
 
 namespace rclrt::recorder {
 
-/// Workers of any number of executors write into one bounded queue, a thread at normal priority
-/// empties it. One queue and not one per thread, because thread_dispatch starts a thread per
-/// instance. What finds the queue full is dropped and counted.
+/// Workers of any number of executors write into one bounded queue, and a thread at normal priority
+/// empties it. There is not one queue per thread, because thread_dispatch starts a thread per
+/// instance. An instance is dropped and counted if the queue is full.
 class RCLRT_RECORDER_EXPORT InstanceLog {
  public:
-  /// Keeps `most` instances, or as many as there is memory for; later ones are dropped and counted.
+  /// Makes a log that keeps `most` instances, or as many as fit into memory; later ones are dropped
+  /// and counted.
   explicit InstanceLog(std::size_t most = SIZE_MAX);
   ~InstanceLog();
   InstanceLog(const InstanceLog&) = delete;
   InstanceLog& operator=(const InstanceLog&) = delete;
 
-  /// Says, before the run, that `callback` is number `index` of the application, and not the one
-  /// that it brings along (executor::CallbackOptions::number).
+  /// Maps `callback` to number `index` of the application, instead of the callback's own number
+  /// (executor::CallbackOptions::number). Call it before the run.
   void map(const executor::Callback* callback, std::uint32_t index);
 
-  /// The sink of one executor; to be used while the log lives. Callbacks without a number are left
+  /// The sink of one executor; use it only while the log lives. Callbacks without a number are left
   /// out.
   class RCLRT_RECORDER_EXPORT Sink final : public executor::InstanceSink {
    public:
@@ -49,31 +50,31 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   /// Sets the tokens for the record that ends the instance the calling thread is running.
   static void set_tokens(const ChainTokens& tokens) noexcept;
 
-  /// Says which input of a synchroniser the message of that instance came by, and its stamp.
+  /// Sets the input of a synchroniser by which the message of that instance came, and its stamp.
   static void set_input(std::uint32_t input, std::int64_t stamp_ns) noexcept;
 
-  /// Says when the message of that instance was published, CLOCK_MONOTONIC, and by which callback.
+  /// Sets the time when the message of that instance was published, CLOCK_MONOTONIC, and the
+  /// callback that published it.
   static void set_published(std::int64_t time_ns,
                             std::uint32_t publisher = LoggedInstance::kNobody) noexcept;
 
-  /// Ends the thread, after all executors have stopped, and hands over what came in.
+  /// Ends the thread, after all executors have stopped, and returns the collected instances.
   std::vector<LoggedInstance> finish();
   std::uint64_t dropped() const noexcept { return dropped_.load(); }
-  /// Returns when the first instance ended for which there was no room; from then on nothing is
-  /// known.
+  /// Returns the end of the first instance that found no room; later instances are not known.
   std::optional<std::int64_t> full_since_ns() const noexcept;
 
  private:
   void drain();
   bool keep(const LoggedInstance& logged) noexcept;
 
-  std::size_t most_;  // the draining thread's, as collected_
+  std::size_t most_;  // used by the draining thread, as collected_
   std::unordered_map<const executor::Callback*, std::uint32_t> indices_;  // constant in the run
   realtime::MpscQueue<LoggedInstance> queue_;
   std::atomic<std::uint64_t> dropped_{0};
-  std::atomic<std::int64_t> full_since_ns_{INT64_MAX};  // written by who drains only
+  std::atomic<std::int64_t> full_since_ns_{INT64_MAX};  // written by the draining thread only
   std::atomic<bool> stop_{false};
-  std::vector<LoggedInstance> collected_;  // the draining thread's until it is joined
+  std::vector<LoggedInstance> collected_;  // used by the draining thread until it is joined
   realtime::Thread drainer_;
 };
 

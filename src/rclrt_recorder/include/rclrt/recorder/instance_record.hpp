@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of every callback instance of a run.
+// The record of a callback instance.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class ChainTokens {
  public:
   static constexpr std::size_t kCapacity = 16;
 
-  /// Returns false when there is no room left; the token is then not kept.
+  /// Returns false if there is no room; the token is then not kept.
   bool add(const ChainToken& token) noexcept {
     if (size_ == kCapacity) {
       return false;
@@ -40,7 +40,7 @@ class ChainTokens {
   std::size_t size_ = 0;
 };
 
-/// What became of an instance of a callback.
+/// The result of an instance of a callback.
 enum class Outcome : std::uint8_t {
   kRan,       ///< user code ran
   kBuffered,  ///< a sync input was kept until its partner arrives
@@ -62,21 +62,21 @@ struct InstanceRecord {
   Outcome outcome = Outcome::kRan;
   std::uint32_t input = 0;    ///< of a synchroniser: the input of the message that it took
   std::int64_t stamp_ns = 0;  ///< ditto: the stamp of that message
-  /// The chain instances that it worked for; of a message that a synchroniser kept, those that the
-  /// message carries.
+  /// The chain instances that it worked for. If a synchroniser only kept the message, those that
+  /// the message carries.
   ChainTokens tokens;
 };
 
 static_assert(std::is_trivially_copyable_v<InstanceRecord>);
 
-/// What is collected of one instance; `record.thread_track` is not set yet.
+/// The collected data of one instance; `record.thread_track` is not set yet.
 struct LoggedInstance {
   InstanceRecord record;
   std::uint32_t executor = 0;  ///< index into Application::executors
   std::uint32_t slot = 0;      ///< which of the level's workers
-  /// When the message it took was published, CLOCK_MONOTONIC; 0: not known, or there was none.
+  /// When the message that it took was published, CLOCK_MONOTONIC; 0: unknown, or no message.
   std::int64_t published_ns = 0;
-  /// Who published it: an index into Application::callbacks; kNobody: not known.
+  /// The callback that published it: an index into Application::callbacks; kNobody: unknown.
   std::uint32_t publisher = kNobody;
 
   static constexpr std::uint32_t kNobody = UINT32_MAX;

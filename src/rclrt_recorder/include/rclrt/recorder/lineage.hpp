@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which chain instances a callback worked for, when its messages do not say so themselves.
+// Finds the chain instances that a callback worked for, if its messages do not carry tokens.
 #pragma once
 
 #include <rclrt/model/application.hpp>
@@ -12,23 +12,25 @@
 
 namespace rclrt::recorder {
 
-/// Gives each instance the tokens of the chain instances that it worked for: a timer's begin, those
-/// of other callbacks come with the message. Who published it is who was running when it was
-/// published (`LoggedInstance::published_ns`) and publishes on its topic; of several the one that
-/// started last. A message that nobody of the application published brings none.
+/// Gives each instance the tokens of the chain instances that it worked for. An instance of a timer
+/// starts tokens; other instances get them with the message. The publisher of a message is the
+/// instance that was running when the message was published (`LoggedInstance::published_ns`) and
+/// that publishes on its topic; among several, the one that started last. A message from outside
+/// the application has no tokens.
 ///
-/// So a chain is followed as far as messages of unchanged types allow: a callback that publishes
-/// what an earlier instance of its own computed passes on the wrong instance, and chains through a
-/// synchronisation, or from an event, cannot be followed at all (`unfollowed`).
+/// So a chain can be followed as far as messages of unchanged types allow. A callback that
+/// publishes the result of an earlier instance of its own passes on the wrong instance. Chains
+/// through a synchronisation, or from an event, cannot be followed at all (`unfollowed`).
 ///
-/// Sets the offsets of the timers in `application`, in the window's time, to where they really
-/// were. A timer whose releases lie on no grid (it was reset, its clock is not CLOCK_MONOTONIC, or
-/// its period is below 2 us) becomes one that rebases: what it skips is then not seen. So does one
-/// that was released no more well before the end, or never (it was cancelled, its node is gone or
-/// in another process), for it was not late for what follows.
+/// Sets the offsets of the timers in `application`, in the window's time, to the observed ones. A
+/// timer with releases that lie on no grid becomes one that rebases, so its skipped releases are
+/// not counted. (It was reset, its clock is not CLOCK_MONOTONIC, or its period is below 2 us.) A
+/// timer that stopped well before the end, or was never released, also becomes one that rebases,
+/// because it was not late for later releases. (It was cancelled, its node is gone, or it is in
+/// another process.)
 ///
-/// `going_on`: per callback, whether it would have gone on at the end of the window. Of a timer
-/// that would, what follows its last release counts: nobody got round to it.
+/// `going_on`: per callback, whether it would have run on at the end of the window. For such a
+/// timer the releases after its last run count: they were not served.
 RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const RunWindow& window,
                                          std::span<LoggedInstance> instances,
                                          const std::vector<bool>& going_on);

@@ -11,7 +11,7 @@
 
 namespace rclrt::recorder {
 
-/// What a measurement depends on: kernel and CPUs.
+/// Properties of the machine that affect a measurement: kernel and CPUs.
 struct MachineContext {
   std::string kernel;  ///< release and version, as `uname -rv` says
   int cpus = 0;        ///< online
@@ -19,17 +19,17 @@ struct MachineContext {
   bool preempt_rt = false;
 };
 
-/// Returns what this machine has now.
+/// Returns the properties of this machine now.
 RCLRT_RECORDER_EXPORT MachineContext read_machine_context();
 
-/// Returns what this process is sourced for; "unknown" if nobody says.
+/// Returns the ROS distribution that this process is sourced for; "unknown" if it is not set.
 RCLRT_RECORDER_EXPORT std::string ros_distro();
 
 /// Returns whether all that this process has in memory is locked there (mlockall).
 RCLRT_RECORDER_EXPORT bool memory_is_locked();
 
 /// Returns the milliseconds that the host has taken from all CPUs of this machine since it started.
-/// Returns std::nullopt if /proc/stat does not tell.
+/// Returns std::nullopt if /proc/stat has no such value.
 RCLRT_RECORDER_EXPORT std::optional<double> read_steal_ms();
 
 /// Returns the time as "2026-01-02T03:04:05Z".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model states, in the types of the engine and of rclrt_realtime, which do not know the
-// model.
+// Conversion of the model to the types of the engine and of rclrt_realtime, which do not depend on
+// the model.
 #pragma once
 
 #include "rclrt/executor/callback.hpp"

@@ -11,22 +11,22 @@
 
 namespace rclrt::recorder {
 
-/// By the index of a callback: how old the data of its messages may be at its end.
+/// By the index of a callback: the largest age of the data of its messages at its end.
 using MaxAges = std::map<std::size_t, model::Nanoseconds>;
 
-/// Returns a callback to which a cycle of messages leads back; none without a cycle.
+/// Returns a callback that is on a cycle of messages; std::nullopt if there is no cycle.
 RCLRT_RECORDER_EXPORT std::optional<std::size_t> find_cycle(const model::Application& application);
 
-/// Adds each way from a timer or an event to a callback whose messages nobody takes as a chain, and
-/// those of `add_age_chains`. A deadline is the largest age of the last callback, else the period
-/// of the first. Returns whether there are more ways than anybody reads: then only the first are
-/// added.
+/// Adds each path from a timer or an event to a callback without subscribers as a chain, and the
+/// chains of `add_age_chains`. A deadline is the largest age of the last callback, else the period
+/// of the first. Returns whether there are more paths than a person can read: then only the first
+/// are added.
 RCLRT_RECORDER_EXPORT bool add_proposed_chains(model::Application& application,
                                                const MaxAges& max_ages);
 
-/// Adds each way from a timer to a callback with a largest age as a chain with that deadline, but
-/// for those that would put more chains through a callback than can be measured. Returns whether
-/// there are such.
+/// Adds each path from a timer to a callback with a largest age as a chain with that deadline.
+/// Skips paths that would put more chains through a callback than can be measured, and returns
+/// whether there are such.
 RCLRT_RECORDER_EXPORT bool add_age_chains(model::Application& application, const MaxAges& max_ages);
 
 }  // namespace rclrt::recorder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a run leaves behind.
+// All results of a run.
 #pragma once
 
 #include <sys/types.h>
@@ -26,12 +26,12 @@
 
 namespace rclrt::recorder {
 
-/// Under which circumstances a run took place.
+/// The circumstances of a run.
 struct RunContext {
   MachineContext machine;
   bool realtime = false;            ///< every thread got the real-time priority it should have
   std::string realtime_reason;      ///< why, or why not
-  bool runs_to_completion = false;  ///< in an executor all levels share their threads
+  bool runs_to_completion = false;  ///< in an executor all priorities share their threads
   bool memory_locked = false;
   std::string rmw;
   std::string ros_distro;
@@ -48,7 +48,8 @@ struct CallbackCounts {
   std::uint64_t dropped = 0;
   std::uint64_t missed = 0;  ///< of the callback's own deadline
 
-  /// One more entity of the same callback, or the same in another process.
+  /// Adds the counts of one more entity of the same callback, or of the same callback in another
+  /// process.
   template <typename Counts>
   CallbackCounts& operator+=(const Counts& more) noexcept {
     released += more.released;
@@ -76,13 +77,13 @@ struct SimulationStatement {
   double lowest_execution = 1;  ///< execution times: from this share of the WCET up to the WCET
 };
 
-/// The file whose callback priorities replaced those of the application.
+/// The file with callback priorities that replaced those of the application.
 struct PrioritiesFile {
   std::string file;
   std::string sha256;
 };
 
-/// All that a run leaves behind.
+/// All results of a run.
 struct RunResults {
   model::Application application;
   std::string application_file;
@@ -100,15 +101,16 @@ struct RunResults {
   std::vector<HopResult> hops;                  ///< from callback to callback
   /// "service", "client" or "waitable", of callbacks that the application has as subscriptions.
   std::map<std::size_t, std::string> other_kinds;
-  /// How old the data of a callback's messages may be at its end, of those that state it.
+  /// The largest age of the data of a callback's messages at its end, for the callbacks that state
+  /// one.
   MaxAges max_ages{};
-  bool proposes_chains = false;  ///< no file states them: the observed model has what was seen
+  bool proposes_chains = false;  ///< they are in no file: the observed model has the observed ones
   std::vector<std::optional<int>> os_priorities;  ///< one per callback; none: no fixed priority
   std::vector<ThreadResult> threads;
   std::vector<std::string> thread_tracks;  ///< names of the display tracks, in display order
   std::vector<InstanceRecord> records;
   std::vector<ChainMiss> misses;  ///< by chain, the worst ones of each, in order of release
-  std::optional<SimulationStatement> simulation;  ///< none: it really ran
+  std::optional<SimulationStatement> simulation;  ///< none: a real run
 };
 
 /// Returns "completed", "late", "dropped", "pending" or "unmatched".
@@ -117,8 +119,8 @@ RCLRT_RECORDER_EXPORT const char* to_string(ChainStatus status);
 /// Returns "ran", "buffered" or "empty".
 RCLRT_RECORDER_EXPORT const char* to_string(Outcome outcome);
 
-/// Throws std::invalid_argument when a list has not one entry per chain or callback, or a record
-/// names a callback or track that there is none of.
+/// Throws std::invalid_argument if a list has not one entry per chain or callback, or if a record
+/// names a callback or track that does not exist.
 RCLRT_RECORDER_EXPORT void require_consistent(const RunResults& results);
 
 }  // namespace rclrt::recorder

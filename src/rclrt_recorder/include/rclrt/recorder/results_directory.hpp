@@ -9,15 +9,15 @@
 namespace rclrt::recorder {
 
 /// Files are written into staging(), a new directory beside the target; commit() puts it in the
-/// target's place. A target that exists must be empty or hold nothing but the files of a run and of
-/// its report, which are then replaced. Make it before the run: it fails early where nothing can be
-/// written. Errors are std::system_error with the target's name and, where there is one, the fix.
+/// target's place. An existing target must be empty or have only files of a run and of its report,
+/// which are then replaced. Make it before the run: it fails early if nothing can be written.
+/// Errors are std::system_error with the target's name and, if there is one, the fix.
 class RCLRT_RECORDER_EXPORT ResultsDirectory {
  public:
-  /// Makes missing parents.
+  /// Makes the staging directory and missing parents.
   explicit ResultsDirectory(const std::filesystem::path& target);
 
-  /// Removes the staged files, without commit(); the target stays as it was.
+  /// Removes the staged files if commit() was not called; the target stays as it was.
   ~ResultsDirectory();
 
   ResultsDirectory(const ResultsDirectory&) = delete;
@@ -25,8 +25,8 @@ class RCLRT_RECORDER_EXPORT ResultsDirectory {
 
   const std::filesystem::path& staging() const { return staging_; }
 
-  /// Replaces the target in one step where the file system can do so. If it holds other files by
-  /// now, they stay and so does staging(), which the error names. Once only.
+  /// Replaces the target in one step if the file system can do so. If the target has other files by
+  /// now, they stay and so does staging(), which the error names. Call it once.
   void commit();
 
  private:

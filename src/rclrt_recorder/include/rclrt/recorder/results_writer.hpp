@@ -13,7 +13,7 @@ namespace rclrt::recorder {
 
 // The files of a results directory.
 
-/// What was run, under which circumstances, and the figures of each chain and callback.
+/// The application, the circumstances of the run, and the figures of each chain and callback.
 inline constexpr const char* kResultsFile = "results.json";
 /// One row for each instance of a chain.
 inline constexpr const char* kChainsFile = "chains.csv";
@@ -21,13 +21,13 @@ inline constexpr const char* kChainsFile = "chains.csv";
 inline constexpr const char* kInstancesFile = "instances.csv";
 /// One row for each moment in which the host did not run a CPU.
 inline constexpr const char* kStallsFile = "stalls.csv";
-/// The application with the execution times that were observed; not of a simulation.
+/// The application with the observed execution times; not for a simulation.
 inline constexpr const char* kModelFile = "observed.yaml";
 /// The trace, for Perfetto.
 inline constexpr const char* kTraceFile = "trace.pftrace";
 
-/// Writes these files but the trace into an existing directory. Throws std::system_error, naming
-/// the file, when one cannot be written, and what require_consistent() throws.
+/// Writes these files except the trace into an existing directory. Throws std::system_error, naming
+/// the file, if one cannot be written, and the exceptions of require_consistent().
 RCLRT_RECORDER_EXPORT void write_results(const std::filesystem::path& directory,
                                          const RunResults& results);
 
@@ -38,8 +38,8 @@ RCLRT_RECORDER_EXPORT std::string results_json(const RunResults& results);
 RCLRT_RECORDER_EXPORT void write_chains_csv(std::ostream& out, const RunResults& results);
 /// Writes one row for each instance of a callback, with times as in write_chains_csv.
 RCLRT_RECORDER_EXPORT void write_instances_csv(std::ostream& out, const RunResults& results);
-/// Writes the moments in which the host did not run a CPU, as far as they are known to be the
-/// host's.
+/// Writes the times in which the host did not run a CPU, as far as the host is known to be the
+/// cause.
 RCLRT_RECORDER_EXPORT void write_stalls_csv(std::ostream& out, const RunResults& results);
 
 }  // namespace rclrt::recorder

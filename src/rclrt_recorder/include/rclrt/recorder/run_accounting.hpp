@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the results of a run, a recording and a simulation come about, in the same way.
+// Makes the results of a run, a recording and a simulation, in the same way.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,24 @@
 
 namespace rclrt::recorder {
 
-/// Whether the threads of an executor have the priorities that they should have, and why.
+/// Whether the threads of an executor have their intended priorities, and why.
 struct RealtimeState {
   bool granted = false;
   std::string reason;
-  bool runs_to_completion = false;  ///< on workers that all levels share
+  bool runs_to_completion = false;  ///< on workers that all priorities share
 };
 
-/// Returns the circumstances of a run in this process that has just ended, but for the middleware,
-/// the versions and the dropped records, which the caller knows. `steal_before_ms`: what
-/// read_steal_ms returned when it began.
+/// Returns the circumstances of a run in this process that has just ended, except for the
+/// middleware, the versions and the dropped records, which the caller knows. `steal_before_ms` is
+/// the result of read_steal_ms at the run's begin.
 RCLRT_RECORDER_EXPORT RunContext read_context(const std::vector<RealtimeState>& executors,
                                               std::optional<double> steal_before_ms);
 
-/// Fills in what follows from the instances and from the application, executor, window, stalls and
-/// OS priorities that `results` has: records, display tracks, chains, callbacks, hops, and what
-/// explains the worst misses of each chain. Tracks are in the order of executor, most urgent level
-/// (where the kind of executor has levels), worker. `cpus`: of an executor that states none.
+/// Fills in the results that follow from the instances and from the members that `results` has:
+/// application, executor, window, stalls and OS priorities. These are records, display tracks,
+/// chains, callbacks, hops, and the explanations of the worst misses of each chain. Tracks are in
+/// the order of executor, highest priority (if the kind of executor has priorities), worker.
+/// `cpus`: of an executor that states none.
 RCLRT_RECORDER_EXPORT void account(RunResults& results, std::vector<LoggedInstance> instances,
                                    std::size_t cpus);
 

@@ -9,8 +9,8 @@
 
 namespace rclrt::recorder {
 
-/// Returns the SHA-256 of a file's content in 64 lower-case hexadecimal digits.
-/// Throws std::system_error, naming the file, when it cannot be read.
+/// Returns the SHA-256 of a file's content in 64 lower-case hexadecimal digits. Throws
+/// std::system_error, naming the file, if it cannot be read.
 RCLRT_RECORDER_EXPORT std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace rclrt::recorder

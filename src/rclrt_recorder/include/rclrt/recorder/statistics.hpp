@@ -27,12 +27,12 @@ struct Summary {
 };
 
 /// Returns the smallest of the ascending values that at least `percent` (1..100) % of them do not
-/// exceed: nearest rank, index ceil(percent / 100 * n) - 1. Always a value that was measured.
-/// Throws std::invalid_argument when there are no values or `percent` is out of range.
+/// exceed: nearest rank, index ceil(percent / 100 * n) - 1. It is always a measured value. Throws
+/// std::invalid_argument if there are no values or `percent` is out of range.
 RCLRT_RECORDER_EXPORT std::int64_t nearest_rank(std::span<const std::int64_t> ascending,
                                                 std::size_t percent);
 
-/// Summarises the values; std::nullopt when there are none.
+/// Summarises the values; returns std::nullopt if there are none.
 RCLRT_RECORDER_EXPORT std::optional<Summary> summarise(std::vector<std::int64_t> values_ns);
 
 }  // namespace rclrt::recorder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which chain tokens a callback starts, takes and passes on. Pure.
+// The rules by which a callback starts, takes and passes on chain tokens. Pure.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace rclrt::recorder {
 /// The chains of one callback.
 class RCLRT_RECORDER_EXPORT TokenRules {
  public:
-  /// Throws std::invalid_argument when more chains meet here than a record has room for.
+  /// Throws std::invalid_argument if the callback is on more chains than a record has room for.
   TokenRules(const model::Application& application, std::size_t callback);
 
-  /// Returns the tokens of a release of the chains that start here.
+  /// Returns the tokens of a release for the chains that start here.
   ChainTokens start(std::uint64_t instance, std::int64_t release_ns) const;
 
-  /// Adds to `tokens` what a token does that arrives from position `position` of its chain, by this
-  /// one of model::inputs(): it counts here if this callback is the next one of that chain and the
-  /// chain comes by that input (std::nullopt: by any), and only once.
+  /// Adds to `tokens` the effect of a token that arrives from position `position` of its chain, by
+  /// this input of model::inputs(). It counts here if this callback is the next one of that chain
+  /// and the chain comes by that input (std::nullopt: by any), and only once.
   void take(const ChainToken& token, std::uint32_t position, std::optional<std::size_t> input,
             ChainTokens& tokens) const;
 
-  /// Returns where this callback stands on a chain it is on.
+  /// Returns the position of this callback on a chain that it is on.
   std::uint32_t position(std::uint32_t chain) const;
 
   /// Returns whether the chain goes on after this callback.
