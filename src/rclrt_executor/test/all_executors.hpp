@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every executor under one way of making it.
+// Every executor, made in the same way.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ using EventDrivenExecutors =
 using AllExecutors =
     ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
                      EdfExecutor, WorkshopExecutor, WaitSetExecutor>;
-/// And those that have one thread for each group, or one alone.
+/// All of these, and those with one thread for each group, or with a single thread.
 using AllAndFixedThreads =
     ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
                      EdfExecutor, WorkshopExecutor, WaitSetExecutor, PerGroupExecutor,
@@ -56,7 +56,7 @@ inline constexpr bool kMapsLevels =
 template <typename E>
 std::unique_ptr<E> make(ExecutorOptions options) {
   if constexpr (kNeverPreempts<E>) {
-    options.preemption = Preemption::kByRealtime;  // it has none
+    options.preemption = Preemption::kByRealtime;  // this executor has no other
   }
   if constexpr (std::is_same_v<E, WaitSetExecutor>) {
     return std::make_unique<E>(options, std::make_unique<FakeReadiness>());

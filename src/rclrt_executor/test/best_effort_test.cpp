@@ -113,7 +113,7 @@ TYPED_TEST(BestEffort, ACallbackMovesToRealTimeAndBackWhileItSpins) {
 
 TYPED_TEST(BestEffort, ThreadsOfNormalPriorityGetTheirShare) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  // A level more than CPUs, each with a callback that ends when somebody else has run.
+  // One level more than CPUs, each with a callback that ends when another callback has run.
   const std::size_t levels = realtime::allowed_cpus().size() + 1;
   auto executor = make<TypeParam>(best_effort_below(1000));
   std::atomic<bool> ends{false};
@@ -130,7 +130,7 @@ TYPED_TEST(BestEffort, ThreadsOfNormalPriorityGetTheirShare) {
   for (std::size_t i = 0; i < levels; ++i) {
     burners.push_back(std::make_shared<TestCallback>(
         named("burner", static_cast<int>(i)), [&](const InstanceInfo&) {
-          // SCHED_FIFO leaves others 5 % of the time.
+          // The kernel leaves 5 % of the time to threads that are not SCHED_FIFO.
           normal += own_scheduling().policy == realtime::Policy::kOther;
           const long before = others;
           while (others < before + 20) {
@@ -157,7 +157,7 @@ TYPED_TEST(BestEffort, AShortCallbackDoesNotWaitForALongOneOfItsLevelOnOneCpu) {
   ExecutorOptions options;
   options.name = "test";
   options.cpus = {realtime::allowed_cpus().front()};
-  options.best_effort_below = 1;  // and no number of workers
+  options.best_effort_below = 1;  // without a number of workers
   auto executor = make<TypeParam>(options);
   std::atomic<bool> short_ran{false};
   bool met = false;

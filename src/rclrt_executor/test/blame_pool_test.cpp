@@ -32,12 +32,12 @@ class Holder {
   BlamePool::Room* room_ = nullptr;
   realtime::Semaphore holds_;
   realtime::Semaphore ends_;
-  realtime::Thread thread_;  // last: ends first
+  realtime::Thread thread_;  // last: destroyed first
 };
 
 TEST(BlamePool, WorkersWithABudgetKeepNobodyElseWaiting) {
   BlamePool pool(4, 2);
-  const Holder one(pool, true);  // budgets that end here last until the next period
+  const Holder one(pool, true);  // its budget ends here, until the next period
   auto two = std::make_unique<Holder>(pool, true);
   const Holder other(pool, false);
   EXPECT_NE(one.room(), two->room());
@@ -60,7 +60,7 @@ TEST(BlamePool, ARoomHasPlaceForWhatIsRemembered) {
   BlamePool pool(4, 1);
   BlamePool::Room& room = pool.lock(true);
   EXPECT_EQ(room.intervals.size(), 4U);
-  EXPECT_EQ(room.scratch().active.size(), 5U);  // and the late one itself
+  EXPECT_EQ(room.scratch().active.size(), 5U);  // including the late one itself
   room.mutex.unlock();
 }
 

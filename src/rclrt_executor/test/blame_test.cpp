@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a response time went, on timelines drawn by hand. Times are in arbitrary units.
+// The parts of response times, on timelines made by hand. Times are in arbitrary units.
 #include "rclrt/executor/blame.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Priorities that change while the executor spins, and the ceilings of groups meanwhile.
+// Changes of priority while the executor spins, and their effect on the ceilings of groups.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -58,7 +58,7 @@ TYPED_TEST(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
       executor->cancel();
     }
   });
-  // The most urgent one gives both their work and, the second time, turns them round.
+  // The most urgent one releases both and, the second time, exchanges their priorities.
   const auto top = std::make_shared<TestCallback>(named("top", 9), [&](const InstanceInfo& info) {
     if (info.release_ns == 2) {
       executor->set_level(changed, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks that come and go while the executor spins.
+// Callbacks that are added and removed while the executor spins.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -35,7 +35,7 @@ TYPED_TEST(Changes, ATimerAddedWhileSpinningRunsAndCountsFromThen) {
   executor->add(timer);
   EXPECT_TRUE(eventually([&] { return first != 0; }));
   EXPECT_GE(first, before);
-  EXPECT_TRUE(executor->remove(timer));  // it refers to what ends here
+  EXPECT_TRUE(executor->remove(timer));  // it refers to objects that end here
 }
 
 TYPED_TEST(Changes, ACallbackMayAddAnotherOneAtANewLevel) {
@@ -132,7 +132,7 @@ TYPED_TEST(Changes, ACallbackOfAnotherExecutorIsRefusedAndNothingIsChanged) {
 }
 
 TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
-  RCLRT_SKIP_WITHOUT_REALTIME();  // else no level takes a priority
+  RCLRT_SKIP_WITHOUT_REALTIME();  // otherwise no level takes a priority
   if (!kMapsLevels<TypeParam>) {
     GTEST_SKIP() << "no thread has the priority of a level";
   }
@@ -171,14 +171,15 @@ TYPED_TEST(Changes, ACancelWhileALevelComesInEndsSpin) {
     while (added < round % 4) {
       std::this_thread::yield();
     }
-    busy_for(round / 4 * 4'000);  // so that the cancel meets every stage of the next level
+    busy_for(round / 4 * 4'000);  // so that the cancel comes at every stage of adding the level
     executor->cancel();
-    spinner.join();  // hangs when a new worker does not hear of the cancel
+    spinner.join();  // hangs when a new worker does not see the cancel
     adder.join();
   }
 }
 
-/// Adds, removes, moves or cancels, at random. Returns false when the callback was not there.
+/// Adds, removes, changes the level or cancels, at random. Returns false when the executor did not
+/// have the callback.
 bool change_something(Executor& executor, const std::shared_ptr<Callback>& callback,
                       std::mt19937& random) {
   switch (random() % 4) {
@@ -214,7 +215,7 @@ void spin_until_stopped(Executor& executor, const std::atomic<bool>& stop,
   }
 }
 
-/// Each executor, all its callbacks and their accounting, under everything at once.
+/// Checks the counters of all callbacks of each executor during all kinds of changes at once.
 TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
   auto executor = make<TypeParam>(on_all_cpus());
   const std::vector<std::shared_ptr<Group>> groups = {
@@ -241,7 +242,7 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
   std::thread spinner([&] { spin_until_stopped(*executor, stop, caught); });
   std::vector<std::thread> threads;
   for (unsigned seed = 2; seed < 4; ++seed) {
-    threads.emplace_back([&, seed] {  // bursts, for callbacks that may or may not be there
+    threads.emplace_back([&, seed] {  // bursts, for callbacks that may be removed
       std::mt19937 own(seed);         // NOLINT(cert-msc51-cpp)
       while (!stop) {
         callbacks[own() % callbacks.size()]->burst(own() % 8);
@@ -249,7 +250,7 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
       }
     });
   }
-  // At least so many, and on a slow machine until enough has happened.
+  // At least this number, and on a slow machine until enough has happened.
   const auto enough = [&] { return ran > 100 && caught > 0; };
   for (int change = 0; change < 1500 || (change < 100'000 && !enough()); ++change) {
     const std::size_t which = random() % callbacks.size();

@@ -13,9 +13,9 @@ namespace rclrt::executor {
 namespace {
 
 constexpr std::int64_t kShort = CpuEstimate::kShort_ns - 1;
-constexpr std::int64_t kLong = 1'000'000'000'000;  // more than any test computes
+constexpr std::int64_t kLong = 1'000'000'000'000;  // longer than any test computes
 
-/// Computes until the thread's CPU clock has gone on by so much.
+/// Computes until the thread's CPU clock has advanced by `time_ns`.
 void compute(std::int64_t time_ns) {
   const std::int64_t end_ns = realtime::thread_cpu_now_ns() + time_ns;
   while (realtime::thread_cpu_now_ns() < end_ns) {
@@ -57,7 +57,7 @@ TEST(CpuEstimate, IsNeverMoreThanTheDuration) {
 TEST(CpuEstimate, SoManyShortOnesInARowAreReadAgain) {
   CpuEstimate cpu;
   const std::int64_t begin_ns = cpu.begin(false);
-  compute(5'000'000);  // between instances: nobody has asked for it yet
+  compute(5'000'000);  // between instances: not read yet
   for (int i = 1; i < CpuEstimate::kMostUnread; ++i) {
     EXPECT_EQ(cpu.took(begin_ns, 1'000, false), 1'000);
     EXPECT_EQ(cpu.begin(false), begin_ns) << "not read";
@@ -66,7 +66,7 @@ TEST(CpuEstimate, SoManyShortOnesInARowAreReadAgain) {
   EXPECT_GE(cpu.begin(false), begin_ns + 4'000'000) << "the clock has been read";
 }
 
-// Short ones that were preempted or slept have computed less than they took.
+// The CPU time of short instances that were preempted or slept is less than their duration.
 TEST(CpuEstimate, IsNeverLessThanTheTruth) {
   CpuEstimate cpu;
   for (int i = 1; i < CpuEstimate::kMostUnread; ++i) {
@@ -80,7 +80,7 @@ TEST(CpuEstimate, IsNeverLessThanTheTruth) {
 TEST(CpuEstimate, ExactIsWhatTheClockSays) {
   CpuEstimate cpu;
   cpu.took(cpu.begin(true), kLong, true);
-  compute(5'000'000);  // between two instances: not the next one's
+  compute(5'000'000);  // between two instances: not part of the next one
   const std::int64_t before_ns = realtime::thread_cpu_now_ns();
   const std::int64_t begin_ns = cpu.begin(true);
   EXPECT_GE(begin_ns, before_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of callbacks: what is counted, who is told, who is named.
+// Deadlines of callbacks: the counters, the handler's reports, and the culprits that they name.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -105,7 +105,7 @@ TYPED_TEST(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsTo
             all[0].end_ns - all[0].info.release_ns);
 }
 
-/// Whose data is an hour old when it begins, as that of a message on its way for so long.
+/// A timer with data that is an hour old when it begins, like a message that was sent an hour ago.
 class OldData final : public TestTimer {
  public:
   using TestTimer::TestTimer;
@@ -191,8 +191,8 @@ TYPED_TEST(Deadlines, WhoRanBeforeTheLateOneIsNamed) {
   EXPECT_EQ(all[0].blame.preempted_ns, 0);
 }
 
-/// The executors that are told of ready work, by one timer each: only a timer is released under
-/// wait_set, too.
+/// The executors to which ready work is announced. wait_set is not one of them: it would release
+/// only the timers.
 template <typename E>
 class PreemptiveDeadlines : public Deadlines<E> {};
 TYPED_TEST_SUITE(PreemptiveDeadlines, EventDrivenExecutors, ExecutorName);
@@ -228,8 +228,8 @@ TYPED_TEST(PreemptiveDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedB
 
 TEST(EdfDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedByItIsNot) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  // A machine that takes the CPU between the two releases may make the second one less urgent: then
-  // there is no preemption to tell of, and once more.
+  // If the machine takes the CPU away between the two releases, the second one may be less urgent.
+  // There is no preemption to report then, so the test repeats.
   for (bool preempted = false; !preempted;) {
     Misses misses;
     auto options = on_one_cpu();

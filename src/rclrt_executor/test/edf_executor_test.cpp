@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EDF with its threads: decided by the order of events.
+// EDF with its threads. The order of events decides.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -30,9 +30,9 @@ auto callback_of(const CallbackOptions& options, TestCallback::Body body) {
   return std::make_shared<TestCallback>(options, std::move(body));
 }
 
-/// Tasks whose work is ticks of a clock that only they move. What a tick releases is released as
-/// one, at a priority above all workers; then the kernel may preempt. So the real threads' schedule
-/// can be compared, tick by tick, with the textbook's.
+/// Tasks that work in ticks of a clock which only they advance. All releases of a tick are made
+/// together, at a priority above all workers; then the kernel may preempt. So the schedule of real
+/// threads can be compared, tick by tick, with the textbook's.
 class VirtualTime {
  public:
   VirtualTime(const std::vector<Task>& tasks, int ticks)
@@ -93,7 +93,8 @@ class VirtualTime {
       set_priority(own);  // here it may be preempted
       tick(task);
     }
-    // Above all until the worker has looked for what is next: the end takes no time.
+    // The priority stays above all workers until the worker has chosen its next instance: the end
+    // takes no time.
   }
 
   void idle() {
@@ -110,7 +111,7 @@ class VirtualTime {
 
   const std::vector<Task>& tasks_;
   const int ticks_;
-  int now_ = 0;  // this and trace_ belong to whoever has the CPU
+  int now_ = 0;  // only the thread that has the CPU uses this and trace_
   std::vector<int> trace_;
   EdfExecutor executor_;
   std::vector<std::shared_ptr<TestCallback>> callbacks_;
@@ -242,7 +243,7 @@ TEST(Edf, ATimerThatMayPreemptIsOnTimeHoweverLongTheOtherRuns) {
 }
 
 TEST(Edf, AnInstanceMayEndBeforeOneThatPreemptedIt) {
-  // The upper one sleeps, so the lower one goes on, ends, and nothing later starts meanwhile.
+  // The upper one sleeps, so the lower one goes on and ends. No later one starts meanwhile.
   EdfExecutor executor(on_one_cpu());
   EventLog order;
   realtime::Semaphore lower_has_ended;
@@ -308,7 +309,7 @@ TEST(Edf, ADeadlineThatComesWhileItSpinsPreemptsWhatRuns) {
   int preempted = 0;
   std::vector<std::shared_ptr<TestCallback>> comers;
   const auto first = callback_of(due_within("first", 9 * kSecond_ns), [&](const InstanceInfo&) {
-    for (int seconds = 8; seconds > 3; --seconds) {  // each is shorter than all before
+    for (int seconds = 8; seconds > 3; --seconds) {  // each is shorter than all earlier ones
       comers.push_back(callback_of(due_within("comer", seconds * kSecond_ns),
                                    [&](const InstanceInfo&) { ++ran; }));
       executor.add(comers.back());

@@ -49,7 +49,7 @@ class Kernel {
           queue_.deadline_class(tasks_[i].deadline).submit(callbacks_[i]->make_instance(now, now));
         }
       }
-      // The last one that ended asks first, then whoever stands above the top.
+      // The worker that ended last asks first, then the one above the top.
       while (start(stack_.size())) {
       }
       trace.push_back(stack_.empty() ? kIdle : number_[stack_.back().instance->callback]);

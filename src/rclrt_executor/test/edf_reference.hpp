@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What preemptive EDF with the stack resource policy does on one CPU, in ticks: the textbook's
-// rules (Buttazzo, Hard Real-Time Computing Systems, sections 4.4 and 7.8), for comparison.
+// Preemptive EDF with the stack resource policy on one CPU, in ticks, by the textbook's rules
+// (Buttazzo, Hard Real-Time Computing Systems, sections 4.4 and 7.8), for comparison.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Task {
   int period = 1;
   int deadline = 1;
   int offset = 0;
-  int group = -1;  ///< whose members exclude each other; negative: none
+  int group = -1;  ///< members exclude each other; negative: no group
 };
 
 inline constexpr int kIdle = -1;
@@ -39,7 +39,7 @@ struct Job {
 
 struct Schedule {
   std::vector<int> trace;  ///< which task ran in each tick
-  std::vector<int> ran;    ///< and which job
+  std::vector<int> ran;    ///< which job ran in each tick
   std::vector<Job> jobs;
 
   bool misses() const {
@@ -50,7 +50,7 @@ struct Schedule {
   }
 };
 
-/// Of equal deadlines, what has started goes first, then the earlier release.
+/// Returns the schedule. Among equal deadlines a started job goes first, then the earlier release.
 inline Schedule reference_edf(const std::vector<Task>& tasks, int ticks) {
   Schedule result;
   std::vector<std::size_t> started;  // the stack
@@ -99,7 +99,8 @@ inline Schedule reference_edf(const std::vector<Task>& tasks, int ticks) {
   return result;
 }
 
-/// The most jobs with a later deadline that ran between a job's release and its start.
+/// Returns the largest number of jobs with a later deadline that ran between a job's release and
+/// its start.
 inline int most_blocked(const Schedule& schedule) {
   std::size_t most = 0;
   for (const Job& job : schedule.jobs) {
@@ -120,7 +121,7 @@ inline int between(std::mt19937& random, int low, int high) {
   return std::uniform_int_distribution(low, high)(random);
 }
 
-/// Two to six tasks, a load from light to above one, with groups or without.
+/// Returns two to six tasks with a load from light to above one, with groups or without.
 inline std::vector<Task> random_tasks(std::mt19937& random, bool with_groups) {
   std::vector<Task> tasks(static_cast<std::size_t>(between(random, 2, 6)));
   for (Task& task : tasks) {

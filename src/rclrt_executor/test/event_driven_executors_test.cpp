@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Priorities, preemption, order and overload. Decided by the order of events, not by time.
+// Priorities, preemption, order and overload. The order of events decides, not time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -250,7 +250,7 @@ TYPED_TEST(EventDriven, EveryCallbackHasItsPriorityFromItsFirstInstruction) {
 
 TEST(Preemptive, TimersOfOneLevelThatAreDueTogetherWakeAsManyWorkers) {
   // Three timers are due at once and a fourth later; two of them keep their workers busy until the
-  // other two have run, which needs the two workers that are left.
+  // other two have run, which needs the two remaining workers.
   auto options = on_one_cpu();
   options.cpus = {};
   options.realtime = Realtime::kOff;  // more workers than CPUs take turns
@@ -278,7 +278,8 @@ TEST(Preemptive, TimersOfOneLevelThatAreDueTogetherWakeAsManyWorkers) {
 }
 
 TEST(Preemptive, ACallbackThatRunsLongDelaysNoOtherTimerOfItsLevel) {
-  // Both workers are asleep between two releases, and who takes one wakes nobody for the next.
+  // Both workers sleep between two releases, and the one that takes a release wakes no other for
+  // the next.
   auto options = on_one_cpu();
   options.cpus = {};
   options.realtime = Realtime::kOff;  // two workers take turns where there is only one CPU

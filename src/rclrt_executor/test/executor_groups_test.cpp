@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks that exclude each other, under every executor that is told of ready work.
+// Callbacks that exclude each other, under every executor to which ready work is announced.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -214,9 +214,9 @@ class Records : public InstanceSink {
   std::atomic<std::size_t> count_{0};
 };
 
-/// How many less urgent instances, at most, started or ended between the moment at which an
-/// instance became ready and its start. Instances that had to wait for an earlier one of their own
-/// level or for a more urgent one count from when that one ended.
+/// Returns the largest number of less urgent instances that started or ended between the time at
+/// which an instance became ready and its start. If an instance had to wait for an earlier one of
+/// its own level or for a more urgent one, its time counts from the end of that one.
 int most_blocked(const std::vector<InstanceRecord>& records) {
   int most = 0;
   for (const auto& each : records) {
@@ -237,13 +237,13 @@ int most_blocked(const std::vector<InstanceRecord>& records) {
   return most;
 }
 
-/// Releases members at random from the thread that calls it, so that it is this CPU that wakes
-/// them: a timer's interrupt may be late, and less urgent ones run meanwhile.
+/// Releases members at random from the thread that calls it, so that this CPU wakes them. A timer's
+/// interrupt may be late, and less urgent ones run meanwhile.
 class RandomReleases {
  public:
   std::vector<std::shared_ptr<TestCallback>> members;
 
-  /// Releases one of them with a probability of 1 in `in`.
+  /// Releases one of the members with a probability of 1 in `in`.
   void release_one(std::uint64_t in) {
     std::mt19937_64 random(number_.fetch_add(1));
     if (random() % in == 0) {
@@ -297,7 +297,7 @@ TYPED_TEST(Groups, MembersLeftParkedByACancelRunInTheNextSpin) {
   auto executor = make<TypeParam>(options);
   int runs = 0;
   const auto callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {
-    busy_for(200'000);  // the other workers find the group busy meanwhile
+    busy_for(200'000);  // meanwhile the other workers find the group busy
     ++runs;
     executor->cancel();
   });

@@ -13,7 +13,7 @@
 
 namespace rclrt::executor::test {
 
-/// Each entity is as often ready as `add` says; a run takes one message.
+/// Each entity is ready as many times as `add_message` was called for it; a run takes one message.
 class FakeReadiness : public ReadinessSource {
  public:
   void watch(const std::vector<Callback*>& callbacks) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first instances find the stack and the heap of their thread in memory: a page that the system
-// has to supply first costs microseconds, on a virtual machine up to half a millisecond.
+// The first instances find the stack and the heap of their thread in memory. A page fault would
+// cost microseconds, on a virtual machine up to half a millisecond.
 #include <alloca.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -37,7 +37,7 @@ long faults_of_thread() {
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-/// Writes 64 KiB of stack and as much of the heap. Returns how many page faults that took.
+/// Writes 64 KiB of stack and of heap. Returns the number of page faults.
 [[gnu::noinline]] long faults_of_work() {
   const long before = faults_of_thread();
   auto* const stack = static_cast<volatile char*>(alloca(kStack));

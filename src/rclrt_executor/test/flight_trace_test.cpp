@@ -54,7 +54,7 @@ TYPED_TEST(Flight, AMissWritesTheLastSecondsWithWhatRanToAFileOfItsOwn) {
   options.on_miss = &trace;
   auto executor = make<TypeParam>(options);
   CallbackOptions burner = timer_named("burner", 2);
-  burner.deadline_ns = 0;  // a release that is dropped because the machine is late is no miss
+  burner.deadline_ns = 0;  // a drop because the machine is late is then no miss
   executor->add(std::make_shared<TestTimer>(burner, TimerOptions{.period_ns = 5'000'000},
                                             [](const InstanceInfo&) { busy_for(2'000'000); }));
   CallbackOptions late = timer_named("hasty", 1);
@@ -68,7 +68,7 @@ TYPED_TEST(Flight, AMissWritesTheLastSecondsWithWhatRanToAFileOfItsOwn) {
   }
   EXPECT_EQ(trace.statistics().last_file, directory.path / "miss-1.pftrace");
   const std::string file = content(trace.statistics().last_file);
-  // Of the pool of workshop any thread may have run it.
+  // Any thread of workshop's pool may have run it.
   const char* const track = std::is_same_v<TypeParam, WorkshopExecutor> ? "L2 #" : "L2 #0";
   for (const char* expected : {"burner", "hasty", "deadline missed: hasty", track}) {
     EXPECT_NE(file.find(expected), std::string::npos) << expected;
@@ -101,7 +101,7 @@ TEST(FlightTrace, WhatFindsNoRoomIsCounted) {
   const TestCallback callback(named("c"), {});
   InstanceRecord record;
   record.callback = &callback;
-  while (trace.dropped() == 0) {  // the thread takes some out
+  while (trace.dropped() == 0) {  // the draining thread removes some
     trace.record(record);
   }
 }

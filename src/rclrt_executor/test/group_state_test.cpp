@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may enter a group, who waits, and who comes next.
+// Which instance may enter a group, which ones wait, and which is next.
 #include "rclrt/executor/detail/group_state.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_F(GroupOrder, AReservationMovesToAMoreUrgentMemberThatHadToWaitMeanwhile) {
   high_later.order = 9;
   ASSERT_TRUE(group_.enter(&low_));
   ASSERT_FALSE(group_.enter(&middle_));
-  ASSERT_EQ(group_.leave(), &middle_);  // but its lane is kept from running
+  ASSERT_EQ(group_.leave(), &middle_);  // but its lane does not run now
   ASSERT_TRUE(group_.enter(&high_));
   ASSERT_FALSE(group_.enter(&high_later));
   EXPECT_EQ(group_.leave(), &high_later);
@@ -107,7 +107,7 @@ TEST_F(GroupOrder, MembersOfAReentrantGroupAlwaysEnter) {
   EXPECT_EQ(reentrant.leave(), nullptr);
 }
 
-/// The group's rules, word for word, on a list that is sorted anew each time.
+/// The group's rules, literally, on a list that is sorted each time.
 class ReferenceGroup {
  public:
   bool enter(Instance* instance) {
@@ -160,7 +160,7 @@ class ReferenceGroup {
   }
 };
 
-/// A group and its reference, to which the same happens.
+/// A group and its reference, which get the same operations.
 class Both {
  public:
   Both(const std::vector<std::unique_ptr<TestCallback>>& callbacks, unsigned seed)
@@ -225,7 +225,7 @@ class Both {
   detail::GroupState group_{GroupType::kMutuallyExclusive};
   ReferenceGroup reference_;
   Instance* running_ = nullptr;
-  std::vector<Instance*> free_;     // in no list
+  std::vector<Instance*> free_;     // not in a list
   std::vector<Instance*> resumed_;  // in their lanes, with or without the reservation
   std::uint64_t order_ = 0;
 };

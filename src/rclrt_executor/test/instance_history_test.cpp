@@ -61,13 +61,13 @@ TEST(InstanceHistory, FullOfRunningOnesItRefusesFurtherOnes) {
 }
 
 TEST(InstanceHistory, ReadersSeeNoMixtureOfTwoInstances) {
-  InstanceHistory history(1);  // each read meets a write
+  InstanceHistory history(1);  // each read happens during a write
   std::atomic<bool> stop{false};
   std::vector<std::thread> writers;
   for (std::uint64_t thread = 0; thread < 2; ++thread) {
     writers.emplace_back([&, thread] {
       for (std::uint64_t i = thread; !stop; i += 2) {
-        // All fields follow from the id.
+        // All fields are functions of the id.
         ExecutionInterval interval = starting(i, static_cast<std::int64_t>(10 * i));
         interval.level = static_cast<int>(i % 1000);
         if (auto* const place = history.begin(interval, name())) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who keeps a lane's time, on a simulated clock: workers that need no time for anything but
-// callbacks, and sleep as LaneWatch says.
+// Which worker keeps a lane's time, on a simulated clock. Workers need time only for callbacks, and
+// sleep until the times of LaneWatch.
 #include "lane_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 using Role = LaneWatch::Role;
 constexpr std::int64_t kNever = TimerHeap::kNever;
 
-/// As Lane::pop, with as many CPUs as workers.
+/// Behaves as Lane::pop, with as many CPUs as workers.
 class SimulatedLane {
  public:
   explicit SimulatedLane(std::size_t workers) : workers_(workers) {}
@@ -40,7 +40,7 @@ class SimulatedLane {
     wake(Role::kLeader, workers_.size());
   }
   void remove_timer(std::size_t index) { heap_.remove(timers_[index].get()); }
-  /// A message, whose callback takes so long.
+  /// Pushes a message with a callback that takes `execution_ns`.
   void push(std::int64_t execution_ns) {
     ready_.push_back({nullptr, now_ns_, execution_ns});
     wake_one();
@@ -62,10 +62,11 @@ class SimulatedLane {
   }
 
   std::int64_t now_ns() const { return now_ns_; }
-  /// From when a timer's release could run: a worker is free, and so is the timer itself.
+  /// Returns the largest lateness, from the time at which a timer's release could run: a worker and
+  /// the timer's callback are free.
   std::int64_t worst_lateness_ns() const { return worst_ns_; }
   std::size_t releases() const { return releases_; }
-  /// How often one worker woke another for a release.
+  /// Returns how often one worker woke another for a release.
   std::size_t hand_overs() const { return hand_overs_; }
   std::size_t wake_ups() const { return wake_ups_; }
 
@@ -78,7 +79,7 @@ class SimulatedLane {
   struct Worker {
     bool sleeps = false;
     Role role = Role::kFollower;
-    std::int64_t until_ns = 0;  // asleep: wakes up by itself; else: its callback ends
+    std::int64_t until_ns = 0;  // asleep: its wake-up time; otherwise: the end of its callback
     const Callback* runs = nullptr;
     bool woken = true;
   };
@@ -108,7 +109,8 @@ class SimulatedLane {
     });
   }
 
-  /// Everybody who is awake, or has slept enough, looks; until nobody is left.
+  /// Lets every worker that is awake, or has slept until its time, look for work, until none is
+  /// left.
   void settle() {
     for (bool again = true; again;) {
       again = false;
@@ -177,7 +179,7 @@ class SimulatedLane {
     }
     all_busy_.emplace_back(now_ns_, first_ns);
   }
-  /// When a worker was free, from `time_ns` on.
+  /// Returns the first time from `time_ns` on at which a worker was free.
   std::int64_t all_busy_until(std::int64_t time_ns) const {
     for (const auto& [from_ns, until_ns] : all_busy_) {
       time_ns = from_ns <= time_ns ? std::max(time_ns, until_ns) : time_ns;

@@ -19,7 +19,7 @@ namespace {
 
 using detail::LevelList;
 
-/// What a list must be: a vector that is sorted anew each time.
+/// The reference for a list: a vector that is sorted each time.
 class Model {
  public:
   void insert(Instance* instance) {
@@ -72,7 +72,7 @@ TEST(LevelListTest, IsAlwaysInOrderOfLevelThenOfSequence) {
     }
     for (int step = 0; step < 100; ++step) {
       const std::size_t action = below(8);
-      if (action < 4 && !outside.empty()) {  // any sequence: some come back to their place
+      if (action < 4 && !outside.empty()) {  // any order: some return to their old place
         std::swap(outside[below(outside.size())], outside.back());
         list.insert(outside.back(), static_cast<int>(below(4)) - 2);
         model.insert(outside.back());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every executor promises about preparing, spinning, cancelling and failing.
+// The contract of every executor on preparing, spinning, cancelling and failing.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events and PiCAS: one thread that finishes what it has started. They differ in what comes next.
-// Decided by the order of events.
+// Events and PiCAS: one thread that runs callbacks to completion. They differ in the choice of the
+// next one. The order of events decides.
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -191,7 +191,8 @@ TEST(Events, HasOneWorker) {
   EXPECT_THROW(EventsExecutor{options}, std::invalid_argument);
 }
 
-/// What ran in which order, if the machine let the first timer run before the second one was due.
+/// Returns the order of execution, if the machine let the first timer run before the second one was
+/// due.
 std::optional<std::vector<std::string>> order_of_a_timer_between_two_messages() {
   EventsExecutor executor(defaults());
   EventLog log;

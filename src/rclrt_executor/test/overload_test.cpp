@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to releases while earlier ones have not run.
+// The treatment of releases while earlier ones have not run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 template <typename E>
 class OverloadPolicy : public ::testing::Test {
  protected:
-  /// A callback under `overload` that `releases` notes the release times of, and an executor that
-  /// ends after `count` of them.
+  /// Makes a callback under `overload`, the release times of which `releases` records, and an
+  /// executor that ends after `count` of them.
   void make_callback(Overload overload, std::size_t count, TestCallback::Body during = {}) {
     executor_ = make<E>(on_one_cpu());
     CallbackOptions options = named("c", 1, 10);
@@ -133,7 +133,8 @@ TYPED_TEST(OverloadPolicy, QueueRunsEachReleaseInOrder) {
   this->executor_->spin();
   const bool starts_threads = std::is_same_v<TypeParam, ThreadDispatchExecutor>;
   if (starts_threads && !this->executor_->realtime() && !this->executor_->runs_to_completion()) {
-    // Gives each instance a thread: at normal priority the kernel chooses which starts first.
+    // This executor gives each instance a thread: at normal priority the kernel chooses which
+    // starts first.
     std::sort(this->releases_.begin(), this->releases_.end());
   }
   EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 2, 3, 4}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread for each group. Decided by the order of events.
+// A thread for each group. The order of events decides.
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -53,7 +53,7 @@ TEST(PerGroup, EachGroupHasAThreadAtTheHighestPriorityOfItsCallbacks) {
     executor.add(each);
   }
   executor.prepare();
-  // Level 1 needs no priority: no thread runs at it.
+  // Level 1 needs no priority, because no thread runs at it.
   EXPECT_EQ(executor.os_priority(7), 39);
   EXPECT_EQ(executor.os_priority(3), 38);
   const Spinning spinning(executor);
@@ -126,7 +126,7 @@ TEST(PerGroup, AtOnePriorityAThreadGoesOnWhileItsQueueHasWork) {
   const auto first = std::make_shared<TestCallback>(named("first", 9), [&](const InstanceInfo&) {
     a->release_now();
     b->release_now();
-    a->release_now();  // after b, and never run after it but beside the other a
+    a->release_now();  // announced after b, but must run next to the other a
   });
   for (const auto& each : {a, b, first}) {
     executor.add(each);
@@ -134,7 +134,7 @@ TEST(PerGroup, AtOnePriorityAThreadGoesOnWhileItsQueueHasWork) {
   executor.prepare();
   first->release_now();
   executor.spin();
-  // Which thread is the first one depends on which reached its queue first.
+  // The first thread is the one that reached its queue first.
   const std::vector<std::string> order = log.events();
   ASSERT_EQ(order.size(), 3U);
   EXPECT_TRUE(order == std::vector<std::string>({"a", "a", "b"}) ||
@@ -222,7 +222,7 @@ TEST(PerGroup, ThePriorityOfAGroupGoesDownWithTheCallbackThatGoes) {
   EXPECT_EQ(executor.os_priority(*low), 39);
   executor.remove(high);
   low->release_now();
-  // Of levels 1, 5 and 9, of which the last keeps its place.
+  // There were levels 1, 5 and 9; the last one keeps its place.
   EXPECT_TRUE(eventually([&] { return seen == 37; }));
   EXPECT_EQ(executor.os_priority(*low), 37);
 }
@@ -273,7 +273,7 @@ TEST(PerGroup, ManyGroupsThatComeAndGoKeepTheirPriorities) {
         named(std::to_string(i), level),
         [&log, level](const InstanceInfo&) { log.push_back(std::to_string(level)); }));
     executor.add(members.back());
-    if (i % 3 == 2) {  // the lane of each third goes to the next one
+    if (i % 3 == 2) {  // every third lane is reused by the next group
       executor.remove(members[members.size() - 2]);
       members.erase(members.end() - 2);
     }

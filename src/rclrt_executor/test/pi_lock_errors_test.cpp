@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel refuses a lock for a while: for want of memory, or because its owner's thread ends.
+// The kernel refuses a lock for a while: it has no memory, or the owner's thread is ending.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
@@ -17,12 +17,12 @@
 
 namespace {
 
-std::atomic<int> refusals{0};  // how many of the next calls fail
+std::atomic<int> refusals{0};  // number of next calls that fail
 std::atomic<int> refusal{0};   // with this error
 
 }  // namespace
 
-/// In front of the C library's.
+/// Replaces the function of the C library.
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) noexcept {
   static const auto kReal = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
   va_list list;
@@ -69,7 +69,8 @@ TEST_P(PiLockRefused, IsGivenAwayInTheEnd) {
   PiLock lock;
   std::unique_lock held(lock);
   realtime::Thread waiter({.name = "waits"}, [&] { const std::scoped_lock own(lock); });
-  // The kernel notes that somebody waits: `unlock` then asks it to give the lock away.
+  // The kernel sets the flag for waiting threads: `unlock` then makes the system call that hands
+  // the lock over.
   EXPECT_TRUE(eventually([&] {
     return (reinterpret_cast<const std::atomic<std::uint32_t>&>(lock).load() & FUTEX_WAITERS) != 0;
   }));

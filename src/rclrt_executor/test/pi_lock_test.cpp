@@ -19,7 +19,7 @@ TEST(PiLock, OneThreadHoldsItAtATime) {
   constexpr int kThreads = 4;
   constexpr int kTimes = 50'000;
   PiLock lock;
-  int count = 0;  // no atomic: the lock guards it
+  int count = 0;  // not atomic: the lock guards it
   {
     std::vector<realtime::Thread> threads;
     for (int i = 0; i < kThreads; ++i) {
@@ -53,7 +53,8 @@ TEST(PiLock, WhoHoldsItRunsAtThePriorityOfWhoWaits) {
       const std::scoped_lock waits(lock);
       passed.store(true);
     });
-    // Without inheritance it would keep the CPU from whoever holds the lock, and so from `high`.
+    // Without inheritance it would keep the CPU from the thread that holds the lock, and so from
+    // `high`.
     realtime::Thread middle(thread("middle", 2),
                             [&] { inherited = busy_until([&] { return passed.load(); }); });
     held.unlock();
@@ -63,12 +64,12 @@ TEST(PiLock, WhoHoldsItRunsAtThePriorityOfWhoWaits) {
 
 TEST(PiLock, AChildProcessLocksUnderItsOwnNumber) {
   PiLock lock;
-  lock.lock();  // the parent's number is known
+  lock.lock();  // the parent's thread ID is stored now
   lock.unlock();
   const pid_t child = fork();
   if (child == 0) {
     lock.lock();
-    // What the kernel would see as the owner.
+    // The kernel would read this value as the owner.
     _exit(*reinterpret_cast<const pid_t*>(&lock) == getpid() ? 0 : 1);
   }
   int status = -1;

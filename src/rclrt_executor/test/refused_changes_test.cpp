@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change that cannot be made leaves the executor as it was.
+// A change that fails leaves the executor unchanged.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -56,7 +56,7 @@ TYPED_TEST(RefusedChange, LeavesTheWaitingInstancesOfAnotherExecutorAlone) {
   }
 }
 
-/// Room for so many bytes more, until the end of the scope.
+/// Limits the address space to a number of additional bytes, until the end of the scope.
 class AddressSpace {
  public:
   explicit AddressSpace(std::size_t more) {
@@ -75,7 +75,7 @@ class AddressSpace {
   rlimit before_{};
 };
 
-/// With room for one of the two threads that a new level needs.
+/// Leaves room for only one of the two threads that a new level needs.
 class WithoutThreads : public ::testing::Test {
  protected:
   void SetUp() override {

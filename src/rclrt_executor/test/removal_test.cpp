@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a removed callback may still be: running, waiting, or the last owner of what it refers to.
+// States of a removed callback: running, waiting, or the last owner of objects that it refers to.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -71,7 +71,7 @@ TYPED_TEST(Removal, ThatIsOnlyStartedWaitsForNothing) {
   EXPECT_TRUE(executor->callbacks().empty());
 }
 
-/// What a callback owns and takes with it.
+/// An object that a callback owns and that ends with it.
 struct Companion {
   explicit Companion(std::function<void()> at_its_end) : at_end(std::move(at_its_end)) {}
   ~Companion() { at_end(); }
@@ -104,7 +104,8 @@ TYPED_TEST(Removal, WhatACallbackOwnsMayUseTheExecutorWhenItEnds) {
       executor->add(std::move(timer));
     }
     ASSERT_TRUE(eventually([&] { return left.load(); }));
-    // The executor is the last owner now, and lets go when it is changed next at the latest.
+    // The executor is the last owner now, and releases the callback at its next change at the
+    // latest.
     EXPECT_TRUE(eventually([&] {
       executor->remove(every_millisecond([](const InstanceInfo&) {}));
       return companion_ended.load();
@@ -137,7 +138,7 @@ TYPED_TEST(Removal, OfSeveralThatRunLetsGoOfThemInAnyOrder) {
     GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
   }
   auto options = on_all_cpus();
-  options.realtime = Realtime::kOff;  // they run at the same time where there is only one CPU
+  options.realtime = Realtime::kOff;  // so that they overlap where there is only one CPU
   options.workers_per_level = 5;
   auto executor = make<TypeParam>(options);
   executor->prepare();
@@ -196,7 +197,7 @@ TYPED_TEST(Removal, ByTwoExecutorsAtOnceLeavesOneOwner) {
     for (int round = 0; round < 300; ++round) {
       try {
         executor.add(timer);
-      } catch (const std::logic_error&) {  // the other one has it
+      } catch (const std::logic_error&) {  // the other executor has it
         continue;
       }
       EXPECT_TRUE(executor.remove(timer));

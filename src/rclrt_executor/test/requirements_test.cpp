@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What section 3.3.2 of the thesis asks of a predictable executor, in its order and words: each
-// requirement holds for the executors with priorities and is violated by wait_set, where the same
-// things arrive.
+// The requirements of section 3.3.2 of the thesis on a predictable executor, in its order and
+// words. Each one holds for the executors with priorities, and is violated by wait_set with the
+// same arrivals.
 #include <gtest/gtest.h>
 
 #include "scenario.hpp"

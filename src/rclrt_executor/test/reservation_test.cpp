@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels under SCHED_DEADLINE. Decided by counts of events.
+// Levels under SCHED_DEADLINE. Counts of events decide.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -137,7 +137,7 @@ TYPED_TEST(Reserved, AGroupAcrossAReservationAndAnotherLevelIsRefused) {
 
 TYPED_TEST(Reserved, WhatTheCpusHaveNoRoomForEndsSpinWithAnError) {
   RCLRT_SKIP_WITHOUT_RESERVATIONS();
-  // Each is possible, all together are not.
+  // Each one is possible, but not all together.
   std::map<int, realtime::Reservation> reservations;
   for (int level = 0; level <= static_cast<int>(realtime::allowed_cpus().size()); ++level) {
     reservations[level] = reservation(90ms, 100ms);
@@ -158,7 +158,8 @@ TYPED_TEST(Reserved, WhatTheCpusHaveNoRoomForEndsSpinWithAnError) {
 
 TYPED_TEST(Reserved, ASpinRightAfterAnotherGetsItsReservationsBack) {
   RCLRT_SKIP_WITHOUT_RESERVATIONS();
-  // Nearly all there is: it fits only once the kernel has taken those of the first spin back.
+  // They need nearly the whole CPU time, so they fit only after the kernel has withdrawn those of
+  // the first spin.
   std::map<int, realtime::Reservation> reservations;
   for (int level = 0; level < static_cast<int>(realtime::allowed_cpus().size()); ++level) {
     reservations[level] = reservation(90ms, 100ms);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances on the calling thread, and timers that are set back, under every executor that is told
-// of work.
+// Instances on the calling thread, and timers that are reset, under every executor to which work is
+// announced.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -49,7 +49,7 @@ TYPED_TEST(RunHere, TheMostUrgentOfWhatIsReadyRunsFirstOnTheCallingThread) {
   high->release_now();
   while (executor->run_one_on_caller(milliseconds(0))) {
   }
-  // thread_dispatch has one queue, in order of release, if its threads are what has priorities.
+  // thread_dispatch has one queue, in order of release, if priorities belong to its threads.
   const bool by_release =
       std::is_same_v<TypeParam, ThreadDispatchExecutor> && !executor->runs_to_completion();
   EXPECT_EQ(order, by_release ? std::vector({1, 2, 3}) : std::vector({3, 2, 1}));
@@ -153,7 +153,7 @@ TEST(RunHereOfWaitSet, ItIsNotOffered) {
   EXPECT_THROW(executor->run_one_on_caller(milliseconds(0)), std::logic_error);
 }
 
-/// Its next release is where the test says.
+/// A timer, the next release of which the test sets.
 class MovableTimer : public TestTimer {
  public:
   using TestTimer::TestTimer;
@@ -196,7 +196,7 @@ TYPED_TEST(Restart, ATimerMayStopAndSetBackItselfFromItsCallback) {
   std::shared_ptr<MovableTimer> timer;
   timer = std::make_shared<MovableTimer>(
       timer_named("timer"),
-      // Released by itself once an hour: what comes sooner was set back.
+      // Released once an hour by its period: an earlier release is due to a restart.
       TimerOptions{.period_ns = 3'600'000'000'000}, [&](const InstanceInfo&) {
         if (++runs == 3) {
           executor->cancel();

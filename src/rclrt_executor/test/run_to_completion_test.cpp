@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks that nothing preempts: on request, and without real time unless asked otherwise.
-// Decided by the order of events.
+// Callbacks that are never preempted: on request, and by default without real time. The order of
+// events decides.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ template <typename E>
 class RunToCompletion : public ::testing::Test {};
 TYPED_TEST_SUITE(RunToCompletion, EventDrivenExecutors, ExecutorName);
 
-/// Callbacks of three levels, and what ran.
+/// Callbacks of three levels, and the log of their runs.
 template <typename E>
 struct ThreeLevels {
   explicit ThreeLevels(E& executor) {
@@ -95,7 +95,7 @@ TYPED_TEST(RunToCompletion, SpinSomeHasTheSameOrder) {
 
 TYPED_TEST(RunToCompletion, NothingStartsWhileTheOnlyWorkerSleepsInItsCallback) {
   for (ExecutorOptions options : ways_to_complete(on_one_cpu())) {
-    options.workers_per_level = 1;  // else spare ones take the place of one that sleeps
+    options.workers_per_level = 1;  // otherwise spare threads would replace a sleeping one
     auto executor = make<TypeParam>(options);
     std::atomic<bool> urgent_ran{false};
     bool waited = true;
@@ -192,7 +192,7 @@ TYPED_TEST(RunToCompletion, OnePerCpuRunsAtATimeByDefault) {
   const std::size_t most =
       kOverlapsWithinALevel<TypeParam> ? realtime::allowed_cpus().size() : std::size_t{1};
   auto base = kOverlapsWithinALevel<TypeParam> ? on_all_cpus() : on_one_cpu();
-  base.spare_workers = 0;  // which would take the place of those that sleep
+  base.spare_workers = 0;  // spare threads would replace sleeping ones
   for (const ExecutorOptions& options : ways_to_complete(base)) {
     auto executor = make<TypeParam>(options);
     std::atomic<std::size_t> inside{0};

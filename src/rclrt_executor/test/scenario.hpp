@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One course of events under any executor: what arrives is the same, what runs when differs.
+// One scenario under any executor: the arrivals are the same, the order of execution differs.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace rclrt::executor::test {
 
 using Order = std::vector<std::string>;
 
-/// On one CPU. Every callback notes its name when it starts.
+/// A scenario on one CPU. Every callback logs its name when it starts.
 template <typename E>
 class Scenario {
  public:
@@ -55,7 +55,7 @@ class Scenario {
     executor_->add(timer_);
   }
 
-  /// A message for it.
+  /// Adds a message for `callback`.
   void arrive(TestCallback* callback) {
     if (source_ != nullptr) {
       source_->add_message(*callback);
@@ -66,8 +66,8 @@ class Scenario {
 
   void note(const std::string& event) { events_.push_back(event); }
 
-  /// In a callback: until `other` has run, which has to preempt it for that. wait_set preempts
-  /// nobody: there only for a while.
+  /// Keeps the calling callback busy until `other` has run, which must preempt it. Under wait_set,
+  /// which never preempts, it is busy only for a while.
   void stay_busy_for(const TestCallback& other) {
     if constexpr (std::is_same_v<E, WaitSetExecutor>) {
       busy_for(1'000'000);
@@ -76,8 +76,8 @@ class Scenario {
     }
   }
 
-  /// What ran, in order. The first callback to run, more urgent than all, is `start`; the spin ends
-  /// after `callbacks` more.
+  /// Returns the names of the callbacks that ran, in order. First runs `start`, as a callback that
+  /// is more urgent than all; the spin ends after `callbacks` more.
   Order run(std::size_t callbacks, std::function<void()> start) {
     TestCallback* const first = add("start", 1000, EntityType::kWaitable, [&] { start(); });
     for (const auto& each : all_) {
@@ -85,7 +85,7 @@ class Scenario {
     }
     executor_->prepare();
     arrive(first);
-    std::thread watch([&] {  // not spin_some: it may end while a callback waits to be preempted
+    std::thread watch([&] {  // not spin_some, which may end while a callback waits to be preempted
       for (std::size_t ended = 0; ended < callbacks + 1;) {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
         ended = timer_ ? timer_->counters().completed : 0;
@@ -110,7 +110,7 @@ class Scenario {
   EventLog events_;
 };
 
-/// Client, service and subscription get a message in this order, and last a timer is released.
+/// Client, service and subscription get a message in this order; then a timer is released.
 template <typename E>
 Order order_of_types() {
   Scenario<E> scenario;
@@ -125,7 +125,7 @@ Order order_of_types() {
   });
 }
 
-/// The callback that was registered second gets its message first.
+/// Sends the first message to the callback that was registered second.
 template <typename E>
 Order order_of_registration() {
   Scenario<E> scenario;
@@ -150,7 +150,7 @@ Order order_of_instances() {
   });
 }
 
-/// Two callbacks are ready; in the first an urgent one becomes ready.
+/// Two callbacks are ready. While the first runs, an urgent one becomes ready.
 template <typename E>
 Order order_in_the_window() {
   Scenario<E> scenario;
@@ -168,7 +168,7 @@ Order order_in_the_window() {
   });
 }
 
-/// While a callback runs an urgent one becomes ready.
+/// An urgent callback becomes ready while another one runs.
 template <typename E>
 Order order_while_one_runs() {
   Scenario<E> scenario;
@@ -182,7 +182,8 @@ Order order_while_one_runs() {
   return scenario.run(2, [&] { scenario.arrive(low); });
 }
 
-/// Three become ready together, registered in another order than that of their priorities.
+/// Three callbacks become ready together. They are registered in another order than that of their
+/// priorities.
 template <typename E>
 Order order_of_priorities() {
   Scenario<E> scenario;

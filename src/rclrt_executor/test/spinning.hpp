@@ -51,7 +51,7 @@ inline auto every_millisecond(TestCallback::Body body, int level = 0,
                                      std::move(body));
 }
 
-/// Returns what `prepare` refuses the options of an executor with.
+/// Returns the message with which `prepare` refuses the options of an executor.
 inline std::string refusal(Executor& executor) {
   try {
     executor.prepare();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances that wait for threads which wait themselves are told, under every executor.
+// Stalls are reported under every executor: instances that wait for threads which wait themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Told : public StallHandler {
   std::vector<Stall> stalls_;
 };
 
-/// One thread, or one for each level, and none to spare.
+/// One thread, or one for each level, without spare threads.
 template <typename E>
 ExecutorOptions without_a_free_worker(Told& told) {
   ExecutorOptions options = on_one_cpu();
@@ -45,7 +45,7 @@ ExecutorOptions without_a_free_worker(Told& told) {
   options.workers_per_level = std::is_same_v<E, PerGroupExecutor> ? 0 : 1;
   options.spare_workers = 0;
   if (std::is_same_v<E, ThreadDispatchExecutor>) {
-    options.preemption = Preemption::kNever;  // else each instance has a thread
+    options.preemption = Preemption::kNever;  // otherwise each instance has a thread
   }
   return options;
 }
@@ -59,8 +59,8 @@ template <typename E>
 class Stalls : public ::testing::Test {};
 TYPED_TEST_SUITE(Stalls, AllAndFixedThreads, ExecutorName);
 
-/// The callback of `service` waits for `inner`, whose request is queued behind it, `wait` at a
-/// time.
+/// The callback of `service` waits for `inner`, in steps of `wait`. The request of `inner` is
+/// queued behind it.
 template <typename E>
 void expect_told(std::chrono::milliseconds wait) {
   Told told;
@@ -89,7 +89,7 @@ void expect_told(std::chrono::milliseconds wait) {
         arrive(*inner);
         const auto until = std::chrono::steady_clock::now() + wait;
         while (told.all().empty() && std::chrono::steady_clock::now() < until) {
-          std::this_thread::sleep_for(5ms);  // as who asks a future again and again
+          std::this_thread::sleep_for(5ms);  // as a thread that polls a future
         }
         if (told.all().empty()) {
           arrive(*outer);
@@ -106,7 +106,7 @@ void expect_told(std::chrono::milliseconds wait) {
   ASSERT_EQ(stalls.size(), 1U) << "once";
   EXPECT_EQ(stalls[0].cause, Stall::Cause::kWorkers);
   EXPECT_EQ(stalls[0].waiting, std::vector<std::string>{"outer"});
-  if (readiness == nullptr) {  // which is not told of what waits
+  if (readiness == nullptr) {  // wait_set, to which waiting instances are not announced
     EXPECT_NE(std::ranges::find(stalls[0].queued, "inner"), stalls[0].queued.end())
         << explanation(stalls[0]);
     EXPECT_NE(summary(stalls[0]).find(": every worker waits, "), std::string::npos)

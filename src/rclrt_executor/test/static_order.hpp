@@ -26,7 +26,7 @@ inline ExecutorOptions one_thread() {
   return options;
 }
 
-/// Reads ahead: its message is the value that `input` has when it is taken.
+/// A callback that reads ahead: its message is the value that `input` has when it is taken.
 class Reader : public TestCallback {
  public:
   Reader(CallbackOptions options, const int& input, EventLog& log)
@@ -66,7 +66,7 @@ class StaticOrder : public ::testing::Test {
     return std::make_shared<TestCallback>(
         options, [this, name](const InstanceInfo&) { log.push_back(name); });
   }
-  /// A callback that logs its name, then does something else.
+  /// Makes a callback that logs its name, then calls `action`.
   std::shared_ptr<TestCallback> acting(const std::string& name, int level,
                                        const std::function<void()>& action) {
     return std::make_shared<TestCallback>(named(name, level),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets while callbacks come and go, and sets that read ahead. Decided by the order of events.
+// Sets while callbacks are added and removed, and sets that read ahead. The order of events
+// decides.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ TEST_F(StaticOrder, AMemberThatIsRemovedByAnotherDoesNotRun) {
   EXPECT_EQ(log.events(), (Events{"first", "last"}));
   EXPECT_EQ(victim->counters().dropped, 1U);
   EXPECT_EQ(victim->counters().pending(), 0U);
-  executor.add(victim);  // and comes back, after the others of its level
+  executor.add(victim);  // it is added again, after the others of its level
   victim->release_now();
   executor.spin_some();
   EXPECT_EQ(log.events().back(), "victim");
@@ -156,7 +157,7 @@ TEST_F(StaticOrder, ItsThreadHasThePriorityBelowTheTopOne) {
   EXPECT_TRUE(executor.runs_to_completion());
 }
 
-/// Callbacks come and go, and change their levels, while sets run that were read.
+/// Callbacks are added, removed and change their levels while sets run that were read.
 TEST_F(StaticOrder, ChangesWhileSetsRunLoseNothingButDrops) {
   StaticOrderExecutor executor(one_thread(), {.logical_execution_time = true});
   std::vector<std::shared_ptr<TestCallback>> all;
@@ -341,7 +342,7 @@ TEST_F(StaticOrder, APlaceThatIsLeftFromWithinIsUsedAgain) {
   std::shared_ptr<TestCallback> own;
   const auto next = logged("next", 1);
   own = acting("own", 1, [&] {
-    executor.remove(own);  // it still runs, so that its place is not free
+    executor.remove(own);  // it still runs, so its place is not free
     executor.add(next);
   });
   executor.add(own);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets in a fixed order, and what triggers them. Decided by the order of events.
+// Sets in a fixed order, and their triggers. The order of events decides.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,7 +111,7 @@ TEST_F(StaticOrder, TriggerAllWaitsForEveryTimerAndSubscription) {
   right->release_now();
   executor.spin_some();
   EXPECT_EQ(log.events(), (Events{"service", "left", "right"}));
-  left->release_now();  // a second left alone
+  left->release_now();  // a second `left` without `right`
   left->release_now();
   right->release_now();
   executor.spin_some();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Once warm, running instances takes nothing from the heap and no lock without inheritance.
+// After the warm-up, running instances allocates nothing and takes no lock without inheritance.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -27,13 +27,14 @@ struct CountingSink : InstanceSink {
   void record(const InstanceRecord& /*record*/) noexcept RCLRT_NONBLOCKING override { ++instances; }
 };
 
-/// Called by every instance: watches each worker, from its first instance after the warm-up to its
-/// first one after the last that counts, and all that it does in between.
+/// Called by every instance. Observes all operations of each worker, from its first instance after
+/// the warm-up to its first one after the last that counts.
 class Watch {
  public:
   explicit Watch(std::size_t workers) : workers_(workers) {}
 
-  /// True once: when as many workers as must have reported. Others may before the spin ends.
+  /// Returns true once: when the required number of workers have reported. Others may report before
+  /// the spin ends.
   bool operator()() {
     thread_local std::optional<realtime::RtGuard> guard;
     thread_local bool reported = false;
@@ -67,10 +68,10 @@ class SteadyState : public ::testing::Test {};
 TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
 
 /// Timers at each level, callbacks that they release, two groups across the levels, each overload
-/// policy, a sink. One worker per level; of producer_consumer the consumers are watched, of edf the
-/// two workers that are sure to run: a third level of preemption is chance, but watched too. Under
-/// per_group the two groups have one each, static_order has one alone; of the pool of
-/// workshop any may run.
+/// policy, a sink. One worker per level. Under producer_consumer the consumers are observed. Under
+/// edf two workers always run; a third level of preemption is chance, but is observed, too. Under
+/// per_group each of the two groups has one worker, and static_order has one. Any thread of
+/// workshop's pool may run.
 TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   if (const char* const reason = realtime::RtGuard::blind()) {
     GTEST_SKIP() << reason;
@@ -100,7 +101,7 @@ TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
     const auto callback =
         std::make_shared<TestCallback>(released, [&](const InstanceInfo&) { watched(); });
     CallbackOptions ticking = timer_named("t" + std::to_string(i), level);
-    if (!std::is_same_v<TypeParam, EdfExecutor>) {  // there, nothing could preempt a member
+    if (!std::is_same_v<TypeParam, EdfExecutor>) {  // under edf no callback could preempt a member
       ticking.group = groups[i / kLevels];
     }
     executor->add(std::make_shared<TestTimer>(

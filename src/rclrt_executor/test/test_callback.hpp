@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks without a middleware: the test itself says when they are ready.
+// Callbacks without a middleware: the test makes them ready.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class TestCallback : public Callback {
     release(now, now);
   }
 
-  /// As a middleware would: from any thread, while it is attached.
+  /// Releases `count` instances as a middleware would: from any thread, while it is attached.
   void burst(std::size_t count) {
     const std::scoped_lock lock(listener_);
     for (std::size_t i = 0; i < count && listening_; ++i) {
@@ -39,7 +39,7 @@ class TestCallback : public Callback {
     }
   }
 
-  /// What the next runs report; kEmpty and kBuffered skip the body.
+  /// The outcome of the next runs; kEmpty and kBuffered skip the body.
   Outcome outcome = Outcome::kRan;
 
  protected:
@@ -65,7 +65,7 @@ class TestCallback : public Callback {
   bool listening_ = false;
 };
 
-/// What happened, in order; callbacks of different levels append to it.
+/// A log of events, in order; callbacks of different levels append to it.
 class EventLog {
  public:
   void push_back(const std::string& event) {
@@ -98,7 +98,8 @@ class TestTimer : public TimerCallback {
   TestCallback::Body body_;
 };
 
-/// Busy for as long as it takes; only preemption can let anybody else run on this CPU meanwhile.
+/// Computes until the condition holds. Meanwhile other threads can run on this CPU only by
+/// preemption.
 template <typename Condition>
 bool busy_until(Condition condition) {
   const std::int64_t limit = realtime::monotonic_now_ns() + 20'000'000'000;
@@ -116,8 +117,8 @@ inline void busy_for(std::int64_t duration_ns) {
   });
 }
 
-/// Longer for lower levels, and so far apart that the releases of a test do not count: who orders
-/// by deadline orders as the others do by level. Never missed.
+/// Returns a deadline that is longer for lower levels. The deadlines are so far apart that the
+/// release times of a test do not matter: an order by deadline is the order by level. Never missed.
 inline std::int64_t deadline_of(int level) { return (1'000 - level) * 3'600'000'000'000; }
 
 inline CallbackOptions named(std::string name, int level = 0, std::size_t credits = 10,
@@ -136,7 +137,8 @@ inline CallbackOptions timer_named(std::string name, int level = 0, std::size_t 
 }
 
 /// One CPU, so that order of priority is order of execution. Each level has threads of its own with
-/// and without permission for real time, so that sanitizers, which never have it, see them, too.
+/// and without permission for real time, so that runs with sanitizers, which never have the
+/// permission, use them, too.
 inline ExecutorOptions on_one_cpu(InstanceSink* sink = nullptr) {
   ExecutorOptions options;
   options.preemption = Preemption::kAlways;

@@ -27,14 +27,14 @@ class Heap : public ::testing::Test {
     heap_.add(all_.back().get());
     return all_.back().get();
   }
-  /// Takes one release, which is nobody's in the end.
+  /// Takes one release and discards it.
   std::int64_t expire(std::int64_t now_ns) {
     Instance* const instance = heap_.expire_first(now_ns);
     const std::int64_t release_ns = instance->release_ns;
     state_of(*instance->callback).discard(instance);
     return release_ns;
   }
-  /// By looking at each.
+  /// Returns the earliest release by a search of all timers.
   std::int64_t earliest() const {
     std::int64_t least = TimerHeap::kNever;
     for (const auto& timer : all_) {
@@ -85,7 +85,8 @@ TEST_F(Heap, ReleasesComeInOrderWhateverIsAddedRemovedAndSettled) {
 }
 
 TEST_F(Heap, ATimerThatMayWaitForItselfNeedsNobodyElse) {
-  // One that skips, too, if only the oldest release has a credit: at whatever time they are taken.
+  // The same holds for a timer that skips, if only the oldest release has a credit, at whatever
+  // time the releases are taken.
   for (const OverrunPolicy overrun : {OverrunPolicy::kCatchUp, OverrunPolicy::kSkip}) {
     const TestTimer* const alone = add(10, 10, overrun);
     EXPECT_EQ(heap_.following_ns(), TimerHeap::kNever);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// More levels than SCHED_FIFO has priorities, where no level becomes a kernel priority: without
-// real time, under kinds that give all threads one priority, and below the best-effort level.
+// More levels than SCHED_FIFO has priorities, in cases where levels need no kernel priority:
+// without real time, under executors that give all threads one priority, and below the best-effort
+// level.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else rclcpp's executors do: late timers, several threads, arbitrary order. Its peculiarities
-// are in wait_set_peculiarities_test.cpp.
+// Further behaviour of rclcpp's executors: late timers, several threads, arbitrary order. The
+// peculiarities are in wait_set_peculiarities_test.cpp.
 #include "rclrt/executor/wait_set_executor.hpp"
 
 #include <gtest/gtest.h>
@@ -224,7 +224,7 @@ TEST_F(WaitSet, AnArbitraryOrderIsTheSameAtEachPollingPointAndForEachSeed) {
   EXPECT_TRUE(std::equal(once.begin(), once.begin() + 8, once.begin() + 8));
   make({.order = WaitSetOrder::kArbitrary, .seed = 1});
   EXPECT_EQ(two_sets(), once);
-  EXPECT_FALSE(std::is_sorted(once.begin(), once.begin() + 8));  // not that of registration
+  EXPECT_FALSE(std::is_sorted(once.begin(), once.begin() + 8));  // not the order of registration
   make({.order = WaitSetOrder::kArbitrary, .seed = 2});
   EXPECT_NE(two_sets(), once);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The five peculiarities of rclcpp's scheduling that section 2.3 of the thesis lists, after Casini
-// et al. (ECRTS 2019), in its order and words. Each is shown on wait_set and is absent from
-// preemptive, where the same things arrive.
+// et al. (ECRTS 2019), in its order and words. Each is shown on wait_set, and is absent from
+// preemptive with the same arrivals.
 #include <gtest/gtest.h>
 
 #include "scenario.hpp"

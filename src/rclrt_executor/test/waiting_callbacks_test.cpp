@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// With its defaults, with and without permission for real time.
+/// Returns the default options, with and without permission for real time.
 std::vector<ExecutorOptions> defaults(std::size_t cpus) {
   ExecutorOptions permitted;
   permitted.name = "test";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The priority of a worker between its level, which others move, and ceilings, which it takes.
+// The priority of a worker: that of its level, which other threads change, and the ceilings that it
+// takes.
 #include "worker_priority.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 namespace rclrt::executor {
 namespace {
 
-/// A SCHED_FIFO thread that does one thing after the other, each when it is told to.
+/// A SCHED_FIFO thread that does one step after the other, each on request.
 class Steps {
  public:
   explicit Steps(WorkerPriority& priority, int own)
@@ -26,7 +27,7 @@ class Steps {
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
 
-  /// Does it there, and returns the priority that the kernel has for the thread then.
+  /// Runs `step` on the thread, and returns the thread's kernel priority after it.
   int take(std::function<void(WorkerPriority&)> step) {
     step_ = std::move(step);
     go_.post();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool whose idle threads are the most urgent. Decided by the order of events.
+// A pool in which idle threads are the most urgent. The order of events decides.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,7 +22,8 @@ using Events = std::vector<std::string>;
 
 int own_priority() { return realtime::read_scheduling(0)->priority; }
 
-/// Callbacks a, b and c become ready while another one has the CPU; returns who has run when.
+/// Makes callbacks a, b and c ready while another one has the CPU. Returns the order in which they
+/// ran.
 Events order_of_three(WorkshopExecutor& executor, const std::array<int, 3>& levels) {
   EventLog log;
   std::vector<std::shared_ptr<TestCallback>> all;
@@ -108,8 +109,8 @@ TEST(Workshop, OneOfTheSamePriorityThatBecomesReadyDoesNotPreempt) {
   EXPECT_EQ(log.events(), (Events{"first ends", "second"}));
 }
 
-/// Less urgent callbacks have all threads but `threads` - 2 when the urgent one becomes ready:
-/// whether it has run before one of them has ended.
+/// Two less urgent callbacks have all but `threads` - 2 of the threads when the urgent one becomes
+/// ready. Returns whether it has run before one of them has ended.
 bool runs_at_once(std::size_t threads) {
   WorkshopExecutor executor(on_one_cpu(), {.threads = threads});
   std::atomic<bool> ran{false};
