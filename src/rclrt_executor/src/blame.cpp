@@ -217,8 +217,7 @@ class Sweep {
   const std::size_t cpus_;
   const BlameScratch& scratch_;
   Blame result_;
-  std::size_t active_ =
-      0;  // number of elements of scratch_.active, which has the most urgent first
+  std::size_t active_ = 0;   // size of scratch_.active, most urgent first
   std::size_t started_ = 0;  // own stages that have started
   std::int64_t now_ns_ = INT64_MIN;
   std::int64_t running_ns_ = 0;

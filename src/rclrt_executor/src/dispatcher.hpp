@@ -30,12 +30,11 @@ struct DispatcherContext {
 
 /// The properties of a dispatcher.
 struct DispatcherTraits {
-  bool maps_levels = true;  ///< each level has a SCHED_FIFO priority of its own
-  bool keeps_level_threads =
-      false;                     ///< levels have permanent threads, with a scheduling of their own
-  bool levels_by_group = false;  ///< the level at which a callback runs depends on its group
-  bool reads_ahead = false;      ///< takes the input of several instances before the first one runs
-  bool polls = false;            ///< polls for work; otherwise entities announce it
+  bool maps_levels = true;           ///< each level has a SCHED_FIFO priority of its own
+  bool keeps_level_threads = false;  ///< levels have permanent threads, scheduled in their own way
+  bool levels_by_group = false;      ///< the level at which a callback runs depends on its group
+  bool reads_ahead = false;  ///< takes the input of several instances before the first one runs
+  bool polls = false;        ///< polls for work; otherwise entities announce it
   std::size_t max_threads = SIZE_MAX;  ///< maximal number of instances that run at the same time
 };
 

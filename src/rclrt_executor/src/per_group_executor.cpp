@@ -27,8 +27,7 @@ struct GroupLane {
   GroupLane(std::uint32_t number, realtime::EventCount& outside)
       : slot(number), lane(Lane::Use::kRun, outside) {}
 
-  const Group* group =
-      nullptr;  // only compared: the group may be destroyed, and another one may have its address
+  const Group* group = nullptr;  // compared only: the address may be reused after its end
   std::optional<int> level;  // the highest in the group; none: the group has no callback any more
   const std::uint32_t slot;
   Lane lane;

@@ -110,8 +110,7 @@ std::int64_t StallWatch::look(const Dispatcher& dispatcher, std::int64_t now_ns)
 }
 
 std::int64_t StallWatch::period_ns() const noexcept {
-  constexpr std::chrono::milliseconds kLongest =
-      std::chrono::hours(365 * 24);  // ten of them fit into nanoseconds
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(365 * 24);  // ten of them fit
   const std::int64_t stated_ns =
       std::chrono::nanoseconds(std::min(options_.stall_period, kLongest)).count();
   return stated_ns > 0 ? stated_ns : kDefaultPeriod_ns;

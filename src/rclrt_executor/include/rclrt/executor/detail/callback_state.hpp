@@ -78,9 +78,8 @@ struct RCLRT_EXECUTOR_EXPORT CallbackState {
   // The executor's set that has the callback. The set that changes it from nullptr to itself (see
   // CallbackSet::claim) has the callback until it stores nullptr again, which is its last access.
   std::atomic<const CallbackSet*> owner = nullptr;
-  std::atomic<ReadySink*> lane =
-      nullptr;  // where an instance goes next, and after it has waited for its group
-  std::atomic<int> os_priority = 0;  // the current SCHED_FIFO priority of the level
+  std::atomic<ReadySink*> lane = nullptr;  // where it goes next, and after waiting for its group
+  std::atomic<int> os_priority = 0;        // the current SCHED_FIFO priority of the level
   // The relative deadline by which instances are ordered; INT64_MAX where instances are not ordered
   // by deadline. Relaxed: no data is published by it.
   std::atomic<std::int64_t> ordering_deadline_ns = INT64_MAX;
