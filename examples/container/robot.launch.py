@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A talker and two listeners in one process, whose threads all have a stated priority.
+"""A talker and two listeners in one process. All threads of the process have a stated priority.
 
-What differs from a launch file with rclcpp_components' container: package, executable, parameters,
-and the extra arguments of one node.
+Compared with a launch file for rclcpp_components' container, only the package, the executable, the
+parameters, and the extra arguments of one node differ.
 """
 
 from pathlib import Path

@@ -4,7 +4,7 @@
 ros2 launch examples/nav2/nav2.launch.py                   rclrt's container
 ros2 launch examples/nav2/nav2.launch.py container:=stock  rclcpp_components' container
 
-What differs is the container's package, executable and parameters, below.
+Only the container's package, executable and parameters differ, below.
 """
 
 from pathlib import Path
@@ -38,7 +38,7 @@ CONTAINERS: dict[str, dict[str, Any]] = {
     "stock": {
         "package": "rclcpp_components",
         "executable": "component_container_isolated",
-        "parameters": [PARAMETERS],  # which nodes read that the servers make: the costmaps
+        "parameters": [PARAMETERS],  # read by the nodes that the servers make: the costmaps
     },
 }
 
