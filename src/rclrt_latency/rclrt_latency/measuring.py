@@ -18,8 +18,8 @@ from rclrt_py.processes.stop_signals import StopSignals
 def measure(command: Sequence[str], stop: StopSignals) -> tuple[int, str]:
     """The exit code, and the document that the program wrote.
 
-    A request to stop is passed on; what was measured until then is in the document. Throws BadInput
-    or RunFailed if there is none; the program has then said why.
+    A request to stop is passed on; the document has the measurements until then. Throws BadInput
+    or RunFailed if there is no document; the program has then reported the cause.
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         try:

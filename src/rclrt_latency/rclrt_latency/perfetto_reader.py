@@ -2,7 +2,7 @@
 """Reads the protobuf of a Perfetto trace: packets, and the fields within them.
 
 Field numbers are those of https://perfetto.dev/docs/reference/trace-packet-proto. The file is not
-trusted: whatever is wrong with it raises DamagedTrace with the place.
+trusted: each fault raises DamagedTrace with the place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LARGEST = 1 << 30
 
 
 class DamagedTrace(Exception):
-    """What is wrong, and at which byte."""
+    """A damaged trace: the message has the fault and its byte."""
 
     def __init__(self, place: int, what: str) -> None:
         super().__init__(f"byte {place}: {what}")
@@ -26,8 +26,8 @@ class DamagedTrace(Exception):
 
 @dataclass
 class Message:
-    """The fields of one message. Of a field that stands twice, the last one counts, as in
-    protobuf; `repeated` has all."""
+    """The fields of one message. If a field occurs twice, the last one counts, as in protobuf;
+    `repeated` has all."""
 
     place: int
     numbers: dict[int, int] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Reader:
         raise self._damaged(place, "a number has more than 10 bytes")
 
     def _decompressed(self, begin: int, end: int) -> Reader:
-        """A reader whose errors name the place of the compressed packets."""
+        """A reader that reports errors at the place of the compressed packets."""
         expander = zlib.decompressobj()
         try:
             data = expander.decompress(self._data[begin:end], LARGEST)
@@ -136,7 +136,7 @@ class Reader:
 
 
 class _Expanded(Reader):
-    """What was compressed: its places are those of no file."""
+    """The expanded bytes of compressed packets: their places are not places in the file."""
 
     def __init__(self, data: bytes, place: int) -> None:
         super().__init__(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, as lines of at most 120 columns."""
+"""The measurements as lines of at most 120 columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = Columns(10, *(width for _, _, width in HEADS))
 
 
 def lines(wake_ups: WakeUps, paint: Paint) -> Iterator[str]:
-    """The table, and what one must know to read it."""
+    """The table, and notes on how to read it."""
     yield paint.bold(f"{wake_ups.title()}; times in µs")
     yield paint.dim(COLUMNS.line("", *(text for text, _, _ in HEADS)))
     yield paint.dim(COLUMNS.line("policy", *(text for _, text, _ in HEADS)))
@@ -44,7 +44,7 @@ def lines(wake_ups: WakeUps, paint: Paint) -> Iterator[str]:
 
 
 def _row(series: Series, thread: Thread, told: bool) -> str:
-    """`told`: it is known when the machine stood still."""
+    """The line of a thread; its stall columns are "-" if the stalls are not known."""
     overall, undisturbed = thread.overall, thread.undisturbed if told else None
     cells = [
         "any" if thread.cpu is None else str(thread.cpu),

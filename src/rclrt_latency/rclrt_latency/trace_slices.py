@@ -13,7 +13,7 @@ from rclrt_py.errors import BadInput
 from rclrt_latency.perfetto_reader import BYTES, PACKET, DamagedTrace, Message, Reader
 
 CLEARED = 1
-"""A flag of a sequence: what was interned before no longer holds."""
+"""A flag of a sequence: earlier interned data is no longer valid."""
 BEGIN, END = 1, 2
 LEGACY = {ord("B"): BEGIN, ord("E"): END}
 COMPLETE = ord("X")
@@ -31,7 +31,7 @@ class Slices:
     file: Path
     durations: dict[tuple[str, str], list[int]]
     unfinished: int
-    """Slices that have no end: the trace stopped before."""
+    """Slices without an end: the trace stopped before it."""
 
 
 def read_slices(path: Path) -> Slices:
@@ -67,13 +67,13 @@ def _other_kind(data: bytes) -> str:
 
 @dataclass
 class _Sequence:
-    """What the packets of one writer refer to."""
+    """The state that the packets of one writer refer to."""
 
     names: dict[int, str] = field(default_factory=dict)
     track: int = 0
     clock: int = 0
     times: dict[int, int] = field(default_factory=dict)
-    """Of the sequence's own clocks: where an incremental one is."""
+    """The present time of each incremental clock of the sequence."""
     units: dict[int, int] = field(default_factory=dict)
 
 
@@ -167,7 +167,7 @@ class _Collector:
 
 
 def _time_of(packet: Message, event: Message, sequence: _Sequence) -> int | None:
-    """In nanoseconds of the event's clock; differences within a track are what counts."""
+    """In nanoseconds of the event's clock; only differences within a track have a meaning."""
     stamp = packet.numbers.get(_TIMESTAMP)
     if stamp is None:
         microseconds = event.numbers.get(16)
@@ -183,7 +183,7 @@ def _time_of(packet: Message, event: Message, sequence: _Sequence) -> int | None
 
 
 def _read_clocks(reader: Reader, part: tuple[int, int], sequence: _Sequence) -> None:
-    """Keeps what is said of the sequence's own clocks."""
+    """Stores the definitions of the sequence's own clocks."""
     for clock in _messages(reader, part, 1):
         number = clock.numbers.get(1, 0)
         if number >= FIRST_OWN_CLOCK:

@@ -128,7 +128,7 @@ class WakeUps:
     smis: int | None
     """Interrupts of the firmware; None: they cannot be read."""
     watched: float | None
-    """With spin: the part of the time in which the CPU was watched, where it was least."""
+    """With spin: the watched part of the time, of the CPU with the smallest part."""
     interrupted: bool
     broken: Broken | None
     series: tuple[Series, ...]

@@ -28,7 +28,7 @@ void end_with(pid_t parent) {
   }
 }
 
-/// Never returns, and calls nothing that a child of fork() may not.
+/// Never returns, and calls only functions that are allowed in a child of fork().
 [[noreturn]] void burn(int cpu, pid_t parent) {
   end_with(parent);
   cpu_set_t set;

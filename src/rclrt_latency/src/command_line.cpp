@@ -136,7 +136,7 @@ StallMethod method(std::string_view option, std::string_view text) {
   return *found;
 }
 
-/// Sets what `option` states; returns false when it is no option with a value.
+/// Sets the value that `option` states. Returns false if it is not an option with a value.
 bool set(Settings& to, std::string_view option, const std::string& text) {
   const std::pair<std::string_view, std::function<void()>> options[] = {
       {"--policy", [&] { to.policies = policies(option, text); }},

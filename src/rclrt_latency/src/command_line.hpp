@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user asked rclrt_latency for.
+// The command line of rclrt_latency.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +9,7 @@
 
 namespace rclrt::latency {
 
-/// Says what is wrong with the command line and what was expected.
+/// A wrong command line: the message has the fault and what was expected.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

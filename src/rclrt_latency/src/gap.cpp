@@ -10,7 +10,7 @@ namespace {
 
 using recorder::HostStall;
 
-/// When a CPU stood still in silence, by its number.
+/// The silent times of each CPU, by its number.
 using Silence = std::map<int, recorder::StallTimeline>;
 
 Silence silence_of(std::span<const Gap> gaps) {

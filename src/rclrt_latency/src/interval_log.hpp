@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An HdrHistogram log with what each thread recorded in each second.
+// An HdrHistogram log of the records of each thread in each second.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@
 
 namespace rclrt::latency {
 
-/// Writes beside the file, which appears with commit(). Every function throws std::runtime_error
-/// when that fails, the constructor std::invalid_argument.
+/// Writes beside the file, which appears with commit(). Every function throws std::runtime_error if
+/// that fails, the constructor std::invalid_argument.
 class IntervalLog {
  public:
   explicit IntervalLog(std::filesystem::path path);
   IntervalLog(const IntervalLog&) = delete;
   IntervalLog& operator=(const IntervalLog&) = delete;
 
-  /// Begins anew: the histograms are of new threads.
+  /// Begins a new round: the histograms are of new threads.
   void begin_round();
 
-  /// Writes what thread number `thread` of the series recorded since the last call.
+  /// Writes the records of thread number `thread` of the series since the last call.
   void write(std::size_t thread, const Series& series, const realtime::Histogram& histogram);
 
   void commit();
@@ -40,7 +40,7 @@ class IntervalLog {
 
   void flush();
 
-  std::optional<realtime::ReplacingFile> file_;  // removes what was not committed
+  std::optional<realtime::ReplacingFile> file_;  // removes the file if it was not committed
   std::ostringstream lines_;                     // of the writer, until they are in the file
   std::optional<realtime::HistogramLogWriter> writer_;
   std::int64_t round_ns_ = 0;

@@ -26,7 +26,7 @@ void LateSamples::raise_floor() {
   std::ranges::transform(samples_, std::back_inserter(late), &Sample::late_ns);
   const auto middle = late.begin() + static_cast<std::ptrdiff_t>(late.size() / 2);
   std::nth_element(late.begin(), middle, late.end());
-  floor_ns_ = *middle + 1;  // so that at least half of them go, however many are equal
+  floor_ns_ = *middle + 1;  // so that at least half of them go, even if many are equal
   std::erase_if(samples_, [this](const Sample& sample) { return sample.late_ns < floor_ns_; });
 }
 

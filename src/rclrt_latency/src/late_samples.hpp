@@ -11,25 +11,25 @@
 
 namespace rclrt::latency {
 
-/// A thread that should have woken at `due_ns` and did `late_ns` later.
+/// A thread that should have woken at `due_ns` and woke `late_ns` later.
 struct Sample {
   std::int64_t due_ns = 0;
   std::int64_t late_ns = 0;
 };
 
 /// The latest samples in bounded memory: all of them until there are too many, then those above a
-/// floor that rises.
+/// rising floor.
 class LateSamples {
  public:
-  /// Keeps at most `capacity`, two or more.
+  /// Makes a buffer of at most `capacity` samples, two or more.
   explicit LateSamples(std::size_t capacity = 200'000);
 
   void add(const Sample& sample);
 
-  /// Returns the samples that were delayed while one of the stalls lasted.
+  /// Returns the samples with a delay that overlaps one of the stalls.
   std::vector<Sample> disturbed(const recorder::StallTimeline& stalls) const;
 
-  /// Returns the lateness below which no sample is kept: they count as undisturbed.
+  /// Returns the lateness below which no sample is kept: such samples count as undisturbed.
   std::int64_t floor_ns() const { return floor_ns_; }
   std::span<const Sample> samples() const { return samples_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line on a terminal that says how far a measurement is.
+// The line on a terminal that shows the progress of a measurement.
 #pragma once
 
 #include <memory>

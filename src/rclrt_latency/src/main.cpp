@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rclrt_latency: %s\n", error.what());
     return kBadInput;
   } catch (const std::invalid_argument& error) {
-    // Something that this machine does not have, such as a CPU.
+    // Something is missing on this machine, such as a CPU.
     std::fprintf(stderr, "rclrt_latency: %s\n", error.what());
     return kBadInput;
   } catch (const std::exception& error) {

@@ -97,7 +97,7 @@ class Round {
     result_.interrupted = interrupt.stop_requested();
   }
 
-  /// Adds what the round came to, the stalls included.
+  /// Adds the results of the round, including the stalls.
   void account() {
     const StallFindings findings = watch_.finish();
     result_.stalls_valid = result_.stalls_valid && findings.valid;

@@ -32,13 +32,13 @@ struct ThreadSeries {
   realtime::Histogram all{};
   realtime::Histogram disturbed{};  ///< those of `all` that overlap a stall
   std::uint64_t missed = 0;         ///< wake-ups left out because the thread woke after them
-  std::uint64_t dropped = 0;        ///< samples of which it is not known whether a stall hit them
+  std::uint64_t dropped = 0;        ///< samples that a stall may have delayed; it is not known
   std::int64_t floor_ns = 0;        ///< samples less late than this count as undisturbed
   StallCount stalls;
   StallCount undecided;
 };
 
-/// What one policy came to.
+/// The results of one policy.
 struct Series {
   realtime::Scheduling scheduling;  ///< without CPUs
   std::vector<ThreadSeries> threads;
@@ -58,7 +58,8 @@ struct Result {
   std::vector<int> cpus;
   std::vector<Series> series;
   std::vector<std::string> notes;  ///< what the machine did not permit
-  /// For how long the probe was ready and the kernel gave it no CPU. No stalls of the machine.
+  /// The time in which the probe was ready and the kernel gave it no CPU. These are no stalls of
+  /// the machine.
   StallCount held_back;
   bool stalls_valid = true;
   std::string stalls_reason;
@@ -75,8 +76,9 @@ class NotPermitted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Measures until all is done, the threshold is broken, or `interrupt` is raised. Throws
-/// NotPermitted; std::invalid_argument for a CPU that the process may not use; std::runtime_error.
+/// Measures until the end of all rounds, a wake-up above the threshold, or a raised `interrupt`.
+/// Throws NotPermitted; std::invalid_argument for a CPU that the process may not use;
+/// std::runtime_error.
 Result measure(const Settings& settings, const realtime::StopFlag& interrupt);
 
 }  // namespace rclrt::latency

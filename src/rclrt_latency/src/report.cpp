@@ -30,7 +30,7 @@ Json times(const Histogram& histogram) {
           {"max", us(histogram.max())}};
 }
 
-/// Pairs of whole microseconds, rounded down, and the number of samples.
+/// Returns pairs of whole microseconds, rounded down, and the number of samples.
 Json bins(const Histogram& histogram) {
   std::map<std::int64_t, std::uint64_t> counts;
   for (std::size_t i = 0; i < histogram.buckets().size(); ++i) {
@@ -125,7 +125,7 @@ std::string to_json(const Settings& settings, const Result& result) {
       {"break_above_us", settings.break_above ? Json(us(*settings.break_above)) : Json(nullptr)},
       {"broken", broken_json(result.broken)},
       {"series", std::move(series)}};
-  // A name that is no UTF-8 must not end the program.
+  // A name that is not UTF-8 must not end the program.
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be measured.
+// The settings of a measurement.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace rclrt::latency {
 
-/// How to measure. As it stands: as `cyclictest -m -S -p80 -i1000` does, for ten seconds.
+/// How to measure. The defaults are those of `cyclictest -m -S -p80 -i1000`, for ten seconds.
 struct Settings {
   std::vector<realtime::Policy> policies{realtime::Policy::kFifo};  ///< in turn, in each round
   int priority = 80;                                                ///< of FIFO and RR

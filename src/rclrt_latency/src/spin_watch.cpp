@@ -16,7 +16,7 @@ namespace rclrt::latency {
 
 namespace {
 
-/// Reads how long the calling thread was ready without a CPU; 0 where the kernel does not count it.
+/// Reads how long the calling thread was ready without a CPU; 0 if the kernel does not count it.
 class RunDelay {
  public:
   RunDelay() : file_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
@@ -42,10 +42,10 @@ class RunDelay {
   int file_;
 };
 
-/// No switch to another thread and back is shorter.
+/// Every switch to another thread and back takes longer.
 constexpr std::int64_t kSwitchNs = 1'500;
 
-/// Reads the clocks, the wall clock last: what comes between them counts to this reading.
+/// Reads the clocks, the wall clock last: time between them counts to this reading.
 Reading read_clocks(std::int64_t run_delay_ns) noexcept {
   const std::int64_t cpu_ns = realtime::thread_cpu_now_ns();
   return {realtime::monotonic_now_ns(), cpu_ns, run_delay_ns};
@@ -82,10 +82,10 @@ void SpinWatch::run() noexcept {
   while (!stopping_.load(std::memory_order_relaxed)) {  // orders nothing else
     Reading now = read_clocks(run_delay_ns);
     if (now.wall_ns - last.wall_ns >= kSwitchNs) {
-      // Also where the gap is short, so that its run delay does not count for a later one.
+      // Also after a short gap, so that its run delay does not count for a later one.
       run_delay_ns = delay.read_ns();
       now.run_delay_ns = run_delay_ns;
-      // Again: the gap may lie between the two clocks of this reading.
+      // Once more: the gap may lie between the two clocks of this reading.
       now.cpu_ns = realtime::thread_cpu_now_ns();
       const Gap gap = divide(cpu_, last, now);
       if (gap.unexplained_by_threads_ns() >= threshold_ns_) {
@@ -94,7 +94,7 @@ void SpinWatch::run() noexcept {
       now = read_clocks(run_delay_ns);
     }
     last = now;
-    readings_.fetch_add(1, std::memory_order_relaxed);  // a count of its own
+    readings_.fetch_add(1, std::memory_order_relaxed);  // an independent count
   }
   const std::int64_t whole_ns = std::max<std::int64_t>(1, last.wall_ns - first.wall_ns);
   watched_ = static_cast<double>(last.cpu_ns - first.cpu_ns) / static_cast<double>(whole_ns);

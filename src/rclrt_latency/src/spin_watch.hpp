@@ -13,12 +13,12 @@
 
 namespace rclrt::latency {
 
-/// A thread under SCHED_IDLE that reads the clocks whenever nothing else wants its CPU, which
-/// therefore never idles. Not movable; one owner starts and stops it.
+/// A thread under SCHED_IDLE that reads the clocks while no other thread uses its CPU, so the CPU
+/// never idles. Not movable; one owner starts and stops it.
 class SpinWatch {
  public:
-  /// Watches `cpu` for gaps of at least `threshold_ns` that no other thread explains, of which it
-  /// keeps `capacity`.
+  /// Watches `cpu` for gaps of at least `threshold_ns` that no other thread explains. Keeps
+  /// `capacity` of them.
   SpinWatch(int cpu, std::int64_t threshold_ns, std::size_t capacity);
   ~SpinWatch();
   SpinWatch(const SpinWatch&) = delete;
@@ -32,8 +32,8 @@ class SpinWatch {
   std::span<const Gap> gaps() const { return {gaps_.data(), size_}; }
   std::uint64_t lost() const { return lost_; }
 
-  /// Returns for which part of its time the thread had the CPU, from 0 to 1: it sees no stall in
-  /// the rest. Call it after stop().
+  /// Returns the part of its time in which the thread had the CPU, from 0 to 1: it detects no stall
+  /// in the rest. Call it after stop().
   double watched() const { return watched_; }
 
   /// Returns the number of readings so far. Thread-safe.

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kCapacity = 65'536;  // stalls per CPU
 
-/// No multiple of a usual interval, so that the probe's phase moves over that of the measured
-/// threads instead of staying beside it.
+/// Not a multiple of a usual interval, so that the probe's phase moves over the phase of the
+/// measured threads and does not stay beside it.
 constexpr std::chrono::microseconds kProbePeriod{770};
 
 }  // namespace

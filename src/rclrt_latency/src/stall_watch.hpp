@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for stalls of the machine beside a measurement, by one of two methods.
+// Detects stalls of the machine during a measurement, by one of two methods.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace rclrt::latency {
 
-/// How stalls of the machine are looked for.
+/// The method by which stalls of the machine are detected.
 enum class StallMethod {
   kNone,
   kProbe,  ///< a thread above the measured one that wakes now and then (recorder::HostProbe)
@@ -25,14 +25,14 @@ enum class StallMethod {
 /// Returns "none", "probe" or "spin".
 const char* to_string(StallMethod method) noexcept;
 
-/// What was found.
+/// The stalls that a watch has found.
 struct StallFindings {
-  bool valid = true;   ///< whether the stalls tell anything
+  bool valid = true;   ///< whether the stalls have a meaning
   std::string reason;  ///< why not; otherwise empty
   std::vector<recorder::HostStall> stalls;
   std::vector<Gap> undecided;  ///< kSpin: an interrupt's or the hardware's
   std::uint64_t lost = 0;      ///< stalls beyond the capacity
-  /// kSpin: the part of the time in which the CPU was watched, of the one that was least.
+  /// kSpin: the watched part of the time, of the CPU with the smallest part.
   std::optional<double> watched{};
 };
 

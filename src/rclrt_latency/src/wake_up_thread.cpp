@@ -44,7 +44,7 @@ void WakeUpThread::run(const realtime::StopFlag& stop) noexcept {
   }
   const std::int64_t start_ns = realtime::monotonic_now_ns();
   std::int64_t due_ns = options_.first_ns;
-  if (start_ns >= due_ns) {  // how late the thread was started is not how late it wakes
+  if (start_ns >= due_ns) {  // a late start of the thread is not a late wake-up
     due_ns = recorder::next_wake_ns(due_ns, start_ns, options_.interval_ns);
   }
   for (std::uint64_t loop = 0; options_.loops == 0 || loop < options_.loops; ++loop) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that sleeps until an absolute time, again and again, and records how late it wakes.
+// A thread that repeatedly sleeps until an absolute time and records how late it wakes.
 #pragma once
 
 #include <atomic>
@@ -17,18 +17,18 @@
 
 namespace rclrt::latency {
 
-/// Where a thread's wake-ups are traced, and what makes it ask for a dump.
+/// Where a thread's wake-ups are traced, and when it requests a dump.
 struct BreakPoint {
   std::int64_t above_ns = 0;
   realtime::Tracer& tracer;
   realtime::FlightRecorder& recorder;
 };
 
-/// What a thread does.
+/// Options of a thread.
 struct WakeUpOptions {
   std::string name;
   realtime::Scheduling scheduling;
-  std::int64_t first_ns = 0;  ///< when it is to wake first
+  std::int64_t first_ns = 0;  ///< time of the first wake-up
   std::int64_t interval_ns = 0;
   std::uint64_t loops = 0;  ///< 0: until it is stopped
 };
@@ -36,8 +36,8 @@ struct WakeUpOptions {
 /// Measures from construction to stop(). Not movable; one owner.
 class WakeUpThread {
  public:
-  /// Starts it. Throws std::system_error with cause and fix. `stop_all` is raised by a sample above
-  /// the break point; both must outlive this object.
+  /// Starts the thread. Throws std::system_error with cause and fix. A sample above the break point
+  /// raises `stop_all`; both must outlive this object.
   WakeUpThread(WakeUpOptions options, realtime::StopFlag& stop_all, const BreakPoint* break_point);
 
   /// Ends the thread within about one interval. May be called again.
@@ -46,14 +46,14 @@ class WakeUpThread {
   /// Returns whether it has made all its loops or was stopped. Thread-safe.
   bool finished() const noexcept { return finished_.load(); }
 
-  /// Returns what was recorded so far. Thread-safe.
+  /// Returns the records so far. Thread-safe.
   const realtime::Histogram& histogram() const noexcept { return histogram_; }
 
   /// Takes a sample that was not taken yet. One thread.
   bool try_take(Sample& sample) noexcept { return samples_.try_pop(sample); }
-  /// Returns the samples that were not taken in time. Thread-safe.
+  /// Returns the number of samples that were not taken in time. Thread-safe.
   std::uint64_t dropped() const noexcept { return dropped_.load(); }
-  /// Returns the wake-ups left out because the thread woke after them. Thread-safe.
+  /// Returns the number of wake-ups left out because the thread woke after them. Thread-safe.
   std::uint64_t missed() const noexcept { return missed_.load(); }
   std::int64_t last_ns() const noexcept { return last_ns_.load(); }
 
@@ -72,7 +72,7 @@ class WakeUpThread {
   realtime::Histogram histogram_;
   realtime::SpscQueue<Sample> samples_;
   std::optional<Sample> broken_;
-  // Figures that stand for themselves.
+  // Independent counts.
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> missed_{0};
   std::atomic<std::int64_t> last_ns_{0};

@@ -20,7 +20,7 @@ CommandLine parse(std::vector<const char*> arguments) {
   return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
 }
 
-/// What is said of a command line that cannot be.
+/// Returns the message for a wrong command line.
 std::string problem(const std::vector<const char*>& arguments) {
   try {
     parse(arguments);

@@ -133,7 +133,7 @@ def test_load_ends_with_the_program(program: Path) -> None:
     )  # fmt: skip
     text, _ = child.communicate(timeout=GENEROUS_S)
     with pytest.raises(ProcessLookupError):
-        os.killpg(child.pid, 0)  # nobody of its session is left
+        os.killpg(child.pid, 0)  # no process of its session is left
     document = json.loads(text)
     assert document["stress"] is True
     assert document["series"][0]["threads"][0]["overall"]["n"] == 20

@@ -79,7 +79,7 @@ TEST(SpinWatch, KeepsGapsOfTheCpuThatItWatchesInOrder) {
   SpinWatch watch(0, 1000, 16);
   watch.start();
   while (watch.readings() < 10) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it runs where nobody else does
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the watch runs only meanwhile
   }
   watch.stop();
   std::int64_t last_ns = 0;
