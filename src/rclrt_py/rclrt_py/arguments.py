@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values on the command line that several verbs take."""
+"""Values on the command line that several verbs accept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def seconds_argument(text: str) -> float:
 
 
 def check_run_seconds(seconds: float) -> None:
-    """The shortest run that the runner measures."""
+    """Throws BadInput if a run is shorter than the shortest run that the runner measures."""
     if seconds < MIN_RUN_SECONDS:
         raise BadInput(
             f"--seconds: each run would last {seconds:g} s; expected at least {MIN_RUN_SECONDS:g} s"

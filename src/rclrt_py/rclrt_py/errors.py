@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong, and the exit code that says so."""
+"""The errors of rclrt, and their exit codes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ EXIT_NO = 1
 """The answer is no: a deadline was missed, doctor found a blocker, a run did not complete."""
 EXIT_BAD_INPUT = 2
 EXIT_ABOVE_BOUND = 3
-"""Something was observed above a proved bound, and the host did not cause it."""
+"""An observation is above a proved bound, and the host did not cause it."""
 
 
 class RclrtError(Exception):
-    """A message for the user; it names the cause and the fix."""
+    """An error with a message for the user; it names the cause and the fix."""
 
     exit_code = EXIT_NO
 
 
 class BadInput(RclrtError):
-    """A file, an option or a directory the user gave cannot be used."""
+    """A file, an option or a directory from the user cannot be used."""
 
     exit_code = EXIT_BAD_INPUT
 
@@ -33,6 +33,6 @@ class RunFailed(RclrtError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`"; did you mean 'preemptive'?"`, or nothing when no known word is close."""
+    """Returns `"; did you mean 'preemptive'?"`, or an empty text if no known word is close."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of executors, as rclrt_model has them (a test compares): reports need no native module.
+"""The kinds of executors, as in rclrt_model (a test compares them), so that reports need no native
+module.
 
 The words shown to a reader come from each results.json.
 """
@@ -15,7 +16,7 @@ from rclrt_py.native import model
 
 @dataclass(frozen=True)
 class ExecutorKind:
-    """What analyses and reports have to know of an executor; see rclrt/model/executor_kind.hpp."""
+    """Traits of an executor for analyses and reports; see rclrt/model/executor_kind.hpp."""
 
     name: str
     has_levels: bool = False
@@ -40,16 +41,16 @@ KINDS = {
         ExecutorKind("workshop", has_levels=True),
     )
 }
-"""Those that run callbacks, by name."""
+"""The kinds that run callbacks, by name."""
 EXECUTORS = tuple(KINDS)
 WITH_LEVELS = tuple(name for name, kind in KINDS.items() if kind.has_levels)
 BASELINE = "wait_set"
 COMPARED = ("wait_set", "producer_consumer", "thread_dispatch", "preemptive")
-"""Those that a comparison takes unless told otherwise."""
+"""The executors that a comparison uses by default."""
 ALL = "all"
-"""Stands for every executor where a list of them is expected."""
+"""Means every executor, where a list of executors is expected."""
 FOCUS = "preemptive"
-"""The executor a comparison's headline speaks of when it took part."""
+"""The executor in the headline of a comparison, if it took part."""
 
 
 OPTIONS_HELP = (
@@ -59,33 +60,36 @@ OPTIONS_HELP = (
 
 
 def kind_name(name: str) -> str:
-    """The name without the options behind it."""
+    """Returns the name without its options."""
     return name.partition(":")[0]
 
 
 def kind_of(name: str) -> ExecutorKind:
-    """The kind of this name, which may have options behind it.
+    """Returns the kind of this name, which may have options.
 
-    One without any trait for a name that only a file knows.
+    A name that only a file knows gets a kind without traits.
     """
     return KINDS.get(kind_name(name), ExecutorKind(name))
 
 
 def folder_name(name: str) -> str:
-    """Where the rounds of this executor are; `executor_of` is its inverse.
+    """Returns the folder for the rounds of this executor; `executor_of` is the inverse.
 
-    Some tools take what is before a colon for the name of a machine.
+    The colon is replaced because some tools take the text before a colon as the name of a machine.
     """
     return name.replace(":", ",")
 
 
 def executor_of(folder: str) -> str:
-    """The executor whose rounds would be in a folder of this name."""
+    """Returns the executor that has its rounds in a folder of this name."""
     return folder.replace(",", ":")
 
 
 def check_executor(name: str) -> str:
-    """The name when the runner offers it; with the options in the order of results.json."""
+    """Returns the name, with its options in the order of results.json.
+
+    Throws BadInput if the runner does not offer it.
+    """
     kind = kind_name(name)
     if kind not in EXECUTORS:
         raise BadInput(
@@ -102,7 +106,7 @@ def check_executor(name: str) -> str:
 
 
 def executor_argument(text: str) -> str:
-    """For argparse."""
+    """Parses the name of an executor for argparse."""
     try:
         return check_executor(text)
     except BadInput as error:
@@ -110,7 +114,7 @@ def executor_argument(text: str) -> str:
 
 
 def parse_executors(text: str) -> tuple[str, ...]:
-    """A comma-separated list, each executor once; or `all`."""
+    """Parses a comma-separated list with each executor once, or `all`."""
     if text.strip() == ALL:
         return EXECUTORS
     names = tuple(check_executor(name.strip()) for name in text.split(","))

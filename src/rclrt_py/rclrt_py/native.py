@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The native modules, which may be missing where only reports are made; files for them."""
+"""The native modules, which may be missing if only reports are made, and the files for them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ if TYPE_CHECKING:
 
 
 def analysis() -> Any:
-    """The module rclrt_analysis."""
+    """Returns the module rclrt_analysis."""
     return _load("rclrt_analysis")
 
 
 def chain_bounds(application: Application, executor: str, *overheads: Any) -> Any:
-    """Those of rclrt_analysis. BadInput where the executor cannot have the priorities stated."""
+    """Returns the bounds of rclrt_analysis.
+
+    Throws BadInput if the executor cannot have the stated priorities.
+    """
     return _analyse("chain_bounds", application, executor, *overheads)
 
 
 def judge(application: Application, executor: str, machine: Machine) -> Judgement:
-    """The verdict of rclrt_analysis. BadInput as for chain_bounds."""
+    """Returns the verdict of rclrt_analysis. Throws BadInput as chain_bounds does."""
     judgement: Judgement = _analyse("judge", application, executor, machine)
     return judgement
 
@@ -41,7 +44,7 @@ def _analyse(function: str, application: Application, *arguments: Any) -> Any:
 
 
 def model() -> Any:
-    """The module rclrt_model."""
+    """Returns the module rclrt_model."""
     return _load("rclrt_model")
 
 
@@ -59,13 +62,15 @@ LARGEST = 16 * 1024 * 1024
 
 
 def read_input(path: Path) -> bytes:
-    """The bytes of a file the user named, of a larger one so many that it is refused."""
+    """Returns the bytes of a user's file. A file above LARGEST is cut one byte later: it is
+    refused."""
     with _opened(path) as stream:
         return stream.read(LARGEST + 1)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file of any size, with their numbers; of a line that is too long its begin."""
+    """Yields the lines of a file of any size, with their numbers. A line that is too long is
+    cut."""
     with _opened(path) as stream:
         number = 0
         while line := stream.readline(LARGEST + 1):
@@ -88,7 +93,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def load_application(path: Path, priorities: Path | None = None) -> Application:
-    """What rclrt_model makes of an app.yaml, with the priorities of a second file if given."""
+    """Loads an app.yaml with rclrt_model, with the priorities of a second file if it is given."""
     module = model()
     try:
         application: Application = module.load(path, priorities)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statistics of a results.json. A percentile is always a value that was measured."""
+"""The statistics of a results.json. A percentile is always a measured value."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ NS_PER_MS = 1_000_000
 
 
 def to_ms(nanoseconds: int) -> float:
-    """The milliseconds nearest to whole nanoseconds."""
+    """Converts whole nanoseconds to the nearest value in milliseconds."""
     return nanoseconds / NS_PER_MS
 
 
 def round_half_up(value: float) -> int:
-    """To the nearest whole number as C's round() does it for values that are not negative."""
+    """Rounds to the nearest whole number, as C's round() does for values that are not negative."""
     whole = math.floor(value)
     return whole + (value - whole >= 0.5)
 
 
 def nearest_rank(ordered: Sequence[Number], percent: int) -> Number:
-    """The smallest value that at least `percent` % of the ordered values do not exceed.
+    """Returns the smallest value that at least `percent` % of the ordered values do not exceed.
 
-    Its index is ceil(percent / 100 * n) - 1, in integers: no rounding of 0.99 * n can move it.
+    Its index is ceil(percent / 100 * n) - 1, in integers, so rounding of 0.99 * n cannot move it.
     """
     if not ordered:
         raise ValueError("no percentile of nothing")
@@ -60,7 +60,7 @@ class Summary:
 
 
 def summarise(nanoseconds: Iterable[int]) -> Summary | None:
-    """The summary of the values, or None when there are none."""
+    """Returns the summary of the values. None: there are no values."""
     ordered = sorted(nanoseconds)
     if not ordered:
         return None

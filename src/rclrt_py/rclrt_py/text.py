@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and names as they are shown."""
+"""Numbers and names as they are displayed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def ratio(value: float | None, reference: float | None) -> str:
 
 
 def clean(text: str) -> str:
-    """The text without control characters: names come from files."""
+    """Returns the text without control characters: names come from files."""
     return "".join(
         character if unicodedata.category(character)[0] != "C" else "\N{REPLACEMENT CHARACTER}"
         for character in text
@@ -26,6 +26,6 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """The clean text, cut to the width."""
+    """Returns the clean text, cut to the width."""
     text = clean(text)
     return text if len(text) <= width else text[: width - 1] + "…"

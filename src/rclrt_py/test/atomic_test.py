@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files and directories appear as a whole, or not at all."""
+"""Files and directories appear complete, or not at all."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_file_without_room_is_named_and_left_as_it_was(tmp_path: Path) -> None
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
-        for size in (2000, 2_000_000):  # behind the buffer, and through it
+        for size in (2000, 2_000_000):  # smaller and larger than the buffer
             with pytest.raises(BadInput, match="file: cannot be written: File too large"):
                 write_atomically(file, b"x" * size)
     finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a measured application talks."""
+"""The host and the domain in which a measured application communicates."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One command at a time writes in a directory."""
+"""Only one command at a time writes in a directory."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ ONE_CHAIN = (
 
 
 def run_with_responses(directory: Path, responses_ms: list[int]) -> Run:
-    """A run whose chain `beat` (deadline 5 ms) had exactly these responses."""
+    """Returns a run in which chain `beat` (deadline 5 ms) had exactly these responses."""
     write_run(directory, seconds=0.01, graph=ONE_CHAIN)
     rows = [
         f"beat,{number},{10 * number * MS},{(10 * number + ms) * MS},{ms * MS},"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directory given with --out: what earlier commands left, and what others placed there."""
+"""The directory of --out, with files of earlier commands and of other users."""
 
 from __future__ import annotations
 

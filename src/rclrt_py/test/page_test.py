@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages: one file, whose names are text, and whose policy allows its own style and script only."""
+"""Pages: one file, names as plain text, and a policy that allows only its own style and script."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def policy_of(page: str) -> set[str]:
 
 
 def digest(element: str, page: str) -> str:
-    """What a browser computes of an element's text."""
+    """Returns the hash that a browser computes of an element's text."""
     found = re.search(f"<{element}>(.*?)</{element}>", page, re.DOTALL)
     assert found is not None
     return base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()

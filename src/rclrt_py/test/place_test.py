@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link stays and what it names is written; the places of the kernel are refused."""
+"""A link stays and its target is written. Places of the kernel are refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_link_to_nothing_yet_gets_its_target(tmp_path: Path) -> None:
 
 
 def test_a_descriptor_of_a_file_is_not_replaced(tmp_path: Path) -> None:
-    """What `-o /dev/stdout > file` is."""
+    """`-o /dev/stdout > file` gives such a path."""
     file = tmp_path / "file"
     with file.open("w") as stream:
         descriptor = Path(f"/dev/fd/{stream.fileno()}")

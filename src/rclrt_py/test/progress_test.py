@@ -12,7 +12,7 @@ class Terminal(io.StringIO):
 
 
 def screen(stream: io.StringIO) -> list[str]:
-    """The lines a terminal would show."""
+    """Returns the lines that a terminal would show."""
     lines = []
     for line in stream.getvalue().split("\n"):
         cells: list[str] = []

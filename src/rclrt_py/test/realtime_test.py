@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this process may be real-time."""
+"""Tests whether this process may be real-time."""
 
 from __future__ import annotations
 

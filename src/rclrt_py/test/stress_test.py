@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stress begins, keeps CPUs busy, and ends with the process that made it."""
+"""The stress begins, keeps CPUs busy, and ends with the process that started it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OURS = ""
 
 
 def wait_for_end(process_id: int) -> None:
-    """Also of a process that is not our child, and of one that nobody reaps."""
+    """Waits for the end of a process. It need not be our child, and need not be reaped."""
     try:
         descriptor = os.pidfd_open(process_id)
     except ProcessLookupError:
@@ -47,7 +47,7 @@ def wait_for_end(process_id: int) -> None:
 
 
 def cpu_time(process_id: int) -> int:
-    """In the kernel's ticks."""
+    """Returns the CPU time of a process in the kernel's ticks."""
     fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of tables: widths, sides, colours."""
+"""Columns of tables: widths, alignment, colours."""
 
 from __future__ import annotations
 

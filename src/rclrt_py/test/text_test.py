@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and names as they are shown."""
+"""Numbers and names as they are displayed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one writer of files and directories: each appears as a whole, or not at all.
+"""The only writer of files and directories: each appears complete, or not at all.
 
-It is made beside its place under a name that nobody can foresee, and renamed when complete. An
-empty directory that exists already is kept, and its new entries are made inside of it.
+It is written beside its place under an unpredictable name, and renamed when it is complete. An
+empty directory that exists already is kept, and gets the new entries.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from rclrt_py.files.place import resolve_place
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MAX_NAME_BYTES = 200
-"""How much of a name its temporary name repeats: Linux takes 255 bytes."""
+"""Number of bytes of a name that its temporary name repeats. Linux allows 255 bytes."""
 
 
 def check_file(option: str, path: Path) -> None:
-    """Refuses before minutes are spent what could not be written after them."""
+    """Rejects a path that cannot be written before a command spends minutes on its content."""
     label = f"{option} {path}"
     try:
         if path.is_dir():
@@ -51,7 +51,7 @@ def check_file(option: str, path: Path) -> None:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """The file has the old content or the new one, never a part of it."""
+    """Writes the file. It has the old content or the new one, never a part of it."""
     with replacing(path) as stream:
         stream.write(content.encode("utf-8") if isinstance(content, str) else content)
 
@@ -60,7 +60,7 @@ STANDARD_OUTPUT = Path("-")
 
 
 def write_output(path: Path, content: str) -> None:
-    """What `-o FILE` asks for: the whole file or nothing; `-` is the standard output."""
+    """Writes the file of `-o FILE`, complete or not at all; `-` is the standard output."""
     if path == STANDARD_OUTPUT:
         sys.stdout.write(content)
     elif path.is_file() or path.is_dir() or not path.exists():
@@ -72,10 +72,10 @@ def write_output(path: Path, content: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose content becomes the file at `path` when the block ends without an error.
+    """Yields a stream; its content becomes the file at `path` if the block ends without an error.
 
-    A link stays, and the file that it names is replaced. A file that is replaced passes on its
-    permissions. The content is on the disk before it gets its name. Throws BadInput, which names
+    A link stays, and the file that it names is replaced. The new file gets the permissions of the
+    replaced one. The content is on the disk before it gets its name. Throws BadInput, which names
     the path, if the file cannot be written; errors of the block itself pass through.
     """
     with _os_errors_named(path):
@@ -106,14 +106,16 @@ def unfinished(place: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def new_directory(path: Path, option: str = "-o") -> Iterator[Path]:
-    """A directory to fill that becomes `path` when the block ends without an exception, and is
-    removed otherwise, with the parents that were made for it.
+    """Yields a directory to fill; it becomes `path` if the block ends without an exception.
 
-    Where `path` is an empty directory, or a link to one, that directory stays (it may be a mount
-    point, or a shell may be in it), and gets the entries one after the other.
+    Otherwise it is removed, with the parents that were made for it.
 
-    Throws BadInput, which names the option, if something is at `path` already, if it cannot be
-    written, or if the block runs out of room; other errors of the block pass through.
+    If `path` is an empty directory, or a link to one, that directory stays (it may be a mount
+    point, or the working directory of a shell), and gets the entries one after the other.
+
+    Throws BadInput, which names the option, if `path` exists already and is not such a directory,
+    if it cannot be written, or if the disk is full during the block. Other errors of the block pass
+    through.
     """
     label = f"{option} {path.absolute()}"
     fix = "; choose a directory you may write, with room"
@@ -160,7 +162,7 @@ def move_into_place(made: Path, place: Path) -> None:
 
 
 class _File(io.FileIO):
-    """A file whose failed write names the path that is written."""
+    """A file that names `path` in the error of a failed write."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
         super().__init__(descriptor, "w")
@@ -173,7 +175,7 @@ class _File(io.FileIO):
 
 @contextlib.contextmanager
 def _os_errors_named(label: Path | str, fix: str = "") -> Iterator[None]:
-    """Around our own system calls only: makes an OSError a BadInput."""
+    """Turns an OSError into a BadInput. Use it around our own system calls only."""
     try:
         yield
     except OSError as error:
@@ -192,7 +194,7 @@ def _check_empty(place: Path, label: str, but: Path | None = None) -> None:
 
 
 def _move_entries(made: Path, place: Path) -> None:
-    """All of them, or none."""
+    """Moves all entries, or none."""
     moved: list[Path] = []
     try:
         for entry in sorted(made.iterdir()):
@@ -204,12 +206,12 @@ def _move_entries(made: Path, place: Path) -> None:
 
 
 def _prefix(place: Path) -> str:
-    """Of a temporary name, to which tempfile adds 8 characters."""
+    """Returns the prefix of a temporary name, to which tempfile adds 8 characters."""
     return f".{os.fsencode(place.name)[:MAX_NAME_BYTES].decode(errors='ignore')}."
 
 
 def _permissions(place: Path) -> int:
-    """Those of the file that is replaced, or those that the umask leaves."""
+    """Returns the permissions of the replaced file, or the default permissions under the umask."""
     try:
         return place.stat().st_mode & 0o777
     except FileNotFoundError:

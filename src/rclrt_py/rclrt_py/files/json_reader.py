@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads JSON files that may be broken: every complaint names the file and the place in it."""
+"""Reads JSON files that may be broken. Every error names the file and the place in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGEST = 1e15
 
 
 def read_text(path: Path) -> str:
-    """The file's text; what prevents reading it becomes a BadInput that names the file."""
+    """Returns the text of the file. Throws BadInput, which names the file, if it cannot be read."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise BadInput(f"{path}: larger than {MAX_BYTES >> 20} MiB; expected a results file")
@@ -29,7 +29,7 @@ def read_text(path: Path) -> str:
 
 
 class JsonValue:
-    """One value inside a JSON file, with the place it stands at."""
+    """One value in a JSON file, and its place."""
 
     def __init__(self, value: Any, file: Path, place: str = "") -> None:
         self.value = value
@@ -42,7 +42,7 @@ class JsonValue:
 
     @classmethod
     def parse(cls, text: str, path: Path) -> JsonValue:
-        """The value of a text; what is wrong with it is said of `path`."""
+        """Parses a text. Errors name `path`."""
         try:
             value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
             return cls(value, path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rclrt command at a time writes in a directory."""
+"""A lock that lets one rclrt command at a time write in a directory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rclrt_py.errors import BadInput
 
 @contextlib.contextmanager
 def locked(directory: Path, name: str, option: str = "--out") -> Iterator[IO[str]]:
-    """Holds the directory while the block runs; yields the file in it that carries the lock.
+    """Locks the directory while the block runs; yields the file in it that carries the lock.
 
     The file is made if it is missing, and opened to append. Throws BadInput, which names the
-    option, if it is a link, if it cannot be written or locked, or if another command holds it or
-    has just removed it.
+    option, if the file is a link, if it cannot be written or locked, or if another command holds it
+    or has just removed it.
     """
     with open_to_append(directory, name, option) as file:
         try:
@@ -45,8 +45,8 @@ def locked(directory: Path, name: str, option: str = "--out") -> Iterator[IO[str
 def open_to_append(directory: Path, name: str, option: str = "--out") -> IO[str]:
     """Opens the file `name` of a directory to read and append; makes it if it is missing.
 
-    Throws BadInput, which names the option, if it cannot be written, or if it is a link: somebody
-    else may have placed it, and what it names is not ours to change.
+    Throws BadInput, which names the option, if the file cannot be written, or if it is a link:
+    another user may have placed it, and its target is not ours to change.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     try:

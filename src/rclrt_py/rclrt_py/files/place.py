@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The place that a path leads to, before something is written there."""
+"""Finds the place that a path leads to, before a file is written there."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 from rclrt_py.errors import BadInput
 
 MAX_LINKS = 40
-"""As many as Linux follows (path_resolution(7))."""
+"""Maximum number of links, as in Linux (path_resolution(7))."""
 KERNEL = (Path("/dev"), Path("/proc"))
 SHARED_MEMORY = Path("/dev/shm")
 
 
 def resolve_place(path: Path, label: str) -> Path:
-    """Returns the absolute place that `path` leads to: links stay, and what they name is written.
+    """Returns the absolute place that `path` leads to: links stay, and their targets are written.
 
     Throws BadInput, which begins with `label`, if a link on the way or the place is below /dev or
     /proc, if a link must not be followed because another user put it into a directory that all may
     write (the rule of protected_symlinks in proc(5)), or if there are more than MAX_LINKS links.
-    Throws OSError if the path cannot be looked at.
+    Throws OSError if the path cannot be examined.
     """
     place = path
     for _ in range(MAX_LINKS + 1):

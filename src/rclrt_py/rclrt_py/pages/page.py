@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One HTML file that needs nothing else, may fetch nothing, and runs no script but its own."""
+"""One HTML file that needs no other file, may load nothing, and runs only its own script."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ code { white-space: pre-wrap; }
 def make_page(
     title: str, body: str, style: str, script: str = "", color_scheme: str = "light"
 ) -> str:
-    """The text of the file. `title` is text, `body` is markup, which `script` follows.
+    """Returns the text of the file. `title` is text, `body` is markup; `script` comes after it.
 
     The content security policy names style and script by their hashes and allows nothing else.
     """
@@ -63,7 +63,7 @@ def make_page(
 
 
 def plain_page(title: str, parts: Iterable[str]) -> str:
-    """A page of markup without scripts, in the common style."""
+    """Returns a page of markup without scripts, in the common style."""
     return make_page(title, "\n".join(["<main>", *parts, "</main>"]), PLAIN_STYLE)
 
 
@@ -76,7 +76,7 @@ def heading(level: int, text: str) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """`kind` is a class of the style: note, wrong."""
+    """Returns a paragraph. `kind` is a class of the style: note, wrong."""
     attribute = f' class="{kind}"' if kind else ""
     return f"<p{attribute}>{escape(text)}</p>"
 
@@ -95,7 +95,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def embed(data: Any) -> str:
-    """JSON that can stand inside a script element: no markup can be closed or opened by it."""
+    """Returns JSON for a script element. It can neither close nor open markup."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

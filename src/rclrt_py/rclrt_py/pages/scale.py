@@ -12,7 +12,7 @@ COLOURS = ("#8a8a8a", "#b8860b", "#5b7fbf", "#a0522d", "#c0392b", "#2e8b57", "#7
 
 @dataclass(frozen=True)
 class LogScale:
-    """Positive values to places between two ends, decade by decade."""
+    """Maps positive values to places between two ends, decade by decade."""
 
     low: float
     high: float

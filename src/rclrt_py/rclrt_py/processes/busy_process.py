@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
         raise OSError(number, f"prctl(PR_SET_PDEATHSIG): {os.strerror(number)}")
     if os.getppid() != parent:  # it ended before the line above
         return 0
-    # Whatever the priority of the command that measures, the stress has the normal one.
+    # The stress has normal priority, even if the command that measures has another one.
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     print("started", flush=True)
     if what == "run":

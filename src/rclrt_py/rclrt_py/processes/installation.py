@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where this installation came from: a workspace with ROS 2, or the Python wheel without it."""
+"""The origin of this installation: a workspace with ROS 2, or the Python wheel without it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def is_wheel() -> bool:
 
 
 def ros_fix() -> str:
-    """How the user gets to what needs ROS 2."""
+    """Returns how the user gets the parts that need ROS 2."""
     return LEAVE_WHEEL if is_wheel() else ENTER_WORKSPACE
 
 
 def build_command(package: str) -> str:
-    """The command that adds a package of rclrt to the installation that runs now."""
+    """Returns the command that adds a package of rclrt to the running installation."""
     root = os.environ.get("RCLRT_ROOT")
     if root is None:
         return f"colcon build --packages-up-to {package} in the workspace of rclrt, and source it"
@@ -36,7 +36,7 @@ def build_command(package: str) -> str:
 
 
 def not_built(package: str) -> str:
-    """Says that a package of rclrt is missing here, and how to get it."""
+    """Returns the message that a package of rclrt is missing here, and how to get it."""
     if is_wheel():
         return f"{package}, which is not part of the Python wheel\n  fix: {ros_fix()}"
     return f"{package}, which is not built\n  fix: {build_command(package)}"

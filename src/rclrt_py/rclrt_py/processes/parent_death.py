@@ -13,9 +13,11 @@ PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> Callable[[], None]:
-    """Returns what a child of this process does before it becomes its program, as `preexec_fn` of
-    subprocess.Popen, or first of all: from then on the kernel sends it SIGTERM when the thread of
-    this process that started it ends."""
+    """Returns a function that a child of this process calls before it becomes its program.
+
+    It is the `preexec_fn` of subprocess.Popen, or the child's first call. After it, the kernel
+    sends the child SIGTERM when the thread of this process that started it ends.
+    """
     return partial(_end_with, os.getpid())
 
 

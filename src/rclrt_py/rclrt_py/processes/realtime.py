@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this process may be real-time."""
+"""Tests whether this process may be real-time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import os
 import threading
 
 RTPRIO = 99
-"""Of the probe for the host's stalls in `rclrt latency`, above all that is measured."""
+"""Priority of the host-stall probe of `rclrt latency`, above everything that is measured."""
 
 
 def fifo_permitted(priority: int = RTPRIO) -> str | None:
-    """None when a thread may run under SCHED_FIFO with this priority, else why not."""
+    """Returns None if a thread may run under SCHED_FIFO with this priority; otherwise the
+    reason."""
     problem: list[str | None] = [None]
 
     def attempt() -> None:
@@ -20,7 +21,7 @@ def fifo_permitted(priority: int = RTPRIO) -> str | None:
         except OSError as error:
             problem[0] = error.strerror
 
-    # A thread of its own: it takes the policy with it when it ends.
+    # A thread of its own: the policy ends with the thread.
     thread = threading.Thread(target=attempt)
     thread.start()
     thread.join()

@@ -23,7 +23,7 @@ TICK_S = 0.5
 
 @dataclass(frozen=True)
 class Patience:
-    """How long the program may take, in seconds, before the next stronger means."""
+    """Time limits of the program, in seconds. After each, the next stronger signal is sent."""
 
     after_its_time: float = 120.0
     after_interrupt: float = 20.0
@@ -31,14 +31,14 @@ class Patience:
 
 
 def find_runner(environment: Mapping[str, str]) -> Path:
-    """The runner of the first workspace on AMENT_PREFIX_PATH that has one."""
+    """Returns the runner of the first workspace on AMENT_PREFIX_PATH that has one."""
     return find_program(environment, PACKAGE, PACKAGE)
 
 
 def find_program(environment: Mapping[str, str], package: str, program: str) -> Path:
-    """A package's program in the first workspace on AMENT_PREFIX_PATH that has it, or the wheel's.
+    """Returns a package's program in the first workspace on AMENT_PREFIX_PATH that has it.
 
-    Throws BadInput if there is none.
+    Without such a workspace, returns the program of the wheel. Throws BadInput if there is none.
     """
     prefixes = [item for item in environment.get("AMENT_PREFIX_PATH", "").split(":") if item]
     for prefix in prefixes:
@@ -55,7 +55,7 @@ def find_program(environment: Mapping[str, str], package: str, program: str) -> 
             f"ROS 2 and was not found ({searched})\n  fix: {installation.ros_fix()}"
         )
     fix = installation.ros_fix()
-    if prefixes:  # a workspace is entered, and has not this package
+    if prefixes:  # a workspace is entered, but lacks this package
         fix = f"if the package is not built: {installation.build_command(package)}; else {fix}"
     raise BadInput(f"the program {name} was not found ({searched})\n  fix: {fix}")
 
@@ -94,10 +94,10 @@ def simulator_command(
 
 
 def run_environment(environment: Mapping[str, str], process: int) -> dict[str, str]:
-    """A measured application neither disturbs a robot nor is disturbed by another run.
+    """Returns an environment that keeps a measured application apart from robots and other runs.
 
-    Unless the user says otherwise it stays on this host, in a domain of its own: one of the 101
-    that ROS calls safe on every platform, by the number of this process.
+    Unless the user sets it otherwise, the application stays on this host, in a domain of its own:
+    one of the 101 domains that ROS calls safe on every platform, by the number of this process.
     """
     alone = {
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
@@ -125,10 +125,10 @@ def run_child(
 ) -> Ended:
     """Runs the command to its end, or ends it when the user asks to stop.
 
-    It gets a session of its own: a Ctrl-C of the terminal reaches it once, through us, as SIGINT.
-    Should we be killed, it gets SIGTERM.
-    `tick` is called now and then with the seconds since the start; without it nobody is woken while
-    the program measures.
+    The command gets a session of its own: a Ctrl-C of the terminal reaches it once, through this
+    process, as SIGINT. If this process is killed, the command gets SIGTERM. `tick` is called now
+    and then with the seconds since the start. Without it, this process does not wake up while the
+    program measures.
     """
     patience = patience or Patience()
     out_log, error_log = log_directory / "stdout.log", log_directory / "stderr.log"
@@ -173,7 +173,7 @@ def _wait(
         while child.poll() is None:
             now = time.monotonic()
             if stop.count > signals_sent or now >= limit:
-                # Ask kindly, then firmly, then do not ask.
+                # First SIGINT, then SIGTERM, then SIGKILL.
                 strength = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[min(signals_sent, 2)]
                 os.killpg(child.pid, strength)
                 signals_sent += 1

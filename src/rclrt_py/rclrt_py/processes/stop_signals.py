@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that ask to stop as something to look at, not something that strikes anywhere."""
+"""Counts the signals that ask to stop, so that they do not interrupt at any point."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import FrameType, TracebackType
 from typing import Any
 
 _PATIENCE = 3
-"""The signal that is no longer waited for but ends the command at once."""
+"""The signal with this number ends the command at once."""
 
 
 class StopSignals:
     """While entered, SIGINT, SIGTERM and SIGHUP are counted; the third raises KeyboardInterrupt.
 
-    SIGHUP stays ignored where it was: under nohup.
+    SIGHUP stays ignored if it was ignored before (under nohup).
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class StopSignals:
 
     @property
     def exit_code(self) -> int:
-        """128 + the signal's number, as shells have it: 130 for Ctrl-C."""
+        """Returns 128 + the signal's number, as shells do: 130 for Ctrl-C."""
         return 128 + (self.signal or signal.SIGINT)
 
     def wait(self, descriptor: int, timeout: float | None) -> None:

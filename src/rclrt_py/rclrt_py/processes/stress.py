@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stress for the time of a measurement: every CPU is busy with processes of normal priority."""
+"""Stress during a measurement: processes of normal priority keep every CPU busy."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ PATIENCE_S = 5.0
 class Stress:
     """While entered, one busy process per CPU: `stress-ng -c N` if installed, otherwise our own.
 
-    They end on leaving, and also when this process is killed. Throws RunFailed if one does not
-    start.
+    The processes end on leaving, and also if this process is killed. Throws RunFailed if one does
+    not start.
     """
 
     def __init__(self, program: str | None = None, *, writes: bool = False) -> None:
-        """`program` is stress-ng's path; None: the one on PATH, and "" our own processes. With
-        `writes`, one process more writes to the disk."""
+        """Sets `program`, the path of stress-ng. None: the one on PATH; "": our own processes.
+
+        With `writes`, one more process writes to the disk.
+        """
         self.cpus = len(os.sched_getaffinity(0))
         self._program = shutil.which(STRESS_NG) if program is None else program
         self._writes = writes
@@ -111,7 +113,7 @@ class Stress:
 
 
 def _wait_for_end(process_id: int) -> None:
-    """Leaves the process unreaped, so that its number stays its own."""
+    """Waits, but leaves the process unreaped, so that its number is not used again."""
     descriptor = os.pidfd_open(process_id)
     try:
         select.select([descriptor], [], [], PATIENCE_S)

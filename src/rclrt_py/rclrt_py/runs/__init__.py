@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run leaves: its files, their rows, and what they say."""
+"""The output of a run: its files, their rows, and their meaning."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report needs to know of the application, kept as application.json beside the results.
+"""The facts about an application for a report, kept as application.json beside the results.
 
-With it, `rclrt report` needs neither the app.yaml nor a ROS 2 environment.
+With this file, `rclrt report` needs neither the app.yaml nor a ROS 2 environment.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CallbackInfo:
 
 @dataclass(frozen=True)
 class ChainInfo:
-    """A chain; `topics` has for each callback those by which the chain comes to it."""
+    """A chain. `topics` has, for each callback, the topics by which the chain reaches it."""
 
     id: str
     callbacks: tuple[str, ...]
@@ -50,7 +50,7 @@ class ChainInfo:
 
 @dataclass(frozen=True)
 class ApplicationInfo:
-    """The graph of an application. `complete` is False when only its chains are known."""
+    """The graph of an application. `complete` is False if only its chains are known."""
 
     name: str
     description: str
@@ -82,7 +82,7 @@ class ApplicationInfo:
 
 
 def describe_app_file(path: Path, priorities: Path | None = None) -> ApplicationInfo | None:
-    """The application of an app.yaml, or None when the module that reads it is not installed.
+    """Loads the application of an app.yaml. None: the module that reads it is not installed.
 
     `priorities` is a file of callback priorities that replace those of the application.
     """
@@ -91,8 +91,10 @@ def describe_app_file(path: Path, priorities: Path | None = None) -> Application
 
 
 def on_several_cpus(path: Path) -> str | None:
-    """Names an executor of an app.yaml that states several CPUs. None: there is none, or the module
-    that reads the file is not installed. BadInput for a file that is none.
+    """Returns the name of an executor in an app.yaml that states several CPUs.
+
+    None: there is none, or the module that reads the file is not installed. Throws BadInput if the
+    file is not an app.yaml.
     """
     application = _load(path, None)
     executors = application.executors if application else ()
@@ -112,7 +114,7 @@ def _load(path: Path, priorities: Path | None) -> Application | None:
 
 
 def from_model(application: Application) -> ApplicationInfo:
-    """What rclrt_model loaded, as the report keeps it."""
+    """Converts an application of rclrt_model to the form of the report."""
     ids = [callback.id for callback in application.callbacks]
     return ApplicationInfo(
         name=application.name,
@@ -140,7 +142,7 @@ def from_model(application: Application) -> ApplicationInfo:
 
 
 def from_results(results: Results) -> ApplicationInfo:
-    """The part of the application that its results name: chains, without topics."""
+    """Returns the part of the application that its results name: chains, without topics."""
     periods = [round(chain.period_ms * 1e6) for chain in results.chains if chain.period_ms > 0]
     following: dict[str, list[str]] = {callback.id: [] for callback in results.callbacks}
     for chain in results.chains:
@@ -182,7 +184,8 @@ def from_results(results: Results) -> ApplicationInfo:
 
 
 def interval_ns(callback: Callback) -> int | None:
-    """The period of a timer, or the shortest interval of an event; none of other callbacks."""
+    """Returns the period of a timer or the shortest interval of an event; None for other
+    callbacks."""
     name = "min_interval_ns" if callback.kind == "event" else "period_ns"
     interval: int | None = getattr(callback.trigger, name, None)
     return interval
@@ -234,5 +237,5 @@ def _read_chain(json: JsonValue) -> ChainInfo:
 
 
 def _value(attribute: Any) -> Any:
-    """A property's value, or a method's."""
+    """Returns the value of a property or of a method."""
     return attribute() if callable(attribute) else attribute

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the runner's CSV files row by row; a bad cell is named by file, line and column."""
+"""Reads the runner's CSV files row by row. An error names the file, line and column of the cell."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATUSES = ("completed", "late", "dropped", "pending", "unmatched")
 OUTCOMES = ("ran", "buffered", "empty")
 _LIMIT = 2**63
 _PLAIN_DIGITS = 18
-"""So many always fit."""
+"""Numbers of this many digits always fit."""
 
 Row = TypeVar("Row")
 
@@ -59,17 +59,18 @@ class InstanceRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StallRow:
-    """A time in which the host did not run a CPU, in nanoseconds since the start of the run."""
+    """An interval in which the host did not run a CPU, in nanoseconds since the start of the
+    run."""
 
     cpu: int
     start: int
     end: int
     waited: int = 0
-    """Of it, how long the probe was ready: the kernel did not run it."""
+    """Time of the interval in which the probe was ready: the kernel did not run it."""
 
     @property
     def host_end(self) -> int:
-        """From `start` to here nobody had even woken the probe."""
+        """Returns the end of the host's part: from `start` to here the probe was not even woken."""
         return max(self.start, self.end - self.waited)
 
 
@@ -105,7 +106,7 @@ class Cells:
 
 
 class _NotPlain(Exception):
-    """The cells are unusual or wrong: they need a closer look."""
+    """The cells are unusual or wrong: the careful reader must read them."""
 
 
 def _whole(text: str) -> int:
@@ -115,7 +116,7 @@ def _whole(text: str) -> int:
 
 
 def rows_of(path: Path, columns: list[str]) -> Iterator[Cells]:
-    """The lines of a file that has these columns."""
+    """Yields the lines of a file that has these columns."""
     return _read(path, columns, _look_closer, lambda cells: cells)
 
 
@@ -129,9 +130,9 @@ def _read(
     plain: Callable[[list[str]], Row],
     careful: Callable[[Cells], Row],
 ) -> Iterator[Row]:
-    """The rows of a file that has these columns: quickly where the cells are plain.
+    """Yields the rows of a file that has these columns, quickly if the cells are plain.
 
-    `plain` raises _NotPlain for all others, `careful` says what is wrong with them.
+    `plain` raises _NotPlain for all other cells; `careful` reports the error in them.
     """
     line = 0
     try:

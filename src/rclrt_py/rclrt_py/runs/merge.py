@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merges the rounds of one executor into one result.
 
-Counts are summed. Percentiles are not averages of percentiles: they are computed anew over the
-instances of all rounds together.
+Counts are summed. Percentiles are not averaged: they are computed again over the instances of all
+rounds together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rclrt_py.stats import summarise
 
 
 def merge_runs(runs: Sequence[Run]) -> Results:
-    """One result over the rounds of one executor, in the order they were run."""
+    """Returns one result for the rounds of one executor, given in the order of the runs."""
     if not runs:
         raise ValueError("nothing to merge")
     for run in runs[1:]:
@@ -61,7 +61,8 @@ def _merge_held_back(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def merge_contexts(contexts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The last context, with what the machine took away summed over all of them."""
+    """Returns the last context. The times that the machine took away are summed over all
+    contexts."""
     stalls = [context["host_stalls"] for context in contexts]
     held_back = [context["held_back"] for context in contexts if "held_back" in context]
     return {
@@ -83,13 +84,13 @@ def merge_contexts(contexts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _sum_if_stated(key: str, contexts: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """The sum of a count that results of earlier versions do not have."""
+    """Sums a count that results of earlier versions do not have."""
     counts = [context[key] for context in contexts if key in context]
     return {key: sum(counts)} if counts else {}
 
 
 def parts_of(results: Results) -> tuple[object, ...]:
-    """What must be the same in everything that is compared: the application and its parts."""
+    """Returns the values that must be equal in all compared results: application and parts."""
     return (
         results.application["sha256"],
         results.application.get("priorities_sha256"),
@@ -99,7 +100,7 @@ def parts_of(results: Results) -> tuple[object, ...]:
 
 
 def _check_same(first: Run, other: Run) -> None:
-    """Rounds can be merged only when they ran the same application under the same executor."""
+    """Rejects a round of another application or executor: such rounds cannot be merged."""
     a, b = first.results, other.results
     if a.executor != b.executor or parts_of(a) != parts_of(b):
         raise BadInput(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directory given with --out: only ever one that rclrt made, and never half-written."""
+"""The directory of --out: always one that rclrt made, and never half-written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ BOUNDS = "bounds.json"
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for; kept in the marker so that a killed comparison can still be reported."""
+    """The request of a command. The marker keeps it, so that a killed comparison can be
+    reported."""
 
     kind: str
     executors: tuple[str, ...]
@@ -36,7 +37,7 @@ class Plan:
 
     @classmethod
     def load(cls, directory: Path) -> Plan | None:
-        """The plan in the directory's marker, None when there is no marker."""
+        """Loads the plan from the directory's marker. None: there is no marker."""
         if not (directory / MARKER).is_file():
             return None
         marker = JsonValue.load(directory / MARKER)
@@ -50,9 +51,9 @@ class Plan:
 
 @contextlib.contextmanager
 def claimed(path: Path, plan: Plan) -> Iterator[Path]:
-    """Makes `path` ours and empty of earlier results, and holds it against other rclrt commands.
+    """Removes earlier results from `path`, and locks it against other rclrt commands.
 
-    When nothing was written by the end, everything made here is taken away again.
+    If nothing was written by the end, everything made here is removed again.
     """
     made = _make(path)
     try:
@@ -75,14 +76,15 @@ def claimed(path: Path, plan: Plan) -> Iterator[Path]:
 
 
 def move_up(made: Path, directory: Path) -> None:
-    """The run's files into the output directory, results.json last: with it the run is complete."""
+    """Moves the run's files into the output directory. results.json is last: it completes the
+    run."""
     for name in sorted(RUN_FILES, key=lambda name: name == RESULTS):
         if (made / name).is_file():
             move_into_place(made / name, directory / name)
 
 
 def _make(path: Path) -> list[Path]:
-    """The directories that had to be created, outermost first."""
+    """Makes the missing directories, and returns them with the outermost first."""
     made: list[Path] = []
     try:
         for directory in [*reversed(path.parents), path]:

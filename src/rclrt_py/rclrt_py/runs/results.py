@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The content of a results.json (schemas/results.schema.json), read with located errors."""
+"""The content of a results.json (schemas/results.schema.json). Errors name their place in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONTEXT_BOOLEANS = ("preempt_rt", "realtime", "memory_locked")
 
 @dataclass(frozen=True)
 class Step:
-    """From the release of a chain's timer or event to the end of one of its callbacks."""
+    """The time from the release of a chain's timer or event to the end of one of its callbacks."""
 
     callback: str
     bound_ms: float | None
@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ChainPrediction:
-    """The bound of a chain, and how the observations compare with it."""
+    """The bound of a chain, and its comparison with the observations."""
 
     bound_ms: float | None
     verdict: str
@@ -45,11 +45,11 @@ class ChainPrediction:
     exceeded: int
     """Instances above the bound."""
     exceeded_host: int
-    """Those of them that a measured stall of the host explains."""
+    """Instances above the bound that a measured stall of the host explains."""
     exceeded_broken: int = 0
-    """Those of the others for which another assumption was measured not to hold."""
+    """The others for which a measurement contradicts another assumption."""
     exceeded_why: tuple[str, ...] = ()
-    """What was measured of the worst that no stall explains."""
+    """The evidence on the worst instances that no stall explains."""
     steps: tuple[Step, ...] = ()
 
     @property
@@ -85,7 +85,7 @@ class ChainPrediction:
 
 @dataclass(frozen=True)
 class ChainResult:
-    """What one chain did under one executor."""
+    """The results of one chain under one executor."""
 
     id: str
     priority: int
@@ -97,7 +97,7 @@ class ChainResult:
     dropped: int
     pending: int
     unmatched: int
-    """Left over by a synchroniser; no misses."""
+    """Instances that a synchroniser left over. They are not misses."""
     missed: int
     missed_host: int
     response: Summary | None
@@ -106,7 +106,8 @@ class ChainResult:
 
     @property
     def normalised_worst(self) -> float | None:
-        """Worst response / deadline to six digits, by the same steps as in the runner."""
+        """Returns worst response / deadline to six digits, computed in the same steps as in the
+        runner."""
         if self.response is None:
             return None
         worst_ns = round_half_up(self.response.worst * 1e6)
@@ -114,12 +115,12 @@ class ChainResult:
 
     @property
     def due(self) -> int:
-        """Releases whose deadline counts."""
+        """Returns the number of releases that have a deadline to meet."""
         return self.released - self.unmatched
 
     @property
     def missed_own(self) -> int:
-        """Misses that no host stall explains."""
+        """Returns the misses that no host stall explains."""
         return self.missed - self.missed_host
 
     @classmethod
@@ -167,7 +168,7 @@ class ChainResult:
 
 @dataclass(frozen=True)
 class CallbackResult:
-    """What one callback did under one executor."""
+    """The results of one callback under one executor."""
 
     id: str
     node: str
@@ -183,7 +184,7 @@ class CallbackResult:
     execution: Summary | None
     preemptions: int
     deadline_ms: float | None = None
-    """From its release; or max_age_ms, from where the data of its message counts."""
+    """Deadline from the release. (`max_age_ms` begins at the time of the message's data.)"""
     max_age_ms: float | None = None
 
     @classmethod
@@ -234,10 +235,10 @@ class HopResult:
     sender: str
     receiver: str
     between: str
-    """"callbacks" of one executor, "executors" of one process, or "processes"."""
+    """Either "callbacks" of one executor, "executors" of one process, or "processes"."""
     messages: int
     time: Summary
-    """From publication to when the executor knew of the message."""
+    """Time from publication until the executor knew of the message."""
 
     @classmethod
     def read(cls, json: JsonValue) -> HopResult:
@@ -265,7 +266,7 @@ class HopResult:
 
 @dataclass(frozen=True)
 class Results:
-    """One executor's results: of one run, or merged over several rounds."""
+    """The results of one executor: of one run, or merged over several rounds."""
 
     application: dict[str, Any]
     executor: str
@@ -279,9 +280,9 @@ class Results:
     callbacks: tuple[CallbackResult, ...]
     threads: list[Any]
     hops: tuple[HopResult, ...] = ()
-    """How long messages took, of a single run that knows it."""
+    """Times of messages, for a single run that has them."""
     simulated: dict[str, Any] | None = None
-    """How it was simulated; None: it really ran."""
+    """Parameters of the simulation. None: it was a real run."""
 
     @classmethod
     def read(cls, json: JsonValue) -> Results:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run directory, as the runner wrote it: results.json with the rows of its CSV files."""
+"""One run directory of the runner: results.json with the rows of its CSV files."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ STALLS = "stalls.csv"
 EXCESSES = "excesses.csv"
 TRACE = "trace.pftrace"
 MODEL = "observed.yaml"
-"""The application with the execution times that were observed; a simulation has none."""
+"""The application with the observed execution times. A simulation has no such file."""
 RUN_FILES = (RESULTS, CHAINS, INSTANCES, STALLS, EXCESSES, TRACE, MODEL)
 
 
 def nanoseconds() -> array[int]:
-    """An empty column of times: 8 bytes a value, so that hours of a run fit in memory."""
+    """Returns an empty column of times. A value needs 8 bytes, so that hours of a run fit in
+    memory."""
     return array("q")
 
 
@@ -63,7 +64,7 @@ class CallbackSamples:
 
 @dataclass(frozen=True)
 class Run:
-    """A run directory whose results.json has been read."""
+    """A run directory, with its results.json loaded."""
 
     directory: Path
     results: Results
@@ -89,12 +90,13 @@ class Run:
             yield row
 
     def stalls(self) -> list[StallRow]:
-        """When the host did not run a CPU; none are known of a run without such a file."""
+        """Returns the intervals in which the host did not run a CPU. Empty: the run has no such
+        file."""
         path = self.directory / STALLS
         return list(read_stall_rows(path)) if path.is_file() else []
 
     def chain_samples(self) -> dict[str, ChainSamples]:
-        """The instances of every chain; a file that was cut short is refused."""
+        """Returns the instances of every chain. Throws BadInput if a file was cut short."""
         samples = {chain.id: ChainSamples() for chain in self.results.chains}
         for row in self.chain_rows():
             chain = samples[row.chain]
@@ -119,9 +121,9 @@ class Run:
         return samples
 
     def callback_samples(self) -> dict[str, CallbackSamples]:
-        """Response, dispatch and execution times of every callback that ran.
+        """Returns response, dispatch and execution times of every callback that ran.
 
-        An input that a sync only kept for later counts as no run of its callback.
+        An input that a sync only kept for later does not count as a run of its callback.
         """
         samples = {callback.id: CallbackSamples() for callback in self.results.callbacks}
         for row in self.instance_rows():

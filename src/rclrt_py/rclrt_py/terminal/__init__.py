@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is printed: tables and progress."""
+"""Output on the terminal: tables and progress."""

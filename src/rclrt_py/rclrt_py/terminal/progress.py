@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a measurement is: a bar on a terminal, lines elsewhere."""
+"""The progress of a measurement: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BAR_WIDTH = 24
 
 
 class Progress:
-    """Steps of known length; `total_s` is the sum of all of them."""
+    """Progress over steps of known length. `total_s` is the sum of all lengths."""
 
     def __init__(self, stream: TextIO, total_s: float) -> None:
         self._stream = stream
@@ -28,7 +28,7 @@ class Progress:
             self.tick(0.0)
 
     def tick(self, elapsed: float) -> None:
-        """Redraws the bar; the step's part never exceeds its length."""
+        """Redraws the bar. The step's part never exceeds its length."""
         done = self._before + min(elapsed, self._seconds)
         self.show(done, f"{done:5.1f} of {self._total:.1f} s  {self._label}")
 

@@ -9,7 +9,7 @@ from typing import TextIO
 
 LINE_WIDTH = 120
 GAP = 2
-"""Blanks between columns, at least, where the widths come from the cells."""
+"""Minimum number of blanks between columns, if the widths come from the cells."""
 _COLOUR = re.compile(r"\x1b\[\d+m")
 
 
@@ -21,7 +21,7 @@ class Paint:
 
     @classmethod
     def of(cls, stream: TextIO, environment: Mapping[str, str]) -> Paint:
-        """Colours on a terminal, unless NO_COLOR is set."""
+        """Returns colours for a terminal, unless NO_COLOR is set."""
         return cls(stream.isatty() and not environment.get("NO_COLOR"))
 
     def bold(self, text: str) -> str:
@@ -43,12 +43,12 @@ class Columns:
 
     @classmethod
     def named(cls, names: Iterable[str], *widths: int) -> Columns:
-        """The first column is as wide as the longest of `names` and a gap."""
+        """Returns columns of which the first is as wide as the longest of `names` and a gap."""
         return cls(max(map(len, names), default=0) + GAP, *widths)
 
     @classmethod
     def fitted(cls, rows: Sequence[Sequence[str]], left: int = 1) -> Columns:
-        """Every column is as wide as its longest cell, with a gap before the next."""
+        """Returns columns as wide as their longest cell, with a gap before the next column."""
         longest = [max(map(len, column)) for column in zip(*rows, strict=True)]
         between = [
             GAP * (index >= left) + GAP * (index + 1 < left) for index in range(len(longest))
@@ -57,11 +57,11 @@ class Columns:
 
     @property
     def indent(self) -> str:
-        """Blanks as wide as the first column."""
+        """Returns blanks as wide as the first column."""
         return " " * self.widths[0]
 
     def line(self, *cells: str) -> str:
-        """One line without blanks at its end. Cells behind the last column are added unaligned.
+        """Returns one line without blanks at its end. Cells after the last column are not aligned.
 
         Colours of a cell do not count for its width.
         """
@@ -79,7 +79,7 @@ def _padded(cell: str, width: int, left: bool) -> str:
 
 
 def fitted_lines(rows: Sequence[Sequence[str]], left: int = 1) -> Iterator[str]:
-    """The rows as lines; every column is as wide as its longest cell."""
+    """Yields the rows as lines. Every column is as wide as its longest cell."""
     columns = Columns.fitted(rows, left)
     return (columns.line(*row) for row in rows)
 
@@ -87,7 +87,7 @@ def fitted_lines(rows: Sequence[Sequence[str]], left: int = 1) -> Iterator[str]:
 def markdown_lines(
     heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1
 ) -> Iterator[str]:
-    """A table in Markdown: the first `left` columns are aligned left, the others right."""
+    """Yields a table in Markdown: the first `left` columns are aligned left, the others right."""
     yield _markdown_line(heads)
     yield _markdown_line(["---" if index < left else "--:" for index in range(len(heads))])
     for row in rows:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of several packages share. Programs do not import it."""
+"""Helpers that tests of several packages share. Programs do not import them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headless Chromium, as Debian has it, looking at one page."""
+"""Headless Chromium from Debian, with one page open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONS = (
     "--disable-component-update --disable-sync --no-first-run --hide-scrollbars"
 )
 EVIL = "<img src=x onerror='window.hacked=1'>"
-"""A name that a page must show and not obey."""
+"""A name that a page must show as text and not execute."""
 WIDE, NARROW = 1280, 390
 LABELS = """
 return [...document.querySelectorAll('svg')].map((svg) =>
@@ -46,7 +46,7 @@ class Browser:
         self.driver = webdriver.Chrome(options=options, service=Service(driver))
 
     def open(self, page: Path, width: int = WIDE, dark: bool = False) -> None:
-        """A report of runs, until its scripts have drawn it."""
+        """Opens a report of runs, and waits until its scripts have drawn it."""
         self.load(page, width, dark)
         self.wait("return document.querySelectorAll('.distribution svg').length > 0")
         self.wait("return document.querySelectorAll('#graph svg, .timeline svg').length > 1")
@@ -72,12 +72,13 @@ class Browser:
         return entries
 
     def messages(self) -> list[str]:
-        """What the console has said of pages (not the browser's own ones) since the last call."""
+        """Returns the console messages of pages (not the browser's own ones) since the last
+        call."""
         said = [entry["message"] for entry in self._log("browser")]
         return [message for message in said if not message.startswith("chrome://")]
 
     def requests(self, page: Path | None = None) -> list[str]:
-        """What the page (not the browser's own ones) has requested since the last call."""
+        """Returns the requests of the page (not the browser's own ones) since the last call."""
         events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
         return [
             event["params"]["request"]["url"]
@@ -99,7 +100,7 @@ def start(profile: Path) -> Iterator[Browser]:
 
 
 def overlaps(browser: Browser) -> list[tuple[str, str]]:
-    """Pairs of labels of one drawing that share more than a hair of their boxes."""
+    """Returns the pairs of labels of one drawing that overlap by more than a hair."""
     found = []
     for labels in browser.run(LABELS):
         for (a, al, at, ar, ab), (b, bl, bt, br, bb) in itertools.combinations(labels, 2):

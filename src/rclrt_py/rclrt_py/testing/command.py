@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `rclrt` command as a test starts it."""
+"""The `rclrt` command, as a test starts it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rclrt_py.testing.waiting import GENEROUS_S
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one command line."""
+    """The result of one command line."""
 
     code: int
     out: str
@@ -33,7 +33,7 @@ Rclrt = Callable[..., Answer]
 
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
-"""Runs a program, or a verb of the command, with these arguments to its end."""
+"""Runs a program, or a verb of the command, to its end with these arguments."""
 
 
 def command(*arguments: object) -> list[str]:
@@ -41,7 +41,7 @@ def command(*arguments: object) -> list[str]:
 
 
 def python_path() -> str:
-    """A PYTHONPATH with which a process imports the library and the command that this one has."""
+    """Returns a PYTHONPATH by which a process imports the same library and command as this one."""
     modules = (sys.modules[name] for name in ("rclrt_cli", "rclrt_py") if name in sys.modules)
     ours = [str(Path(each.__file__).resolve().parents[1]) for each in modules if each.__file__]
     inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -56,12 +56,12 @@ def domain_id() -> int:
 
 
 def environment() -> dict[str, str]:
-    """Of a command that starts the real programs."""
+    """Returns the environment of a command that starts the real programs."""
     return {**os.environ, "PYTHONPATH": python_path(), "ROS_DOMAIN_ID": str(domain_id())}
 
 
 def finished(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, with the real programs."""
+    """Runs the command in a process of its own, with the real programs."""
     return subprocess.run(
         command(*arguments),
         env=environment(),

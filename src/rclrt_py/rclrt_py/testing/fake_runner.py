@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that obeys the runner's contract without ROS 2, for the tests of what starts it.
+"""A program with the runner's contract but without ROS 2, for tests of the code that starts it.
 
-FAKE_STATE is a directory: every start appends its command line to `calls`. FAKE_BEHAVIOUR is JSON,
-`{"preemptive#2": "crash"}`: what to do at the second start with this executor.
+FAKE_STATE is a directory. Every start appends its command line to `calls` there. FAKE_BEHAVIOUR is
+JSON, such as `{"preemptive#2": "crash"}`: the behaviour at the second start with this executor.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def block(state: Path, behaviour: str) -> None:
-    """Says that it waits, and waits to be told to stop."""
+    """Reports that it waits, and then waits for a signal to stop."""
     wanted = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     (state / "blocked").write_text(str(os.getpid()), encoding="utf-8")

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 
 def let_properties_take_their_time() -> None:
-    """From here on no property of Hypothesis fails because the machine is busy."""
+    """Sets Hypothesis so that no property fails because the machine is busy."""
     settings.register_profile(
         "no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small model of one core, so that tests have runs with the shape of real ones.
+"""A small model of one core, which gives tests runs with the shape of real ones.
 
-`wait_set` runs what is ready without preemption, in rclcpp's order (timers, then subscriptions,
-from a snapshot); every other executor runs the most urgent callback and preempts.
+`wait_set` runs ready callbacks without preemption, in rclcpp's order (timers, then subscriptions,
+from a snapshot). Every other executor runs the most urgent callback and preempts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Job:
 
 @dataclass
 class Model:
-    """Runs the callbacks for `duration` nanoseconds; `jobs` is what happened, by release."""
+    """Runs the callbacks for `duration` nanoseconds. `jobs` has the results, by release."""
 
     callbacks: list[Callback]
     chains: list[Chain]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmark of the executors prints, with made-up figures."""
+"""The output of the executors' benchmark, with made-up figures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a run directory as the runner's contract describes it, from the scheduler model.
+"""Writes a run directory from the scheduler model, in the form of the runner's contract.
 
-Its statistics are written out here in the plainest way, apart from those of the package.
+Its statistics are computed here in the plainest way, without the code of the package.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LABELS = {"wait_set": "wait set (rclcpp semantics)"}
 
 
 def vehicle() -> tuple[list[Callback], list[Chain]]:
-    """An autonomous vehicle in small: two sensors, a fusion, a hard and a firm chain."""
+    """Returns a small autonomous vehicle: two sensors, a fusion, a hard and a firm chain."""
     callbacks = [
         Callback("scan", "lidar", 2 * MS, 3, ("points",), period=50 * MS),
         Callback("capture", "camera", 3 * MS, 3, ("image",), period=50 * MS),
@@ -114,7 +114,7 @@ def context() -> dict[str, Any]:
 
 
 def plain_statistics(values: list[int]) -> dict[str, float] | None:
-    """best, mean, median, p99 and worst in ms, by the definition: index ceil(p * n) - 1."""
+    """Returns best, mean, median, p99 and worst in ms, by the definition: index ceil(p * n) - 1."""
     if not values:
         return None
     ordered = sorted(values)

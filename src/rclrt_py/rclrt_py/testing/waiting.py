@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 
 GENEROUS_S = 600.0
-"""Only what hangs takes as long."""
+"""Only a test that hangs takes as long."""
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Returns when the condition holds. Throws TimeoutError if it does not for very long."""
+    """Returns when the condition holds. Throws TimeoutError if it does not hold for very long."""
     deadline = time.monotonic() + GENEROUS_S
     while not condition():
         if time.monotonic() > deadline:

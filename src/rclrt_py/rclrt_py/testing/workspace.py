@@ -96,7 +96,7 @@ class Workspace:
     def start(
         self, *arguments: str, behaviour: dict[str, str] | None = None
     ) -> subprocess.Popen[str]:
-        """The command in a process of its own."""
+        """Starts the command in a process of its own."""
         return subprocess.Popen(
             command(*arguments),
             env=self.environment(behaviour),
