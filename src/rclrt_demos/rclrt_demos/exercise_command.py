@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt exercise`: runs an exercise of the workshop, and shows what its flaw does."""
+"""`rclrt exercise`: runs an exercise of the workshop, and shows the effect of its flaw."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _check(arguments: argparse.Namespace, exercise: Exercise) -> int:
 
 
 def _find_program(exercise: Exercise) -> None:
-    """Throws BadInput if the program is not there, and says why one on rclcpp may not be."""
+    """Throws BadInput if the program is missing, with the reason why one on rclcpp may be."""
     try:
         find_program(os.environ, PACKAGE, exercise.program)
     except BadInput as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each exercise is about, which slice shows it, and the workshop's published figures."""
+"""The subject of each exercise, the slice that shows it, and the workshop's published figures."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Published:
 
 @dataclass(frozen=True)
 class OnRclcpp:
-    """What is different where the nodes are on rclcpp."""
+    """The differences if the nodes are on rclcpp."""
 
     flaw: str
     fix: str
     look: str | None = None
-    """None: as without."""
+    """None: as on rclrt."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class Exercise:
     """Why the figures differ when they do, as the end of a sentence."""
     published: Mapping[str, Published] = field(default_factory=dict)
     limit_us: float | None = None
-    """What a value must not exceed; None: the values have no such limit."""
+    """The largest permitted value; None: no limit."""
     limit_name: str = ""
     needs_realtime: bool = True
     needs_stress: bool = True
-    """Whether the flaw shows only while something else wants the CPUs."""
+    """Whether the flaw shows only while other load uses the CPUs."""
     on_rclcpp: OnRclcpp | None = None
-    """None: it has no nodes, or only beside what it is about."""
+    """None: it has no nodes, or they are not its subject."""
     client: str = RCLRT
 
     @property

@@ -118,7 +118,7 @@ def _panel(
 
 
 def _marks(exercise: Exercise) -> dict[str, list[tuple[float, str]]]:
-    """The workshop's smallest and largest values in nanoseconds, and what is written there."""
+    """The workshop's smallest and largest values in nanoseconds, and their labels."""
     return {
         variant: [
             (place * NS_PER_US, f"workshop's {which}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of the CPU time the host of a virtual machine took while something was measured."""
+"""The part of the CPU time that the host of a virtual machine took during a measurement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class HostShare:
         self._before = _times(stat)
 
     def so_far(self) -> float | None:
-        """The host's part of all CPU time since, 0 to 1; None where the kernel does not tell."""
+        """The host's part of all CPU time since, 0 to 1; None if the kernel does not report it."""
         now = _times(self._stat)
         if self._before is None or now is None:
             return None

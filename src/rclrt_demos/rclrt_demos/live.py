@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pendulum on the terminal while its exercise runs, as /joint_states says where it is."""
+"""The pendulum on the terminal while its exercise runs; /joint_states has its position."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class LivePicture:
         self._thread = threading.Thread(target=self._draw, name="live", daemon=True)
 
     def __enter__(self) -> LivePicture:
-        # The program of the exercise talks where this process listens.
+        # One ROS domain for this process and for the program of the exercise.
         os.environ.update(run_environment(os.environ, os.getpid()))
         self._stream.write(CLEAR + HIDE)
         self._thread.start()

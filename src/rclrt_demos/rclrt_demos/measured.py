@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program of an exercise measured: its JSON file, and the pool of several rounds."""
+"""The measurements of the program of an exercise: its JSON file, and the pool of several rounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NS_PER_US = 1000.0
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of the durations of a slice, in microseconds. A percentile is a value that was measured."""
+    """Statistics of the durations of a slice, in microseconds. A percentile is a measured value."""
 
     n: int
     min_us: float
@@ -66,7 +66,7 @@ class Measured:
 
     @classmethod
     def load(cls, path: Path) -> Measured:
-        """Throws BadInput where the file is not as the programs write it."""
+        """Throws BadInput if the file is not as the programs write it."""
         file = JsonValue.load(path)
         slices: dict[str, list[int]] = {}
         for each in file.get("slices").items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One measurement of an exercise: its rounds, under stress or not, and what the host took."""
+"""One measurement of an exercise: its rounds, with or without stress, and the host's CPU time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def measure(
 ) -> Outcome | None:
     """Runs a round of `seconds` for each variant of the order; files go to `staging`.
 
-    Shows how far it is on standard error, or the live picture. Returns None if the user asked to
+    Shows the progress on standard error, or the live picture. Returns None if the user asked to
     stop. Throws RunFailed if a program or the stress failed.
     """
     stress = Stress() if with_stress else None

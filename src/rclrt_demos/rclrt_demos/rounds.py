@@ -25,7 +25,7 @@ OnRound = Callable[[str, bool], None]
 def interleaved(variants: Sequence[str], rounds: int) -> list[str]:
     """The order of the runs. Every other round is turned around: A B, B A, A B.
 
-    So none of two variants has the earlier half, and what drifts meets both alike.
+    So neither of two variants has the earlier half, and a drift affects both alike.
     """
     order: list[str] = []
     for number in range(rounds):
@@ -35,15 +35,15 @@ def interleaved(variants: Sequence[str], rounds: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured of an exercise. `traces` are those of the rounds with the largest value."""
+    """The measurements of an exercise. `traces` are those of the rounds with the largest value."""
 
     exercise: Exercise
     rounds: dict[str, list[Measured]]
     traces: dict[str, Path]
     host_share: float | None
-    """The part of the CPU time that the host took; None: it does not say."""
+    """The part of the CPU time that the host took; None: unknown."""
     stress: str
-    """What made the stress; empty: there was none."""
+    """The program that made the stress; empty: there was none."""
 
     @property
     def variants(self) -> list[str]:
@@ -81,7 +81,7 @@ def run_rounds(
 ) -> tuple[dict[str, list[Measured]], dict[str, Path]]:
     """Runs the program once for each of the order, and returns the rounds and the traces kept.
 
-    Returns what is complete when the user asked to stop. Throws RunFailed if the program fails or
+    Returns the complete rounds if the user asked to stop. Throws RunFailed if the program fails or
     has not measured the slice.
     """
     program = find_program(os.environ, PACKAGE, exercise.program)

@@ -36,7 +36,7 @@ class Scale:
         return cls(low, high, start, end, logarithmic)
 
     def __call__(self, value: float) -> float:
-        """The place; what lies beyond an end is drawn there."""
+        """The place; a value beyond an end is drawn at that end."""
         inside = min(max(value, self.low), self.high)
         if self.logarithmic:
             part = math.log(inside / self.low) / math.log(self.high / self.low)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to see in the figures, in a plain sentence that follows from them."""
+"""The conclusion from the figures, as plain sentences."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rclrt_demos.measured import NS_PER_US
 from rclrt_demos.rounds import Outcome, measure_of
 
 FACTOR = {Measure.MAX: 2.0, Measure.SPREAD: 2.0, Measure.MEAN: 1.25}
-"""How many times the fix's figure the flaw's must be. A largest value varies more than a mean."""
+"""The least ratio of the flaw's figure to the fix's. A largest value varies more than a mean."""
 DISTURBING_SHARE = 0.005
-"""Of the CPU time. The stall behind a larger one is long enough to be somebody's largest value."""
+"""A part of the CPU time. A larger one means a stall that can be a variant's largest value."""
 
 
 class Shown(Enum):
@@ -33,7 +33,7 @@ class Effect:
     fix_us: float
     rounds: int
     worse_rounds: int
-    """In how many the flaw's figure is larger by the factor."""
+    """The number of rounds in which the flaw's figure is larger by the factor."""
 
     @property
     def ratio(self) -> float:
@@ -41,7 +41,7 @@ class Effect:
 
 
 def effect_of(outcome: Outcome) -> Effect:
-    """A single large value may be the host's doing, so medians and most rounds must agree."""
+    """The host may cause a single large value, so medians and most rounds must agree."""
     factor = FACTOR[outcome.exercise.measure]
     pairs = list(zip(outcome.measures(BASELINE), outcome.measures(SOLUTION), strict=False))
     worse = sum(flaw > factor * fix for flaw, fix in pairs)
@@ -56,7 +56,7 @@ def effect_of(outcome: Outcome) -> Effect:
 
 
 def sentences(outcome: Outcome) -> list[str]:
-    """What to see, and what stood in the way of seeing it."""
+    """The effect, and the reasons why it may not be visible."""
     made = _comparison(outcome) if outcome.compared else _single(outcome)
     return [*made, *_counters(outcome), *_disturbances(outcome)]
 
@@ -136,7 +136,7 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
 
 
 def _counters(outcome: Outcome) -> Iterator[str]:
-    """What the program counted beside its slices, such as cycles that overran."""
+    """The program's other counts, such as cycles that overran."""
     counted = []
     for variant in outcome.variants:
         notes = outcome.pooled(variant).notes

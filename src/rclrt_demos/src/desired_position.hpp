@@ -9,8 +9,9 @@
 
 namespace rclrt::demos {
 
-/// The flaw. The thread that sets the position may lose the CPU while it holds the lock: to the
-/// control loop itself, and then, while that waits, to any other thread of the machine.
+/// The flaw. The thread that sets the position may lose the CPU while it holds the lock. It loses
+/// it to the control loop itself, and then, while the loop waits, to any other thread of the
+/// machine.
 class MutexPosition final : public DesiredPosition {
  public:
   void set(double position) noexcept override {
@@ -27,14 +28,14 @@ class MutexPosition final : public DesiredPosition {
   double position_ = 0;
 };
 
-/// An atomic that is not lock-free has a lock inside, and with it the flaw.
+/// An atomic that is not lock-free contains a lock, and so has the flaw.
 template <typename T>
 class LockFree {
  public:
   static_assert(std::atomic<T>::is_always_lock_free,
                 "std::atomic of this type takes a lock: share it another way");
 
-  // Relaxed: a reader wants the latest value, and nothing else along with it.
+  // Relaxed: a reader needs the latest value, and no other data with it.
   void store(T value) noexcept { value_.store(value, std::memory_order_relaxed); }
   T load() const noexcept { return value_.load(std::memory_order_relaxed); }
 
@@ -42,7 +43,7 @@ class LockFree {
   std::atomic<T> value_{};
 };
 
-/// The fix: nobody ever waits.
+/// The fix: no thread ever waits.
 class AtomicPosition final : public DesiredPosition {
  public:
   void set(double position) noexcept override { position_.store(position); }

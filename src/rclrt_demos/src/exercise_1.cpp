@@ -36,7 +36,7 @@ rt::Scheduling scheduling(const Session& session, int cpu) {
   return result;
 }
 
-/// A thread and what it records: Sleep until the release, Wakeup from then to the start, Loop.
+/// A thread and its records: Sleep until the release, Wakeup from then to the start, Loop.
 class LatencyThread {
  public:
   LatencyThread(Session& session, std::size_t index, int cpu)

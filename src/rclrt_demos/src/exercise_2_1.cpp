@@ -30,7 +30,7 @@ void run(Session& session) {
 
   PiMutexConstants constants;
   LockFreeQueue samples(std::chrono::nanoseconds(0));
-  // Sets the position all the time, so that one sees what otherwise happens once a month.
+  // Sets the position all the time, to show an effect that otherwise happens once a month.
   run_pendulum(session, desired, constants, samples, [&desired] {
     desired.set(std::sin(static_cast<double>(rclrt::realtime::monotonic_now_ns()) / 1e9));
   });

@@ -28,7 +28,7 @@ void run(Session& session) {
 
   AtomicPosition desired;
   LockFreeQueue samples(std::chrono::nanoseconds(0));
-  // Reads them all the time, so that one sees what otherwise happens once a month.
+  // Reads them all the time, to show an effect that otherwise happens once a month.
   run_pendulum(session, desired, constants, samples, [&constants] { constants.get(); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 3-2: as 3-1, on a machine that has other things to do: run it under stress. With more
-// threads, the detector need not wait for the logger, but still has to share the CPU.
+// Exercise 3-2: as 3-1, on a machine with other load: run it under stress. With more threads, the
+// detector need not wait for the logger, but still has to share the CPU.
 #include "exercise/camera.hpp"
 #include "exercise/session.hpp"
 
@@ -15,8 +15,8 @@ constexpr Exercise kExercise{
     .priority = kCameraPriority,
 };
 
-/// The flaw: the detector has a thread, but shares the CPU with the logger and with whatever else
-/// the machine runs.
+/// The flaw: the detector has a thread, but shares the CPU with the logger and with all other load
+/// of the machine.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kVaryingLogger);
   rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"), {.threads = 2});
@@ -25,7 +25,7 @@ void run_baseline(Session& session) {
   demo.run({&executor});
 }
 
-/// The fix: nothing but the camera comes before the detector, under any load.
+/// The fix: only the camera comes before the detector, under any load.
 void run_solution(Session& session) {
   CameraDemo demo(session, kVaryingLogger, {.logger = 0, .detector = 1, .actuation = 1});
   rclrt::PreemptiveExecutor executor(demo.context, demo.realtime("executor", 80));

@@ -14,7 +14,7 @@ constexpr Exercise kExercise{
     .priority = kCameraPriority,
 };
 
-/// The flaw: the timer waits for the callback that runs.
+/// The flaw: the timer waits for the running callback.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kLongLogger);
   demo.camera.add_timer();

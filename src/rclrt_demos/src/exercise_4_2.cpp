@@ -18,7 +18,7 @@ constexpr Exercise kExercise{
     .priority = kCameraPriority,
 };
 
-/// The flaw: from image to actuation takes as long as logging, too.
+/// The flaw: the time from image to actuation includes the logging.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kMediumLogger);
   rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"));
@@ -27,8 +27,8 @@ void run_baseline(Session& session) {
   demo.run({&executor});
 }
 
-/// The fix: the callbacks of the node are in different groups, and each group is in the executor
-/// where it belongs. (A callback without a stated group is a group of its own.)
+/// The fix: the callbacks of the node are in different groups, and each group is in its own
+/// executor. (A callback without a stated group is a group of its own.)
 void run_solution(Session& session) {
   CameraDemo demo(session, kMediumLogger);
   rclrt::WaitSetExecutor realtime(demo.context, demo.realtime("realtime", kRealtimePriority));

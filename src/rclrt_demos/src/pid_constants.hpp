@@ -9,7 +9,7 @@
 
 namespace rclrt::demos {
 
-/// The constants under a lock, whose kind is the whole difference.
+/// The constants under a lock. The kind of the lock is the whole difference.
 template <typename Mutex>
 class LockedConstants final : public SharedPidConstants {
  public:
@@ -31,8 +31,8 @@ class LockedConstants final : public SharedPidConstants {
 /// threads that have nothing to do with either (unbounded priority inversion).
 using MutexConstants = LockedConstants<std::mutex>;
 
-/// The fix: as long as the control loop waits, the holder has the control loop's priority. The wait
-/// is as long as the critical section, a copy of three numbers.
+/// The fix: while the control loop waits, the holder has the control loop's priority. The wait is
+/// as long as the critical section, a copy of three numbers.
 using PiMutexConstants = LockedConstants<realtime::PiMutex>;
 
 }  // namespace rclrt::demos

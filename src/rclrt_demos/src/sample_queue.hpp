@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 2-3, both ways: a queue from the control loop to the ROS node. Taking a sample out takes
-// 200 us, as it would where taking means copying something large.
+// Exercise 2-3, both ways: a queue from the control loop to the ROS node. To take a sample takes
+// 200 us, as it would if a large object were copied.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,11 @@
 
 namespace rclrt::demos {
 
-/// What `pop` costs.
+/// The cost of `pop`.
 inline constexpr std::chrono::microseconds kPopCost{200};
 
-/// The flaw: the node holds the lock for all that time, and for as much longer as it has to share
-/// the CPU. (And std::queue allocates now and then.)
+/// The flaw: the node holds the lock for all that time, and longer if it has to share the CPU. (And
+/// std::queue allocates now and then.)
 class LockedQueue final : public SampleQueue {
  public:
   bool push(const Sample& sample) noexcept override {
@@ -42,11 +42,11 @@ class LockedQueue final : public SampleQueue {
   std::queue<Sample> samples_;
 };
 
-/// The fix: one producer and one consumer need no lock. The node takes as long as it did, and
-/// nobody waits for it; should it fall behind by 8192 samples, the newest ones are lost.
+/// The fix: one producer and one consumer need no lock. The node takes as long as before, and no
+/// thread waits for it. If it falls behind by 8192 samples, the newest ones are lost.
 class LockFreeQueue final : public SampleQueue {
  public:
-  /// Makes the queue; the other exercises have one without the cost.
+  /// Makes the queue; the other exercises use one without the cost.
   explicit LockFreeQueue(std::chrono::nanoseconds pop_cost = kPopCost) : pop_cost_(pop_cost) {}
 
   bool push(const Sample& sample) noexcept override { return samples_.try_push(sample); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with this code? Small pieces as one finds them in control loops, what RtGuard says
-// of each, and how to do it instead.
+// What is wrong with this code? Small pieces that are common in control loops, what RtGuard reports
+// about each, and how to do it instead.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ using namespace std::chrono_literals;
 constexpr int kWrongAnswer = 1;
 constexpr int kBadInput = 2;
 
-/// Keeps the compiler from leaving out what makes `value`.
+/// Keeps the compiler from removing the computation of `value`.
 template <typename T>
 void use(const T& value) {
   asm volatile("" : : "r"(&value) : "memory");
@@ -39,7 +39,7 @@ void use(const T& value) {
 
 double g_position = 0.6;
 
-// Each pair: what one finds, and what to do instead. Objects of the right ones that are static are
+// Each pair: a common piece of code, and its replacement. Static objects of the replacements are
 // made at set-up, which is the first, unguarded call.
 
 void grow_a_vector() {
@@ -130,7 +130,7 @@ void look_again_next_cycle() {
   use(ready);
 }
 
-/// Memory that the kernel has promised, and nobody has touched.
+/// Returns memory that the kernel has reserved and no code has touched.
 char* fresh_page() {
   void* const page = mmap(nullptr, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)),
                           PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -145,9 +145,9 @@ void touch_locked_memory() { *g_page = 2; }
 
 struct Piece {
   const char* name;
-  const char* code;  ///< what one finds
+  const char* code;  ///< the common code
   void (*wrong)();
-  const char* advice;  ///< what to do instead
+  const char* advice;  ///< the replacement
   void (*right)();
 };
 
@@ -178,7 +178,7 @@ constexpr std::array kPieces{
 
 bool is_about_memory(const Piece& piece) { return piece.wrong == touch_fresh_memory; }
 
-/// Returns what RtGuard says of one call.
+/// Returns RtGuard's report about one call.
 rt::RtReport report_of(void (*piece)(), bool page_faults) {
   const rt::RtGuard guard(
       {.action = rt::RtGuardAction::kCount, .free_locks = true, .page_faults = page_faults});
@@ -208,14 +208,14 @@ void print(const rt::RtReport& report, bool page_faults) {
               report.calls.empty() ? "" : report.calls.front().what.c_str());
 }
 
-/// Shows a piece. Returns whether RtGuard tells wrong from right.
+/// Shows a piece. Returns whether RtGuard distinguishes wrong from right.
 bool show(const Piece& piece) {
   const bool page_faults = is_about_memory(piece);
   const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::printf("%s\n  wrong: %s\n", piece.name, piece.code);
   g_page = fresh_page();
   if (!page_faults) {
-    piece.wrong();  // what happens the first time only is not the point
+    piece.wrong();  // effects of the first call only do not count
   }
   const rt::RtReport wrong = report_of(piece.wrong, page_faults);
   print(wrong, page_faults);

@@ -24,7 +24,7 @@ ON_RCLCPP = [exercise.name for exercise in EXERCISES if exercise.on_rclcpp]
 
 
 def wait_for_end(process_id: int) -> None:
-    """Also of a process that is not our child, and of one that nobody reaps."""
+    """Also for a process that is not our child, and for a zombie."""
     with contextlib.suppress(ProcessLookupError):
         descriptor = os.pidfd_open(process_id)
         try:
@@ -260,7 +260,7 @@ def test_program_and_stress_end_with_the_command(
     number: int, code: int, fake: FakeProgram, here: Path
 ) -> None:
     fake.hangs()
-    # Without stress-ng, whose processes this test would not recognise.
+    # Without stress-ng: this test would not recognise its processes.
     environment = fake.environment | {"PATH": "/nowhere"}
     command = subprocess.Popen(
         command_line("2-1", "--stress"),

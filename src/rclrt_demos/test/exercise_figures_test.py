@@ -40,7 +40,7 @@ def an_outcome(
     host_share: float | None = 0.0,
     **more: Any,
 ) -> Outcome:
-    """Of rounds with these durations in nanoseconds."""
+    """The outcome of rounds with these durations in nanoseconds."""
     exercise = find_exercise(name)
     rounds = {
         variant: [a_round(variant, exercise.slice_name, values, **more) for values in own]
@@ -110,7 +110,7 @@ def test_an_effect_shows_if_it_does_in_most_rounds() -> None:
     fix = [[10 * US]] * 3
     assert effect_of(an_outcome("2-1", [[21 * US]] * 3, fix)).shown is Shown.YES
     assert effect_of(an_outcome("2-1", [[21 * US]] * 2 + [[5 * US]], fix)).shown is Shown.YES
-    # One large value of five rounds may be the host's doing.
+    # The host may cause one large value of five rounds.
     once = an_outcome("2-1", [[9000 * US], [10 * US], [10 * US]], fix)
     assert effect_of(once).shown is Shown.SOMETIMES
     assert effect_of(an_outcome("2-1", [[20 * US]] * 3, fix)).shown is Shown.NO  # not more than 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every exercise runs, with its flaw and with its fix, and writes what it measured."""
+"""Every exercise runs, with its flaw and with its fix, and writes its measurements."""
 
 import os
 import re
@@ -84,8 +84,8 @@ def test_exercise_1_measures_one_wakeup_and_one_loop_of_200_us_per_cycle(tmp_pat
     assert min(measured["Loop"]) >= 200_000
 
 
-# The order of the callbacks is certain only where the image has reached both subscriptions when the
-# executor looks. How often it has not depends on the machine, so nothing is said of how many.
+# The order of the callbacks is certain only if the image has reached both subscriptions when the
+# executor polls. How often it has not depends on the machine, so no test expects a number.
 ORDER_S = ("1", "4", "16", "64")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that measure what a test wants, in the place of those of the exercises."""
+"""Programs with the measurements that a test needs, in place of those of the exercises."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pathlib.Path(arguments[arguments.index("--trace") + 1]).write_text(variant)
 def figures_of(
     variant: str, slices: Mapping[str, Sequence[int]], **more: object
 ) -> dict[str, object]:
-    """What a program writes into its JSON file."""
+    """The content of a program's JSON file."""
     made = [{"name": name, "values_ns": list(values)} for name, values in slices.items()]
     return {"variant": variant, "seconds": 1, "real_time": True, "slices": made} | more
 

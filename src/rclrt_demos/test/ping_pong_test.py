@@ -170,7 +170,7 @@ def test_ping_and_pong_find_each_other_from_two_processes() -> None:
 
 @pytest.mark.parametrize("program", ["PING", "PONG"])
 def test_ctrl_c_ends_the_wait_for_the_other_node_without_an_error(program: str) -> None:
-    # In a namespace where nobody is, or a leftover of another test could end the wait.
+    # In an empty namespace: a leftover of another test could end the wait.
     waiting = start(program, "--ros-args", "-r", f"__ns:=/alone_{os.getpid()}")
     try:
         output = read_until("Waiting for", waiting)

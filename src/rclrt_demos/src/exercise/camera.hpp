@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of exercises 3 and 4: a camera, what is made of its images, and the motor at the end.
+// The nodes of exercises 3 and 4: a camera, the users of its images, and the motor at the end.
 #pragma once
 
 #include <initializer_list>
@@ -19,7 +19,7 @@ struct CameraPriorities {
   int actuation = 0;
 };
 
-/// Publishes an image each time it is told to.
+/// Publishes an image at each call of `publish`.
 class Camera {
  public:
   Camera(CameraCallbacks& callbacks, const std::shared_ptr<Context>& context);
@@ -27,12 +27,12 @@ class Camera {
   /// Publishes an image. One thread at a time.
   void publish() noexcept;
 
-  /// Makes a timer of the node do it.
+  /// Makes a timer of the node that publishes.
   void add_timer();
 
   const Node& node() const noexcept { return node_; }
 
-  /// Waits until as many subscriptions are there. Throws std::runtime_error after 30 s.
+  /// Waits until `count` subscriptions are matched. Throws std::runtime_error after 30 s.
   void wait_for_subscriptions(std::size_t count) const;
 
  private:
@@ -76,7 +76,7 @@ class Actuation {
   Node node_;
 };
 
-/// All of it.
+/// All nodes of the exercise.
 struct CameraDemo {
   /// Makes the nodes, in a context that leaves the signals to the session.
   CameraDemo(Session& for_session, const LoggerTime& logger_time,

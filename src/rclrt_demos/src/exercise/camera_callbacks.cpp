@@ -62,7 +62,7 @@ void CameraCallbacks::log(const Image& image) noexcept {
     time_us += draw(random_);
   }
   compute(std::chrono::microseconds(time_us));
-  realtime::sleep_until_ns(monotonic_now_ns() + kWriting.count());  // waits for the disk, say
+  realtime::sleep_until_ns(monotonic_now_ns() + kWriting.count());  // as if waiting for the disk
 }
 
 void CameraCallbacks::begin_detection(const Image& image) noexcept {

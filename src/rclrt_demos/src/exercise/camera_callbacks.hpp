@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the callbacks of exercises 3 and 4 do and record, whichever client library calls them.
+// The work and the records of the callbacks of exercises 3 and 4, for any client library.
 //
 //   camera --/image--> data logger       (long, best-effort)
 //                  \-> object detector --/actuation--> actuation
@@ -23,23 +23,23 @@ namespace rclrt::demos {
 inline constexpr std::chrono::nanoseconds kFrame{33'333'333};
 /// Priority of the camera's thread.
 inline constexpr int kCameraPriority = 90;
-/// From an image to its actuation.
+/// The deadline from an image to its actuation.
 inline constexpr std::chrono::nanoseconds kActuationDeadline = std::chrono::milliseconds(17);
-/// How many messages wait in a queue at most.
+/// The largest number of messages that wait in a queue.
 inline constexpr std::size_t kQueueDepth = 10;
 
-/// How long the data logger computes for an image: the sum of some draws.
+/// The computing time of the data logger for an image: the sum of some draws.
 struct LoggerTime {
   int draws = 1;
   int least_us = 0;
   int most_us = 0;
 };
 
-/// 1 to 10 ms, of exercises 3-1 and 3-2.
+/// 1 to 10 ms, for exercises 3-1 and 3-2.
 inline constexpr LoggerTime kVaryingLogger{.draws = 10, .least_us = 100, .most_us = 999};
-/// 20 to 35 ms, of exercise 4-1.
+/// 20 to 35 ms, for exercise 4-1.
 inline constexpr LoggerTime kLongLogger{.draws = 1, .least_us = 20'000, .most_us = 35'000};
-/// 5 to 10 ms, of exercise 4-2.
+/// 5 to 10 ms, for exercise 4-2.
 inline constexpr LoggerTime kMediumLogger{.draws = 1, .least_us = 5'000, .most_us = 10'000};
 
 /// The callbacks' work and its records. Each function but the constructor and `add_notes` is for
@@ -52,7 +52,7 @@ class CameraCallbacks {
   /// Adds the tracks to the session.
   CameraCallbacks(Session& session, const LoggerTime& logger_time);
 
-  /// Writes the time stamp of an image that is published next, and keeps the time since the last.
+  /// Writes the time stamp of the next image, and records the time since the last one.
   void stamp(Image& image) noexcept;
 
   /// Counts an image that the middleware refused.
@@ -61,7 +61,7 @@ class CameraCallbacks {
   /// Computes, and waits as if for a disk.
   void log(const Image& image) noexcept;
 
-  /// Computes, and gives what was detected to `publish`.
+  /// Computes, and passes the detected object to `publish`.
   template <typename Publish>
   void detect(const Image& image, const Publish& publish) {
     if (!accept(image.stamp_ns)) {
@@ -75,11 +75,11 @@ class CameraCallbacks {
   /// Drives the motor.
   void actuate(const Object& object) noexcept;
 
-  /// Adds what was counted to the session's results. For the end, when no callback runs.
+  /// Adds the counts to the session's results. Call it at the end, when no callback runs.
   void add_notes(Session& session) const;
 
  private:
-  /// Returns whether a message with this stamp can be of this run; counts it otherwise.
+  /// Returns whether a message with this stamp can be of this run; counts it if not.
   bool accept(std::int64_t stamp_ns) noexcept;
   void begin_detection(const Image& image) noexcept;
   static Object find_object(const Image& image) noexcept;
@@ -95,21 +95,21 @@ class CameraCallbacks {
   std::int64_t last_stamp_ns_ = 0;
   const std::int64_t begin_ns_ = realtime::monotonic_now_ns();
   std::uint64_t unsent_ = 0;
-  std::atomic<std::uint64_t> foreign_{0};  // messages; a count of its own
+  std::atomic<std::uint64_t> foreign_{0};  // messages; an independent count
   std::atomic<std::int64_t> last_logged_ns_{0};
-  std::uint64_t logged_first_ = 0;  // images whose logging had begun before their detection
+  std::uint64_t logged_first_ = 0;  // images with a logging that began before their detection
   std::uint64_t actuations_ = 0;
   std::uint64_t missed_deadlines_ = 0;
 };
 
-/// Returns a thread of the camera's own, which calls `publish` each frame under SCHED_FIFO, if that
-/// is permitted, once it is started.
+/// Returns the camera's own thread. Once started, it calls `publish` each frame under SCHED_FIFO,
+/// if that is permitted.
 realtime::CyclicThread make_camera_thread(const Session& session, std::function<void()> publish);
 
-/// Says so if there are more publishers of /image than our own, whose images come in, too.
+/// Reports other publishers of /image, if there are any: their images arrive, too.
 void report_other_cameras(Session& session, std::size_t publishers);
 
-/// Throws std::runtime_error: our own subscriptions have not been found within `limit`.
+/// Throws std::runtime_error: our own subscriptions were not matched within `limit`.
 [[noreturn]] void throw_no_subscriptions(std::chrono::seconds limit);
 
 }  // namespace rclrt::demos

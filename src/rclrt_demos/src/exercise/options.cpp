@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLongest_s = 3600;
 
-/// Reads the whole of `text`, or nothing of it.
+/// Reads a number if all of `text` is one.
 template <typename Number>
 bool parse_number(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user asked an exercise for.
+// The command line of an exercise.
 #pragma once
 
 #include <chrono>
@@ -10,18 +10,18 @@
 
 namespace rclrt::demos {
 
-/// Says what is wrong with the command line and what was expected.
+/// A wrong command line: the message has the fault and what was expected.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What an exercise is, for its help and its results.
+/// The description of an exercise, for its help and its results.
 struct Exercise {
   const char* name;      ///< "2-1"
   const char* baseline;  ///< the flaw, in a line
   const char* solution;  ///< its fix, in a line
-  int priority;          ///< the highest SCHED_FIFO priority that it asks for
+  int priority;          ///< the highest SCHED_FIFO priority that it needs
   bool takes_threads = false;
   const char* client = "";  ///< the client library, if it is another than rclrt
 };

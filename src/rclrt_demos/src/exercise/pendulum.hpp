@@ -21,16 +21,16 @@ class Pendulum {
   static constexpr double kLength = 0.5;    ///< m
   static constexpr double kGravity = 9.81;  ///< m/s²
   static constexpr double kStart = 0.6;
-  static constexpr double kRebound = -0.4;  ///< what a bounce makes of the velocity
+  static constexpr double kRebound = -0.4;  ///< factor of the velocity at a bounce
 
-  /// Lets `dt` pass and returns the position. Without a command it falls; at ±pi/2 it bounces off
-  /// the floor.
+  /// Advances the time by `dt` and returns the position. Without a command the pendulum falls; at
+  /// ±pi/2 it bounces off the floor.
   double read_sensor(double dt) noexcept RCLRT_NONBLOCKING;
 
-  /// Tells the motor what to add to the velocity at each step from now on, in rad/s.
+  /// Sets the velocity that the motor adds at each step from now on, in rad/s.
   void write_command(double velocity) noexcept RCLRT_NONBLOCKING { command_ = velocity; }
 
-  /// Puts it back to where it started, at rest.
+  /// Puts the pendulum back to its start, at rest.
   void reset() noexcept RCLRT_NONBLOCKING;
 
   double position() const noexcept RCLRT_NONBLOCKING { return position_; }
@@ -42,7 +42,7 @@ class Pendulum {
   double command_ = 0;
 };
 
-/// Computes what the motor is to do.
+/// Computes the command of the motor.
 class PidController {
  public:
   static constexpr double kMaxIntegral = 100;  ///< of the error over time, either way

@@ -22,9 +22,9 @@ using namespace std::chrono_literals;
 using realtime::Release;
 
 constexpr std::chrono::nanoseconds kPeriod = 1ms;
-constexpr std::uint64_t kCyclesPerPoint = 10;  // of the picture
+constexpr std::uint64_t kCyclesPerPoint = 10;  // for each point of the picture
 
-/// The loop that keeps the pendulum. Everything that it records into is made beforehand.
+/// The loop that balances the pendulum. All memory for its records is allocated beforehand.
 class ControlLoop {
  public:
   ControlLoop(Session& session, PendulumData& data)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pendulum in ROS: topics that show where it is, services that command it.
+// The pendulum in ROS: topics with its position, services that command it.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace rclrt::demos {
 
-/// What the ROS node and the control loop share.
+/// The data that the ROS node and the control loop share.
 struct PendulumData {
   DesiredPosition& desired;
   SharedPidConstants& constants;

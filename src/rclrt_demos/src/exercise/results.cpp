@@ -39,10 +39,10 @@ Json slices_json(const std::deque<Track>& tracks) {
   return result;
 }
 
-/// To a millionth: more digits would say nothing.
+/// Returns the value rounded to a millionth: more digits have no meaning.
 double rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
-/// A span and its name, as they go to the trace.
+/// A span and its name, as written to the trace.
 struct NamedSpan {
   TimeSpan span;
   const std::string* name;
@@ -56,7 +56,7 @@ void write_track(realtime::PerfettoWriter& writer, const Track& track) {
       spans.push_back({span, &slice.name()});
     }
   }
-  // Of spans that begin at one time the longest is the outermost.
+  // Among spans that begin at one time the longest is the outermost.
   std::stable_sort(spans.begin(), spans.end(), [](const NamedSpan& a, const NamedSpan& b) {
     return a.span.begin_ns != b.span.begin_ns ? a.span.begin_ns < b.span.begin_ns
                                               : a.span.end_ns > b.span.end_ns;

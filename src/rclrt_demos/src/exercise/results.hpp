@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exercise measured, and its files.
+// The measurements of an exercise, and its files.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace rclrt::demos {
 
-/// Everything an exercise has to say.
+/// All results of an exercise.
 struct Results {
   std::string exercise;
   std::string variant;  ///< "baseline" or "solution"
-  double seconds = 0;   ///< how long it was to run
+  double seconds = 0;   ///< the requested duration
   bool interrupted = false;
-  std::string no_realtime;  ///< why SCHED_FIFO is not permitted, and the fix; empty: it is
+  std::string no_realtime;  ///< why SCHED_FIFO is not permitted, and the fix; empty if it is
   std::deque<Track> tracks;
   std::map<std::string, std::uint64_t> notes;
   /// Time in s since the start, position and desired position in rad.
@@ -48,7 +48,7 @@ class TextFile {
   void commit(const std::string& text);
 
  private:
-  std::optional<realtime::ReplacingFile> file_;  // leaves nothing behind without `commit`
+  std::optional<realtime::ReplacingFile> file_;  // removes the file without `commit`
 };
 
 }  // namespace rclrt::demos

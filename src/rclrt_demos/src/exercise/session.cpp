@@ -19,7 +19,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-/// Opens what is to be written, so that a name that cannot be is known before the run.
+/// Opens an output file before the run, so that a wrong name is reported early.
 std::unique_ptr<TextFile> open_output(const char* option, const std::filesystem::path& path) {
   if (path.empty()) {
     return nullptr;
@@ -39,7 +39,7 @@ void report_conditions(const Session& session, const Results& results) {
                  "about: %s\n",
                  results.exercise.c_str(), results.no_realtime.c_str());
   }
-  // What is not permitted costs page faults, which a figure may show.
+  // A missing permission costs page faults, which may be visible in a figure.
   const realtime::PreparedProcess prepared =
       realtime::prepare_process({.cpu_wake_up = std::nullopt});
   for (const std::string& problem : prepared.problems()) {
@@ -61,7 +61,7 @@ void run_and_write(const Exercise& exercise, const Options& options,
                    void (*run)(Session& session)) {
   const realtime::StopSignal stop(std::chrono::seconds(30));  // writing takes a while
   const auto json = open_output("--json", options.json);
-  open_output("--trace", options.trace);  // which has a writer of its own
+  open_output("--trace", options.trace);  // the trace has a writer of its own
   Session session(exercise, options, stop.flag());
   Results& results = session.results();
   report_conditions(session, results);
@@ -92,7 +92,7 @@ realtime::Scheduling Session::fifo(int priority) const {
 }
 
 std::size_t Session::samples(std::chrono::nanoseconds period) const {
-  // A tenth more, and a second for the threads to end in.
+  // A tenth more, and a second in which the threads end.
   constexpr std::chrono::nanoseconds kMore = std::chrono::seconds(1);
   return static_cast<std::size_t>((options_.duration * 11 / 10 + kMore) / period) + 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every exercise has in common: its options, how long it runs, what it recorded.
+// The common part of every exercise: its options, its duration, its records.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace rclrt::demos {
 
-/// One run of an exercise. For the main thread, at set-up and at the end.
+/// One run of an exercise. Used by the main thread, at set-up and at the end.
 class Session {
  public:
   /// Begins a run that `stop` may end early.
@@ -25,9 +25,9 @@ class Session {
   bool solution() const noexcept { return options_.solution; }
   const Options& options() const noexcept { return options_; }
 
-  /// Returns the CPU on which everything of the exercise runs. Most flaws show only where threads
-  /// compete for one CPU: on a machine with more, the thread that holds a lock would go on beside
-  /// the one that waits for it.
+  /// Returns the CPU on which the whole exercise runs. Most flaws show only if threads compete for
+  /// one CPU: on several CPUs, the thread that holds a lock would run beside the one that waits for
+  /// it.
   int cpu() const noexcept { return cpu_; }
 
   /// Returns whether SCHED_FIFO is permitted.
@@ -40,10 +40,10 @@ class Session {
   /// Returns normal scheduling on the exercise's CPU.
   realtime::Scheduling normal() const { return {realtime::Policy::kOther, 0, {cpu_}}; }
 
-  /// Adds a line of the trace, which stays where it is.
+  /// Adds a line of the trace; the reference stays valid.
   Track& add_track(std::string name) { return results_.tracks.emplace_back(std::move(name)); }
 
-  /// Returns how many spans of one per `period` there may be, with room to spare.
+  /// Returns the largest number of spans if there is one per `period`, with room to spare.
   std::size_t samples(std::chrono::nanoseconds period) const;
 
   /// Sleeps until the time is over or the user has stopped it.
@@ -52,7 +52,7 @@ class Session {
   /// Adds a number to the results.
   void note(const std::string& name, std::uint64_t number) { results_.notes[name] += number; }
 
-  /// Returns the results, for what has no function of its own.
+  /// Returns the results, for parts that have no function of their own.
   Results& results() noexcept { return results_; }
 
  private:
@@ -67,7 +67,7 @@ class Session {
 int run_exercise(const Exercise& exercise, int argc, const char* const* argv,
                  void (*run)(Session& session));
 
-/// Computes: uses `amount` of CPU time of the calling thread. Being preempted makes it take longer.
+/// Computes: uses `amount` of CPU time of the calling thread. Preemption makes it take longer.
 void compute(std::chrono::nanoseconds amount) noexcept;
 
 }  // namespace rclrt::demos

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control loop of the pendulum shares with threads that have no deadline. Exercises 2-1,
-// 2-2 and 2-3 each have a wrong and a right way for one of the three.
+// Data that the control loop of the pendulum shares with threads that have no deadline. Exercises
+// 2-1, 2-2 and 2-3 each have a wrong and a right way for one of the three.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace rclrt::demos {
 
-/// Where the pendulum is to be. Any thread sets it; the control loop reads it.
+/// The desired position of the pendulum. Any thread sets it; the control loop reads it.
 class DesiredPosition {
  public:
   virtual ~DesiredPosition() = default;
@@ -17,7 +17,7 @@ class DesiredPosition {
   virtual double get() noexcept = 0;
 };
 
-/// The constants of the controller. Any thread sets and reads them, the control loop among them.
+/// The constants of the controller. Any thread sets and reads them, also the control loop.
 class SharedPidConstants {
  public:
   virtual ~SharedPidConstants() = default;
@@ -25,7 +25,7 @@ class SharedPidConstants {
   virtual PidConstants get() noexcept = 0;
 };
 
-/// What the control loop tells of one cycle.
+/// The data of one cycle of the control loop.
 struct Sample {
   std::int64_t stamp_ns = 0;  ///< CLOCK_REALTIME, as stamps of ROS messages
   double position = 0;
@@ -35,9 +35,9 @@ struct Sample {
 class SampleQueue {
  public:
   virtual ~SampleQueue() = default;
-  /// Returns false, and loses the sample, if there is no room. For the control loop.
+  /// Returns false, and drops the sample, if there is no room. For the control loop.
   virtual bool push(const Sample& sample) noexcept = 0;
-  /// Returns false if there is none. For the ROS node.
+  /// Takes a sample. Returns false if there is none. For the ROS node.
   virtual bool pop(Sample& sample) noexcept = 0;
 };
 

@@ -7,10 +7,11 @@
 
 namespace rclrt::demos {
 
-/// Spins from construction to destruction, however the scope is left.
+/// Spins from construction to destruction, also if an exception leaves the scope.
 class SpinThread {
  public:
-  /// Prepares the executor, which must outlive this, and begins. Throws as Executor::prepare.
+  /// Prepares the executor, which must outlive this object, and starts. Throws as
+  /// Executor::prepare.
   explicit SpinThread(Executor& executor) : executor_(executor) {
     executor_.prepare();
     thread_ = realtime::Thread({.name = "spin"}, [this] { executor_.spin(); });

@@ -15,17 +15,17 @@
 
 namespace rclrt::demos {
 
-/// From when to when, on CLOCK_MONOTONIC.
+/// Begin and end of a span, on CLOCK_MONOTONIC.
 struct TimeSpan {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
 };
 
-/// All spans of one name. One thread at a time records; room is made at set-up, and what does not
-/// fit is counted.
+/// All spans of one name. One thread at a time records. Memory is allocated at set-up, and spans
+/// beyond it are counted.
 class Slice {
  public:
-  /// Makes room for `capacity` spans, and touches it.
+  /// Allocates memory for `capacity` spans, and touches it.
   RCLRT_SETUP Slice(std::string name, std::size_t capacity)
       : name_(std::move(name)), spans_(capacity, TimeSpan{.begin_ns = -1}) {}
 
@@ -70,11 +70,11 @@ class Track {
  public:
   explicit Track(std::string name) : name_(std::move(name)) {}
 
-  /// Adds a slice, which stays where it is.
+  /// Adds a slice; the reference stays valid.
   RCLRT_SETUP Slice& add_slice(std::string name, std::size_t capacity) {
     return slices_.emplace_back(std::move(name), capacity);
   }
-  /// Adds moments: slices without a length, which are in the trace only.
+  /// Adds instants: slices without a length, which are in the trace only.
   RCLRT_SETUP Slice& add_instants(std::string name, std::size_t capacity) {
     return instants_.emplace_back(std::move(name), capacity);
   }

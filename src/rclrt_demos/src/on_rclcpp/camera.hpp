@@ -12,7 +12,7 @@
 
 namespace rclrt::demos::on_rclcpp {
 
-/// Publishes an image each time it is told to.
+/// Publishes an image at each call of `publish`.
 class Camera : public rclcpp::Node {
  public:
   explicit Camera(CameraCallbacks& callbacks);
@@ -20,10 +20,10 @@ class Camera : public rclcpp::Node {
   /// Publishes an image. One thread at a time.
   void publish();
 
-  /// Makes a timer of the node do it.
+  /// Makes a timer of the node that publishes.
   void add_timer();
 
-  /// Waits until as many subscriptions are there. Throws std::runtime_error after 30 s.
+  /// Waits until `count` subscriptions are matched. Throws std::runtime_error after 30 s.
   void wait_for_subscriptions(std::size_t count);
 
  private:
@@ -36,8 +36,8 @@ class Camera : public rclcpp::Node {
 };
 
 /// The node of the data logger, which is created first, and of the object detector. Each is in a
-/// callback group of its own: those of one mutually exclusive group would wait for each other under
-/// every executor.
+/// callback group of its own: callbacks of one mutually exclusive group would wait for each other
+/// under every executor.
 class CameraProcessing : public rclcpp::Node {
  public:
   explicit CameraProcessing(CameraCallbacks& callbacks);
@@ -75,7 +75,7 @@ struct Rclcpp {
   Rclcpp& operator=(const Rclcpp&) = delete;
 };
 
-/// All of it. One at a time.
+/// All nodes of the exercise. Only one object at a time.
 struct CameraDemo {
   /// Makes the nodes.
   CameraDemo(Session& for_session, const LoggerTime& logger_time);
@@ -84,9 +84,9 @@ struct CameraDemo {
   /// that is permitted, from `priority` downwards.
   rclrt_rclcpp::Options realtime(const char* name, int priority) const;
 
-  /// Spins each executor in a thread of normal scheduling on the exercise's CPU, and publishes from
-  /// a thread of the camera's own, until the session ends. (An executor of rclrt_rclcpp runs its
-  /// callbacks in threads of its own.) Call one of the two, once.
+  /// Spins each executor in a thread of normal scheduling on the exercise's CPU until the session
+  /// ends; a thread of the camera's own publishes. (An executor of rclrt_rclcpp runs its callbacks
+  /// in threads of its own.) Call one of the two functions, once.
   void run(std::initializer_list<rclcpp::Executor*> executors);
   /// Spins each executor until the session ends; the one that has the camera's node publishes, from
   /// a timer.

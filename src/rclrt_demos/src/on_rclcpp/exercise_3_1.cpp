@@ -19,7 +19,7 @@ constexpr Exercise kExercise{
     .client = "rclcpp",
 };
 
-/// The flaw: one thread runs everything, so the way to the actuation leads past the data logger.
+/// The flaw: one thread runs everything, so the actuation waits for the data logger.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kVaryingLogger);
   rclcpp::executors::SingleThreadedExecutor executor;
@@ -28,7 +28,7 @@ void run_baseline(Session& session) {
   demo.run({&executor});
 }
 
-/// The fix: another executor, and what is urgent. The detector interrupts the logger.
+/// The fix: another executor, with priorities. The detector interrupts the logger.
 void run_solution(Session& session) {
   CameraDemo demo(session, kVaryingLogger);
   rclrt_rclcpp::PreemptiveExecutor executor(demo.realtime("executor", 80));

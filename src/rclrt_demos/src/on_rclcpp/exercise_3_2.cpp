@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 3-2 on rclcpp: as 3-1, on a machine that has other things to do: run it under stress.
-// With more threads, the detector need not wait for the logger, but still has to share the CPU.
+// Exercise 3-2 on rclcpp: as 3-1, on a machine with other load: run it under stress. With more
+// threads, the detector need not wait for the logger, but still has to share the CPU.
 #include "exercise/session.hpp"
 #include "on_rclcpp/camera.hpp"
 
@@ -19,8 +19,8 @@ constexpr Exercise kExercise{
     .client = "rclcpp",
 };
 
-/// The flaw: the detector has a thread, but shares the CPU with the logger and with whatever else
-/// the machine runs.
+/// The flaw: the detector has a thread, but shares the CPU with the logger and with all other load
+/// of the machine.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kVaryingLogger);
   rclcpp::executors::MultiThreadedExecutor executor(rclcpp::ExecutorOptions(), 2);
@@ -29,7 +29,7 @@ void run_baseline(Session& session) {
   demo.run({&executor});
 }
 
-/// The fix: nothing but the camera comes before the detector, under any load.
+/// The fix: only the camera comes before the detector, under any load.
 void run_solution(Session& session) {
   CameraDemo demo(session, kVaryingLogger);
   rclrt_rclcpp::PreemptiveExecutor executor(demo.realtime("executor", 80));

@@ -16,7 +16,7 @@ constexpr Exercise kExercise{
     .client = "rclcpp",
 };
 
-/// The flaw: the timer waits for the callback that runs.
+/// The flaw: the timer waits for the running callback.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kLongLogger);
   rclcpp::executors::SingleThreadedExecutor executor;

@@ -21,7 +21,7 @@ constexpr Exercise kExercise{
     .client = "rclcpp",
 };
 
-/// The flaw: from image to actuation takes as long as logging, too.
+/// The flaw: the time from image to actuation includes the logging.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kMediumLogger);
   rclcpp::executors::SingleThreadedExecutor executor;
@@ -30,7 +30,7 @@ void run_baseline(Session& session) {
   demo.run({&executor});
 }
 
-/// The fix: each group of the node is in the executor where it belongs.
+/// The fix: each group of the node is in its own executor.
 void run_solution(Session& session) {
   CameraDemo demo(session, kMediumLogger);
   rclrt_rclcpp::PreemptiveExecutor realtime(demo.realtime("realtime", kRealtimePriority));

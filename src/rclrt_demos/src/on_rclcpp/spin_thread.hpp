@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An executor of rclcpp that spins in a thread of its own for as long as an object exists.
+// An executor of rclcpp that spins in its own thread while an object exists.
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,15 @@ namespace rclrt::demos::on_rclcpp {
 /// Spins until `stop`.
 class SpinThread {
  public:
-  /// Begins, and waits until the executor has run a first callback, a timer's of a node that this
-  /// adds: what comes from then on does not wait for its set-up. The executor must outlive this.
+  /// Starts, and waits until the executor has run a first callback, that of a timer of a node that
+  /// this adds. So later work does not wait for the executor's set-up. The executor must outlive
+  /// this object.
   SpinThread(rclcpp::Executor& executor, const realtime::Scheduling& scheduling);
   ~SpinThread();
   SpinThread(const SpinThread&) = delete;
   SpinThread& operator=(const SpinThread&) = delete;
 
-  /// Ends the spin. Throws what ended it before, as an exception of a callback.
+  /// Ends the spin. Throws the exception that ended it before, such as one of a callback.
   void stop();
 
  private:
@@ -30,7 +31,7 @@ class SpinThread {
   void tell_begun() noexcept;
 
   rclcpp::Executor& executor_;
-  std::atomic<bool> begun_{false};  // or it has failed before
+  std::atomic<bool> begun_{false};  // or it has failed
   std::exception_ptr failure_;
   const rclcpp::Node::SharedPtr first_node_;
   rclcpp::TimerBase::SharedPtr first_timer_;

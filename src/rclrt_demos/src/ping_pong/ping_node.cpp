@@ -13,7 +13,7 @@ using std_msgs::msg::Int32;
 
 namespace {
 
-/// As rclcpp's SensorDataQoS: of more pings that wait the oldest are lost.
+/// Returns the QoS of rclcpp's SensorDataQoS: if more pings wait, the oldest are lost.
 QoS path_qos() { return QoS(5).best_effort(); }
 
 std::size_t percent(std::size_t part, std::size_t whole) {
@@ -35,7 +35,7 @@ PingNode::PingNode(const std::shared_ptr<Context>& context)
   const auto group = node_.create_callback_group();
   create_path(high_, group);
   create_path(low_, group);
-  // As rclcpp's timers: a ping whose time passed while the CPU was taken is not sent later.
+  // As rclcpp's timers: a ping that became due while the CPU was taken is not sent later.
   timer_ = node_.create_wall_timer(std::chrono::duration_cast<std::chrono::nanoseconds>(period_),
                                    [this] { send(); }, {.group = group},
                                    {.overrun = OverrunPolicy::kSkip, .depth = 1});
@@ -68,7 +68,7 @@ void PingNode::send() {
 void PingNode::on_pong(Path& path, std::int32_t number) {
   const auto index = static_cast<std::size_t>(number);
   if (number < 0 || index >= sent_ns_.size() || path.answered[index]) {
-    return;  // the answer to another ping node's
+    return;  // an answer for another ping node
   }
   path.answered[index] = true;
   path.round_trip_s.push_back(static_cast<double>(realtime::monotonic_now_ns() - sent_ns_[index]) *

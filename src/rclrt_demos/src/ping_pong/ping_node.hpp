@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends a ping on both paths each period, and keeps when each came back.
+// Sends a ping on both paths each period, and records when each came back.
 #pragma once
 
 #include <array>
@@ -14,19 +14,20 @@
 
 namespace rclrt::demos {
 
-/// Its three callbacks (the timer and a subscription for each path) are one group, and read or
-/// write everything below: no lock is needed.
+/// Its three callbacks (the timer and a subscription for each path) are one group. They read and
+/// write everything below, so no lock is needed.
 class PingNode {
  public:
-  /// Throws std::invalid_argument for a parameter that cannot be.
+  /// Makes the node. Throws std::invalid_argument for an invalid parameter.
   explicit PingNode(const std::shared_ptr<Context>& context);
 
   Node& node() { return node_; }
 
-  /// Waits until a pong node is there; false when none comes within `timeout`.
+  /// Waits until a pong node is matched. Returns false if none comes within `timeout`.
   bool wait_for_pong_node(std::chrono::nanoseconds timeout) const;
 
-  /// Prints how many pings were sent and answered, and how late. When no executor spins.
+  /// Prints the number of sent and answered pings, and the round trips. Call it when no executor
+  /// spins.
   void print_statistics(Seconds duration) const;
 
  private:

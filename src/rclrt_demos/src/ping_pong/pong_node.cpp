@@ -13,7 +13,7 @@ using std_msgs::msg::Int32;
 
 namespace {
 
-constexpr clockid_t kNotRunYet = CLOCK_REALTIME;  // no thread's
+constexpr clockid_t kNotRunYet = CLOCK_REALTIME;  // the clock of no thread
 
 QoS path_qos() { return QoS(5).best_effort(); }
 

@@ -14,23 +14,24 @@
 
 namespace rclrt::demos {
 
-/// A node whose two groups are to be added to two executors.
+/// A node with two groups, to be added to two executors.
 class PongNode {
  public:
-  /// Throws std::invalid_argument for a parameter that cannot be.
+  /// Makes the node. Throws std::invalid_argument for an invalid parameter.
   explicit PongNode(const std::shared_ptr<Context>& context);
 
   Node& node() { return node_; }
   const std::shared_ptr<CallbackGroup>& high_group() const { return high_.group; }
   const std::shared_ptr<CallbackGroup>& low_group() const { return low_.group; }
 
-  /// Waits until a ping node is there; false when none comes within `timeout`.
+  /// Waits until a ping node is matched. Returns false if none comes within `timeout`.
   bool wait_for_ping_node(std::chrono::nanoseconds timeout) const;
 
-  /// Takes the CPU time that the threads of the two groups have used so far, also for an answer
-  /// that they have not finished. While they spin.
+  /// Reads the CPU time that the threads of the two groups have used so far, also for an unfinished
+  /// answer. Call it while they spin.
   void read_cpu_times();
-  /// Prints what `read_cpu_times` took, or more if they have gone on since. When nothing spins.
+  /// Prints the times of `read_cpu_times`, or larger ones if the threads have gone on since. Call
+  /// it when nothing spins.
   void print_statistics() const;
 
  private:
@@ -47,7 +48,7 @@ class PongNode {
     // another; the value is complete in itself, so relaxed is enough.
     std::atomic<clockid_t> thread_clock;
     std::int64_t answered_cpu_ns = 0;  // of the thread, at its last answer
-    std::int64_t read_cpu_ns = 0;      // when somebody looked
+    std::int64_t read_cpu_ns = 0;      // at the call of read_cpu_times
   };
 
   Node node_;
