@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an rclrt application is: reads and validates app.yaml.
+"""The model of an rclrt application: reads and validates app.yaml.
 
     application = rclrt_model.load("app.yaml")
     for chain in application.chains:

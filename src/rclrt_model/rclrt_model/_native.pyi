@@ -107,19 +107,19 @@ class Callback:
     def workload(self) -> Workload | None: ...
     @property
     def observed(self) -> ObservedTimes | None:
-        """The runs that `wcet_ns` comes from; None: its author states it."""
+        """The runs that `wcet_ns` comes from; None: the author states `wcet_ns`."""
     @property
     def publishes(self) -> tuple[str, ...]: ...
     @property
     def routes(self) -> tuple[tuple[int, ...], ...]:
-        """For each input, the indices into `publishes` that its messages are answered on."""
+        """For each input, the indices into `publishes` on which its messages are answered."""
     @property
     def overload(self) -> Literal["queue", "keep_last", "skip_if_running"]: ...
     @property
     def deadline_ns(self) -> int | None: ...
     @property
     def executor(self) -> int | None:
-        """Only when the file gives one: see Application.executor_of."""
+        """Only if the file states one: see Application.executor_of."""
     @property
     def group(self) -> str | None: ...
     @property
@@ -130,10 +130,10 @@ class Callback:
     ) -> Literal["timer", "subscription", "sync", "event", "service", "client"]: ...
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The topics whose messages trigger it."""
+        """The topics of the messages that trigger it."""
     @property
     def calls(self) -> tuple[str, ...]:
-        """The ids of the clients by which it sends requests."""
+        """The ids of the clients through which it sends requests."""
 
 @final
 class Chain:
@@ -194,7 +194,7 @@ class Application:
     def executor_of(self, callback: int) -> int: ...
     def successors(self, callback: int) -> tuple[int, ...]: ...
     def entries(self, chain: Chain) -> tuple[tuple[int, ...], ...]:
-        """For each callback of the chain, the inputs by which the chain comes to it."""
+        """For each callback of the chain, the inputs by which the chain enters it."""
     def rates(self) -> tuple[float, ...]: ...
     def utilisation(self) -> float: ...
     def period_ns(self, chain: Chain) -> int: ...

@@ -34,7 +34,8 @@ double own_rate(const Callback& callback) {
   return runs ? 1.0 / std::chrono::duration<double>(interval).count() : 0.0;
 }
 
-/// Runs of the callback that publish on its n-th topic, per second, from the rates of all vertices.
+/// Returns the runs per second of the callback that publish on its n-th topic, from the rates of
+/// all vertices.
 double publishing_rate(const Callback& callback, const std::vector<std::size_t>& taken,
                        const std::vector<double>& rate, double own, std::size_t output) {
   if (callback.kind() != CallbackKind::kSubscription || callback.routes.empty()) {
@@ -155,7 +156,7 @@ std::vector<double> Application::rates() const {
     if (!callbacks[vertex].takes_messages()) {
       rate[vertex] = own_rate(callbacks[vertex]);
     } else {
-      const bool all = callbacks[vertex].kind() == CallbackKind::kSync;  // of its inputs, at once
+      const bool all = callbacks[vertex].kind() == CallbackKind::kSync;  // inputs at once
       for (std::size_t i = 0; i < taken.size(); ++i) {
         const double more = rate[taken[i]];
         rate[vertex] = i == 0 ? more : all ? std::min(rate[vertex], more) : rate[vertex] + more;

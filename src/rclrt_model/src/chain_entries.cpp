@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By which topics a chain comes to each of its callbacks.
+// The topics by which a chain enters each of its callbacks.
 #include <algorithm>
 
 #include "rclrt/model/application.hpp"
@@ -7,10 +7,10 @@
 namespace rclrt::model {
 namespace {
 
-/// Of one callback of a chain; a timer, which has no input, counts as one input.
+/// The inputs of one callback of a chain; a timer, which has none, counts as one input.
 using Inputs = std::vector<std::size_t>;
 
-/// A chain that comes by `from`'s input reaches the input of `to`.
+/// Returns whether a chain that enters by `from`'s input reaches the input of `to`.
 bool reaches(const Callback& from, std::size_t input, const Callback& to, std::size_t next) {
   const std::vector<std::string> taken = inputs(to);
   for (std::size_t output = 0; output < from.publishes.size(); ++output) {
@@ -21,7 +21,7 @@ bool reaches(const Callback& from, std::size_t input, const Callback& to, std::s
   return false;
 }
 
-/// The inputs of `to` that a chain reaches from one of these inputs of `from`.
+/// Returns the inputs of `to` that a chain reaches from one of these inputs of `from`.
 Inputs next_inputs(const Callback& from, const Inputs& before, const Callback& to) {
   Inputs result;
   const std::size_t count = inputs(to).size();
@@ -53,7 +53,7 @@ std::vector<std::vector<std::size_t>> Application::entries(const Chain& chain) c
     }
     ++length;
   }
-  for (std::size_t n = length - 1; n-- > 1;) {  // only those by which the chain goes on
+  for (std::size_t n = length - 1; n-- > 1;) {  // only those by which the chain continues
     std::erase_if(result[n], [&](std::size_t input) {
       return std::ranges::none_of(
           result[n + 1], [&](std::size_t next) { return reaches(at(n), input, at(n + 1), next); });

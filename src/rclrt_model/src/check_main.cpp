@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// rclrt_model_check [--robot | --host] FILE: says whether the file is a valid application, or what
-/// a process or all of a host get at launch, and if not, why.
+/// rclrt_model_check [--robot | --host] FILE: reports whether the file is a valid application, or a
+/// valid configuration of a process or of a host, and if not, why.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -38,7 +38,8 @@ int check_robot(const char* file) {
   return kOk;
 }
 
-/// One line for each priority of the host's callbacks: what the kernel gives it, and who has it.
+/// Prints a line for each priority of the host's callbacks: the kernel's priority, and the
+/// processes that use it.
 int check_host(const char* file) {
   const auto host = rclrt::model::load_host(file);
   const std::vector<int> levels = host.levels();

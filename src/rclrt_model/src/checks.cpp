@@ -38,11 +38,11 @@ void check_inputs_are_published(const Draft& draft, Context& context) {
   }
 }
 
-/// The graph joins topics and services by the text in the file, ROS by the name with its namespace.
-/// Both must agree.
+/// The graph joins topics and services by their text in the file; ROS joins them by their name with
+/// the namespace. Both must agree.
 class RosNames {
  public:
-  /// `what` and `several` name an entry and entries in messages.
+  /// `what` and `several` are the words for an entry and for entries in messages.
   RosNames(const char* what, const char* several, Context& context)
       : what_(what), several_(several), context_(context) {}
 
@@ -102,7 +102,7 @@ void check_topic_names(const Draft& draft, Context& context) {
   }
 }
 
-/// A node lives in one process, and a group excludes within one executor.
+/// Checks that a node is in one process, and that the callbacks of a group have one executor.
 void check_executors_of_callbacks(const Draft& draft, Context& context) {
   const Application& application = draft.application;
   std::map<std::pair<std::size_t, std::string>, std::size_t> first;  // callback of node and group
@@ -172,7 +172,8 @@ void report_missing_edge(const Application& application, const Chain& chain, std
                                  in_quotes(target.id) + " takes");
 }
 
-/// Every callback publishes what the next one takes, but not for the messages of this chain.
+/// Checks routes: every callback publishes a topic that the next one takes, but perhaps not for the
+/// messages of this chain.
 void check_routes(const Application& application, const Chain& chain,
                   const std::vector<Position>& positions, Context& context) {
   const auto entries = application.entries(chain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can only be judged with the whole application in sight.
+// Checks that need the whole application.
 #pragma once
 
 #include "draft.hpp"
@@ -8,11 +8,11 @@
 
 namespace rclrt::model::detail {
 
-/// Topics nobody publishes, topics that mean something else at run time, cycles, chains that are no
-/// paths.
+/// Reports topics without a publisher, topics with another name at run time, cycles, and chains
+/// that are no paths.
 void check_application(const Draft& draft, Context& context);
 
-/// One message for each knot of callbacks that trigger each other in a circle.
+/// Reports each group of callbacks that trigger each other in a cycle, with one message.
 void check_cycles(const Draft& draft, const Graph& graph, Context& context);
 
 }  // namespace rclrt::model::detail

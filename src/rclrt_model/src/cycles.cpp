@@ -28,7 +28,7 @@ class Components {
     }
   }
 
-  /// Which component each vertex is in.
+  /// Returns the component of each vertex.
   const std::vector<std::size_t>& of_vertex() const { return component_; }
 
  private:
@@ -82,7 +82,8 @@ class Components {
   std::size_t components_ = 0;
 };
 
-/// The callbacks of a shortest cycle through `start` that stays in its component; empty when none.
+/// Returns the callbacks of a shortest cycle through `start` that stays in its component; empty
+/// when there is none.
 std::vector<std::size_t> shortest_cycle(const Graph& graph, std::size_t start,
                                         const std::vector<std::size_t>& component,
                                         std::vector<std::size_t>& came_from) {

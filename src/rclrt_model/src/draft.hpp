@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An application as far as it could be read, with the places in the file that later checks point
-// at.
+// The part of an application that could be read, with the positions in the file for later checks.
 #pragma once
 
 #include <string>
@@ -29,8 +28,8 @@ struct Draft {
   Application application;  ///< indices may be kUnknown
   std::vector<CallbackSource> callbacks;
   std::vector<ChainSource> chains;
-  /// Every callback's id, trigger and topics could be read, so an edge that is missing is missing
-  /// in the file and not only here.
+  /// Every callback's id, trigger and topics could be read. So a missing edge is missing in the
+  /// file, not only in the draft.
   bool graph_known = true;
 };
 

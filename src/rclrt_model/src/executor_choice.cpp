@@ -14,7 +14,7 @@ namespace rclrt::model {
 
 namespace {
 
-/// What the options say, before they are put together.
+/// The stated options, before they are combined.
 struct Stated {
   ExecutorChoice choice;
   bool arbitrary = false;
@@ -129,7 +129,8 @@ std::string label_of(const ExecutorChoice& choice) {
                                                   : ", trigger " + choice.trigger_callback;
   }
   options += choice.logical_execution_time ? ", LET" : "";
-  // Before what the kind's label has in parentheses, for tables shorten at the end.
+  // Insert the options before the parentheses of the kind's label, because tables shorten labels at
+  // the end.
   std::string label(traits(choice.kind).label);
   return label.insert(std::min(label.find(" ("), label.size()), options);
 }

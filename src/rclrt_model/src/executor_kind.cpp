@@ -82,7 +82,8 @@ void require_different(const std::vector<Executor>& executors, const std::vector
   }
 }
 
-/// What takes a SCHED_FIFO priority each in the executor: levels, or under deadlines these.
+/// Returns the number of SCHED_FIFO priorities that the executor needs: one for each level, or for
+/// each deadline under EDF.
 std::size_t priorities_needed(const Application& application, std::size_t executor,
                               const ExecutorTraits& kind, const std::vector<int>& levels) {
   std::set<std::int64_t> needed;
@@ -97,7 +98,8 @@ std::size_t priorities_needed(const Application& application, std::size_t execut
   return needed.size();
 }
 
-/// Fewer than there are would be refused by the executor, or share a thread.
+/// Throws if there are too few priorities: the executor would refuse that, or levels would share a
+/// thread.
 void require_room(const Application& application, const ExecutorTraits& kind) {
   std::vector<int> levels;  // of all callbacks, once an executor states a priority
   for (std::size_t i = 0; i < application.executors.size(); ++i) {
@@ -119,7 +121,7 @@ void require_room(const Application& application, const ExecutorTraits& kind) {
   }
 }
 
-/// Executors in the order of their most urgent callbacks, then of the file.
+/// Returns the executors in the order of their most urgent callbacks, then of the file.
 std::vector<std::size_t> by_urgency(const Application& application) {
   const std::vector<int> priorities = application.effective_priorities();
   std::vector<int> urgency(application.executors.size());
@@ -209,7 +211,7 @@ std::vector<int> top_priorities(const Application& application, ExecutorKind kin
   }
   int priority = kTopPriority;
   for (const std::size_t each : by_urgency(application)) {
-    result[each] = std::max(2, priority--);  // the least that has one below it
+    result[each] = std::max(2, priority--);  // at least one priority is below it
   }
   return result;
 }

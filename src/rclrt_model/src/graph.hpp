@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who triggers whom. Callbacks and topics are both vertices, so that a topic with many publishers
-// and many subscribers costs their sum and not their product.
+// The graph of callbacks and topics. Both are vertices, so a topic with many publishers and many
+// subscribers costs their sum and not their product.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,28 @@ class Graph {
   std::size_t vertex_count() const { return successors_.size(); }
   bool is_callback(std::size_t vertex) const { return vertex < callback_count_; }
 
-  /// Of a callback the topics it publishes, of a topic the callbacks that take it; ascending.
+  /// Returns the topics that a callback publishes, or the callbacks that take a topic; ascending.
   const std::vector<std::size_t>& successors(std::size_t vertex) const {
     return successors_[vertex];
   }
 
-  /// The topics that trigger a callback, in the order of inputs().
+  /// Returns the topics that trigger a callback, in the order of inputs().
   const std::vector<std::size_t>& input_topics(std::size_t callback) const {
     return input_topics_[callback];
   }
 
-  /// The topics that a callback publishes, in the order of Callback::publishes.
+  /// Returns the topics that a callback publishes, in the order of Callback::publishes.
   const std::vector<std::size_t>& output_topics(std::size_t callback) const {
     return output_topics_[callback];
   }
 
-  /// Every topic that triggers the callback has a publisher.
+  /// Returns whether every topic that triggers the callback has a publisher.
   bool has_publishers(std::size_t callback) const;
 
-  /// A message of the first callback triggers the second.
+  /// Returns whether a message of the first callback triggers the second.
   bool has_edge(std::size_t from, std::size_t to) const;
 
-  /// Every vertex after all its predecessors; without those on or behind a cycle.
+  /// Returns every vertex after all its predecessors, without the vertices on or behind a cycle.
   std::vector<std::size_t> topological_order() const;
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 using namespace detail;  // NOLINT(google-build-using-namespace): the vocabulary of the readers
 
-/// A process, and where the file has what is compared.
+/// A process, and the positions in the file of the compared values.
 struct Placed {
   HostProcess process;
   Position at;
@@ -59,7 +59,7 @@ std::vector<Placed> read_processes(const YamlNode& list, Context& context) {
       placed.process.robot = read_robot(fields, context);
       if (const YamlNode* executor = fields.find("executor");
           executor != nullptr && executor->kind == YamlKind::kMapping) {
-        Context told;  // its mistakes are
+        Context told;  // its mistakes are reported already
         if (const YamlNode* top =
                 Fields(*executor, "executor", robot_executor_keys(), told).find("top_priority")) {
           placed.top_at = top->at;
@@ -75,7 +75,7 @@ int top_of(const HostProcess& process) {
   return process.robot.executor.top_priority.value_or(kTopPriority);
 }
 
-/// One scale of priorities needs one top, and room below it.
+/// Checks that one scale of priorities has one top priority, and enough priorities below it.
 void check_levels(const std::vector<Placed>& processes, const Host& host, Context& context) {
   const Placed* first = nullptr;
   for (const Placed& each : processes) {
@@ -106,13 +106,14 @@ void check_levels(const std::vector<Placed>& processes, const Host& host, Contex
   }
 }
 
-/// Returns the path in its one form.
+/// Returns the canonical form of the path.
 std::filesystem::path place_of(const std::filesystem::path& path) {
   const std::filesystem::path normal = path.lexically_normal();
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-/// Two processes cannot write to one place: the later one would replace what the other wrote.
+/// Checks that no two processes write to one place: the later one would replace the output of the
+/// other.
 void check_outputs(const std::vector<Placed>& processes, Context& context) {
   std::map<std::filesystem::path, const Placed*> seen;
   const auto check = [&](const Placed& each, const char* key, const std::filesystem::path& path) {
@@ -134,7 +135,7 @@ void check_outputs(const std::vector<Placed>& processes, Context& context) {
     check(each, "the recording's directory",
           robot.recording ? robot.recording->directory : std::filesystem::path());
   }
-  // A recording replaces its directory, and keeps its hands off one with other files.
+  // A recording replaces its directory, but refuses one that has other files.
   for (const Placed& each : processes) {
     const std::filesystem::path& file = each.process.robot.write_priorities;
     for (const Placed& other : processes) {
@@ -165,7 +166,7 @@ std::vector<int> Host::levels() const {
       continue;
     }
     const int least = each.robot.executor.best_effort_below.value_or(0);
-    std::set<int> own{0};  // what states none, such as the services of each node
+    std::set<int> own{0};  // for callbacks without a priority, such as the services of each node
     for (const NodeTiming& timing : each.robot.callbacks) {
       own.insert(timing.priority.value_or(0));
     }
@@ -186,7 +187,7 @@ HostResult parse_host(std::string_view text) {
   if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
     const Fields fields(*root, "host", {"rclrt", "processes"}, context);
     const YamlNode* version = fields.require("rclrt", "rclrt: 1");
-    // Of another version nothing else can be judged.
+    // A file of another version cannot be checked further.
     if (version == nullptr ||
         read_integer(*version, "the format version", kFormatVersions, context)) {
       Host host;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What app.yaml may state, and what it means when it states nothing. schemas/app.schema.json says
-// the same; a test compares them.
+// The limits and defaults of app.yaml. schemas/app.schema.json has the same; a test compares them.
 #pragma once
 
 #include "rclrt/model/application.hpp"

@@ -9,7 +9,7 @@ namespace {
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// At least one token, separated by "/".
+/// Returns whether the text is one token or more, separated by "/".
 bool are_tokens(std::string_view text) {
   for (;;) {
     const std::size_t slash = text.find('/');

@@ -22,7 +22,8 @@ constexpr IntegerRange kIndices{0, 1'000'000};
 
 bool is_indexed(std::string_view kind) { return kind == "timer" || kind == "waitable"; }
 
-/// Of letters, digits, '_' and '/': what ROS allows, so it may stand in any message.
+/// Returns whether the name has only letters, digits, '_' and '/', as ROS permits. So it needs no
+/// escapes in messages.
 bool is_ros_name(std::string_view name) {
   return name.size() > 1 && name.front() == '/' &&
          std::all_of(name.begin(), name.end(), [](char c) {

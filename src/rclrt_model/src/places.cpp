@@ -10,8 +10,8 @@
 namespace rclrt::model {
 
 std::vector<std::vector<CallbackPlace>> places_of(const Application& application) {
-  std::map<std::size_t, std::vector<std::string>> groups;  // of each node, in the order of the file
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> timers;  // so far, of node and group
+  std::map<std::size_t, std::vector<std::string>> groups;  // by node, in the order of the file
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> timers;  // by node and group
   std::vector<std::vector<CallbackPlace>> result;
   for (const Callback& callback : application.callbacks) {
     const Node& node = application.nodes.at(callback.node);
@@ -33,7 +33,7 @@ std::vector<std::vector<CallbackPlace>> places_of(const Application& application
       continue;
     }
     if (callback.kind() == CallbackKind::kEvent) {
-      continue;  // what releases it is no entity of the ROS graph
+      continue;  // no entity of the ROS graph releases it
     }
     if (role_of(callback) != Role::kTopic) {
       place.kind = trigger_name(callback);

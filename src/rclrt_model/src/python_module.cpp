@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Python module: read-only views of the C++ structs. Times are whole nanoseconds (suffix _ns),
-/// enumerations the words of app.yaml. rclrt_model/_native.pyi says the types.
+/// enumerations are the words of app.yaml. The types are in rclrt_model/_native.pyi.
 #include <pybind11/operators.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -36,7 +36,7 @@ py::object to_python(const std::optional<Nanoseconds>& time) {
   return time ? to_python(*time) : py::none();
 }
 
-/// The word at the enumerator's place.
+/// Returns the word for the enumerator.
 template <typename E, std::size_t N>
 py::object to_python(E value, const std::array<const char*, N>& words) {
   return py::str(words.at(static_cast<std::size_t>(value)));
@@ -78,7 +78,7 @@ py::object to_python(const std::vector<std::vector<std::size_t>>& lists,
   return tuple;
 }
 
-/// A tuple whose elements are views that keep their owner alive.
+/// Returns a tuple of views that keep their owner alive.
 template <typename T>
 py::object to_python(const std::vector<T>& items, py::handle owner) {
   py::tuple tuple(items.size());
@@ -92,7 +92,7 @@ py::object to_python(const std::vector<T>& items, py::handle owner) {
   return tuple;
 }
 
-/// A Python class with read-only attributes, compared and printed by value.
+/// Makes a Python class with read-only attributes that compares and prints by value.
 template <typename T>
 class Record {
  public:
@@ -124,7 +124,7 @@ class Record {
     return *this;
   }
 
-  /// An attribute that is computed.
+  /// Adds an attribute that is computed.
   template <typename Get>
   Record& value(const char* name, Get get) {
     fields_.append(name);
@@ -299,7 +299,7 @@ void bind_executor_kinds(py::module_& module) {
   module.def("canonical_executor", canonical, py::arg("text"));
 }
 
-/// The whole text as a number, if it is one.
+/// Returns the whole text as a number, if it is one.
 template <typename T>
 std::optional<T> number_of(const std::string& text) {
   T value{};
@@ -308,7 +308,7 @@ std::optional<T> number_of(const std::string& text) {
   return whole ? std::optional(value) : std::nullopt;
 }
 
-/// A scalar without quotes, as the core schema of YAML 1.2 reads it; without inf and nan.
+/// Converts a scalar without quotes by the core schema of YAML 1.2, without inf and nan.
 py::object plain_to_python(const std::string& text) {
   if (text.empty() || text == "~" || text == "null") {
     return py::none();

@@ -58,8 +58,8 @@ void read_trigger(const Fields& fields, Position at, Callback& callback, Callbac
   source.service = draft.service;
 }
 
-/// Reads a list of topics of which each stands once in it, and adds those that `callback` does not
-/// publish yet. Returns which of its topics these are, ascending.
+/// Reads a list of distinct topics, and adds those that `callback` does not publish yet. Returns
+/// the ascending indices of the list's topics in its `publishes`.
 std::vector<std::size_t> read_outputs(const YamlNode& node, std::string_view what,
                                       Callback& callback, CallbackSource& source,
                                       TopicReader& topics) {
@@ -67,7 +67,7 @@ std::vector<std::size_t> read_outputs(const YamlNode& node, std::string_view wha
   if (node.kind != YamlKind::kSequence) {
     topics.lose();
   }
-  // No hash tables: their keys are hostile.
+  // An ordered map, because an attacker chooses the keys of this table.
   std::map<std::string, Position> seen;
   std::map<std::string, std::size_t> published;
   for (std::size_t i = 0; i < callback.publishes.size(); ++i) {
@@ -97,7 +97,7 @@ std::vector<std::size_t> read_outputs(const YamlNode& node, std::string_view wha
   return result;
 }
 
-/// What each topic is answered on: a mapping from topics to lists of topics.
+/// Reads the answers of each topic: a mapping from topics to lists of topics.
 void read_routes(const YamlNode& node, Callback& callback, CallbackSource& source,
                  TopicReader& topics) {
   Context& context = topics.context();
@@ -129,7 +129,7 @@ void read_routes(const YamlNode& node, Callback& callback, CallbackSource& sourc
         node.children[i + 1], "publishes for " + in_quotes(key.text), callback, source, topics);
   }
   if (taken.size() == 1) {
-    callback.routes.clear();  // nothing to choose
+    callback.routes.clear();  // there is no choice
   }
 }
 
@@ -253,7 +253,7 @@ void read_callback(const YamlNode& item, Reading& reading) {
   if (item.kind == YamlKind::kMapping) {
     callback.node = read_node_of_callback(fields, reading);
     const auto& nodes = reading.draft.application.nodes;
-    // Views on both sides: a std::string here would be a temporary that the reader outlives.
+    // Both sides are views: a std::string here would be a temporary that does not live long enough.
     const std::string_view name_space = callback.node < nodes.size()
                                             ? std::string_view(nodes[callback.node].name_space)
                                             : std::string_view("/");

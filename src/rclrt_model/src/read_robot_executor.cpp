@@ -42,7 +42,7 @@ ExecutorKind read_kind(const YamlNode& node, Context& context) {
   return index ? kinds[*index] : ExecutorKind::kPreemptive;
 }
 
-/// What has a meaning for some kinds only.
+/// Checks keys that have a meaning for some kinds only.
 class KindRules {
  public:
   KindRules(const Fields& fields, const RobotExecutor& executor, Context& context)
@@ -100,7 +100,7 @@ class KindRules {
     }
   }
 
-  /// Where the file states the key.
+  /// Reports a problem at the position of the key.
   void report(std::string_view key, const std::string& what, std::string_view expected) const {
     if (const YamlNode* value = fields_.find(key)) {
       context_.diagnostics.report(value->at, what, expected);

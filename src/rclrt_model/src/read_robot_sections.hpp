@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of a robot.yaml, some of which are files of their own as well.
+// The sections of a robot.yaml. Some of them can also be files of their own.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@
 
 namespace rclrt::model::detail {
 
-/// The keys of a robot.yaml.
+/// Returns the keys of a robot.yaml.
 std::vector<std::string_view> robot_keys();
 
-/// The keys of its section `executor`.
+/// Returns the keys of its section `executor`.
 std::vector<std::string_view> robot_executor_keys();
 
 /// Reads the sections of a robot.yaml.

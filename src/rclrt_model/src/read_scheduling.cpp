@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::nanoseconds kLeastRuntime{1024};  // the kernel's DL_SCALE
 
-/// Reports the key when it is there although the policy gives it no meaning.
+/// Reports the key if it is present although it has no meaning under the policy.
 void refuse(const Fields& rule, std::string_view key, const std::string& policy,
             std::string_view expected, Context& context) {
   if (const YamlNode* node = rule.find(key)) {
@@ -49,7 +49,7 @@ Reservation read_reservation(const Fields& rule, Context& context) {
   const auto [runtime, deadline, period] = reservation;
   const auto zero = std::chrono::nanoseconds::zero();
   if (runtime == zero || deadline == zero || period == zero) {
-    return reservation;  // reported
+    return reservation;  // reported already
   }
   if (runtime < kLeastRuntime) {
     report_value(*rule.find("runtime_ms"), "runtime_ms", "at least 0.001024", context);

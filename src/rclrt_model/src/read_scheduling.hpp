@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys by which a file states how threads are scheduled.
+// The keys that state the scheduling of threads.
 #pragma once
 
 #include <string_view>
@@ -10,13 +10,13 @@
 
 namespace rclrt::model::detail {
 
-/// The keys of a rule, its name among them.
+/// Returns the keys of a rule, including its name.
 std::vector<std::string_view> thread_rule_keys();
 
-/// Reads a reservation from `runtime_ms`, `period_ms` and perhaps `deadline_ms`.
+/// Reads a reservation from `runtime_ms`, `period_ms` and the optional `deadline_ms`.
 Reservation read_reservation(const Fields& rule, Context& context);
 
-/// Reads everything of a rule but its name.
+/// Reads all keys of a rule but its name.
 Scheduling read_scheduling(const Fields& rule, Context& context);
 
 /// Reads an optional list of CPUs: distinct numbers in the order of the file.

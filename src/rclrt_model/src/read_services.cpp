@@ -30,7 +30,7 @@ TriggerDraft read_end(const YamlNode& node, Role role, std::string_view what, st
   return draft;
 }
 
-/// The callbacks of an application while their service topics are added.
+/// The callbacks of an application, to which the service topics are added.
 class ServiceTopics {
  public:
   explicit ServiceTopics(Reading& reading)
@@ -95,9 +95,10 @@ class ServiceTopics {
     sources_[found->second].publishes.push_back(sources_[found->second].service);
   }
 
-  /// The requests go out after what the callback publishes, and before the response of a server.
+  /// Adds the topics of the requests: after the callback's own topics, and before the response of a
+  /// server.
   void add_calls(std::size_t caller) {
-    std::map<std::string, Position> seen;  // not a hash table: its keys are hostile
+    std::map<std::string, Position> seen;  // not a hash table: an attacker chooses its keys
     for (const auto& [id, at] : sources_[caller].calls) {
       const std::size_t client = reading_.callbacks.resolve(id, at, reading_.context);
       const auto [first, inserted] = seen.try_emplace(id, at);
@@ -138,7 +139,7 @@ class ServiceTopics {
     return true;
   }
 
-  /// Each client has a server and a caller, each service a client.
+  /// Checks that each client has a server and a caller, and each service a client.
   void require_partners() {
     std::vector<std::string_view> names;
     for (const auto& [name, server] : servers_) {
@@ -174,7 +175,8 @@ class ServiceTopics {
     }
   }
 
-  /// A request is answered on its client's topic; everything else goes out for each.
+  /// Sets the routes: a request is answered on its client's topic; all other topics are published
+  /// for each request.
   void set_routes(std::size_t server) {
     Callback& callback = callbacks_[server];
     const std::size_t clients = end_of(callback).topics.size();
@@ -202,7 +204,7 @@ class ServiceTopics {
   Reading& reading_;
   std::vector<Callback>& callbacks_;
   std::vector<CallbackSource>& sources_;
-  std::map<std::string, std::size_t> servers_;  // the first of each name
+  std::map<std::string, std::size_t> servers_;  // the first server of each name
   std::set<std::size_t> called_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys "service", "client" and "calls": topics of the graph that the file does not name.
+// The keys "service", "client" and "calls". Their topics are in the graph, but not in the file.
 #pragma once
 
 #include "draft.hpp"
@@ -9,12 +9,13 @@
 
 namespace rclrt::model::detail {
 
-/// Their topics follow when all callbacks are known: see add_service_topics().
+/// Reads a service or client. Its topics follow when all callbacks are known: see
+/// add_service_topics().
 TriggerDraft read_service(const YamlNode& node, TopicReader& topics);
 TriggerDraft read_client(const YamlNode& node, TopicReader& topics);
 void read_calls(const YamlNode& node, CallbackSource& source, TopicReader& topics);
 
-/// Gives the services, the clients and those that call them their topics.
+/// Adds the topics of the services, of the clients and of the callbacks that call them.
 void add_service_topics(Reading& reading);
 
 }  // namespace rclrt::model::detail

@@ -17,7 +17,7 @@ TopicIndex collect_topics(Application& application) {
   TopicIndex index;
   const auto add = [&](const std::string& topic) {
     if (topic.empty()) {
-      return;  // one that could not be read
+      return;  // a topic that could not be read
     }
     if (index.try_emplace(topic, application.topics.size()).second) {
       application.topics.push_back({topic, 0});

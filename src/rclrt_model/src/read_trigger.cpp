@@ -31,7 +31,7 @@ std::string count_of(std::size_t topics) {
   return number + (topics > 1 ? " topics" : " topic");
 }
 
-/// Reads the topics of a sync or subscription; gives their positions.
+/// Reads the topics of a sync or subscription, and returns their positions.
 std::vector<Position> read_topics(const YamlNode& node, const std::string& what,
                                   const IntegerRange& counts, std::vector<std::string>& result,
                                   TopicReader& topics) {
@@ -48,7 +48,7 @@ std::vector<Position> read_topics(const YamlNode& node, const std::string& what,
     return {};
   }
   std::vector<Position> positions;
-  std::map<std::string, Position> seen;  // not a hash table: its keys are hostile
+  std::map<std::string, Position> seen;  // not a hash table: an attacker chooses its keys
   for (const YamlNode& item : items) {
     const std::string topic = topics.read(item);
     const auto [first, inserted] = seen.try_emplace(topic, item.at);

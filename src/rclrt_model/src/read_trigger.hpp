@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a callback run: the keys "timer", "subscription", "sync" and "event";
+// The triggers of a callback: the keys "timer", "subscription", "sync" and "event";
 // `read_services.hpp` has the others.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace rclrt::model::detail {
 
-/// Reads topics of one callback and notes whether any could not be read.
+/// Reads the topics of one callback and records whether any could not be read.
 class TopicReader {
  public:
   TopicReader(std::string_view name_space, Context& context)
       : name_space_(name_space), context_(context) {}
 
-  /// Empty when the topic, or the service's name, could not be read.
+  /// Returns the topic, or an empty text if the topic, or the service's name, could not be read.
   std::string read(const YamlNode& node, std::string_view what = "topic");
 
-  /// For topics that are not there to be read.
+  /// Records that a topic is missing.
   void lose() { lost_ = true; }
 
   bool all_read() const { return !lost_; }
@@ -36,11 +36,11 @@ class TopicReader {
 
 struct TriggerDraft {
   std::variant<Timer, Subscription, Sync, Event> trigger;
-  std::vector<Position> inputs;  ///< where its topics stand
-  Position service{};            ///< of a service or client: where the service's name stands
+  std::vector<Position> inputs;  ///< positions of its topics
+  Position service{};            ///< for a service or client: the position of the service's name
 };
 
-/// How many messages may wait: the key "depth".
+/// Reads the number of messages that may wait: the key "depth".
 std::size_t read_depth(const Fields& fields, Context& context);
 
 TriggerDraft read_timer(const YamlNode& node, Context& context);

@@ -20,7 +20,7 @@ Draft read_application(const YamlNode& root, Context& context) {
     return {};
   }
   if (const YamlNode* node = fields.require("rclrt", "rclrt: 1")) {
-    // Of another version nothing else can be judged.
+    // A file of another version cannot be checked further.
     if (!read_integer(*node, "the format version", kFormatVersions, context)) {
       return {};
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the YAML tree to a draft of the application: keys, types, ranges, names and references.
-// Each section of the file has a reader and a source file of its own.
+// Makes a draft of the application from the YAML tree: keys, types, ranges, names and references.
+// Each section of the file has its own reader in its own source file.
 #pragma once
 
 #include "draft.hpp"
@@ -8,7 +8,7 @@
 
 namespace rclrt::model::detail {
 
-/// What the readers of the sections hand on to each other.
+/// The state that the readers of the sections share.
 struct Reading {
   Context& context;
   Draft draft;
@@ -19,8 +19,8 @@ struct Reading {
 
 Draft read_application(const YamlNode& root, Context& context);
 
-// The sections in the order in which they are read, whatever their order in the file; null for an
-// absent one.
+// The sections in the order in which they are read, independent of their order in the file.
+// `section` is null if it is absent.
 void read_executors(const YamlNode* section, Reading& reading);
 void read_nodes(const YamlNode* section, Reading& reading);
 void read_callbacks(const YamlNode* section, Reading& reading);

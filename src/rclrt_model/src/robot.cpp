@@ -120,7 +120,7 @@ RobotResult parse_robot(std::string_view text) {
   if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
     const Fields fields(*root, "robot", robot_keys(), context);
     const YamlNode* version = fields.require("rclrt", "rclrt: 1");
-    // Of another version nothing else can be judged.
+    // A file of another version cannot be checked further.
     if (version == nullptr ||
         read_integer(*version, "the format version", kFormatVersions, context)) {
       Robot robot = read_robot(fields, context);

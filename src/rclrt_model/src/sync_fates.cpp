@@ -10,7 +10,7 @@ namespace rclrt::model {
 
 namespace {
 
-/// How long it takes at most until a callback has run again, when nothing is lost.
+/// Computes the longest time until a callback runs again if nothing is lost.
 class Intervals {
  public:
   explicit Intervals(const Application& application)
@@ -20,7 +20,7 @@ class Intervals {
     if (known_[callback]) {
       return *known_[callback];
     }
-    known_[callback] = 0;  // until it is known, should the graph have a cycle
+    known_[callback] = 0;  // initial value, in case the graph has a cycle
     const Callback& stated = application_.callbacks[callback];
     std::int64_t result = 0;
     if (!stated.takes_messages() || std::holds_alternative<Event>(stated.trigger)) {
@@ -179,8 +179,8 @@ SyncFate SyncFates::fate(const Passage& passage, const Arrival& kept,
              : SyncFate::kUnmatched;
 }
 
-/// Whether another input brought nothing for longer than two intervals of the slowest input: what
-/// waited meanwhile was not left over, it had no partner.
+/// Returns whether another input brought no message for longer than two intervals of the slowest
+/// input. A message that waited meanwhile was not left over: it had no partner.
 bool SyncFates::is_starved(const Synchroniser& sync, const Arrival& kept, std::int64_t until_ns) {
   for (std::size_t i = 0; sync.interval_ns > 0 && i < sync.inputs.size(); ++i) {
     const auto& times = sync.inputs[i].times_ns;
@@ -194,14 +194,14 @@ bool SyncFates::is_starved(const Synchroniser& sync, const Arrival& kept, std::i
   return false;
 }
 
-/// Whether each other input brought a message to which it was the nearest of its own input, and one
-/// of them came when it had made room.
+/// Returns whether each other input brought a message for which this one was the nearest of its own
+/// input, and one of those messages arrived after this one had made room.
 bool SyncFates::was_needed(const Synchroniser& sync, const Arrival& kept, std::int64_t made_room_ns,
                            std::int64_t until_ns) {
   const auto& own = sync.inputs[kept.input].by_stamp;
   const auto place = std::ranges::lower_bound(own, kept.stamp_ns, {}, &Arrival::stamp_ns);
   const auto after = std::ranges::upper_bound(own, kept.stamp_ns, {}, &Arrival::stamp_ns);
-  // Of two that are as near, a set takes the older one.
+  // If two messages are equally near, a set takes the older one.
   std::int64_t from_ns = kept.stamp_ns - sync.window_ns;
   std::int64_t to_ns = kept.stamp_ns + sync.window_ns;
   if (place != own.begin()) {

@@ -20,7 +20,7 @@ constexpr std::array<std::pair<const char*, std::string ThreadRule::*>, 3> kPatt
      {"library", &ThreadRule::library},
      {"function", &ThreadRule::function}}};
 
-/// Reads them, and declares them: no two rules have the same.
+/// Reads the patterns and declares them: no two rules have the same patterns.
 void read_patterns(const Fields& fields, Position at, NameIndex& rules, ThreadRule& rule,
                    Context& context) {
   bool stated = false;
@@ -99,7 +99,7 @@ ThreadPlan parse_thread_plan(std::string_view text, const std::filesystem::path&
   if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
     const Fields fields(*root, "thread plan", {"rclrt", "threads"}, context);
     const YamlNode* version = fields.require("rclrt", "rclrt: 1");
-    // Of another version nothing else can be judged.
+    // A file of another version cannot be checked further.
     if (version == nullptr ||
         read_integer(*version, "the format version", kFormatVersions, context)) {
       if (const YamlNode* threads = fields.require("threads", "threads: [...]")) {

@@ -12,7 +12,7 @@
 namespace rclrt::model {
 namespace {
 
-/// Decimal milliseconds without trailing zeros.
+/// Returns the time as decimal milliseconds without trailing zeros.
 std::string ms(Nanoseconds time) {
   constexpr std::int64_t kMillion = 1'000'000;
   std::string text = std::to_string(time.count() / kMillion);
@@ -21,7 +21,8 @@ std::string ms(Nanoseconds time) {
   return decimals.empty() ? text : text + "." + decimals;
 }
 
-/// In double quotes, with escapes for what YAML takes for a break or refuses.
+/// Returns the text in double quotes, with escapes for characters that YAML refuses or treats as a
+/// line break.
 std::string in_double_quotes(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kBreaks{
@@ -54,7 +55,7 @@ std::string in_double_quotes(std::string_view text) {
   return result + "\"";
 }
 
-/// A name or topic; in quotes where YAML would take it for something else.
+/// Returns a name or topic; in quotes if YAML would read it as another type.
 std::string name(const std::string& text) {
   constexpr std::array<std::string_view, 9> kWords{"y",     "n",  "yes", "no",  "true",
                                                    "false", "on", "off", "null"};
@@ -142,7 +143,8 @@ std::string to_text(const Event& event) {
   return text + "}";
 }
 
-/// A list of topics, or with routes a mapping from each input to its list; empty without any.
+/// Returns a list of topics, or with routes a mapping from each input to its list; empty without
+/// topics.
 std::string publishes(const Callback& callback) {
   std::vector<std::string> topics = callback.publishes;
   std::erase_if(topics, is_service_topic);

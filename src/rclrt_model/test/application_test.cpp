@@ -46,7 +46,7 @@ Callback sync(std::string id, std::string first, std::string second, Nanoseconds
           std::nullopt};
 }
 
-/// Two timers, joined by a sync whose output two callbacks take.
+/// Two timers and a sync that joins them; two callbacks take its output.
 Application diamond() {
   Application app;
   app.callbacks = {timer("a", milliseconds(50), milliseconds(5), {"x"}),
@@ -163,7 +163,7 @@ TEST(Rates, OfASubscriptionIsTheSumOfItsPublishers) {
   EXPECT_EQ(app.rates()[3], 20.0);  // 10 from the sync and 10 from the second timer
 }
 
-/// Two timers whose messages share the callback "m", which answers each on a topic of its own.
+/// Two timers with one shared callback "m", which answers each on a topic of its own.
 Application merged() {
   Application app;
   app.callbacks = {timer("a", milliseconds(50), milliseconds(5), {"x"}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every file in broken/ begins with one comment "# expect: line:column: message" for each error
-/// that it must give, and gives no other.
+/// Every file in broken/ begins with a comment "# expect: line:column: message" for each error that
+/// it must cause, and causes no other.
 #include <gtest/gtest.h>
 
 #include <map>

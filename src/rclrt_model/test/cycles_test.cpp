@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The cycle search against a simple independent one on random graphs.
+/// Compares the cycle search with a simple independent one on random graphs.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,8 +11,8 @@ namespace {
 
 using Edges = std::vector<std::vector<bool>>;
 
-/// Callback i publishes topic t<i>; an edge i -> j makes j a taker of t<i>. A callback without an
-/// incoming edge is a timer, one with two is a sync; more are not drawn.
+/// Callback i publishes topic t<i>; for an edge i -> j, callback j takes t<i>. A callback without
+/// an incoming edge is a timer, and one with two is a sync; there are never more.
 std::string application(const Edges& edges) {
   std::string yaml = "rclrt: 1\nname: random\nnodes: [{name: n}]\ncallbacks:\n";
   yaml += "  - {id: start, node: n, timer: {period_ms: 50}, wcet_ms: 0}\n";
@@ -47,7 +47,7 @@ Edges random_edges(std::mt19937& random, std::size_t size) {
   return edges;
 }
 
-/// Which callback reaches which (Warshall 1962).
+/// Returns the callbacks that each callback reaches (Warshall 1962).
 Edges reachable(Edges edges) {
   for (std::size_t k = 0; k < edges.size(); ++k) {
     for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -61,7 +61,7 @@ Edges reachable(Edges edges) {
   return edges;
 }
 
-/// The number of groups of callbacks that reach each other and themselves.
+/// Returns the number of groups of callbacks that reach each other and themselves.
 std::size_t knots(const Edges& edges) {
   const Edges reach = reachable(edges);
   std::size_t count = 0;

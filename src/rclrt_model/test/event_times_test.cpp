@@ -30,7 +30,7 @@ std::vector<Nanoseconds> first(std::size_t count, const Event& event, std::strin
 }
 
 TEST(EventTimes, AreTheSameOnEveryMachine) {
-  // As a second implementation gives them, of FNV-1a and SplitMix64 in Python.
+  // From a second implementation of FNV-1a and SplitMix64 in Python.
   const std::vector<Nanoseconds> expected{13'391'721ns, 58'596'211ns, 96'339'368ns};
   EXPECT_EQ(first(3, event_of(20ms, 50ms), "bumper"), expected);
 }

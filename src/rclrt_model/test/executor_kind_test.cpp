@@ -35,7 +35,7 @@ TEST(ExecutorKinds, DoNotContradictThemselves) {
   }
 }
 
-/// Executors with one callback each, of these priorities.
+/// Returns executors with one callback each, of these priorities.
 Application with_priorities(const std::vector<int>& priorities) {
   Application result;
   for (std::size_t i = 0; i < priorities.size(); ++i) {

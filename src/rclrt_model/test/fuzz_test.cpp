@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Feeds the parser with mutated files and checks what it promises for any bytes. The same every
-/// time; RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED ask for more and for other texts.
+/// Feeds the parser with mutated files and checks its promises for any bytes. The files are the
+/// same in every run; RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED select more texts and other ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<std::string> corpus() {
   for (const auto& file : test::broken_files()) {
     texts.push_back(test::read_file(file));
   }
-  // As many good texts as broken ones, or hardly any would pass.
+  // As many good texts as broken ones; otherwise hardly any would pass.
   const std::size_t broken = texts.size();
   while (texts.size() < 2 * broken) {
     for (const auto& file : test::example_files()) {

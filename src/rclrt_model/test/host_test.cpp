@@ -118,7 +118,7 @@ processes:
       "'c'; expected a file outside of it\n"
       "f:7:5: write_priorities of process 'e' is in the recording's directory of process "
       "'d'; expected a file outside of it\n");
-  // Of one mistake there is one line.
+  // Each mistake has one line.
   EXPECT_EQ(problems_of("rclrt: 1\nprocesses: [{name: a, executor: {top: 3, cpus: [0]}}]\n"),
             "f:2:34: unknown key 'top' in the executor; expected a known key (did you mean "
             "'top_priority'?)\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Inputs of a size that only an attacker or a generator writes. Quadratic work would take hours
+/// Inputs of a size that only an attacker or a generator produces. Quadratic work would take hours
 /// here, so the time limit of the test run is the assertion on the time.
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::string subscription(const std::string& id, const std::string& topic,
 
 std::string number(std::size_t i) { return std::to_string(i); }
 
-/// A path of kMany callbacks.
+/// Returns a path of kMany callbacks.
 std::string path() {
   std::string yaml(kHead);
   yaml += timer("c0", "t0");

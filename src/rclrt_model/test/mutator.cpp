@@ -74,7 +74,7 @@ constexpr std::array<std::string_view, 12> kNumbers = {"0",
                                                        "3600000",
                                                        "3600000.000001"};
 
-/// First and last + 1 of the token around a place.
+/// Returns the first index and the last + 1 of the token around a place.
 std::pair<std::size_t, std::size_t> token_at(const std::string& text, std::size_t at) {
   const std::size_t before = text.find_last_of(kTokenEnds, at);
   const std::size_t begin = before == std::string::npos ? 0 : before + 1;
@@ -82,7 +82,7 @@ std::pair<std::size_t, std::size_t> token_at(const std::string& text, std::size_
   return {begin, end == std::string::npos ? text.size() : end};
 }
 
-/// The line around a place, with its end.
+/// Returns the line around a place, with its end.
 std::pair<std::size_t, std::size_t> line_at(const std::string& text, std::size_t at) {
   const std::size_t before = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
   const std::size_t end = text.find('\n', at);
@@ -107,7 +107,8 @@ Mutator::Mutator(std::vector<std::string> corpus, unsigned seed)
     : corpus_(std::move(corpus)), random_(seed) {}
 
 std::string Mutator::next() {
-  // Half of the texts get only changes that mostly leave valid YAML, to reach what comes behind.
+  // Half of the texts get only changes that mostly leave valid YAML, to reach the code after the
+  // YAML parser.
   constexpr std::size_t kGentle = 5;
   constexpr std::size_t kAll = 11;
   const std::size_t kinds = below(2) == 0 ? kGentle : kAll;
@@ -157,7 +158,7 @@ void Mutator::flip_bytes(std::string& text) {
   }
 }
 
-/// The beginning of this text and the end of another.
+/// Joins the beginning of this text and the end of another.
 void Mutator::splice(std::string& text) {
   const std::string& other = any_text();
   text.resize(below(text.size() + 1));
@@ -179,7 +180,7 @@ void Mutator::swap_tokens(std::string& text) {
   text.replace(first.first, a.size(), b);
 }
 
-/// A token of this text becomes one of another text.
+/// Replaces a token of this text by one of another text.
 void Mutator::replace_token(std::string& text) {
   const std::string& other = any_text();
   const auto [from, to] = token_at(other, below(other.size()));

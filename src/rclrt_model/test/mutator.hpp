@@ -9,17 +9,17 @@
 
 namespace rclrt::model::test {
 
-/// How many texts are tried: RCLRT_FUZZ_ITERATIONS, or what every test run can afford.
+/// Returns the number of texts to try: RCLRT_FUZZ_ITERATIONS, or `otherwise`.
 unsigned long fuzz_iterations(unsigned long otherwise);
 
-/// RCLRT_FUZZ_SEED, or always the same.
+/// Returns RCLRT_FUZZ_SEED, or a constant.
 unsigned fuzz_seed();
 
 class Mutator {
  public:
   Mutator(std::vector<std::string> corpus, unsigned seed);
 
-  /// A text of the corpus after one to six mutations.
+  /// Returns a text of the corpus after one to six mutations.
   std::string next();
 
  private:

@@ -22,7 +22,7 @@ chains: [{id: stop, callbacks: [scan, brake], priority: 2}]
 
 Application robot() { return *parse_application(kRobot).application; }
 
-/// The first problem as "line:column: message", or "".
+/// Returns the first problem as "line:column: message", or "".
 std::string problem(std::string_view overlay) {
   const auto result = parse_priorities(overlay, robot());
   EXPECT_NE(result.priorities.has_value(), !result.diagnostics.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parser promises for any bytes, for the fuzzers.
+// The promises of the parser for any bytes, for the fuzzers.
 #pragma once
 
 #include <algorithm>
@@ -99,7 +99,7 @@ inline std::string broken_application(const Application& app) {
   return "";
 }
 
-/// Empty when the result is as promised, else what is wrong with it.
+/// Returns an empty text when the result keeps the promises, otherwise the broken promise.
 inline std::string broken_promise(std::string_view text, const ParseResult& result) {
   if (result.application.has_value() != result.diagnostics.empty()) {
     return "neither an application nor a diagnostic, or both";

@@ -55,7 +55,7 @@ TEST(Services, ChainsThatShareAServerKeepApart) {
   const Application app = parsed(kTwoCallers);
   EXPECT_EQ(app.entries(app.chains[0]), (Lists{{}, {0}, {0}, {0}}));
   EXPECT_EQ(app.entries(app.chains[1]), (Lists{{}, {1}, {0}}));
-  // 20 + 50 requests per second, of which each client has its own responses.
+  // 20 + 50 requests per second; each client has its own responses.
   const std::vector<double> expected{20, 50, 70, 20, 50, 70, 70, 20};
   const auto rates = app.rates();
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -105,7 +105,8 @@ TEST(Services, StandInTheRosGraphUnderTheirNames) {
   EXPECT_EQ(places[6].front().name, "/detail");
 }
 
-/// An application in which one service has this many clients, and publishes on as many topics.
+/// Returns an application with one service that has this many clients and publishes on as many
+/// topics.
 std::string with_clients(std::size_t clients, std::size_t topics) {
   std::string text =
       "rclrt: 1\nname: many\nnodes: [{name: n}]\ncallbacks:\n"

@@ -27,18 +27,18 @@ Application application(int depth, int window_ms) {
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::size_t kFuse = 2;
 
-/// A run by hand: stamps and times in ms.
+/// A run written by hand; stamps and times are in ms.
 class SyncRun {
  public:
   SyncRun(int depth, int window_ms) : fates_(application(depth, window_ms)) {}
 
-  /// The message of instance n of the chain is kept.
+  /// Adds a message of instance n of the chain that is kept.
   SyncRun& imu(std::int64_t stamp, std::int64_t time, std::uint64_t instance) {
     fates_.add(at(0, stamp, time));
     fates_.kept(at(0, stamp, time), 0, instance);
     return *this;
   }
-  /// An image completes a set with instance n of the chain.
+  /// Adds an image that completes a set with instance n of the chain.
   SyncRun& set(std::int64_t stamp, std::int64_t time, std::uint64_t instance) {
     fates_.add(at(1, stamp, time));
     fates_.in_set(at(1, stamp, time), 0, instance);
@@ -80,7 +80,8 @@ TEST(SyncFates, AMessageThatMadeRoomIsUnmatchedWhereTheSetTookANearerOne) {
 }
 
 TEST(SyncFates, AMessageThatMadeRoomIsLostByDepthWhereItWasTheNearestToOneThatCameLater) {
-  // An image of 11 that takes 30 ms: with more depth it would have been in a set with instance 1.
+  // An image of 11 that takes 30 ms: with a larger depth it would have been in a set with instance
+  // 1.
   const SyncFates fates =
       SyncRun(2, 100).imu(10, 11, 1).imu(20, 21, 2).imu(30, 31, 3).set(11, 41, 2).end(50);
   EXPECT_EQ(fates.of(0, 1), SyncFate::kLostByDepth);

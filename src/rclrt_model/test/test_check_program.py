@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rclrt_model_check as a user sees it: what it prints and its exit code."""
+"""rclrt_model_check as a user sees it: its output and its exit code."""
 
 import os
 import subprocess

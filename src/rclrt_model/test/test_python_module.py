@@ -184,7 +184,7 @@ def test_a_missing_file_raises_the_same_error(tmp_path: Path) -> None:
 
 
 def test_the_stubs_describe_the_module(tmp_path: Path) -> None:
-    """mypy's own comparison of the stubs with the module at run time."""
+    """mypy compares the stubs with the module at run time."""
     result = subprocess.run(
         [sys.executable, "-m", "mypy.stubtest", "--concise", "rclrt_model"],
         capture_output=True,
@@ -192,7 +192,7 @@ def test_the_stubs_describe_the_module(tmp_path: Path) -> None:
         check=False,
         cwd=tmp_path,
     )
-    # Every pybind11 class has its metaclass, and an __init__ that refuses to make one.
+    # Every pybind11 class has pybind11's metaclass, and an __init__ that refuses to construct.
     expected = ("metaclass differs", ".__init__ is inconsistent")
     differences = [
         line for line in result.stdout.splitlines() if not any(text in line for text in expected)
@@ -272,7 +272,7 @@ threads:
 
 
 def keys_of_the_schema(schema: Any) -> set[str]:
-    """Every key that app.yaml may have, wherever it stands."""
+    """Returns every key that app.yaml may have, at any place."""
     if isinstance(schema, list):
         return set().union(*map(keys_of_the_schema, schema))
     if not isinstance(schema, dict):

@@ -19,7 +19,7 @@ SCHEMA = json.loads((REPOSITORY / "schemas" / "app.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 BROKEN = sorted((HERE / "broken").glob("*.yaml"))
 
-# What only the parser can tell: it knows the text, the names and the graph.
+# Mistakes that only the parser can find: it knows the text, the names and the graph.
 NOT_STRUCTURAL = {
     "callback_duplicate_id",
     "callback_executor_in_another_process",
@@ -72,7 +72,7 @@ NOT_STRUCTURAL = {
 
 
 def structurally_valid(text: bytes) -> bool:
-    """What an editor with the schema says; text that is no YAML is not valid."""
+    """Returns the verdict of an editor with the schema; text that is no YAML is not valid."""
     try:
         return bool(VALIDATOR.is_valid(yaml.safe_load(text)))
     except yaml.YAMLError:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an application is: executors, nodes, callbacks, chains, topics and threads. Plain values,
-// no ROS. `parse.hpp` makes them from an app.yaml and has then checked everything promised below.
+// The model of an application: executors, nodes, callbacks, chains, topics and threads. Plain
+// values, no ROS. `parse.hpp` makes them from an app.yaml, and checks all properties that are
+// promised below.
 #pragma once
 
 #include <chrono>
@@ -20,48 +21,49 @@ namespace rclrt::model {
 /// The unit of all times of the model.
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// What triggers a callback.
+/// The kind of event that triggers a callback.
 enum class CallbackKind { kTimer, kSubscription, kSync, kEvent };
 
-/// What a timer does when its callback is still busy at the next release.
+/// The behaviour of a timer when its callback is still busy at the next release.
 enum class OverrunPolicy {
   kCatchUp,  ///< every release runs, late ones one after the other
   kSkip,     ///< missed releases are dropped, the phase stays
   kRebase,   ///< the next period starts when the late one ran
 };
 
-/// Which messages a sync takes together: equal stamps, or the nearest within a window.
+/// The messages that a sync matches: equal stamps, or the nearest within a window.
 enum class SyncPolicy { kExact, kApproximate };
-/// What happens to releases while earlier ones have not run.
+/// The behaviour at a release while earlier releases have not run.
 enum class Overload { kQueue, kKeepLast, kSkipIfRunning };
-/// Of a subscription's quality of service.
+/// The reliability in a subscription's quality of service.
 enum class Reliability { kReliable, kBestEffort };
-/// What the messages of a subscription are: those of topics, the requests to a service, or the
-/// responses to a client. `services.hpp` names the topics that stand for requests and responses.
+/// The kind of messages of a subscription: of topics, requests to a service, or responses to a
+/// client. `services.hpp` has the names of the topics for requests and responses.
 enum class Role { kTopic, kService, kClient };
 
-/// The name of a group that is its node's default callback group where nodes are of rclcpp, which
-/// puts there what is given no group.
+/// The name of a group for the default callback group of its node. rclcpp puts entities without a
+/// group there.
 inline constexpr std::string_view kDefaultGroup = "default";
 
-/// The SCHED_FIFO priority below which an executor's threads run unless it states another: what is
-/// above is left to the middleware, to the kernel's own threads and to probes.
+/// The SCHED_FIFO priority below which an executor's threads run unless it states another. Higher
+/// priorities are left to the middleware, the kernel's own threads and probes.
 inline constexpr int kTopPriority = 95;
 
-/// An executor, the CPUs its threads may use, and the process it is part of.
+/// An executor, the CPUs of its threads, and its process.
 struct Executor {
   std::string name;
   std::vector<int> cpus{};  ///< distinct CPU numbers; empty: all CPUs
-  /// Of the scheduler thread, for kinds of executors that have one; empty: as `cpus`.
+  /// The CPUs of the scheduler thread, for kinds of executors that have one; empty: as `cpus`.
   std::vector<int> scheduler_cpus{};
-  /// Executors that name the same process share it; empty: the one of those that name none.
+  /// Executors with the same process name share a process; so do all executors with an empty name.
   std::string process{};
-  /// SCHED_FIFO priority of a scheduler thread; the workers have those below. See top_priorities().
+  /// SCHED_FIFO priority of the scheduler thread; the workers have lower ones. See
+  /// top_priorities().
   std::optional<int> top_priority{};
   bool operator==(const Executor&) const = default;
 };
 
-/// A node, and the executor that runs its callbacks, unless they name another.
+/// A node, and the executor of those of its callbacks that do not name another one.
 struct Node {
   std::string name;        ///< unique in the application
   std::string name_space;  ///< absolute, "/" by default
@@ -69,7 +71,7 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
-/// Releases by time: at offset + n x period.
+/// Releases at the times offset + n x period.
 struct Timer {
   Nanoseconds period{};
   Nanoseconds offset{};
@@ -78,9 +80,10 @@ struct Timer {
   bool operator==(const Timer&) const = default;
 };
 
-/// Releases by each message of each of its topics: a ROS subscription for each topic, which share
-/// the callback and exclude each other. A service takes the requests of each of its clients as a
-/// topic, from one queue, and answers each on that client's response topic; a client takes these.
+/// Releases by each message of each of its topics. Each topic is a ROS subscription; they share the
+/// callback and exclude each other. A service takes the requests of each client as a topic, from
+/// one queue, and answers on the response topic of that client. A client takes the messages of its
+/// response topic.
 struct Subscription {
   std::vector<std::string> topics;  ///< different ones; a single one for most callbacks
   std::size_t depth{};              ///< of each topic
@@ -100,25 +103,26 @@ struct Sync {
   bool operator==(const Sync&) const = default;
 };
 
-/// Releases by something outside of the executors: a driver's thread, an interrupt. From one
-/// release to the next pass at least min_interval and at most max_interval.
+/// Releases from outside the executors, by a driver's thread or an interrupt. The time between two
+/// releases is at least min_interval and at most max_interval.
 struct Event {
   Nanoseconds min_interval{};
   Nanoseconds max_interval{};
-  std::optional<Nanoseconds> offset{};  ///< of the first release; none: drawn (see EventTimes)
+  std::optional<Nanoseconds> offset{};  ///< of the first release; nullopt: drawn (see EventTimes)
   std::size_t depth{};                  ///< how many releases may wait
   std::uint64_t seed{};                 ///< of the draws
   bool operator==(const Event&) const = default;
 };
 
-/// What a callback does to take its time: a workload of the package rclrt_workloads.
+/// The work of a callback in a run: a workload of the package rclrt_workloads.
 struct Workload {
   std::string name;
   std::uint64_t iterations{};
   bool operator==(const Workload&) const = default;
 };
 
-/// Execution times that were seen, of `n` runs. The longest one is no bound: a longer one may come.
+/// Execution times observed in `n` runs. The longest one is no bound, because a later one may be
+/// longer.
 struct ObservedTimes {
   std::uint64_t n{};
   Nanoseconds p50{};
@@ -127,7 +131,7 @@ struct ObservedTimes {
   bool operator==(const ObservedTimes&) const = default;
 };
 
-/// User code: what triggers it, how long it takes, what it publishes.
+/// User code with its trigger, execution time and published topics.
 struct Callback {
   std::string id;      ///< unique in the application
   std::size_t node{};  ///< index into Application::nodes
@@ -138,14 +142,16 @@ struct Callback {
   std::optional<int> priority;          ///< only when the file gives one: see effective_priority()
   Overload overload{Overload::kQueue};  ///< other than kQueue not for syncs
   std::optional<Nanoseconds> deadline{};  ///< of each instance, from its release
-  /// For each of inputs() the `publishes` (ascending indices) by which its chains go on; empty: by
-  /// all. A subscription answers the messages of a topic on these only; a sync publishes on all.
+  /// For each of inputs() the indices (ascending) of `publishes` by which its chains continue;
+  /// empty: all. A subscription answers the messages of a topic only on these; a sync publishes on
+  /// all.
   std::vector<std::vector<std::size_t>> routes{};
   std::optional<Workload> workload{};  ///< none: when it runs, it uses CPU time as long as the WCET
-  /// None: `wcet` is what its author states. Else it comes from these, and bounds are conditional.
+  /// The runs that `wcet` comes from; bounds are then conditional. nullopt: the author states
+  /// `wcet`.
   std::optional<ObservedTimes> observed{};
-  /// Index into Application::executors, only when the file gives one: see executor_of(). It is in
-  /// the process of the node's executor, and the members of a group have the same.
+  /// Index into Application::executors, only if the file states one: see executor_of(). It is in
+  /// the process of the node's executor. All members of a group have the same executor.
   std::optional<std::size_t> executor{};
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
@@ -155,7 +161,7 @@ struct Callback {
     return kind() == CallbackKind::kSubscription || kind() == CallbackKind::kSync;
   }
 
-  /// Returns whether chains that come by inputs()[input] go on by publishes[output].
+  /// Returns whether chains that enter by inputs()[input] continue by publishes[output].
   RCLRT_MODEL_EXPORT bool leads(std::size_t input, std::size_t output) const;
 
   /// Returns whether a run for a message of inputs()[input] publishes on publishes[output].
@@ -175,7 +181,7 @@ struct Chain {
   bool operator==(const Chain&) const = default;
 };
 
-/// A topic of which more is stated than its name.
+/// A topic with stated properties besides its name.
 struct Topic {
   std::string name;  ///< as the callbacks write it
   std::size_t size_bytes{};
@@ -183,9 +189,9 @@ struct Topic {
 };
 
 /// The whole application. A parsed one is consistent: every index is valid, the graph has no cycle,
-/// every topic that is read is published, every chain is a path that starts at a timer or an event.
-/// The functions below also accept an inconsistent one made by hand; they throw std::out_of_range
-/// for an index without a callback.
+/// every topic that is read is published, and every chain is a path that starts at a timer or an
+/// event. The functions below also accept an inconsistent application made by hand. They throw
+/// std::out_of_range for an index without a callback.
 struct RCLRT_MODEL_EXPORT Application {
   std::string name;
   std::string description;
@@ -194,37 +200,40 @@ struct RCLRT_MODEL_EXPORT Application {
   std::vector<Callback> callbacks;
   std::vector<Chain> chains;
   std::vector<Topic> topics;  ///< every topic of the graph, in order of first appearance
-  /// Scheduling of threads that are not rclrt's own. The name is "middleware": all that it created.
+  /// Scheduling of threads that do not belong to rclrt. The name "middleware" is for all threads
+  /// that it created.
   std::vector<ThreadRule> threads;
 
-  /// Returns the callback's own priority, else the highest of the chains it is on, else 0.
+  /// Returns the callback's own priority, or the highest of its chains, or 0 without either.
   int effective_priority(std::size_t callback) const;
 
   /// Returns effective_priority() of each callback, in one pass over the chains.
   std::vector<int> effective_priorities() const;
 
-  /// Returns the executor that runs the callback: its own, else that of its node.
+  /// Returns the executor that runs the callback: its own if it names one, otherwise that of its
+  /// node.
   std::size_t executor_of(std::size_t callback) const;
 
   /// Returns the period of the timer that starts the chain, or the shortest interval of its event;
   /// zero when it starts with neither.
   Nanoseconds period(const Chain& chain) const;
 
-  /// Returns the callbacks that take a message this one publishes: ascending, each once.
+  /// Returns the callbacks that take a message of this one: ascending, each once.
   std::vector<std::size_t> successors(std::size_t callback) const;
 
   /// Returns for each callback of the chain the inputs (ascending indices into inputs()) by which
-  /// the chain comes to it: none for the first, one for a subscription, for a sync those that the
-  /// callback before it publishes. Where routes leave a choice, a chain takes the first topic by
-  /// which it can go on. None from the first callback on to which there is no way.
+  /// the chain enters it: none for the first callback, one for a subscription, and for a sync those
+  /// that the previous callback publishes. If routes leave a choice, a chain takes the first topic
+  /// by which it can continue. There are none from the first callback on that the chain cannot
+  /// reach.
   std::vector<std::vector<std::size_t>> entries(const Chain& chain) const;
 
   /// Returns the executors (indices) of each process, both in the order of the executors.
   std::vector<std::vector<std::size_t>> processes() const;
 
-  /// Returns the releases per second of each callback: a timer's own rate; an event's when it comes
-  /// as often as it may; a subscription's is the sum over the publishers of its topics; a sync's is
-  /// that of the slowest input. Zero for callbacks on or behind a cycle.
+  /// Returns the releases per second of each callback. A timer has its own rate, and an event its
+  /// highest rate. A subscription has the sum over the publishers of its topics, and a sync the
+  /// rate of its slowest input. Zero for callbacks on or behind a cycle.
   std::vector<double> rates() const;
 
   /// Returns the share of one CPU that the callbacks need together: the sum of WCET times rate.
@@ -237,8 +246,8 @@ struct RCLRT_MODEL_EXPORT Application {
   bool operator==(const Application&) const = default;
 };
 
-/// Returns the topics whose messages trigger the callback: none for timers and events, several for
-/// a sync.
+/// Returns the topics of the messages that trigger the callback: none for timers and events,
+/// several for a sync.
 RCLRT_MODEL_EXPORT std::vector<std::string> inputs(const Callback& callback);
 
 /// Returns the shortest time between two releases of a timer or an event; zero for other callbacks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the releases of an event are: the same in every run and every simulation.
+// The release times of an event: the same in every run and every simulation.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,17 @@
 namespace rclrt::model {
 
 /// The nominal releases of an event, one after the other, from the beginning of the run. The first
-/// is at its offset, or uniform in one longest interval where none is stated; each next one follows
-/// after a time that is uniform from the shortest to the longest interval. The draws depend on the
-/// event's seed and on the callback's id only, and are the same on every machine.
+/// is at its offset; without a stated offset it is uniform in one longest interval. Each next
+/// release follows after a time that is uniform from the shortest to the longest interval. The
+/// draws depend only on the event's seed and on the callback's id, and are the same on every
+/// machine.
 class RCLRT_MODEL_EXPORT EventTimes {
  public:
-  /// Throws std::invalid_argument unless 0 < min_interval <= max_interval. `id`: of the callback.
+  /// Throws std::invalid_argument unless 0 < min_interval <= max_interval. `id` is the callback's
+  /// id.
   EventTimes(const Event& event, std::string_view id);
 
-  /// Returns the next release, and goes on to the one after it. Saturates at Nanoseconds::max().
+  /// Returns the next release and advances to the one after it. Saturates at Nanoseconds::max().
   Nanoseconds next();
 
  private:

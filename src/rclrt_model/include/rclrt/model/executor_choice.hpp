@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An executor as files and command lines name it: its kind, and its own options.
+// An executor as named in files and on command lines: its kind, and its own options.
 #pragma once
 
 #include <cstddef>
@@ -13,41 +13,44 @@
 
 namespace rclrt::model {
 
-/// What must be ready before an executor of kStaticOrder runs a set.
+/// The condition under which an executor of kStaticOrder runs a set.
 enum class SetTrigger {
   kAny,       ///< anything
   kAll,       ///< every timer and every subscription
   kCallback,  ///< one callback, by any of its inputs
 };
 
-/// An executor of some kind, with the options that only this kind has. Written as the kind's name
-/// and, after colons, the options that are not at their defaults, as in `wait_set:threads=4`.
+/// An executor of some kind, with the options that only this kind has. The text form is the kind's
+/// name and, after colons, the options with values other than their defaults, as in
+/// `wait_set:threads=4`.
 struct ExecutorChoice {
   ExecutorKind kind = ExecutorKind::kPreemptive;
-  /// Of kWaitSet: how many threads take work from one ready set, from 1 to kMaxThreads.
+  /// For kWaitSet: the number of threads that take work from one ready set, from 1 to kMaxThreads.
   unsigned threads = 1;
-  /// Of kWaitSet: the seed of an arbitrary order of the callbacks of one type, as in rclcpp since
-  /// Jazzy. Not set: in the order of registration.
+  /// For kWaitSet: the seed of an arbitrary order of the callbacks of one type, as in rclcpp since
+  /// Jazzy. nullopt: the order of registration.
   std::optional<std::uint64_t> order_seed{};
-  /// Of kWaitSet: as StaticSingleThreadedExecutor, subscriptions before timers before clients
-  /// before services; with one thread.
+  /// For kWaitSet: the order of StaticSingleThreadedExecutor, subscriptions before timers before
+  /// clients before services; with one thread.
   bool subscriptions_first = false;
-  /// Of kEvents: timers have a thread of their own.
+  /// For kEvents: timers have a thread of their own.
   bool timers_thread = false;
-  /// Of kStaticOrder: when a set runs.
+  /// For kStaticOrder: the trigger of a set.
   SetTrigger trigger = SetTrigger::kAny;
-  /// Of kCallback: its id. An executor that does not have it runs a set when anything is ready.
+  /// For SetTrigger::kCallback: the callback's id. An executor without that callback runs a set
+  /// when anything is ready.
   std::string trigger_callback{};
-  /// Of kStaticOrder: a set takes its messages before its first callback runs.
+  /// For kStaticOrder: a set takes all of its messages before its first callback runs.
   bool logical_execution_time = false;
 
   static constexpr unsigned kMaxThreads = 64;
 
   ExecutorChoice() = default;
-  /// Chooses a kind with its defaults; implicit, for a kind by itself is a choice.
+  /// Chooses a kind with its defaults. Implicit, because a kind by itself is a choice.
   ExecutorChoice(ExecutorKind of) : kind(of) {}  // NOLINT(google-explicit-constructor)
 
-  /// Returns how many callbacks an executor that runs one at a time by default runs at most.
+  /// Returns the most callbacks that run at one time, for an executor that runs one at a time by
+  /// default.
   unsigned max_threads() const noexcept { return timers_thread ? 2 : threads; }
 
   bool operator==(const ExecutorChoice&) const = default;
@@ -56,22 +59,22 @@ struct ExecutorChoice {
 /// Returns the traits of its kind. Throws as traits(ExecutorKind). Thread-safe.
 inline const ExecutorTraits& traits(const ExecutorChoice& choice) { return traits(choice.kind); }
 
-/// Returns how files and command lines name it; equal choices have equal names. Throws
+/// Returns the name in files and on command lines; equal choices have equal names. Throws
 /// std::invalid_argument for a kind that is no enumerator. Thread-safe.
 RCLRT_MODEL_EXPORT std::string name_of(const ExecutorChoice& choice);
 
-/// Returns what reports call it. Throws as name_of. Thread-safe.
+/// Returns the name in reports. Throws as name_of does. Thread-safe.
 RCLRT_MODEL_EXPORT std::string label_of(const ExecutorChoice& choice);
 
-/// Returns the choice that `text` names: a kind, then options of that kind, each once and in any
+/// Returns the choice named by `text`: a kind, then options of that kind, each once and in any
 /// order: `threads=N`, `order=registration`, `order=arbitrary`, `seed=N` and `static` of
 /// `wait_set`, `timers_thread` of `events`, `trigger=any`, `trigger=all`, `trigger_on=CALLBACK` and
-/// `let` of `static_order`. Throws std::invalid_argument that says what was
-/// expected. Thread-safe.
+/// `let` of `static_order`. Throws std::invalid_argument that states the expected text.
+/// Thread-safe.
 RCLRT_MODEL_EXPORT ExecutorChoice parse_executor(std::string_view text);
 
-/// Returns the callback that triggers the sets of `choice`; nullopt: no single one does. Throws
-/// std::invalid_argument when the application has no callback of this id. Thread-safe.
+/// Returns the callback that triggers the sets of `choice`, or nullopt if no single one does.
+/// Throws std::invalid_argument when the application has no callback of this id. Thread-safe.
 RCLRT_MODEL_EXPORT std::optional<std::size_t> trigger_callback(const Application& application,
                                                                const ExecutorChoice& choice);
 

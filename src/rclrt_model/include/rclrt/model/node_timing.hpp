@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Priorities, deadlines and overload policies of callbacks by the names that they have in the ROS
-// graph: what executors for rclcpp nodes read. Input is untrusted. All functions may be called
-// from several threads at once.
+// Priorities, deadlines and overload policies of callbacks by their names in the ROS graph, for
+// executors of rclcpp nodes. Input is untrusted. All functions may be called from several threads
+// at once.
 //
 //   rclrt: 1
 //   callbacks:
@@ -29,27 +29,27 @@
 
 namespace rclrt::model {
 
-/// Where a callback stands in the ROS graph.
+/// The place of a callback in the ROS graph.
 struct CallbackPlace {
   std::string node;       ///< fully qualified; empty: not known
   std::string kind;       ///< timer, subscription, service, client or waitable
-  std::string name;       ///< topic or service; of a timer or waitable its index in its group
+  std::string name;       ///< topic or service; for a timer or waitable its index in its group
   std::size_t group = 0;  ///< index of its callback group in its node; 0: the default group
 
   auto operator<=>(const CallbackPlace&) const = default;
 };
 
-/// Returns where each callback of an application stands, a sync in two places. Callbacks without a
-/// group, or with the group kDefaultGroup, are in their node's default group; its other groups are
+/// Returns the places of each callback of an application; a sync has two. Callbacks without a
+/// group, or with the group kDefaultGroup, are in their node's default group. Its other groups are
 /// counted in the order of the application, and so are timers within their group. Throws
-/// std::out_of_range for a node that there is none of.
+/// std::out_of_range for a node that does not exist.
 RCLRT_MODEL_EXPORT std::vector<std::vector<CallbackPlace>> places_of(
     const Application& application);
 
-/// What an entry of the file is for.
+/// The scope of an entry of the file.
 enum class TimingScope { kNode, kGroup, kCallback };
 
-/// One entry of a node priorities file: what it is about, and what it states.
+/// One entry of a node priorities file: the callbacks that it matches, and their values.
 struct RCLRT_MODEL_EXPORT NodeTiming {
   std::string node;
   std::optional<std::string> kind;   ///< none: the group, or the node
@@ -57,19 +57,19 @@ struct RCLRT_MODEL_EXPORT NodeTiming {
   std::optional<std::size_t> group;  ///< none: any; of timers and waitables 0 if not stated
   std::optional<int> priority;
   std::optional<std::chrono::nanoseconds> deadline;
-  /// Of a subscription, in place of a deadline: how old its message's data may be at its end.
+  /// For a subscription, instead of a deadline: the largest age of its message's data at its end.
   std::optional<std::chrono::nanoseconds> max_age;
   std::optional<Overload> overload;
   std::size_t line = 0;
 
   TimingScope scope() const;
-  /// Returns whether the entry is about the callback at `place`.
+  /// Returns whether the entry matches the callback at `place`.
   bool fits(const CallbackPlace& place) const;
 
   bool operator==(const NodeTiming&) const = default;
 };
 
-/// Returns the entry for people: "node /lidar, timer 0"
+/// Returns the entry as text for messages: "node /lidar, timer 0".
 RCLRT_MODEL_EXPORT std::string to_string(const NodeTiming& timing);
 
 /// Either the entries, or at least one diagnostic in the order of the lines.
@@ -78,16 +78,17 @@ struct NodeTimingsResult {
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// Reads a node priorities file, or the section `callbacks` of a robot.yaml (see robot.hpp), whose
-/// other sections it passes over. Refuses entries that say the same of the same. Never throws on
-/// bad input (only std::bad_alloc).
+/// Reads a node priorities file, or the section `callbacks` of a robot.yaml (see robot.hpp); it
+/// ignores the other sections of that file. Refuses two entries that state the same property of the
+/// same callbacks. Never throws on bad input (only std::bad_alloc).
 RCLRT_MODEL_EXPORT NodeTimingsResult parse_node_timings(std::string_view text);
 
-/// Throws yaml::FileError with every mistake and its place.
+/// Loads a node priorities file. Throws yaml::FileError with every mistake and its position.
 RCLRT_MODEL_EXPORT std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file);
 
-/// Returns whether one instance of such a callback may stand for several messages: what a service
-/// does not take today would be answered by the next request, and all later ones late.
+/// Returns whether one instance of such a callback may replace several messages. A service may not:
+/// a request that is not taken now would be taken at the next request, and all later ones would be
+/// late, too.
 RCLRT_MODEL_EXPORT bool may_overload(std::string_view kind);
 
 }  // namespace rclrt::model

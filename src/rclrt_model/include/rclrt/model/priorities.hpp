@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callback priorities in a file beside app.yaml: what `rclrt synthesize -o` writes, and what may
-// be edited by hand. Input is untrusted. All functions may be called from several threads at once.
+// Callback priorities in a file beside app.yaml. `rclrt synthesize -o` writes it; it may be edited
+// by hand. Input is untrusted. All functions may be called from several threads at once.
 //
 //   rclrt: 1
 //   application: robot     # optional; must be the application's name
@@ -23,18 +23,19 @@ namespace rclrt::model {
 
 /// Either the priorities, or at least one diagnostic in the order of the lines.
 struct PrioritiesResult {
-  /// Callback of the application and its priority, in the order of the file, each callback once.
+  /// Callbacks (indices into the application) and their priorities, in the order of the file, each
+  /// once.
   std::optional<std::vector<std::pair<std::size_t, int>>> priorities;
   std::vector<Diagnostic> diagnostics;
 };
 
-/// Refuses callbacks that the application does not have. Never throws on bad input (only
-/// std::bad_alloc when memory runs out).
+/// Reads a priorities file. Refuses callbacks that the application does not have. Never throws on
+/// bad input (only std::bad_alloc when memory runs out).
 RCLRT_MODEL_EXPORT PrioritiesResult parse_priorities(std::string_view text,
                                                      const Application& application);
 
-/// Returns the application with the priorities of the second file in the place of its own; an empty
-/// path leaves them. Throws ModelError as load_application(file) does, for either file.
+/// Returns the application with the priorities of the second file instead of its own; an empty path
+/// leaves its own. Throws ModelError as load_application(file) does, for either file.
 RCLRT_MODEL_EXPORT Application load_application(const std::filesystem::path& file,
                                                 const std::filesystem::path& priorities);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process of rclcpp nodes gets at launch, in one file: its executor, the priorities and
-// deadlines of its callbacks, the scheduling of its threads, a recording. Input is untrusted.
+// The configuration of a process of rclcpp nodes at launch, in one file: its executor, the
+// priorities and deadlines of its callbacks, the scheduling of its threads, and a recording. Input
+// is untrusted.
 //
 //   rclrt: 1
 //   executor: {kind: preemptive, realtime: require, top_priority: 80, cpus: [2, 3]}
@@ -41,27 +42,29 @@ enum class RealtimeUse {
   kOff,      ///< normal scheduling
 };
 
-/// Whether a more urgent callback interrupts one that runs.
+/// Whether a more urgent callback preempts a running one.
 enum class PreemptionUse {
   kByRealtime,  ///< where threads run under SCHED_FIFO
   kNever,       ///< callbacks run to completion
   kAlways,      ///< by the kernel's fair share, too
 };
 
-/// The section `executor`. What it does not state is as ExecutorOptions has it.
+/// The section `executor`. Values that are not stated have the defaults of ExecutorOptions.
 struct RobotExecutor {
   ExecutorKind kind = ExecutorKind::kPreemptive;  ///< one that runs rclcpp's nodes
   std::optional<RealtimeUse> realtime{};
   std::optional<PreemptionUse> preemption{};  ///< one that the kind offers
   std::optional<int> top_priority{};          ///< 2 to kTopPriority
-  std::vector<int> cpus{};  ///< distinct; empty: those of the process. Of `edf` one at most
-  /// Of the scheduler thread of `producer_consumer` and `thread_dispatch`; distinct; empty: `cpus`.
+  std::vector<int> cpus{};  ///< distinct; empty: those of the process. At most one for `edf`
+  /// CPUs of the scheduler thread of `producer_consumer` and `thread_dispatch`; distinct; empty: as
+  /// `cpus`.
   std::vector<int> scheduler_cpus{};
-  std::optional<std::size_t> workers_per_level{};  ///< at least 1; not of kinds of one thread each
-  /// Callbacks of less priority have normal scheduling; only of `preemptive` and
-  /// `producer_consumer`, and not with a recording's application, whose bounds are of real time.
+  std::optional<std::size_t> workers_per_level{};  ///< at least 1; not for kinds of one thread each
+  /// Callbacks with a lower priority have normal scheduling. Only for `preemptive` and
+  /// `producer_consumer`, and not with a recording's application: its bounds assume real-time
+  /// scheduling.
   std::optional<int> best_effort_below{};
-  /// By the priority of their callbacks; of the same kinds, without `cpus`.
+  /// Reservations by the priority of the callbacks; for the same kinds, without `cpus`.
   std::map<int, Reservation> reservations{};
 
   bool operator==(const RobotExecutor&) const = default;
@@ -89,7 +92,7 @@ struct RobotMonitor {
 /// The section `memory`.
 struct RobotMemory {
   bool lock = true;                  ///< into RAM, as far as permitted
-  std::size_t prefault_heap_mb = 0;  ///< by which the heap grows at the start, and keeps
+  std::size_t prefault_heap_mb = 0;  ///< added to the heap at the start, and kept
 
   bool operator==(const RobotMemory&) const = default;
 };
@@ -116,10 +119,11 @@ struct RobotResult {
 /// Reads a robot from a text. Never throws on bad input (only std::bad_alloc). Thread-safe.
 RCLRT_MODEL_EXPORT RobotResult parse_robot(std::string_view text);
 
-/// Reads a robot from a file. Throws yaml::FileError with every mistake and its place. Thread-safe.
+/// Reads a robot from a file. Throws yaml::FileError with every mistake and its position.
+/// Thread-safe.
 RCLRT_MODEL_EXPORT Robot load_robot(const std::filesystem::path& file);
 
-/// Returns the kinds of executors that run rclcpp's nodes. Thread-safe.
+/// Returns the kinds of executors that can run rclcpp's nodes. Thread-safe.
 RCLRT_MODEL_EXPORT std::vector<ExecutorKind> rclcpp_executor_kinds();
 
 }  // namespace rclrt::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of the messages of chains that a synchroniser took in and put in no set.
+// The fates of messages of chains that a synchroniser received and put into no set.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace rclrt::model {
 
-/// What became of an instance of a chain in a synchroniser.
+/// The fate of an instance of a chain in a synchroniser.
 enum class SyncFate {
   kOther,         ///< it reached none, or the last one that it reached put it in a set
   kUnmatched,     ///< a set took a newer message of the chain, and none needed this one
@@ -24,11 +24,12 @@ enum class SyncFate {
   kWaitsTooLong,  ///< it waits at the end, and should long have been in a set or been replaced
 };
 
-/// Judges the messages of a run when it is over: a set takes one message of each input, so inputs
-/// of unequal rates leave messages over that nothing needs. Pure.
+/// Classifies the messages of a run after its end. A set takes one message of each input, so inputs
+/// with unequal rates leave over messages that no set needs. Pure.
 class RCLRT_MODEL_EXPORT SyncFates {
  public:
-  /// A message as a synchroniser, callback number `callback` of the application, took it in.
+  /// A message that a synchroniser received; `callback` is the synchroniser's index in the
+  /// application.
   struct Arrival {
     std::size_t callback = 0;
     std::size_t input = 0;
@@ -36,25 +37,26 @@ class RCLRT_MODEL_EXPORT SyncFates {
     std::int64_t time_ns = 0;
   };
 
-  /// Reads the synchronisers of an application, which must outlive this.
+  /// Reads the synchronisers of an application, which must outlive this object.
   explicit SyncFates(const Application& application);
 
   /// Returns whether the callback is a synchroniser.
   bool is_sync(std::size_t callback) const { return synchronisers_.contains(callback); }
 
-  /// Adds a message of any publisher. Ignores callbacks and inputs that the application has not.
+  /// Adds a message of any publisher. Ignores callbacks and inputs that the application does not
+  /// have.
   void add(const Arrival& message);
 
-  /// Says that the synchroniser kept the message, which carries an instance of a chain.
+  /// Records that the synchroniser kept the message, which carries an instance of a chain.
   void kept(const Arrival& message, std::size_t chain, std::uint64_t instance);
 
-  /// Says that the set that the message completed has an instance of a chain in it.
+  /// Records that the set that the message completed has an instance of a chain.
   void in_set(const Arrival& message, std::size_t chain, std::uint64_t instance);
 
-  /// Ends the run: nothing more is added.
+  /// Ends the run: call no other add function afterwards.
   void settle(std::int64_t end_ns);
 
-  /// Returns what became of an instance in the last synchroniser that it reached.
+  /// Returns the fate of an instance in the last synchroniser that it reached.
   SyncFate of(std::size_t chain, std::uint64_t instance) const;
 
  private:
@@ -72,7 +74,7 @@ class RCLRT_MODEL_EXPORT SyncFates {
     std::int64_t time_ns = 0;
     std::uint64_t newest = 0;  // instance of the chain so far
   };
-  /// Of a chain at one of its synchronisers.
+  /// The passage of a chain through one of its synchronisers.
   struct Passage {
     std::size_t callback = 0;
     std::vector<Set> sets{};  // by time

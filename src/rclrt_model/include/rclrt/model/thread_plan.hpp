@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads are scheduled, by name or origin: the values, and the files that state them.
+// Scheduling of threads by their name or origin: the values, and the files that state them.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace rclrt::model {
 /// The kernel's scheduling policies SCHED_OTHER, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
 enum class Policy { kOther, kFifo, kRoundRobin, kDeadline };
 
-/// A reservation under SCHED_DEADLINE: `runtime` of CPU time within `deadline` of the begin of each
+/// A reservation under SCHED_DEADLINE: `runtime` of CPU time within `deadline` of the start of each
 /// `period`. 1024 ns <= runtime <= deadline <= period.
 struct Reservation {
   std::chrono::nanoseconds runtime{};
@@ -27,30 +27,30 @@ struct Reservation {
   bool operator==(const Reservation&) const = default;
 };
 
-/// How a thread is scheduled.
+/// The scheduling of a thread.
 struct Scheduling {
   Policy policy = Policy::kOther;
   int priority = 0;           ///< FIFO and RR: 1 to 98, higher is more urgent; otherwise 0
-  std::vector<int> cpus{};    ///< ascending; empty: as the thread has them
-  std::optional<int> nice{};  ///< OTHER: -20 to 19; without a value: as the thread has it
+  std::vector<int> cpus{};    ///< ascending; empty: unchanged
+  std::optional<int> nice{};  ///< OTHER: -20 to 19; nullopt: unchanged
   Reservation reservation{};  ///< DEADLINE, which also needs `cpus` to be empty
 
   bool operator==(const Scheduling&) const = default;
 };
 
-/// Scheduling for every thread that each of its patterns matches, which are as fnmatch(3) reads
-/// them. An empty one matches every thread; at least one is not empty.
+/// Scheduling for every thread that all of the patterns match, by fnmatch(3). An empty pattern
+/// matches every thread; at least one is not empty.
 struct ThreadRule {
   std::string name{};       ///< the thread's; in an app.yaml "middleware"
-  Scheduling scheduling{};  ///< what the thread gets
-  std::string library{};    ///< the file whose code the thread was started to run
+  Scheduling scheduling{};  ///< scheduling of the thread
+  std::string library{};    ///< the file with the code that the thread was started to run
   std::string function{};   ///< the function, or type of function object, it was started to run
   bool keep = false;        ///< leaves the thread as it is; `scheduling` then has no meaning
 
   bool operator==(const ThreadRule&) const = default;
 };
 
-/// Rules in the order in which they are tried: the first that matches a thread is its only one.
+/// Rules in the order in which they are tried: a thread gets only the first rule that matches it.
 struct ThreadPlan {
   std::vector<ThreadRule> rules;
 
@@ -69,12 +69,12 @@ struct ThreadPlan {
 ///       - {name: "log*", policy: other, nice: 10}
 ///       - {name: "gpu*", policy: keep}
 ///
-/// `name` is the thread's, `library` and `function` are what it was started to run.
-/// Throws yaml::FileError, a std::runtime_error whose text is one "file:line:column: what is wrong;
-/// expected what" per line. A program prints it and ends with exit code 2. Thread-safe.
+/// `name` is the thread's name; `library` and `function` are the code that it was started to run.
+/// Throws yaml::FileError, a std::runtime_error with one "file:line:column: what is wrong; expected
+/// what" per line. A program prints it and ends with exit code 2. Thread-safe.
 RCLRT_MODEL_EXPORT ThreadPlan load_thread_plan(const std::filesystem::path& file);
 
-/// Reads a plan from a text; `file` is what errors call it. Throws as `load_thread_plan`.
+/// Reads a plan from a text; `file` is its name in errors. Throws as `load_thread_plan` does.
 /// Thread-safe.
 RCLRT_MODEL_EXPORT ThreadPlan parse_thread_plan(std::string_view text,
                                                 const std::filesystem::path& file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topics and services of tools and of the middleware: they are no part of what a robot does.
+// Topics and services of tools and of the middleware, which are no part of a robot's application.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ constexpr bool is_tool_topic(std::string_view name) {
   return name == "/rosout" || name == "/parameter_events" || name == "/clock";
 }
 
-/// Returns whether only tools call the service: every node, a container of nodes or a node with a
-/// lifecycle has it. `name` is the full name of the service.
+/// Returns whether only tools call the service: one that every node, a container of nodes or a
+/// lifecycle node has. `name` is the full name of the service.
 constexpr bool is_tool_service(std::string_view name) {
   constexpr auto kEnds = std::to_array<std::string_view>(
       {"/describe_parameters", "/get_parameters", "/get_parameter_types", "/list_parameters",

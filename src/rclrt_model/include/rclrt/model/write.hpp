@@ -9,9 +9,9 @@
 
 namespace rclrt::model {
 
-/// Returns an app.yaml: parse_application() of it is this application again, if that can be parsed
-/// at all. Exact to the nanosecond; what is at its default is left out. May be called from several
-/// threads.
+/// Returns the application as an app.yaml: parse_application() of it returns an equal application,
+/// if the text can be parsed. Exact to the nanosecond; default values are left out. May be called
+/// from several threads.
 RCLRT_MODEL_EXPORT std::string to_yaml(const Application& application);
 
 }  // namespace rclrt::model
