@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// No simulated response, reaction or data age exceeds its bound, and no queue overflows whose
-/// bound fits, over random applications of any shape on machines with overheads, late timers and
-/// interrupts. The phasings are chosen to come close. RCLRT_SOUNDNESS_TRIALS sets the number of
-/// applications.
+/// No simulated response, reaction or data age exceeds its bound, and no queue with a
+/// fitting bound overflows, over random applications of any shape on machines with overheads, late
+/// timers and interrupts. The phasings are chosen to come close. RCLRT_SOUNDNESS_TRIALS sets the
+/// number of applications.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -30,7 +30,7 @@ using model::Application;
 struct ChainOutcome {
   std::uint64_t released = 0;
   std::uint64_t completed = 0;
-  std::uint64_t missed = 0;     ///< not ended, although the deadline was before the horizon
+  std::uint64_t missed = 0;     ///< deadline up to the horizon, and not ended by it
   std::uint64_t unmatched = 0;  ///< left over by a synchroniser: not missed
   std::int64_t best_ns = 0;
   std::int64_t worst_ns = 0;

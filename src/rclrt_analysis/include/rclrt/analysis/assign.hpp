@@ -39,9 +39,9 @@ RCLRT_ANALYSIS_EXPORT TaskAssignment assign_priorities(std::span<const Task> tas
 struct Quality {
   std::size_t not_proved{};  ///< chains
   std::size_t not_bounded{};
-  double worst{};          ///< the mean of bound / deadline
-  double mean{};           ///< the mean of the bounds themselves
-  double mean_bound_ns{};  ///< without proportion
+  double worst{};          ///< the largest bound / deadline
+  double mean{};           ///< the mean of bound / deadline
+  double mean_bound_ns{};  ///< the mean of the bounds themselves
   auto operator<=>(const Quality&) const = default;
 };
 
@@ -49,8 +49,8 @@ struct Quality {
 /// proof, then the number of chains without a bound.
 enum class Objective {
   kFeasible,     ///< nothing more: the search ends when all are proved
-  kMaxSlack,     ///< the least Quality::worst, so that each deadline is the farthest away
-  kMinResponse,  ///< the least Quality::worst: the most slack at the tightest deadline
+  kMaxSlack,     ///< the least Quality::worst: the most slack at the tightest deadline
+  kMinResponse,  ///< the least Quality::mean_bound_ns
 };
 
 /// Returns whether `a` is better than `b`.

@@ -34,8 +34,7 @@ struct Overheads {
   Ticks timer_jitter{};  ///< how late a timer may be released
   Ticks scheduler{};     ///< for each instance on a scheduler thread, which runs above all levels
   Ticks polling{};       ///< for each polling point of a wait set
-  Ticks background{};    ///< lost in each millisecond to work above all priorities: interrupts, the
-                         ///< host
+  Ticks background{};    ///< lost per millisecond to work above all levels: interrupts, the host
   Ticks stall{};         ///< lost once to such work while timers continue: the CPU stopped
   Hop near{};            ///< of a message between callbacks of one executor
   Hop far{};             ///< of a message between executors
