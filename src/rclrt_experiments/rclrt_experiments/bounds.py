@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the analysis said of each chain, beside what was observed and what was simulated."""
+"""Compares the analysis's verdict for each chain with the observed and the simulated results."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def name_of(executor: str) -> str:
 
 
 def is_broken(row: Row, stalls: Mapping[Key, float]) -> bool:
-    """Whether the chain missed a proved deadline, or took longer than its proved bound and the time
-    for which the host had stopped CPUs. `row` is without the misses of the host."""
+    """Returns whether the chain missed a proved deadline, or took longer than its proved bound plus
+    the time for which the host had stopped CPUs. `row` excludes the misses that the host caused."""
     if row.verdict != "proved" or row.bound_ms is None or row.worst_ms is None:
         return row.verdict == "proved" and row.missed > 0
     return row.missed > 0 or row.worst_ms > row.bound_ms + stalls.get(key_of_row(row), 0.0)
@@ -32,24 +32,25 @@ def is_broken(row: Row, stalls: Mapping[Key, float]) -> bool:
 
 @dataclass(frozen=True)
 class Proofs:
-    """What became of chains whose deadline was proved."""
+    """The results of chains with a proved deadline."""
 
     rows: Sequence[Row]
-    """Without the misses of the host."""
+    """Rows without the misses that the host caused."""
     host: Container[Key] = ()
-    """Runs of whose time the host took too much."""
+    """Runs in which the host took too much time."""
     stalls: Mapping[Key, float] = field(default_factory=dict)
-    """Milliseconds for which the host had stopped CPUs, by run."""
+    """Milliseconds for which the host stopped CPUs, by run."""
 
     @property
     def counting(self) -> list[Row]:
-        """Proved, in runs of which the host did not take too much."""
+        """Returns the proved rows of runs in which the host did not take too much time."""
         proved = (row for row in self.rows if row.verdict == "proved")
         return [row for row in proved if key_of_row(row) not in self.host]
 
     @property
     def broken(self) -> list[Row]:
-        """There are none if the analysis, the executors and the stated overheads are right."""
+        """Returns the rows that contradict their proof: none if the analysis, the executors and the
+        stated overheads are right."""
         return [row for row in self.counting if is_broken(row, self.stalls)]
 
     def sentence(self) -> str:
@@ -68,7 +69,7 @@ class Proofs:
         )
 
     def table(self) -> Cells:
-        """By experiment and executor."""
+        """Returns the counts by experiment and executor."""
         heads = ["experiment", "executor", "chain-runs", "proved", "conditional",
                  "bound above the deadline", "no bound",
                  "above the bound, for whatever reason", "proved, where the host did not disturb",
@@ -103,7 +104,7 @@ TERMS = (
 
 
 def prediction_table(rows: Sequence[Row], simulated: Sequence[Row]) -> Cells:
-    """By experiment and executor: what a simulation of the same applications said of each chain."""
+    """Compares runs with simulations of the same applications, by experiment and executor."""
     heads = ["experiment", "executor", "chain-runs", "simulated to miss: missed",
              "simulated not to: missed", "worst, run / simulated: median",
              "5th to 95th percentile"]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The claims of the thesis's chapter 7, in its order, each with how it is judged."""
+"""The claims of the thesis's chapter 7, in its order, each with its judge."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ INTERVAL = (
 )
 
 CHAINS = 5
-"""Of an application; a trial that misses may miss in all of them."""
+"""Chains of an application. In one trial, all of them may miss."""
 UTILISATION = Place("utilisation", LEVELS)
 LENGTH = Place("chain-length", LENGTHS)
 SYNTHESIS = Place("synthesis", SYNC_LENGTHS)

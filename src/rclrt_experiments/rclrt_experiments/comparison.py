@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether one executor has more of something than another, or only seems to.
+"""Paired comparison of two executors: tests whether a difference is beyond chance.
 
-Both run the same applications, so a trial of one is compared with the same trial of the other, and
-the applications of one trial are alike at all points: a bootstrap over trials, which are drawn once
-for both executors and all points (Efron and Tibshirani, "An introduction to the bootstrap", 1993,
-chapters 6 and 8), by a fixed seed. It gives the standard error; Student's t for as many trials
-makes the interval of it, which a bootstrap's percentiles make too narrow where trials are few.
+Both executors run the same applications, so each trial of one is compared with the same trial of
+the other. The applications of one trial are alike at all points. So the bootstrap draws trials,
+once for both executors and all points, with a fixed seed (Efron and Tibshirani, "An introduction to
+the bootstrap", 1993, chapters 6 and 8). The bootstrap gives the standard error. The interval uses
+Student's t for the number of trials, because a bootstrap's percentiles are too narrow if there are
+few trials.
 """
 
 from __future__ import annotations
@@ -19,24 +20,26 @@ from statistics import NormalDist, fmean, stdev
 from rclrt_experiments.metrics import CONFIDENCE, Estimate, resamples
 
 Trials = Mapping[int, Sequence[float]]
-"""What was observed in each trial."""
+"""The values observed in each trial."""
 Statistic = Callable[[Sequence[float]], float]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How much more the first has than the second."""
+    """The difference of the first minus the second."""
 
     points: Sequence[Estimate]
-    """The intervals hold for all points, and for a second comparison, together (Bonferroni)."""
+    """Difference at each point. The intervals hold jointly for all points and a second comparison
+    (Bonferroni)."""
     mean: Estimate
-    """Of all points."""
+    """Mean difference of all points."""
     trials: int = 0
-    """That both have, at the point with the fewest."""
+    """Number of trials that both have, at the point with the fewest."""
 
     def more(self, *, strictly: bool = True) -> bool | None:
-        """True: more (or, unless `strictly`, as much) at each point, and in the mean beyond chance.
-        False: less at a point or in the mean, beyond chance. None: these trials do not tell."""
+        """Returns True if the first has more (or as much, unless `strictly`) at each point, and in
+        the mean beyond chance. False: less at a point or in the mean, beyond chance. None: these
+        trials do not decide."""
         if any(each.high < 0 for each in self.points) or self.mean.high < 0:
             return False
         if self.mean.low <= 0:
@@ -45,16 +48,16 @@ class Comparison:
         return holds or None
 
     def no_less(self) -> bool | None:
-        """True: more, or as much, at each point. False: less at one, beyond chance. None: these
-        trials do not tell."""
+        """Returns True if the first has more or as much at each point, False if it has less at one,
+        beyond chance. None: these trials do not decide."""
         if any(each.high < 0 for each in self.points):
             return False
         return all(each.value >= 0 for each in self.points) or None
 
 
 def compare(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic) -> Comparison:
-    """The statistic of the first of each pair less that of the second, point by point. Of each pair
-    only the trials count in which both have something. Throws ValueError where there is none."""
+    """Returns, point by point, the statistic of the pair's first minus that of its second. Only
+    trials in which both have a value count. Throws ValueError if there is no such trial."""
     common = [{n for n, found in one.items() if found and other.get(n)} for one, other in pairs]
     if not all(common):
         raise ValueError("no trial has both")
@@ -88,9 +91,9 @@ def compare(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic) -> Com
 
 
 def highest_share(count: int, of: int) -> float:
-    """The largest share that is not unlikely (CONFIDENCE) where `count` were seen among `of`: the
-    score interval (Wilson, "Probable inference, the law of succession, and statistical inference",
-    JASA 22, 1927)."""
+    """Returns the upper limit, with CONFIDENCE, of a share of which `count` in `of` were observed:
+    the score interval (Wilson, "Probable inference, the law of succession, and statistical
+    inference", JASA 22, 1927)."""
     z = NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / 2)
     share = count / of
     middle = share + z * z / (2 * of)
@@ -99,7 +102,7 @@ def highest_share(count: int, of: int) -> float:
 
 
 def all_of(*answers: bool | None) -> bool | None:
-    """True if all are, False if one is, else None."""
+    """Returns True if all are True, False if one is False, else None."""
     if any(each is False for each in answers):
         return False
     return None if None in answers else True
@@ -113,8 +116,8 @@ def _difference(pair: tuple[Trials, Trials], trials: Sequence[int], statistic: S
 def _difference_of_means(
     pairs: Sequence[tuple[Trials, Trials]],
 ) -> Callable[[int, Sequence[int]], float]:
-    """_difference() of means, of the pair at a place: by the sums of the trials, once for all
-    samples that are drawn."""
+    """Returns a function for _difference() of means of the pair at a place. It uses the sums of the
+    trials, which are computed once for all drawn samples."""
     sums = [
         [{n: (sum(values), len(values)) for n, values in own.items()} for own in pair]
         for pair in pairs
@@ -131,20 +134,20 @@ def _difference_of_means(
 
 
 def _interval(value: float, drawn: Sequence[float], trials: int, together: int) -> Estimate:
-    """By the standard error of what was drawn; with a confidence of CONFIDENCE for so many of them
-    together."""
+    """Returns the interval by the standard error of the drawn values. It is so wide that `together`
+    such intervals hold jointly with CONFIDENCE."""
     if trials < 2:
         return Estimate(value, value, value)
     error = stdev(drawn) * sqrt(trials / (trials - 1))
-    if error == 0 and value == 0:  # no trial differs: nothing shows how much others may
+    if error == 0 and value == 0:  # no trial differs: the spread of others is unknown
         return Estimate(value, -inf, inf)
     half = error * student_t(1 - (1 - CONFIDENCE) / 2 / together, trials - 1)
     return Estimate(value, value - half, value + half)
 
 
 def student_t(share: float, degrees: int) -> float:
-    """The quantile of Student's t, by Hill's expansion about the normal one (Abramowitz and Stegun,
-    "Handbook of mathematical functions", 1964, 26.7.5); within 4 % from 4 degrees on."""
+    """Returns the quantile of Student's t, by Hill's expansion about the normal one (Abramowitz and
+    Stegun, "Handbook of mathematical functions", 1964, 26.7.5); within 4 % from 4 degrees on."""
     z = NormalDist().inv_cdf(share)
     return (
         z

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An experiment: what is fixed, what is varied, under which executors. A YAML file."""
+"""The YAML file of an experiment: fixed rules, varied rules and executors."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from rclrt_analysis import Overheads
 
 THESIS = ("overhead", "utilisation", "chain-length", "priority-chain", "synthesis")
-"""Those of chapter 7, in its order."""
+"""The experiments of chapter 7, in its order."""
 SYNTHESIS = "+synthesis"
-"""Behind an executor's name: with synthesized priorities of callbacks."""
+"""Suffix of an executor's name: its callbacks have synthesized priorities."""
 KEYS = (
     "rclrt", "kind", "name", "title", "note", "section", "varied", "trials", "seconds", "executors",
     "chains", "rules", "points", "simulation",
 )  # fmt: skip
 OF_THE_RUN = ("random_seed", "executor", "executor_type", "use_priority_synthesis", "feasibility")
-"""Rules that an experiment does not state: the trial and the executor decide them."""
+"""Rules that an experiment does not state, because the trial and the executor set them."""
 MOST_TRIALS = 100_000
 MOST_SECONDS = 24 * 3600
 MOST_US = 1e6
@@ -36,7 +36,7 @@ MOST_US = 1e6
 
 @dataclass(frozen=True)
 class Machine:
-    """What a simulated machine adds to the execution times, in nanoseconds."""
+    """The overheads of a simulated machine, in nanoseconds."""
 
     lowest_execution: float = 1.0
     dispatch_ns: int = 0
@@ -47,7 +47,7 @@ class Machine:
     cpus: int = 1
 
     def native(self) -> Overheads:
-        """As the analysis and the simulation take it."""
+        """Returns the overheads for the analysis and the simulation."""
         overheads: Overheads = analysis().Overheads(
             dispatch_ns=self.dispatch_ns,
             scheduler_ns=self.scheduler_ns,
@@ -61,51 +61,51 @@ class Machine:
 
 @dataclass(frozen=True)
 class Point:
-    """One value of what is varied."""
+    """One value of the varied rule."""
 
     label: str
     panel: str
-    """The figure that it belongs to where an experiment has several."""
+    """The figure of this point, if an experiment has several figures."""
     rules: Rules
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything that its file states."""
+    """The content of an experiment's file."""
 
     name: str
     title: str
     note: str
-    """What to know of it; empty: nothing."""
+    """A note on the experiment; empty: none."""
     section: str
-    """Of the thesis; empty: none."""
+    """Section of the thesis; empty: none."""
     varied: str
-    """What the points differ in: the text below the figures."""
+    """The quantity that differs between the points: the text below the figures."""
     trials: int
     seconds: float
     executors: tuple[str, ...]
     chains: tuple[int, ...]
-    """Those that figures show one by one; none: all together."""
+    """Chains with separate figures; empty: all chains are shown together."""
     points: tuple[Point, ...]
     machine: Machine
     digest: str
-    """Of the file's bytes."""
+    """SHA-256 of the file's bytes."""
 
 
 def base_of(executor: str) -> str:
-    """The executor that a name of an experiment means, with its options."""
+    """Returns the executor, with its options, of a name in an experiment."""
     return executor.removesuffix(SYNTHESIS)
 
 
 def bundled() -> tuple[str, ...]:
-    """The names of the experiments that come with this package."""
+    """Returns the names of the experiments that come with this package."""
     files = (resources.files("rclrt_experiments") / "bundled").iterdir()
     names = {file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")}
     return (*THESIS, *sorted(names - set(THESIS)))
 
 
 def load_experiment(name: str) -> Experiment:
-    """A bundled experiment, or the one of a file of the user. Throws BadInput."""
+    """Loads a bundled experiment, or the user's file. Throws BadInput."""
     if name in bundled():
         with resources.as_file(resources.files("rclrt_experiments") / "bundled") as directory:
             return read_experiment(directory / f"{name}.yaml")
@@ -119,7 +119,7 @@ def load_experiment(name: str) -> Experiment:
 
 
 def read_experiment(path: Path) -> Experiment:
-    """The experiment of a file. Throws BadInput, which names the file and the place in it."""
+    """Reads the experiment of a file. Throws BadInput with the file and the place in it."""
     module = model()
     try:
         document = JsonValue(module.read_yaml(path, "experiment"), path)
@@ -157,7 +157,7 @@ def read_experiment(path: Path) -> Experiment:
 
 
 def parse_executors(text: str) -> tuple[str, ...]:
-    """A comma-separated list; each name may have options, and SYNTHESIS, behind it."""
+    """Parses a comma-separated list. Options, then SYNTHESIS, may follow each name."""
     names = tuple(_checked(name.strip(), "--executors") for name in text.split(","))
     for name in names:
         if names.count(name) > 1:
@@ -166,7 +166,7 @@ def parse_executors(text: str) -> tuple[str, ...]:
 
 
 def _checked(name: str, place: str) -> str:
-    """The name, with its options in the order of results.json."""
+    """Returns the name, with its options in the order of results.json."""
     base = base_of(name)
     if kind_name(base) not in EXECUTORS:
         raise BadInput(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt experiment`: many applications under several executors, and the page that compares."""
+"""`rclrt experiment`: runs many applications under several executors and makes the page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from rclrt_py import __version__
 
 QUICK_TRIALS, QUICK_SECONDS, TRIES = 1, 2.0, 3
 SAY_EACH_S = 60.0
-"""Where there is no terminal, a line of progress comes so often."""
+"""Seconds between two lines of progress if there is no terminal."""
 HELP = "the thesis's experiments, and your own: many applications under several executors"
 
 
@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """What one experiment is run with."""
+    """The settings of one experiment."""
 
     experiment: Experiment
     trials: int
@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def settings_of(arguments: argparse.Namespace) -> list[Settings]:
-    """The experiments that were named, with what the options change. Throws BadInput."""
+    """Returns the named experiments, changed by the options. Throws BadInput."""
     names: Sequence[str] = [arguments.name]
     if arguments.name == "all":
         names = THESIS
@@ -160,7 +160,7 @@ def settings_of(arguments: argparse.Namespace) -> list[Settings]:
 
 
 def _check(arguments: argparse.Namespace, settings: Sequence[Settings]) -> None:
-    """What belongs to runs only, or to simulations only."""
+    """Throws BadInput for an option that is only for runs in a simulation, or vice versa."""
     if arguments.simulate:
         if arguments.overheads is not None:
             raise BadInput(
@@ -210,7 +210,7 @@ def _sweep(
     stop: StopSignals,
     live: Live | None,
 ) -> None:
-    """Works on what is not done: on ROS 2 with `live`, else in simulation."""
+    """Works on the units that are not done: on ROS 2 with `live`, else in simulation."""
     left = [unit for unit in units if unit.key() not in journal.done]
     progress = Progress(sys.stderr, len(units))
     clock = Clock(len(units) - len(left), len(units))
@@ -227,7 +227,7 @@ def _sweep(
 
 
 class Clock:
-    """How many units are done, and how long the rest takes at this pace."""
+    """Counts the units that are done and estimates the time for the rest."""
 
     def __init__(self, before: int, total: int) -> None:
         self.count, self.total = before, total
@@ -235,7 +235,7 @@ class Clock:
         self._started = self._told = time.monotonic()
 
     def is_due(self) -> bool:
-        """Whether SAY_EACH_S have passed since it last was."""
+        """Returns whether SAY_EACH_S have passed since it last returned true."""
         now = time.monotonic()
         if now - self._told < SAY_EACH_S:
             return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures as SVG: box plots, and values with confidence intervals, one colour per executor."""
+"""Makes SVG figures: box plots, and values with confidence intervals, one colour per executor."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ COLOURS = {
     "workshop": "#4e79a7",
 }
 SPARE = ("#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6cee3", "#b15928", "#fb9a99", "#6a3d9a")
-"""For executors with options."""
+"""Colours of executors with options."""
 LATE = "#c0392b"
 LEFT, RIGHT, TOP, HEIGHT = 62, 16, 66, 260
 MOST = 5.0
-"""As in the thesis's figures: what is above is counted, not drawn."""
+"""Largest value of an axis, as in the thesis's figures. Values above it are counted, not drawn."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """Quartiles, the 2nd and 98th percentile, and the ends."""
+    """Quartiles, the 2nd and 98th percentile, the best and the worst value."""
 
     low: float
     first: float
@@ -73,7 +73,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Frame:
-    """What the axes are: groups along x, a linear scale from 0 along y."""
+    """The axes: groups along x, a linear scale from 0 along y."""
 
     title: str
     groups: Sequence[str]
@@ -122,12 +122,13 @@ class Frame:
 
 
 def colour_of(executor: str) -> str:
-    """The same in every figure; of executors with options, most likely one of its own."""
+    """Returns the executor's colour, the same in every figure. Executors with options most likely
+    have different colours."""
     return COLOURS.get(executor) or SPARE[zlib.crc32(executor.encode()) % len(SPARE)]
 
 
 def tick_step(top: float) -> float:
-    """1, 2 or 5 times a power of ten, so that there are four to ten ticks."""
+    """Returns 1, 2 or 5 times a power of ten, which gives four to ten ticks."""
     rough = top / 7
     power = 10.0 ** math.floor(math.log10(rough))
     return power * next(factor for factor in (1, 2, 5, 10) if factor * power >= rough)
@@ -145,8 +146,9 @@ def box_plot(
     most: float = MOST,
     published: Mapping[tuple[str, str], float] = MappingProxyType({}),
 ) -> str:
-    """Boxes from the first to the third quartile, whiskers from the 2nd to the 98th percentile, a
-    dot for the worst, a diamond for the published median; all by group and executor."""
+    """Draws boxes from the first to the third quartile, whiskers from the 2nd to the 98th
+    percentile, a dot for the worst value, and a diamond for the published median; all by group and
+    executor."""
     highest = max((box.worst for box in boxes.values()), default=1.0)
     top = min(most, max(highest * 1.05, 1e-9, (deadline or 0) * 1.1))
     frame = Frame(title, groups, executors, x_label, y_label, top)
@@ -183,7 +185,7 @@ def _box(frame: Frame, box: Box, x: float, paint: str) -> Iterator[str]:
 
 
 def _diamond(frame: Frame, value: float, x: float, executor: str) -> str:
-    """A published value."""
+    """Draws a published value."""
     y, half = frame.y(value), 5.0
     corners = ((x, y - half), (x + half, y), (x, y + half), (x - half, y))
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in corners)
@@ -200,7 +202,7 @@ def value_plot(
     y_label: str,
     published: Mapping[tuple[str, str], float] = MappingProxyType({}),
 ) -> str:
-    """Points joined by lines, with confidence intervals; diamonds for published values."""
+    """Draws points joined by lines, with confidence intervals; diamonds are published values."""
     highest = max([each.high for each in values.values()] + list(published.values()), default=0.0)
     frame = Frame(title, groups, executors, x_label, y_label, highest * 1.08 or 1.0)
     parts = []

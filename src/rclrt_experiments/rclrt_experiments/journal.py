@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The output directory of experiments: a plan, a journal of what is done, and what comes of it.
+"""The output directory of experiments: a plan, a journal of completed units, and the results.
 
-Each unit that is done is one line of the journal. A line that a kill cut short is not done. The
-rows are made of the journal in the order of the units, so they do not depend on which unit ended
-first, nor on how often the command was started.
+Each completed unit is one line of the journal. A line without its end (after a kill) does not
+count. The rows are made from the journal in the order of the units. So they do not depend on which
+unit ended first, nor on how often the command was started.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def plan_of(
     tries: int,
     version: str,
 ) -> dict[str, Any]:
-    """What decides the rows, with the version of rclrt: a continued run must have the same.
-    `overheads` as overheads_of() gives them."""
+    """Returns all that determines the rows, including the version of rclrt. A run can be continued
+    only with the same plan. `overheads`: from overheads_of()."""
     return {
         "rclrt_experiment": VERSION,
         "rclrt": version,
@@ -64,7 +64,7 @@ def plan_of(
 
 
 def overheads_of(file: OverheadsFile | None) -> dict[str, str]:
-    """What the bounds assume of the machine: a file by its name and its bytes, and what of it."""
+    """Returns the origin of the bounds' overheads: the file's name, its hash and the statistic."""
     if file is None:
         return {}
     return {
@@ -76,16 +76,16 @@ def overheads_of(file: OverheadsFile | None) -> dict[str, str]:
 
 @dataclass
 class Journal:
-    """Held against other commands while it is open."""
+    """A journal, locked against other commands while it is open."""
 
     directory: Path
     plan: dict[str, Any]
     done: dict[str, Done] = field(default_factory=dict)
-    """By the key of the unit."""
+    """Completed units by their key."""
     stream: IO[str] | None = None
 
     def add(self, unit: Unit, result: Done) -> bool:
-        """Writes down what came of a unit. False where that is known already."""
+        """Writes the result of a unit. Returns False if the journal has one already."""
         if unit.key() in self.done:
             return False
         assert self.stream is not None
@@ -96,11 +96,11 @@ class Journal:
         return True
 
     def in_order(self, units: Sequence[Unit]) -> list[Done]:
-        """Of those units that are done, in their order."""
+        """Returns the results of the completed units, in the order of the units."""
         return [self.done[unit.key()] for unit in units if unit.key() in self.done]
 
     def write_rows(self, units: Sequence[Unit]) -> None:
-        """rows.csv and overheads.csv, whole."""
+        """Writes rows.csv and overheads.csv completely."""
         done = self.in_order(units)
         rows = [row for each in done for row in each.rows]
         overheads = [row for each in done for row in each.overheads]
@@ -111,14 +111,14 @@ class Journal:
 
 
 def runs_of(done: Iterable[Done]) -> list[dict[str, str]]:
-    """Of units on ROS 2."""
+    """Returns the runs of units on ROS 2."""
     return [run_of(each.rows[0], each.run) for each in done if each.rows and each.run]
 
 
 @contextlib.contextmanager
 def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
-    """A new directory, or with `resume` one of the same plan. Throws BadInput. A directory in which
-    nothing was done is taken away again."""
+    """Opens a new directory or, with `resume`, one with the same plan. Throws BadInput. Removes a
+    directory in which no unit was completed."""
     _check(path, plan, resume)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -127,7 +127,7 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
             f"--out {path}: cannot be written: {error.strerror}; choose a directory you may write"
         ) from error
     with locked(path, PLAN) as lock:
-        new = _check(path, plan, resume)  # once more: another command may have been quicker
+        new = _check(path, plan, resume)  # again, because another command may have been faster
         if new:
             lock.truncate(0)
             lock.write(json.dumps(plan, indent=1) + "\n")
@@ -150,7 +150,7 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
 
 
 def load_plan(directory: Path) -> dict[str, Any]:
-    """The plan of a directory. Throws BadInput where there is none."""
+    """Returns the plan of a directory. Throws BadInput if there is none."""
     plan = JsonValue.load(directory / PLAN)
     if plan.get("rclrt_experiment").integer() != VERSION:
         plan.get("rclrt_experiment").fail(f"format version {VERSION}")
@@ -158,11 +158,11 @@ def load_plan(directory: Path) -> dict[str, Any]:
 
 
 def _check(path: Path, plan: dict[str, Any], resume: bool) -> bool:
-    """Whether the directory is new. Throws BadInput."""
+    """Returns whether the directory is new. Throws BadInput."""
     ours = (path / PLAN).is_file() and (path / PLAN).stat().st_size > 0
     if path.exists() and not path.is_dir():
         raise BadInput(f"--out {path}: is a file; expected a directory")
-    # An empty plan is what a kill leaves before its first byte.
+    # A kill before the first byte leaves an empty plan.
     if not ours and path.is_dir() and any(each.name != PLAN for each in path.iterdir()):
         raise BadInput(
             f"--out {path}: is not empty and was not written by rclrt experiment; name a new "
@@ -187,12 +187,12 @@ def _check(path: Path, plan: dict[str, Any], resume: bool) -> bool:
 
 
 def read_journal(path: Path) -> dict[str, Done]:
-    """What is done; a last line without its end is not. Leaves the file as it is."""
+    """Returns the completed units, without an incomplete last line. Does not change the file."""
     return _read(path)[0]
 
 
 def _read(path: Path) -> tuple[dict[str, Done], int]:
-    """What is done, and how many bytes say so."""
+    """Returns the completed units and the length of their lines in bytes."""
     if not path.is_file():
         return {}, 0
     whole = 0

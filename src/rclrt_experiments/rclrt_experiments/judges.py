@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How claims are judged by rows."""
+"""Judges of claims: decide from rows whether a claim holds."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ NAMES = {STANDARD: "standard", PC: "PC", TD: "TD", SYN: "TD + synthesis", OURS: 
 NEW = (PC, TD)
 BUSY, SHORT, IDLE = "length 4, 60 %", "length 1, 60 %", "length 1, 15 %"
 CHANCE = 0.05
-"""What chance gives less often than this is not chance."""
+"""Significance level: a result that chance gives less often than this is not chance."""
 CLEAN = 50
-"""Applications of which none misses say that it is rare: less than 6 % (rule of three). So many the
-thesis has at each point."""
+"""Number of applications without a miss that shows that misses are rare: less than 6 % (rule of
+three). The thesis has as many at each point."""
 SMALL = 0.05
-"""A median that is better by less than this part of it is not: published was 0.07 at length 9."""
+"""Least relative improvement of a median that counts. The thesis has 0.07 at length 9."""
 ABOVE_20 = 20
 MANY = 10 * TRIALS
-"""So many trials tell how often TRIALS of them show nothing."""
+"""Number of trials that is enough to estimate how often TRIALS of them show no miss."""
 ALIKE = 100
-"""Of so many trials of which none differs, less than 3 in 100 would (rule of three)."""
+"""If none of so many trials differs, less than 3 in 100 would (rule of three)."""
 
 Found = tuple[bool | None, str]
 Time = Callable[[OverheadRow], float]
@@ -67,7 +67,7 @@ def longest(row: OverheadRow) -> float:
 
 
 def standard_takes(evidence: Evidence, point: str, time: Time, what: str, *, more: bool) -> Found:
-    """Whether the time of standard is longer than those of PC and TD, or shorter than both."""
+    """Judges whether the time of standard is longer than those of PC and TD (or shorter)."""
     found = {name: evidence.launches(point, name, time) for name in (STANDARD, *NEW)}
     answers = []
     for name in NEW:
@@ -81,7 +81,7 @@ def standard_takes(evidence: Evidence, point: str, time: Time, what: str, *, mor
 
 
 def _counts(evidence: Evidence, place: Place, executors: Sequence[str]) -> str:
-    """Chain-runs that missed, at each point, and of how many."""
+    """Returns the chain-runs that missed and their total, at each point."""
     lines = (
         f"{NAMES[name]} {' '.join(map(str, evidence.misses(place, name)))}" for name in executors
     )
@@ -91,7 +91,7 @@ def _counts(evidence: Evidence, place: Place, executors: Sequence[str]) -> str:
 
 
 def _by(comparison: Comparison, one: str, other: str) -> str:
-    """The mean difference of two executors or lengths, with its confidence interval."""
+    """Returns the mean difference of two executors or lengths, with its confidence interval."""
     mean = comparison.mean
     if isinf(mean.high):
         return f"{one} and {other}: no trial differs"
@@ -112,7 +112,7 @@ def has_more(
     *,
     strictly: bool = True,
 ) -> Found:
-    """One executor has more than each of the others, at each point."""
+    """Judges whether one executor has more than each of the others, at each point."""
     say = _counts if metric is MEAN_MISSES else partial(_values, metric=metric)
     answers = []
     said = [say(evidence, place, (high, *low))]
@@ -134,7 +134,7 @@ def in_the_mean(
     evidence: Evidence, place: Place, executors: Sequence[str], other: str, metric: Metric, *,
     more: bool,
 ) -> Found:  # fmt: skip
-    """In the mean of all points each executor has more, or less, than the other one."""
+    """Judges whether each executor has more (or less) than the other, in the mean of all points."""
     answers: list[bool | None] = []
     said = []
     for name in executors:
@@ -153,16 +153,16 @@ def in_the_mean(
 
 
 def miss_nothing(evidence: Evidence, place: Place, executors: Sequence[str]) -> Found:
-    """None of the chains missed."""
+    """Judges whether no chain missed."""
     answers = (_is_clean(evidence.samples(place, name)) for name in executors)
     return all_of(*answers), _counts(evidence, place, executors)
 
 
 def _is_clean(samples: Sequence[Sample]) -> bool | None:
-    """True: none missed, of enough applications; or, of very many, so few that TRIALS as published
-    may well show none. False: trials missed, more than chance gives where none was published: the
-    conditional test of two Poisson counts, all of which would fall into these. A trial counts once,
-    for its applications are alike at all points."""
+    """Returns True if none of enough applications missed, or so few of very many that TRIALS, as
+    published, may well show none. Returns False if more trials missed than chance allows when none
+    was published: the conditional test of two Poisson counts, of which all fall into these trials.
+    A trial counts once because its applications are alike at all points."""
     late = {row.trial for own in samples for row in own.rows if is_late(row)}
     trials = samples[0].trials
     if late:
@@ -174,8 +174,9 @@ def _is_clean(samples: Sequence[Sample]) -> bool | None:
 
 
 def misses_something(evidence: Evidence, place: Place, executor: str, published: int) -> Found:
-    """A chain missed. If not, by chance: the trials that missed as published would all fall into
-    the published ones (the conditional test of two Poisson counts). `published`: trials."""
+    """Judges whether a chain missed. If none did, the test gives the probability that all trials
+    with a miss are among the published ones by chance (the conditional test of two Poisson
+    counts). `published`: number of published trials with a miss."""
     (found,), (sample,) = evidence.misses(place, executor), evidence.samples(place, executor)
     chance = (TRIALS / (TRIALS + sample.trials)) ** published
     said = _counts(evidence, place, (executor,))
@@ -206,7 +207,7 @@ def standard_misses_above_20(evidence: Evidence) -> Found:
 
 
 def grows(evidence: Evidence, executor: str, metric: Metric, points: Sequence[str]) -> Found:
-    """An executor has more at the second of two chain lengths than at the first."""
+    """Judges whether an executor has more at the second of two chain lengths than at the first."""
     place = Place("chain-length", points)
     before, after = evidence.observed(place, executor, metric)
     found = compare_trials([(after, before)], metric.statistic)
@@ -218,14 +219,14 @@ def grows(evidence: Evidence, executor: str, metric: Metric, points: Sequence[st
 
 
 def fall_with_length(evidence: Evidence, executors: Sequence[str], metric: Metric) -> Found:
-    """What executors have becomes less with the length of the chains."""
+    """Judges whether the metric of each executor falls with the length of the chains."""
     place = Place("chain-length", LENGTHS)
     said = _values(evidence, place, executors, metric)
     return all_of(*(_falls(evidence, place, name, metric) for name in executors)), said
 
 
 def _falls(evidence: Evidence, place: Place, executor: str, metric: Metric) -> bool | None:
-    """By more than FLAT of the first, and beyond chance."""
+    """Returns whether the metric falls by more than FLAT of its first value, beyond chance."""
     observed = evidence.observed(place, executor, metric)
     values = list(map(metric.of, observed))
     by = compare_trials([(observed[0], observed[-1])], metric.statistic).mean
@@ -244,7 +245,7 @@ def standard_does_not_fall(evidence: Evidence) -> Found:
 
 
 def urgent_has_less(evidence: Evidence, metric: Metric) -> Found:
-    """Chain 0 has less than chain 2 under PC and TD, at each length."""
+    """Judges whether chain 0 has less than chain 2 under PC and TD, at each length."""
     answers, said = [], []
     for name in NEW:
         urgent, other = (
@@ -269,7 +270,7 @@ def urgent_misses_nothing(evidence: Evidence) -> Found:
 
 
 def _require_changes(evidence: Evidence, place: Place) -> None:
-    """Throws NotComparableError where synthesis has nothing to change, or nobody knows."""
+    """Throws NotComparableError if synthesis changes nothing there, or if that is not known."""
     if evidence.unchanged is None:
         raise NotComparableError("not simulated, so what synthesis changes is not known")
     for point in place.points:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A unit on real ROS 2: one run of rclrt_runner, made again where the host disturbed it."""
+"""A unit on real ROS 2: one run of rclrt_runner, repeated if the host disturbed it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ from rclrt_experiments.sweep import Stopped
 from rclrt_experiments.unit import Bound, Done, Instance, Unit, draw, overhead_rows, row_of
 
 WAIT_S = 0.5
-"""Between two looks whether another experiment still runs."""
+"""Seconds between two checks whether another experiment still runs."""
 
 
 @contextmanager
 def alone(stop: StopSignals) -> Iterator[None]:
-    """Waits until no other experiment runs on this machine, unless stopped; none begins meanwhile.
-    By an abstract socket (unix(7)), whose name is free again when its process has ended."""
+    """Waits until no other experiment runs on this machine, unless stopped. No other one begins
+    within the `with` block. The lock is the name of an abstract socket (unix(7)), which the kernel
+    frees when the process ends."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as name:
         is_told = False
         while not stop.requested:
@@ -56,19 +57,19 @@ def alone(stop: StopSignals) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Live:
-    """How to run."""
+    """The settings of runs on ROS 2."""
 
     stop: StopSignals
     tries: int
     overheads: OverheadsFile | None
     failed: Path
-    """Where the application of a run that fails is kept."""
+    """File for the application of a run that fails."""
     tick: Callable[[float], None] | None = None
 
     def run_unit(
         self, experiment: Experiment, executors: Sequence[str], seconds: float, unit: Unit
     ) -> Done:
-        """One application under one executor. Throws Stopped where the user stops it."""
+        """Runs one application under one executor. Throws Stopped if the user stops it."""
         name = executors[unit.executor]
         try:
             drawn = draw(experiment, unit.point, unit.trial, name)
@@ -110,7 +111,7 @@ class Live:
             return Done(tuple(rows), tuple(overheads), run=_described(run, runs))
 
     def _runs(self, app: Path, executor: str, seconds: float) -> list[Run]:
-        """Until the host leaves one alone, at most `tries`."""
+        """Repeats the run until the host does not disturb it, at most `tries` times."""
         runs: list[Run] = []
         while len(runs) < self.tries:
             runs.append(self._once(app, executor, seconds, len(runs) + 1))
@@ -132,7 +133,7 @@ class Live:
 
 
 def check_cpus(experiment: Experiment) -> None:
-    """Throws BadInput where an application names CPUs that this process may not use."""
+    """Throws BadInput if an application names CPUs that this process may not use."""
     allowed = os.sched_getaffinity(0)
     for point in experiment.points:
         missing = {*point.rules.cpus, *point.rules.scheduler_cpus} - allowed
@@ -158,7 +159,7 @@ def _instances(run: Run) -> list[Instance]:
 
 
 def _from_start(run: Run) -> dict[str, tuple[float, float]]:
-    """Of each chain that ended: best and worst from the start of its first callback."""
+    """Returns, for each chain that ended, best and worst time from its first callback's start."""
     firsts = {chain.id: chain.callbacks[0] for chain in run.results.chains}
     lasts = {chain.id: chain.callbacks[-1] for chain in run.results.chains}
     starts: dict[str, int] = {}
@@ -178,7 +179,7 @@ def _from_start(run: Run) -> dict[str, tuple[float, float]]:
 
 
 def _described(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
-    """When and where it ran, and what the host took: of this one, and of all its tries."""
+    """Describes a run: when, where, and the time that the host took in it and in all its tries."""
     context = run.results.context
     return {
         "started_utc": run.results.started_utc,

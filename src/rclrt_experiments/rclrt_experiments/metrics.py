@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics of the thesis's section 7.1.1, with confidence intervals.
 
-Chains of one application are not independent, so intervals come from a bootstrap over trials: the
-applications are drawn anew with replacement, each with all of its chains (Davison and Hinkley,
-"Bootstrap methods and their application", 1997, section 3.8), by a fixed seed.
+Chains of one application are not independent, so intervals come from a bootstrap over trials. It
+draws applications with replacement, each with all of its chains, with a fixed seed (Davison and
+Hinkley, "Bootstrap methods and their application", 1997, section 3.8).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from statistics import fmean, median
 from rclrt_experiments.rows import Row
 
 RESAMPLES, MANY_TRIALS, RESAMPLES_OF_MANY = 1000, 100, 200
-"""So many samples the bootstrap draws; 200 are enough for a standard error (Efron and Tibshirani,
-"An introduction to the bootstrap", 1993, section 6.4)."""
+"""Numbers of samples that the bootstrap draws: fewer from MANY_TRIALS on. 200 are enough for a
+standard error (Efron and Tibshirani, "An introduction to the bootstrap", 1993, section 6.4)."""
 CONFIDENCE = 0.95
 Values = Sequence[float]
 
@@ -32,27 +32,27 @@ class Estimate:
     high: float
 
     def text(self, digits: int = 3) -> str:
-        """Without an interval where that is the value itself, as of one trial."""
+        """Returns the text, without the interval if it equals the value, as with one trial."""
         if self.low == self.high:
             return f"{self.value:.{digits}f}"
         return f"{self.value:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
 
 
 def interval(value: float, drawn: Sequence[float]) -> Estimate:
-    """`value`, with the interval that holds CONFIDENCE of what a bootstrap has drawn."""
+    """Returns `value` with the interval that holds CONFIDENCE of the bootstrap's drawn values."""
     ordered = sorted(drawn)
     tail, last = (1 - CONFIDENCE) / 2, len(ordered) - 1
     return Estimate(value, ordered[round(tail * last)], ordered[round((1 - tail) * last)])
 
 
 def is_late(row: Row) -> bool:
-    """Whether the chain certainly missed a deadline in this run: its worst response was longer than
-    its period (section 7.1.1), or of what was due nothing ended."""
+    """Returns whether the chain certainly missed a deadline in this run: its worst response was
+    longer than its period (section 7.1.1), or instances were due and none ended."""
     return row.missed > 0 and (row.normalised_worst is None or row.normalised_worst > 1)
 
 
 def resamples(trials: int) -> int:
-    """How many samples of so many trials the bootstrap draws; of one trial there is none."""
+    """Returns the number of samples that the bootstrap draws; for one trial it is 0."""
     return 0 if trials < 2 else RESAMPLES_OF_MANY if trials > MANY_TRIALS else RESAMPLES
 
 
@@ -75,7 +75,7 @@ class Sample:
 
     @property
     def median_worst(self) -> Estimate | None:
-        """The median of the normalised worst responses of all chains."""
+        """Returns the median of the normalised worst responses of all chains."""
         return self._estimate(worsts, median)
 
     @property
@@ -84,22 +84,22 @@ class Sample:
 
     @property
     def mean_jitter(self) -> Estimate | None:
-        """The mean of (worst - best response) / period of all chains."""
+        """Returns the mean of (worst - best response) / period of all chains."""
         return self._estimate(jitters, fmean)
 
     @property
     def misses(self) -> int:
-        """Chains that certainly missed a deadline, of all trials together."""
+        """Returns the chains that certainly missed a deadline, of all trials together."""
         return sum(map(is_late, self.rows))
 
     @property
     def mean_misses(self) -> Estimate | None:
-        """Chains of an application that certainly missed a deadline: the mean of all trials, which
-        is the thesis's mean minimum deadline misses."""
+        """Returns the mean number of an application's chains that certainly missed a deadline: the
+        thesis's mean minimum deadline misses."""
         return self._estimate(lates, fmean)
 
     def by_trial(self, values: Callable[[Iterable[Row]], list[float]]) -> dict[int, list[float]]:
-        """What each trial shows; of `worsts`, `jitters` and `lates`."""
+        """Returns the values of each trial. `values`: `worsts`, `jitters` or `lates`."""
         return {trial: values(rows) for trial, rows in self._trials.items()}
 
     def _estimate(
@@ -115,7 +115,7 @@ class Sample:
         found = []
         for _ in range(resamples(count)):
             places = [int(draws.random() * count) for _ in range(count)]
-            if sums:  # the mean of all values, by those of the trials
+            if sums:  # the mean of all values, from the trials' sums
                 total = sum(sums[place][0] for place in places)
                 size = sum(sums[place][1] for place in places)
                 if size:
@@ -139,7 +139,7 @@ def jitters(rows: Iterable[Row]) -> list[float]:
 
 
 def lates(rows: Iterable[Row]) -> list[float]:
-    """One value, for the rows of one trial."""
+    """Returns one value: the late chains of a trial's rows."""
     return [float(sum(map(is_late, rows)))]
 
 
@@ -149,7 +149,7 @@ class Results:
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows: dict[tuple[str, str, str], list[Row]] = {}
         self.executors: dict[str, list[str]] = {}
-        """Of each experiment, in the order of the rows."""
+        """Executors of each experiment, in the order of the rows."""
         for row in rows:
             self._rows.setdefault((row.experiment, row.varied, row.executor), []).append(row)
             known = self.executors.setdefault(row.experiment, [])
@@ -158,7 +158,7 @@ class Results:
         self._samples: dict[tuple[str, str, str, str], Sample] = {}
 
     def sample(self, experiment: str, varied: str, executor: str, chain: str = "") -> Sample:
-        """Of all chains, or of one."""
+        """Returns the rows of all chains, or of `chain`."""
         key = (experiment, varied, executor, chain)
         if key not in self._samples:
             rows = self._rows.get(key[:3], [])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of experiments: one HTML file without scripts, and the figures as files beside it.
+"""The page of experiments: one HTML file without scripts, with the figures as separate files.
 
-All of it is computed from the plan and the journal in the directory.
+Its content is computed from the plan and the journal in the directory.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
 FIGURES = "figures"
 OF_OURS = {"reproduced": "holds (ours, not published)", "not reproduced": "does not hold (ours)"}
-"""Verdicts of what was not published."""
+"""Verdicts of claims that were not published."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A directory of results, read."""
+    """The content of a directory of results."""
 
     experiments: Sequence[Experiment]
     plan: Mapping[str, Any]
     rows: Sequence[Row]
-    """Without the misses that the host caused."""
+    """Rows without the misses that the host caused."""
     results: Results
     sections: Sequence[Section]
     judged: Sequence[Judged]
-    """By our measure."""
+    """Claims judged by our measure."""
     by_thesis: Sequence[Judged]
-    """By the thesis's measure, the same claims; empty where the rows did not keep it."""
+    """The same claims by the thesis's measure; empty if the rows do not have its times."""
     left_out: Mapping[str, int]
-    """Of each experiment: applications that the rules and the seed did not give."""
+    """Per experiment: applications that cannot be generated from the rules and the seed."""
     missing: int
-    """Units that are not done."""
+    """Number of units that are not done."""
     made: str
-    """When the last unit was done, in UTC."""
+    """Time at which the last unit was completed, in UTC."""
     runs: Sequence[Run] = ()
-    """Of what ran on ROS 2."""
+    """The runs on ROS 2."""
     simulated: Sequence[Row] = ()
-    """Of the same applications, where they ran on ROS 2, none is missing and nobody stopped it."""
+    """Simulated rows of the same applications, if all ran on ROS 2 and the user did not stop it."""
     changes: synthesis.Changes = field(default_factory=dict)
 
     @classmethod
@@ -69,8 +69,8 @@ class Page:
         experiments: Sequence[Experiment],
         stopped: Callable[[], bool] = lambda: False,
     ) -> Page:
-        """Of these experiments, whose plan and journal are in the directory. Complete runs are also
-        simulated, on all cores, until `stopped`."""
+        """Loads the plan and the journal of these experiments from the directory. Also simulates
+        complete runs, on all cores, until `stopped`."""
         plan = load_plan(directory)
         units = _units(experiments, plan)
         journal = read_journal(directory / JOURNAL)
@@ -118,7 +118,7 @@ class Page:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Of a run, by experiment."""
+        """Returns the duration of a run, by experiment."""
         return {each["name"]: each["seconds"] for each in self.plan["experiments"]}
 
     @property
@@ -129,7 +129,7 @@ class Page:
         return list(host_sentences(self.runs, self.seconds)) if self.runs else []
 
     def bounds_parts(self) -> Iterator[str | Cells]:
-        """What the analysis and a simulation said before, beside what was observed."""
+        """Yields the comparison of the analysis and a simulation with the observed results."""
         yield self.proofs.sentence()
         yield TERMS
         yield self.proofs.table()
@@ -160,7 +160,8 @@ def _simulated(
     units: Sequence[Unit],
     stopped: Callable[[], bool],
 ) -> list[Row]:
-    """Nothing where it is stopped, or a worker is killed: the page is of what ran."""
+    """Returns the simulated rows, or none if stopped or if a worker was killed: the page then shows
+    only the runs."""
     work = partial(_simulate, experiments, plan)
     try:
         found = list(Cores(cores()).run(work, units, stopped))
@@ -170,7 +171,7 @@ def _simulated(
 
 
 def write_page(directory: Path, page: Page) -> None:
-    """report.html, and figures/*.svg."""
+    """Writes report.html and figures/*.svg."""
     (directory / FIGURES).mkdir(exist_ok=True)
     for section in page.sections:
         for part in section.parts():
@@ -225,7 +226,7 @@ def _body(page: Page) -> Iterator[str]:
 
 
 def machine_table(experiments: Sequence[Experiment]) -> Cells:
-    """What the simulated machine adds."""
+    """Returns the overheads of the simulated machine."""
     return (
         ["experiment", "dispatch", "scheduler thread", "polling point", "hop", "execution times"],
         [
@@ -243,7 +244,7 @@ def _share(lowest: float) -> str:
 
 
 def alike(rows: Sequence[Row]) -> Iterator[str]:
-    """Which executors a simulation does not tell apart."""
+    """Yields the executors for which the simulation gives equal results."""
     seen: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for row in rows:
         key = (row.varied, row.trial, row.chain, row.best_ms, row.mean_ms, row.worst_ms, row.missed)
@@ -274,11 +275,11 @@ MEASURES = (
     "chain's timer, and what never ended has missed."
 )
 NOT_KEPT = "not kept"
-"""The rows do not say when first callbacks started."""
+"""The rows lack the times from the start of the first callbacks."""
 
 
 def verdict_counts(page: Page) -> Iterator[str]:
-    """Of what was published."""
+    """Yields the counts of verdicts on published claims."""
     names = ("reproduced", "not reproduced", "not comparable")
     for measure, judged in (("the thesis's", page.by_thesis), ("our", page.judged)):
         verdicts = [each.verdict for each in judged if each.claim.published]
@@ -288,7 +289,7 @@ def verdict_counts(page: Page) -> Iterator[str]:
 
 
 def verdict_of(judged: Judged | None) -> str:
-    """What was not published is marked so."""
+    """Returns the verdict. Claims that were not published are marked."""
     if judged is None:
         return NOT_KEPT
     if judged.claim.published:
@@ -297,7 +298,7 @@ def verdict_of(judged: Judged | None) -> str:
 
 
 def claims_rows(page: Page) -> Cells:
-    """Each claim under both measures."""
+    """Returns each claim under both measures."""
     rows = []
     for place, ours in enumerate(page.judged):
         thesis = page.by_thesis[place] if page.by_thesis else None

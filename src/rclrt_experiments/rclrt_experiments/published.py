@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the thesis published in chapter 7: its tables, and the claims of its text.
+"""The thesis's published results of chapter 7: its tables and the claims of its text.
 
-A claim is judged by ordering and trend, never by digits: machines, workloads and ROS differ. Values
-that stand in figures only are not known.
+A claim is judged by ordering and trend, never by digits, because machines, workloads and ROS
+differ. Values that are only in figures are not known.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ TABLE_7_9: Mapping[str, Sequence[float]] = {
     SYN: (0.223, 0.220, 0.234),
 }
 TRIALS = 50
-"""Of each point of the thesis's experiments."""
+"""Trials of each point in the thesis's experiments."""
 FEWEST_TRIALS = 5
-"""With fewer nothing is said."""
+"""With fewer trials, a claim is not comparable."""
 FLAT = 0.1
-"""A median that changes by less than this part of it does not fall."""
+"""Relative change below which a median does not fall."""
 TREND = 0.8
-"""The share of pairs of points whose order must be that of a trend."""
+"""Share of pairs of points that must be in the order of a trend."""
 
 
 class NotComparableError(Exception):
-    """The rows say nothing of the claim; the message is the reason."""
+    """Thrown if the rows cannot decide the claim. The message is the reason."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """Of the chains of one executor at one point."""
+    """A metric of the chains of one executor at one point."""
 
     values: Callable[[Iterable[Row]], list[float]]
-    """Of one trial."""
+    """Returns the values of one trial."""
     statistic: Statistic
-    """Of the values of all trials."""
+    """Combines the values of all trials."""
 
     def of(self, trials: Trials) -> float:
         return self.statistic([value for own in trials.values() for value in own])
@@ -70,7 +70,7 @@ MEAN_JITTER, MEAN_MISSES = Metric(jitters, fmean), Metric(lates, fmean)
 
 @dataclass(frozen=True)
 class Place:
-    """Points of an experiment, and one of its chains; empty: all."""
+    """Points of an experiment, and one of its chains (empty: all chains)."""
 
     experiment: str
     points: Sequence[str]
@@ -79,20 +79,20 @@ class Place:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What claims are judged by."""
+    """The data by which claims are judged."""
 
     results: Results
     overheads: Sequence[OverheadRow]
     simulated: bool
-    """Whether the rows are of a simulation."""
+    """Whether the rows come from a simulation."""
     unchanged: Container[tuple[str, str]] | None = ()
-    """Experiment and point, where synthesis changes no simulated time; None: nobody knows."""
+    """Experiments and points where synthesis changes no simulated time; None: not known."""
     thesis: bool = False
-    """The rows count times as the thesis does: from the start of a chain's first callback."""
+    """Whether times count as in the thesis: from the start of a chain's first callback."""
 
     def samples(self, place: Place, executor: str) -> list[Sample]:
-        """At each point. Throws NotComparableError where there are too few trials, and where the
-        rows do not have the thesis's times that are asked for."""
+        """Returns the sample at each point. Throws NotComparableError if there are too few trials,
+        or if the thesis's times are requested and the rows do not have them."""
         found = []
         for point in place.points:
             own = self.results.sample(place.experiment, point, executor, place.chain)
@@ -107,7 +107,7 @@ class Evidence:
         return found
 
     def observed(self, place: Place, executor: str, metric: Metric) -> list[Trials]:
-        """What each trial shows, at each point."""
+        """Returns the values of each trial, at each point."""
         samples = self.samples(place, executor)
         found: list[Trials] = [each.by_trial(metric.values) for each in samples]
         if not all(any(trials.values()) for trials in found):
@@ -115,23 +115,23 @@ class Evidence:
         return found
 
     def series(self, place: Place, executor: str, metric: Metric) -> list[float]:
-        """The values of a metric at each point."""
+        """Returns the values of a metric at each point."""
         return [metric.of(trials) for trials in self.observed(place, executor, metric)]
 
     def misses(self, place: Place, executor: str) -> list[int]:
-        """Chain-runs at each point that certainly missed a deadline."""
+        """Returns the chain-runs at each point that certainly missed a deadline."""
         return [sample.misses for sample in self.samples(place, executor)]
 
     def compare(self, place: Place, one: str, other: str, metric: Metric) -> Comparison:
-        """How much more one executor has of the metric."""
+        """Compares the metric of two executors."""
         pairs = zip(
             self.observed(place, one, metric), self.observed(place, other, metric), strict=True
         )
         return compare_trials(list(pairs), metric.statistic)
 
     def launches(self, point: str, executor: str, of: Callable[[OverheadRow], float]) -> Trials:
-        """Of each trial one time. Throws NotComparableError of a simulation, which takes the
-        overheads that it is told."""
+        """Returns one time of each trial. Throws NotComparableError for a simulation, because its
+        overheads are inputs."""
         if self.simulated:
             raise NotComparableError(
                 "a simulation takes the overheads that its file states; only runs measure them"
@@ -148,7 +148,7 @@ class Evidence:
 
 
 def compare_trials(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic) -> Comparison:
-    """As compare(). Throws NotComparableError."""
+    """Like compare(), but throws NotComparableError."""
     try:
         return compare(pairs, statistic)
     except ValueError as why:
@@ -156,22 +156,22 @@ def compare_trials(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic)
 
 
 Judge = Callable[[Evidence], tuple[bool | None, str]]
-"""Whether the claim came out (None: the trials are too few to tell), and what was observed."""
+"""Returns whether the claim holds (None: too few trials to decide) and the observed values."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the thesis, or one of ours beside it."""
+    """A statement of the thesis, or an additional one of ours."""
 
     section: str
     text: str
     judge: Judge
     why_not: str = ""
-    """What may be the cause where it does not come out."""
+    """A possible cause if the claim does not hold."""
     in_phase: bool = False
-    """By our measure that may be the cause, too: IN_PHASE."""
+    """Whether IN_PHASE may also be a cause, by our measure."""
     otherwise: str = ""
-    """How the thesis measured otherwise: the claim is not comparable, whatever came out."""
+    """How the thesis's measurement differs. The claim is then never comparable."""
     published: bool = True
 
 
@@ -210,7 +210,7 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
 
 
 def rises(values: Sequence[float]) -> bool:
-    """Most pairs are in ascending order, and the last is above the first."""
+    """Returns whether most pairs are in ascending order and the last value is above the first."""
     pairs = [(a, b) for n, a in enumerate(values) for b in values[n + 1 :]]
     return values[-1] > values[0] and sum(a <= b for a, b in pairs) >= TREND * len(pairs)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rows.csv: what one chain did in one run; overheads.csv: what its executor took."""
+"""rows.csv: the results of one chain in one run; overheads.csv: the times of its executor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUN_KEY = ("experiment", "executor", "varied", "trial", "seed")
 
 @dataclass(frozen=True)
 class Row:
-    """One chain in one run. Times without a completed instance are None."""
+    """One chain in one run. Times are None if no instance completed."""
 
     experiment: str
     executor: str
@@ -26,27 +26,28 @@ class Row:
     period_ms: float
     utilisation: float
     n: int
-    """Completed instances."""
+    """Number of completed instances."""
     best_ms: float | None
     mean_ms: float | None
     worst_ms: float | None
     normalised_worst: float | None
-    """Worst response / period, which is the deadline."""
+    """Worst response / period. The period is the deadline."""
     jitter: float | None
     """(Worst - best) / period."""
     missed: int
-    """Instances that had not ended at their deadline."""
+    """Number of instances that had not ended at their deadline."""
     bound_ms: float | None
     verdict: str
     from_start_worst: float | None = None
-    """Worst response / period, from the start of the chain's first callback, as the thesis counts.
-    None: nothing ended, or the row is of a release that did not keep it."""
+    """Worst response / period, from the start of the chain's first callback, as in the thesis. None
+    if nothing ended, or if an earlier release without this column wrote the row."""
     from_start_jitter: float | None = None
-    """(Worst - best) / period, counted so."""
+    """(Worst - best) / period, from the same start."""
 
     def as_the_thesis_counts(self) -> Row:
-        """The same with times from the start of the first callback. A chain missed where one of
-        these is longer than the period: what never ended has no time, and is not counted."""
+        """Returns the row with times from the start of the first callback. The chain missed if one
+        of them is longer than the period. An instance that never ended has no time and does not
+        count."""
         worst = self.from_start_worst
         missed = 1 if worst is not None and worst > 1 else 0
         return replace(self, normalised_worst=worst, jitter=self.from_start_jitter, missed=missed)
@@ -54,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class OverheadRow:
-    """Times of all callbacks of one run, in microseconds."""
+    """Distribution of a time over all callbacks of one run, in microseconds."""
 
     experiment: str
     executor: str
@@ -72,7 +73,7 @@ class OverheadRow:
 
 
 def to_csv(rows: Iterable[Row] | Iterable[OverheadRow], kind: type[Row] | type[OverheadRow]) -> str:
-    """The rows below the names of their columns."""
+    """Returns the rows as CSV, with the names of their columns first."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(field.name for field in fields(kind))
@@ -82,13 +83,14 @@ def to_csv(rows: Iterable[Row] | Iterable[OverheadRow], kind: type[Row] | type[O
 
 
 def run_of(row: Row, run: Mapping[str, Any]) -> dict[str, str]:
-    """When a run was, and what the host took; `row` is one of its rows and says which run."""
+    """Returns a run with its time and the time that the host took. `row`: one of the run's rows,
+    which identifies the run."""
     which = {name: getattr(row, name) for name in RUN_KEY}
     return {name: str(value) for name, value in {**which, **run}.items()}
 
 
 def runs_csv(runs: Sequence[Mapping[str, str]]) -> str:
-    """Of what run_of() gives, at least one."""
+    """Returns the results of run_of(), at least one, as CSV."""
     text = io.StringIO()
     names = dict.fromkeys(name for run in runs for name in run)
     writer = csv.DictWriter(text, list(names), lineterminator="\n")

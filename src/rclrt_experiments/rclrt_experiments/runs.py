@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the host did to runs on ROS 2, as runs.csv and the pages say it."""
+"""The host's effect on runs on ROS 2, for runs.csv and the pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from rclrt_experiments.rows import RUN_KEY, Row
 
 QUIET = 0.005
-"""The share of a run's time that the host may take. Nothing else decides on another try."""
+"""The share of a run's time that the host may take. Only this decides whether a run is repeated."""
 Run = Mapping[str, str]
 Key = tuple[str, ...]
 OF_THE_MACHINE = ("cpu_model", "cpus", "kernel", "rmw", "realtime")
@@ -21,12 +21,13 @@ def key_of(run: Run) -> Key:
 
 
 def key_of_row(row: Row) -> Key:
-    """Of its run."""
+    """Returns the key of the row's run."""
     return tuple(str(getattr(row, name)) for name in RUN_KEY)
 
 
 def disturbed(runs: Sequence[Run], seconds: Mapping[str, float]) -> set[Key]:
-    """Runs of whose time the host took more than QUIET. `seconds`: of a run of each experiment."""
+    """Returns the runs in which the host took more than QUIET of the time. `seconds`: duration of a
+    run, by experiment."""
     return {
         key_of(run)
         for run in runs
@@ -35,9 +36,9 @@ def disturbed(runs: Sequence[Run], seconds: Mapping[str, float]) -> set[Key]:
 
 
 def without_the_hosts(rows: Sequence[Row], runs: Sequence[Run]) -> list[Row]:
-    """The rows of whole runs, without the misses that are the host's: without the time for which it
-    had stopped a CPU meanwhile the instance would have been in time. Of runs that only say how many
-    there were in all, these are taken away where all are."""
+    """Returns the rows of complete runs without the misses that the host caused. The host caused a
+    miss if the instance would have met its deadline without the time for which the host stopped a
+    CPU. If a run has only the total of such misses, they are removed if all misses were such."""
     of = {key_of(run): run for run in runs}
     result: list[Row] = []
     for key, group in itertools.groupby(rows, key_of_row):
@@ -57,12 +58,12 @@ def without_the_hosts(rows: Sequence[Row], runs: Sequence[Run]) -> list[Row]:
 
 
 def stalls_ms(runs: Sequence[Run]) -> dict[Key, float]:
-    """For how long the host stopped CPUs in each run, in all."""
+    """Returns the total time for which the host stopped CPUs, by run."""
     return {key_of(run): float(run["stall_ms"]) for run in runs}
 
 
 def host_sentences(runs: Sequence[Run], seconds: Mapping[str, float]) -> Iterator[str]:
-    """Where it ran, and what the host took."""
+    """Yields sentences on the machine and the time that the host took."""
     machines = list(dict.fromkeys(tuple(run[name] for name in OF_THE_MACHINE) for run in runs))
     for machine in machines:
         model, cpus, kernel, rmw, realtime = machine

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page shows of each experiment: figures, and tables with the published values beside."""
+"""The page's section of each experiment: figures, and tables with the published values beside."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from rclrt_experiments.published import (
 from rclrt_experiments.rows import OverheadRow
 
 CHAIN_RUNS = 5 * TRIALS
-"""Of each point of table 7.4."""
+"""Chain-runs at each point of table 7.4."""
 FEW = 5
-"""Instances of a chain in a run."""
+"""Instances of a chain in a run; with fewer, the page has a note."""
 WORST = "worst response / period"
 Published = Mapping[tuple[str, str], float]
-"""By point and executor."""
+"""Published values by point and executor."""
 DIAMONDS = " Diamonds: published"
 
 
@@ -46,14 +46,14 @@ MEDIANS: Mapping[str, Published] = {
     "chain-length": _of_table(TABLE_7_6, LENGTHS),
     "synthesis": _of_table(TABLE_7_9, SYNC_LENGTHS),
 }
-"""Of worst response / period, all chains: by experiment."""
+"""Medians of worst response / period over all chains, by experiment."""
 MISSES: Mapping[str, Published] = {"utilisation": _of_table(TABLE_7_4, LEVELS, 1 / TRIALS)}
-"""Chains that missed, of an application."""
+"""Chains per application that missed, by experiment."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture, and the name of its file without the suffix."""
+    """A picture and the name of its file without the suffix."""
 
     name: str
     caption: str
@@ -62,7 +62,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """Texts; the first column names the rows."""
+    """A table of texts. The first column has the names of the rows."""
 
     title: str
     heads: Sequence[str]
@@ -86,7 +86,7 @@ class Section:
 
     @property
     def labels(self) -> list[str]:
-        """Of the points with rows."""
+        """Returns the labels of the points that have rows."""
         name = self.experiment.name
         return [
             point.label
@@ -98,7 +98,7 @@ class Section:
         return self.results.sample(self.experiment.name, label, executor, chain)
 
     def notes(self) -> Iterator[str]:
-        """What the file says of it, and how much each run showed."""
+        """Yields the file's note, and the number of instances in each run."""
         if self.experiment.note:
             yield self.experiment.note
         counts = {
@@ -116,7 +116,7 @@ class Section:
             yield self._change()
 
     def _change(self) -> str:
-        """From the first point to the last."""
+        """Describes the change from the first point to the last."""
         first, last = self.labels[0], self.labels[-1]
         lines = []
         for executor in self.executors:
@@ -134,7 +134,7 @@ class Section:
         )
 
     def parts(self) -> Iterator[Part]:
-        """Everything in its order."""
+        """Yields all parts of the section in order."""
         name = self.experiment.name
         if name == "overhead":
             yield from self._overhead()
@@ -204,7 +204,7 @@ class Section:
         return f"{middle:.1f} (worst {worst:.0f}; {sum(row.n for row in rows)} callbacks)"
 
     def _overhead_boxes(self, measure: str, label: str) -> dict[tuple[str, str], Box]:
-        """Of the trials' percentiles the medians; the worst of all stands in the table."""
+        """Returns boxes of the trials' percentiles (medians). The table has the worst value."""
         boxes = {}
         for executor in self.executors:
             rows = self._overhead_rows(measure, label, executor)
@@ -225,7 +225,7 @@ class Section:
         last: int | None = None,
         chain: str = "",
     ) -> Table:
-        """A row for each executor, and the published one below where there is one."""
+        """Returns a row for each executor, and below it the published one if there is one."""
         labels = self.labels[-last:] if last else self.labels
         rows = []
         for executor in self.executors:
@@ -288,7 +288,7 @@ class Section:
     def _published(
         self, known: Mapping[str, Published], groups: Sequence[str], chain: str
     ) -> Published:
-        """What is drawn; the tables are of all chains together."""
+        """Returns the published values to draw: none for one chain, as they are of all chains."""
         values = {} if chain else known.get(self.experiment.name, {})
         return {
             key: value

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the units of a sweep are worked on: this process, this machine's cores, Dask's workers.
+"""Back ends that process the units of a sweep: this process, this machine's cores, Dask's workers.
 
-A back end gives what came of each unit, in any order, and ends early when it is told to stop. What
-runs in real time is never given to more than one worker of a machine: runs go through InProcess.
+A back end yields the result of each unit, in any order, and ends early on request. Real-time runs
+never run side by side on a machine: they use InProcess.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from rclrt_experiments.unit import Done, Unit
 Work = Callable[[Unit], Done]
 Results = Iterator[tuple[Unit, Done]]
 AT_ONCE = 10
-"""Units that a worker is given together."""
+"""Number of units that a worker gets at once."""
 PATIENCE_S = 0.2
-"""How long to wait for a result before looking whether to stop."""
+"""Seconds to wait for a result before checking whether to stop."""
 CONNECT_S = 10
 
 
 class Backend(Protocol):
-    """Works on units. `work` can be pickled, unless the back end is this process."""
+    """Processes units. `work` must be picklable, unless the back end is this process."""
 
     def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results: ...
 
 
 class Stopped(Exception):
-    """The user stopped the work on a unit, which is not done."""
+    """Thrown if the user stopped the work on a unit. The unit is not done."""
 
 
 class InProcess:
-    """One unit after the other, here."""
+    """Processes one unit after the other in this process."""
 
     def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
         for unit in units:
@@ -57,14 +57,14 @@ class InProcess:
 
 @dataclass(frozen=True)
 class Cores:
-    """Processes of this machine."""
+    """Worker processes on this machine."""
 
     jobs: int
 
     def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
         pool = concurrent.futures.ProcessPoolExecutor(
             self.jobs,
-            multiprocessing.get_context("fork"),  # by this thread, whose end the workers watch for
+            multiprocessing.get_context("fork"),  # forked by this thread: the workers end with it
             _begin,
             (end_with_parent(),),
         )
@@ -86,8 +86,8 @@ class Cores:
 
 @dataclass(frozen=True)
 class Dask:
-    """The workers of a Dask scheduler, which must have rclrt_experiments. Of a worker that dies,
-    the scheduler gives the work to others."""
+    """The workers of a Dask scheduler, which must have rclrt_experiments. If a worker dies, the
+    scheduler gives its work to others."""
 
     address: str
 
@@ -118,7 +118,7 @@ class Dask:
 
 
 def _gathered(client: Any, future: Any) -> list[tuple[Unit, Done]]:
-    """Of a future that has ended; where its worker died since, it is worked on once more."""
+    """Returns the result of a finished future. If its worker died since, Dask computes it again."""
     try:
         result: list[tuple[Unit, Done]] = client.gather(future)
     except Exception as error:
@@ -140,7 +140,7 @@ def _distributed() -> Any:
 
 
 def cores() -> int:
-    """Of this process."""
+    """Returns the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -154,8 +154,8 @@ def _work_on(work: Work, units: Sequence[Unit]) -> list[tuple[Unit, Done]]:
 
 
 def _begin(end_with: Callable[[], None]) -> None:
-    """Ctrl-C reaches every process of the terminal; only the command decides what it means, and
-    when it ends, so does this process."""
+    """Prepares a worker. It ignores Ctrl-C, which reaches every process of the terminal: only the
+    command handles it. The worker ends when the command ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     end_with()

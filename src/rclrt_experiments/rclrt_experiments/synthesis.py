@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where priorities from synthesis change anything, as a simulation of the applications says."""
+"""Finds where synthesized priorities change a result, by a simulation of the applications."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rclrt_experiments.experiment import SYNTHESIS
 from rclrt_experiments.rows import Row
 
 Changes = Mapping[tuple[str, str], Mapping[str, Sequence[bool]]]
-"""Of an experiment and an executor: at each point, of each application, whether a time differs."""
+"""By experiment and executor, then by point: whether a time of each application differs."""
 
 
 def changes(rows: Sequence[Row]) -> Changes:
@@ -38,7 +38,7 @@ def sentences(found: Changes) -> Iterator[str]:
 
 
 def unchanged(found: Changes) -> frozenset[tuple[str, str]]:
-    """Experiment and point, where it changes nothing under any executor."""
+    """Returns the experiments and points where synthesis changes nothing under any executor."""
     changed: dict[tuple[str, str], bool] = {}
     for (experiment, _), points in found.items():
         for label, own in points.items():

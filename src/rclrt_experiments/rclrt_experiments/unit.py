@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 Instance = tuple[int, int, int, int]
-"""Callback, ready, start and end in nanoseconds."""
+"""Callback, and its ready, start and end times in nanoseconds."""
 
 
 @dataclass(frozen=True, order=True)
 class Unit:
-    """What is done at once; the order is that of the rows."""
+    """One application under one executor. Units have the order of the rows."""
 
     experiment: int
     point: int
     trial: int
-    """From 1; also the seed."""
+    """Number of the trial, from 1; also the seed."""
     executor: int
 
     def key(self) -> str:
@@ -42,14 +42,14 @@ class Unit:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a unit."""
+    """The result of a unit."""
 
     rows: tuple[Row, ...] = ()
     overheads: tuple[OverheadRow, ...] = ()
     infeasible: str = ""
-    """Why there is no such application; empty: there is."""
+    """The reason why the application cannot be generated; empty: it can."""
     run: dict[str, Any] = field(default_factory=dict)
-    """Of a run on ROS 2: when, where, and what the host took."""
+    """For a run on ROS 2: its time, its machine, and the time that the host took."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -67,7 +67,7 @@ class Done:
 def units_of(
     number: int, experiment: Experiment, trials: int, executors: Sequence[str]
 ) -> Iterator[Unit]:
-    """Executors are interleaved: each application under all of them, then the next one."""
+    """Yields the units. Executors are interleaved: all run one application, then the next one."""
     for point in range(len(experiment.points)):
         for trial in range(1, trials + 1):
             for executor in range(len(executors)):
@@ -75,7 +75,7 @@ def units_of(
 
 
 class HasBound(Protocol):
-    """A bound of a chain, and what it says of the deadline."""
+    """A bound of a chain, and its verdict on the deadline."""
 
     @property
     def bound_ns(self) -> int | None: ...
@@ -85,7 +85,7 @@ class HasBound(Protocol):
 
 @dataclass(frozen=True)
 class Drawn:
-    """A generated application with the priorities of its callbacks, as text and as model."""
+    """A generated application with the priorities of its callbacks, as text and as a model."""
 
     generated: GeneratedApplication
     priorities: dict[str, int]
@@ -95,7 +95,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Bound:
-    """As the analysis gives it; by default that of an executor for which it offers none."""
+    """A bound of the analysis. The default is for an executor for which it has no bound."""
 
     bound_ns: int | None = None
     verdict: str = "unknown"
@@ -103,8 +103,8 @@ class Bound:
 
 @lru_cache(maxsize=8)
 def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn:
-    """The application of a trial: the same for every executor, with what it goes by: priorities, or
-    deadlines of callbacks. Throws Infeasible."""
+    """Generates the application of a trial: the same one for every executor, with the priorities or
+    the deadlines of callbacks that the executor uses. Throws Infeasible."""
     rules = replace(
         experiment.points[point].rules,
         random_seed=trial,
@@ -117,10 +117,10 @@ def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn
 
 
 def share_deadlines(application: GeneratedApplication) -> dict[str, int]:
-    """Of callbacks, for EDF: an equal share of their chain's; of several chains' the least. A
-    callback's deadline counts from its own release, so the shares add up along the chain (equal
-    flexibility for equal work: Kao and Garcia-Molina, "Deadline assignment in a distributed soft
-    real-time system", IEEE TPDS, 1997)."""
+    """Returns the deadlines of callbacks for EDF: an equal share of their chain's deadline, and for
+    several chains the least share. A callback's deadline counts from its own release, so the shares
+    add up along the chain (equal flexibility for equal work: Kao and Garcia-Molina, "Deadline
+    assignment in a distributed soft real-time system", IEEE TPDS, 1997)."""
     shares: dict[str, int] = {}
     for chain, deadline_ns in zip(application.graph.chains, application.deadlines_ns, strict=True):
         for callback in chain:
@@ -131,7 +131,7 @@ def share_deadlines(application: GeneratedApplication) -> dict[str, int]:
 
 
 def bounds_of(model: Application, executor: str, overheads: Overheads) -> Sequence[HasBound]:
-    """Of each chain."""
+    """Returns the bound of each chain."""
     if analysis().why_no_bounds(executor) is not None:
         return [Bound()] * len(model.chains)
     bounds: Sequence[HasBound] = chain_bounds(model, executor, overheads)
@@ -178,7 +178,8 @@ def row_of(
     worst_ns: float,
     from_start_ns: tuple[float, float] | None,
 ) -> Row:
-    """The row of one chain. `from_start_ns`: best and worst, from its first callback's start."""
+    """Returns the row of one chain. `from_start_ns`: best and worst, from its first callback's
+    start."""
     time = drawn.generated.times[chain]
     period_ns = time.period_us * 1000
     ran = completed > 0
@@ -210,8 +211,8 @@ def row_of(
 def overhead_rows(
     experiment: Experiment, executor: str, unit: Unit, instances: Sequence[Instance]
 ) -> Iterator[OverheadRow]:
-    """Two distributions: from ready to the first instruction; and of that only the time in which
-    nothing ran that had started before, which is what an executor takes to launch a callback."""
+    """Yields two distributions: "ready" is the time from ready to the first instruction; "launch"
+    is the part of it in which no earlier callback ran: the executor's time to launch a callback."""
     for measure, times in (("ready", waits(instances)), ("launch", launches(instances))):
         if times:
             ordered = sorted(times)
@@ -223,13 +224,14 @@ def overhead_rows(
 
 
 def waits(instances: Sequence[Instance]) -> list[int]:
-    """From ready to the first instruction."""
+    """Returns the times from ready to the first instruction."""
     return [start - ready for _, ready, start, _ in instances]
 
 
 def launches(instances: Sequence[Instance]) -> list[int]:
-    """To the first instruction, from ready or from the last end of another instance since. All
-    callbacks of an experiment have one CPU, so that is when the executor could launch it."""
+    """Returns the times to the first instruction, from ready or from the last end of another
+    instance since. The executor could launch the callback then, because all callbacks of an
+    experiment have one CPU."""
     ends = sorted(end for *_, end in instances)
     times = []
     last, place = 0, 0

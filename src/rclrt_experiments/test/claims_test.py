@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims: what bears each out, what speaks against it, and what is too little to tell."""
+"""Claims: rows that support them, rows that contradict them, and too few rows to decide."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rclrt_experiments.rows import OverheadRow, Row
 
 
 def overheads_as_published() -> list[OverheadRow]:
-    """By point: the medians, widths and worst of standard; PC and TD have the same at each."""
+    """Returns, by point, medians, widths and worst of standard; PC and TD have equal ones."""
     return [
         OverheadRow("overhead", name, point, trial, trial, "launch", 100,
                     1.0, 2.0, values[0], 50.0, values[1], values[2])
@@ -46,7 +46,7 @@ def overheads_as_published() -> list[OverheadRow]:
 
 
 SWAPPED = {STANDARD: (PC, TD), TD: (STANDARD,)}
-"""Standard has what TD had, and PC and TD have what standard had."""
+"""Standard gets the values of TD; PC and TD get the values of standard."""
 SWAPPED_SYNTHESIS = {TD: (STANDARD, SYN), SYN: (TD,)}
 
 
@@ -59,7 +59,7 @@ def opposite() -> list[Row]:
 
 
 def falling() -> list[Row]:
-    """What missed at 90 % misses at 10 %, and so on."""
+    """Returns the rows with the points reversed: the misses of 90 % are at 10 %, and so on."""
     return [
         replace(row, varied=LEVELS[-1 - LEVELS.index(row.varied)])
         for row in as_published()
@@ -108,8 +108,8 @@ def test_the_opposite_bears_none_out(claim: Claim) -> None:
         assert judged.verdict == "not comparable"
         assert "It is not so here" in judged.observed
     elif " at 10 % already" in claim.text:
-        # One was published in 250 chain-runs, or five, maybe of one application: that there is
-        # none here says nothing.
+        # One miss was published in 250 chain-runs, or five that may be of one application. No miss
+        # here is no evidence against it.
         assert (judged.verdict, "do not tell" in judged.observed) == ("not comparable", True)
     else:
         assert judged.verdict == "not reproduced", judged
@@ -200,13 +200,13 @@ def test_a_difference_within_chance_is_none() -> None:
     one, other = drawn(1, 8, 0.2), drawn(2, 8, 0.0)
     for pair in ((one, other), (other, one)):
         assert compare([pair], fmean).more() is None
-    # The same applications: what differs from trial to trial is in both.
+    # Both have the same applications, so differences between trials are in both.
     assert compare([({n: [v[0] + 0.2] for n, v in one.items()}, one)], fmean).more() is True
     assert compare([(one, {n: [v[0] + 0.2] for n, v in one.items()})], fmean).more() is False
 
 
 def test_an_interval_of_a_mean_difference_fails_in_about_5_of_100() -> None:
-    # Trials have something in common at all points, as applications have.
+    # A trial has the same effect at all points, as an application has.
     outside = 0
     for seed in range(100):
         shared = [drawn(1000 * each + seed, 8, 0.0) for each in (1, 2)]
@@ -219,7 +219,7 @@ def test_an_interval_of_a_mean_difference_fails_in_about_5_of_100() -> None:
         ]
         mean = compare(pairs, fmean).mean
         outside += not mean.low <= 0.0 <= mean.high
-    assert 1 <= outside <= 10  # by fixed seeds
+    assert 1 <= outside <= 10  # with fixed seeds
 
 
 def test_students_t_is_that_of_the_tables() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt experiment --simulate` as a user calls it."""
+"""`rclrt experiment --simulate`, called like by a user."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_executors_may_have_options(experiment: Command, small: Path, out: Path)
     rows = read_rows(out / "rows.csv")
     verdicts = {name: {row.verdict for row in rows if row.executor == name} for name in
                 ("wait_set:threads=2", "static_order:let", "preemptive+synthesis")}  # fmt: skip
-    assert verdicts["wait_set:threads=2"] == {"unknown"}  # no bounds are offered
+    assert verdicts["wait_set:threads=2"] == {"unknown"}  # the analysis has no bounds
     assert all(row.bound_ms is None for row in rows if row.executor == "wait_set:threads=2")
     assert "proved" in verdicts["static_order:let"] & verdicts["preemptive+synthesis"]
     assert "wait_set:threads=2" in (out / "report.html").read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def is_running(pid: int) -> bool:
-    """Not that nobody has waited for its end."""
+    """Returns whether the process runs. A zombie does not."""
     try:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -157,7 +157,7 @@ def test_after_a_kill_in_the_middle_resume_gives_what_there_would_be_without(
     process.send_signal(killed_by)
     _, said = process.communicate(timeout=GENEROUS_S)
     while any(map(is_running, workers)):
-        assert time.monotonic() < limit  # none goes on alone
+        assert time.monotonic() < limit  # no worker continues without the command
     done = journal.read_text().splitlines()
     assert 0 < len(done) < 2 * 40 * 3
     if killed_by == signal.SIGINT:
@@ -165,10 +165,10 @@ def test_after_a_kill_in_the_middle_resume_gives_what_there_would_be_without(
         assert "are missing: --resume" in said
         assert len(read_rows(killed / "rows.csv")) == 3 * len(done)
     else:
-        with journal.open("a") as stream:  # as a kill in the middle of a line leaves it
+        with journal.open("a") as stream:  # like after a kill in the middle of a line
             stream.write('{"unit": "0/0/')
         assert len(read_journal(journal)) == len(done)
-        assert journal.read_text().endswith('{"unit": "0/0/')  # who reads leaves it as it is
+        assert journal.read_text().endswith('{"unit": "0/0/')  # reading does not change it
     resumed = experiment(small, "--simulate", "--out", killed, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     for name in ("rows.csv", "overheads.csv"):
@@ -241,7 +241,7 @@ def test_a_directory_that_was_only_just_begun_is_a_new_one(
     experiment: Command, small: Path, out: Path
 ) -> None:
     out.mkdir()
-    (out / "experiment.json").write_text("")  # as a kill before the first byte leaves it
+    (out / "experiment.json").write_text("")  # like after a kill before the first byte
     done = experiment(small, "--simulate", "--out", out, "--resume")
     assert done.returncode == 0, done.stderr
     assert len(read_rows(out / "rows.csv")) == 2 * 4 * 3 * 3

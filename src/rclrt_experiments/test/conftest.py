@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command as a user calls it, and a small experiment."""
+"""Fixtures: the command as a user calls it, and a small experiment."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiment files: what the bundled ones are, and what is refused where."""
+"""Experiment files: the content of the bundled ones, and errors with their places."""
 
 from __future__ import annotations
 

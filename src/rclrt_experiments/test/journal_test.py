@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The output directory of experiments, where others placed something."""
+"""The output directory of experiments if other users can write there."""
 
 from __future__ import annotations
 

@@ -64,14 +64,14 @@ def test_runs_give_rows_bounds_and_what_the_host_took(
     ] * 2  # fmt: skip
     light = [row for row in rows if row.varied == "20 %" and row.executor == "preemptive"]
     assert all(row.n > 0 for row in light)
-    # Nobody has said how long dispatching takes.
+    # The dispatch time is not stated.
     assert {row.verdict for row in rows} <= {"conditional", "refuted", "unknown"}
     assert all(run["tries"] == "1" and float(run["steal_ms"]) >= 0 for run in runs)
     assert {row.measure for row in read_overheads(out / "overheads.csv")} == {"ready", "launch"}
     page = (out / "report.html").read_text()
     assert "run on ROS 2" in page
     assert "<th>simulated not to: missed</th>" in page
-    assert all(run["missed_host_of"].count(" ") == 2 for run in runs)  # of three chains
+    assert all(run["missed_host_of"].count(" ") == 2 for run in runs)  # three chains
     assert all(run["steal_of_tries_ms"] == f"{float(run['steal_ms']):g}" for run in runs)
     assert runs[0]["kernel"] in page
 

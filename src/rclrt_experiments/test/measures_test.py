@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims by the thesis's measure, and what very many trials tell."""
+"""Claims by the thesis's measure, and claims that very many trials decide."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def by_the_thesis(rows: Sequence[Row]) -> Evidence:
 
 
 def test_by_the_thesis_measure_a_wait_before_the_first_callback_does_not_count() -> None:
-    """Chain 0 waits for a long callback before its first one starts, and then runs at once."""
+    """Chain 0 waits for a long callback before its first one starts, then runs without waiting."""
     rows = []
     for row in as_published():
         if (
@@ -68,7 +68,7 @@ def test_many_trials_of_which_none_differs_decide_against_an_order() -> None:
 @pytest.mark.parametrize(
     ("trials", "late", "verdict"),
     [
-        (400, 8, "not comparable"),  # too few for a share of misses
+        (400, 8, "not comparable"),  # too few trials for a share of misses
         (1000, 20, "reproduced"),  # 2 %: of 50 such trials a third show none
         (1000, 55, "not comparable"),  # 5.5 %, up to 7.1 %: 50 show none in 2.5 to 6 of 100 cases
         (1000, 80, "not reproduced"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page: metrics by hand, claims by their rows, and what a browser makes of it."""
+"""The page: metrics calculated by hand, claims by their rows, and its HTML."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_an_interval_of_equal_trials_is_a_point_and_none_of_nothing() -> None:
 
 
 def test_a_launch_counts_from_when_nothing_earlier_ran() -> None:
-    # Callback, ready, start, end: the second waits for the first, the third for nobody.
+    # Callback, ready, start, end: the second waits for the first, the third does not wait.
     instances = [(0, 0, 5, 20), (1, 3, 26, 40), (2, 100, 107, 120)]
     assert waits(instances) == [5, 23, 7]
     assert launches(instances) == [5, 6, 7]
@@ -136,7 +136,7 @@ def test_the_host_disturbs_a_run_by_the_share_that_it_takes() -> None:
     assert disturbed(runs, {"utilisation": 30.0}) == set()
     # Both instances of the third missed while the host had stopped a CPU.
     assert [row.missed for row in without_the_hosts(rows, runs)] == [2, 2, 0]
-    # Where the run says of which chain.
+    # The run has the misses of each chain.
     own = [replace(row, chain=chain) for row in rows for chain in ("chain0", "chain1")]
     stated = [{**run, "missed_host": "3", "missed_host_of": "1 2"} for run in runs]
     assert [row.missed for row in without_the_hosts(own, stated)] == [1, 0] * 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/publish_thesis.py: what the documentation is made of."""
+"""bench/publish_thesis.py, which makes pages of the documentation."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rclrt_py.testing.command import Command
 
 PUBLISH = Path(__file__).resolve().parents[3] / "bench" / "publish_thesis.py"
 PROVED = r'"missed":0(,"bound_ms":[0-9.]+,"verdict":"proved")'
-"""A chain-run in a journal."""
+"""Pattern of a chain-run in a journal."""
 
 
 @pytest.fixture
 def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """bench/publish_thesis.py, which writes below tmp_path."""
+    """Loads bench/publish_thesis.py, which then writes below tmp_path."""
     spec = spec_from_file_location("publish_thesis", PUBLISH)
     assert spec is not None
     assert spec.loader is not None
@@ -35,7 +35,7 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def out(experiment: Command, tmp_path: Path) -> Path:
-    """A complete directory."""
+    """Returns a complete output directory."""
     path = tmp_path / "out"
     arguments = ("overhead", "--simulate", "--trials", 2, "--seconds", 2, "--out", path)
     assert experiment(*arguments).returncode == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the thesis says, as the rows of an experiment."""
+"""The thesis's published results as rows of an experiment."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def claim_of(text: str) -> Claim:
 
 
 def chain_runs(row: Row, trials: int, late: int, chains: Sequence[str] = ()) -> Iterator[Row]:
-    """Rows like this one, of which `late` missed, spread over the trials."""
+    """Yields rows like this one. `late` of them missed, spread over the trials."""
     names = chains or [f"chain{n}" for n in range(CHAINS)]
     count = trials * len(names)
     for number in range(count):
@@ -43,7 +43,7 @@ def chain_runs(row: Row, trials: int, late: int, chains: Sequence[str] = ()) -> 
 
 
 def as_published() -> list[Row]:
-    """What the thesis says, as rows; beside it what it does not say."""
+    """Returns the thesis's results as rows, with other values where it has none."""
     rows: list[Row] = []
     ours = [min(pair) for pair in zip(TABLE_7_4[PC], TABLE_7_4[TD], strict=True)]
     for name, counts in {**TABLE_7_4, OURS: ours}.items():
@@ -76,7 +76,8 @@ def as_published() -> list[Row]:
 
 
 def missing_at(lengths: Sequence[str], trials: int, late: int) -> list[Row]:
-    """Under PC and TD the first `late` trials have a chain that misses at each of these lengths."""
+    """Returns rows in which, under PC and TD, a chain of the first `late` trials misses at each of
+    these lengths."""
     return [
         replace(own, missed=1, normalised_worst=1.5)
         if own.varied in lengths and own.trial <= late and own.chain == "chain0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small experiment, and what it writes."""
+"""A small experiment, and readers of its output."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_runs(path: Path) -> list[dict[str, str]]:
 
 
 def read_csv(path: Path, kind: type[OfCsv]) -> list[OfCsv]:
-    """The rows of a file that has exactly the columns of `kind`."""
+    """Returns the rows of a file that has exactly the columns of `kind`."""
     found = read_runs(path)
     types = {field.name: READERS[str(field.type)] for field in fields(kind)}
     assert all(list(row) == list(types) for row in found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sweeps on Dask: a real scheduler and workers, of which one is killed on the way."""
+"""Sweeps on Dask: a real scheduler and workers; one worker is killed during the sweep."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_back_end_that_is_stopped_ends_early(backend: InProcess | Cores) -> No
 
 @dataclass
 class Cluster:
-    """A scheduler and three workers, each a process."""
+    """A scheduler and three workers, each in its own process."""
 
     address: str
     workers: list[subprocess.Popen[bytes]]
@@ -99,7 +99,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_nothing_counts_twice(
     assert process.returncode == 0, said
     keys = [json.loads(line)["unit"] for line in journal.read_text().splitlines()]
     assert len(keys) == len(set(keys)) == 2 * 60 * 3
-    assert 0 < at_the_kill < len(keys) - 3 * AT_ONCE  # the others have worked on after it
+    assert 0 < at_the_kill < len(keys) - 3 * AT_ONCE  # the others continued after it
     assert experiment(small, "--simulate", "--jobs", 1, "--out", here).returncode == 0
     for name in ("rows.csv", "overheads.csv"):
         assert (here / name).read_bytes() == (there / name).read_bytes()
