@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is written of a generated application: app.yaml and the chain file."""
+"""Makes the files of a generated application: app.yaml and the chain file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def app_yaml(
     priorities: Mapping[str, int] | None = None,
     deadlines_ns: Mapping[str, int] | None = None,
 ) -> str:
-    """The application as rclrt_model reads it, `priorities` and `deadlines_ns` being those of
-    callbacks. Every name in it is made here, but for the application's, which the rules restrict to
+    """Returns the application as rclrt_model reads it. `priorities` and `deadlines_ns` are those of
+    callbacks. All names are made here, except the application's, which the rules restrict to
     letters and digits."""
     executors = sorted({place.executor for place in application.places.values()})
 
@@ -50,7 +50,7 @@ def app_yaml(
         ]
     lines += ["chains:", *_chains(application)]
     if len(executors) > 1:
-        # A thread of the middleware takes messages in that come from other processes.
+        # A thread of the middleware takes in messages from other processes.
         lines.append("threads: [{name: middleware, policy: fifo, priority: 96}]")
     return "\n".join(lines) + "\n"
 
@@ -123,7 +123,7 @@ def _callback(
 
 
 def _answers(steps: list[tuple[str | None, str | None]]) -> str:
-    """Each chain's own topic for what comes on its topic."""
+    """Maps the input topic of each chain to the output topic of the same chain."""
     routes = (f"{into}: [{out}]" for into, out in steps if out is not None)
     return f"{{{', '.join(routes)}}}"
 
@@ -139,13 +139,13 @@ def _chains(application: GeneratedApplication) -> Iterator[str]:
 
 
 def _ms(time_ns: int) -> str:
-    """Decimal milliseconds, exact."""
+    """Formats exact decimal milliseconds."""
     whole, rest = divmod(time_ns, 1_000_000)
     return f"{whole}.{rest:06d}".rstrip("0").rstrip(".") if rest else str(whole)
 
 
 def chain_file(application: GeneratedApplication) -> str:
-    """One object for each chain, with the keys of the thesis's tool."""
+    """Returns one object for each chain, with the keys of the thesis's tool."""
     rules = application.rules
     rows = [
         {

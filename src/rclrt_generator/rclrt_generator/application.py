@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An application made from rules: graph, times, priorities, and where each callback runs."""
+"""An application made from rules: graph, times, priorities, and the places of its callbacks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A node and its executor: there is one node for each chain and executor."""
+    """A node and its executor. There is one node for each chain and executor."""
 
     chain: int
     executor: int
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True)
 class GeneratedApplication:
-    """Everything that app.yaml, the pictures and the chain file say."""
+    """All facts that app.yaml, the pictures and the chain file show."""
 
     rules: Rules
     graph: ChainGraph
@@ -47,52 +47,53 @@ class GeneratedApplication:
     grouped: frozenset[int]
     priorities: list[int]
     events: Mapping[int, int] = field(default_factory=dict)
-    """Which timers of the graph are events instead, and the seeds of their intervals."""
+    """The timers of the graph that are events instead, with the seeds of their intervals."""
     workloads: Mapping[int, Assigned] = field(default_factory=dict)
-    """What callbacks do; those that are not there use CPU time."""
+    """The workloads of callbacks. A callback without one uses CPU time."""
     services: Mapping[int, Service] = field(default_factory=dict)
-    """By their servers, in the order of the chains."""
+    """Services by their servers, in the order of the chains."""
 
     def id_of(self, callback: int) -> str:
         return f"{'s' if self.graph.kinds[callback] is Kind.SYNC else 'c'}{callback}"
 
     @cached_property
     def order(self) -> list[int]:
-        """The callbacks by their numbers."""
+        """Returns the callbacks in the order of their numbers."""
         return sorted(self.graph.kinds)
 
     def steps(self, callback: int) -> Iterator[tuple[str | None, str | None]]:
-        """For each chain that the callback is on the topics that it takes and sends."""
+        """Yields, for each chain of the callback, the topics that it takes and sends."""
         for chain in self.graph.chains_of(callback):
             hop = self.graph.chains[chain].index(callback)
             yield self.topic(chain, hop - 1), self.topic(chain, hop)
 
     def topic(self, chain: int, hop: int) -> str | None:
-        """Of the hop with this number; none before and behind the chain, and of a service."""
+        """Returns the topic of the hop with this number. None: before or behind the chain, or a
+        service."""
         callbacks = self.graph.chains[chain]
         if not 0 <= hop < len(callbacks) - 1 or self.is_service_hop(callbacks, hop):
             return None
         return topic(chain, hop)
 
     def is_service_hop(self, callbacks: Sequence[int], hop: int) -> bool:
-        """Whether the hop of a chain is a request or a response."""
+        """Returns whether the hop of a chain is a request or a response."""
         return any(each in self.services for each in callbacks[hop : hop + 2])
 
     @cached_property
     def served(self) -> dict[int, Service]:
-        """The services by their clients."""
+        """Returns the services by their clients."""
         return {service.client: service for service in self.services.values()}
 
     @cached_property
     def calls(self) -> dict[int, list[int]]:
-        """For each callback that sends requests the clients by which it does."""
+        """Returns, for each callback that sends requests, the clients that it uses for them."""
         calls: dict[int, list[int]] = {}
         for service in self.services.values():
             calls.setdefault(service.caller, []).append(service.client)
         return calls
 
     def rate(self, callback: int) -> Decimal:
-        """Runs per second: a sync's and a timer's once for all of their chains."""
+        """Returns the runs per second. A sync or a timer runs once for all of its chains."""
         rates = [
             Decimal(1_000_000) / self.times[n].period_us for n in self.graph.chains_of(callback)
         ]
@@ -103,7 +104,7 @@ class GeneratedApplication:
         )
 
     def load(self, executor: int | None = None) -> Decimal:
-        """The utilisation of one executor, or of all."""
+        """Returns the utilisation of one executor, or of all."""
         return sum(
             (
                 self.rate(callback) * self.execution_ns[callback] / 1_000_000_000
@@ -118,12 +119,12 @@ class GeneratedApplication:
         return (cpus[executor % len(cpus)],) if cpus else ()
 
     def period_ns(self, callback: int) -> int:
-        """Of the first chain that the callback is on: of a timer its period, of an event its
-        shortest interval."""
+        """Returns the period of the callback's first chain: that of a timer, or the shortest
+        interval of an event."""
         return self.times[self.graph.chains_of(callback)[0]].period_us * 1000
 
     def max_interval_ns(self, event: int) -> int:
-        """The longest time from one release of an event to the next, at most an hour."""
+        """Returns the longest time from one release of an event to the next, at most an hour."""
         longest = int(self.period_ns(event) * self.rules.max_event_interval)
         return min(longest, US_PER_HOUR * 1000)
 
@@ -133,7 +134,7 @@ class GeneratedApplication:
 
     @property
     def duration_us(self) -> int:
-        """How long the rules want it to run."""
+        """Returns how long the application must run by its rules."""
         rules = self.rules
         if rules.hyperperiod_count == 0:
             return rules.max_duration_us
@@ -141,15 +142,15 @@ class GeneratedApplication:
 
 
 def topic(chain: int, hop: int) -> str:
-    """Each edge of each chain has a topic of its own."""
+    """Returns the topic of an edge. Each edge of each chain has a topic of its own."""
     return f"chain{chain}_hop{hop}"
 
 
 def draw_application(
     rules: Rules, given: Sequence[ChainTime] | None = None, attempt: int = 0
 ) -> GeneratedApplication:
-    """The application of these rules, with `given` in the place of drawn times. Each stage has
-    draws of its own, so that a rule changes only what it is about; each `attempt` has other times.
+    """Returns the application of these rules; `given` replaces the drawn times. Each stage has
+    draws of its own, so that a rule changes only its own stage. Each `attempt` has other times.
     Throws Infeasible."""
     seed = rules.random_seed
     graph = draw_graph(rules, Draws(seed, "graph"))
@@ -180,7 +181,7 @@ def draw_application(
 
 
 def draw_places(rules: Rules, graph: ChainGraph, draws: Draws) -> dict[int, Place]:
-    """Executors at random; a sync is where its first output is."""
+    """Draws the executors at random. A sync is placed with its first output."""
     places = {
         callback: Place(graph.chains_of(callback)[0], draws.index(rules.executor_count))
         for callback in sorted(graph.kinds)
@@ -195,8 +196,8 @@ def draw_places(rules: Rules, graph: ChainGraph, draws: Draws) -> dict[int, Plac
 
 
 def _priorities(rules: Rules, times: list[ChainTime]) -> list[int]:
-    """Of the chains: a shorter period is more urgent, of equal ones the lower number; or chain 0
-    is, and all others are alike."""
+    """Returns the priorities of the chains. A shorter period is more urgent; at equal periods, the
+    lower number is. Or chain 0 is urgent, and all others are equal."""
     if rules.priorities == "chain_0":
         return [1] + [0] * (len(times) - 1)
     ranked = sorted(range(len(times)), key=lambda n: (times[n].period_us, n))
@@ -211,7 +212,8 @@ def _draw_deadlines(rules: Rules, times: list[ChainTime], draws: Draws) -> list[
 def _draw_sizes(
     rules: Rules, graph: ChainGraph, services: Mapping[int, Service], draws: Draws
 ) -> dict[str, int]:
-    """Of the topics: what is not one has a draw, too, so that services change no others."""
+    """Draws the message sizes of the topics. Edges without a topic have a draw, too, so that
+    services do not change the sizes of other topics."""
     low, high = rules.min_message_bytes, rules.max_message_bytes
     sizes = {
         edge: low + draws.index(high - low + 1) for edge in (graph.edges() if high > 0 else ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines that generated programs log, and the thesis's tool's: what became of each chain."""
+"""Reads the log lines of generated programs and of the thesis's tool: the results of the chains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS = frozenset({"executor", "chain", "start", "duration"})
 
 @dataclass(frozen=True)
 class Run:
-    """Of a callback of a chain, in microseconds."""
+    """A run of a callback of a chain, in microseconds."""
 
     chain: int
     callback: int
@@ -26,16 +26,16 @@ class Run:
 
 @dataclass
 class ChainLog:
-    """What a log says: durations of chains, or runs of callbacks. Microseconds."""
+    """The content of a log: durations of chains, or runs of callbacks. In microseconds."""
 
     durations: dict[int, list[int]]
     runs: list[Run]
 
 
 def read_chain_log(lines: Iterable[tuple[int, bytes]], name: str) -> ChainLog:
-    """The bodies `{executor: 0, chain: 1, start: 2, duration: 3}` of the lines, with `callback: 4`
-    those of callbacks; what stands around them, and lines without one, belongs to syslog. Throws
-    BadInput, with the line, for a body without its keys or with a negative duration."""
+    """Reads the bodies `{executor: 0, chain: 1, start: 2, duration: 3}` of the lines. Those of
+    callbacks also have `callback: 4`. Text around a body, and lines without one, belong to syslog.
+    Throws BadInput, with the line, for a body without its keys or with a negative duration."""
     log = ChainLog({}, [])
     for number, line in lines:
         found = _BODY.search(line)
@@ -45,7 +45,7 @@ def read_chain_log(lines: Iterable[tuple[int, bytes]], name: str) -> ChainLog:
         values = {key: int(value) for key, value in pairs}
         if not values.keys() >= KEYS:
             if not KEYS & values.keys():
-                continue  # somebody else's
+                continue  # from another program
             missing = ", ".join(sorted(KEYS - values.keys()))
             raise BadInput(f"{name}:{number}: no {missing}; expected {{executor: 0, ...")
         if values["duration"] < 0:
@@ -60,9 +60,10 @@ def read_chain_log(lines: Iterable[tuple[int, bytes]], name: str) -> ChainLog:
 
 
 def durations_of_runs(runs: Iterable[Run], chain: int, path: Sequence[int]) -> list[int]:
-    """From the start of the first callback of a chain to the end of its last one, an instance for
-    each run of the last. A run belongs to the instance whose message is the oldest that can have
-    released it: exact while nothing is dropped, since messages of a topic keep their order."""
+    """Returns the times from the start of a chain's first callback to the end of its last one.
+    There is an instance for each run of the last callback. A run belongs to the instance with the
+    oldest message that can have released it. This is exact while nothing is dropped, because
+    messages of a topic keep their order."""
     of_callback: dict[int, list[Run]] = {callback: [] for callback in path}
     for run in runs:
         if run.chain == chain and run.callback in of_callback:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random draws that are the same on every machine and under every version of Python.
 
-Python promises the sequence of `random.Random.random()` for a seed, and nothing of what is built on
-it. Sums and products of doubles are the same everywhere; powers and logarithms are not, and come
-from `decimal`, which rounds them correctly.
+Python guarantees the sequence of `random.Random.random()` for a seed, but not of the functions that
+are built on it. Sums and products of doubles are the same everywhere. Powers and logarithms are
+not: they come from `decimal`, which rounds them correctly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SHARE = Decimal("1e-9")
-"""The grain of utilisations."""
+"""The resolution of utilisations."""
 _CONTEXT = Context(prec=28)
 
 
@@ -29,11 +29,11 @@ class Draws:
         self._random = random.Random(f"{seed}:{name}")
 
     def uniform(self) -> float:
-        """At least 0, below 1."""
+        """Returns a value of at least 0 and below 1."""
         return self._random.random()
 
     def index(self, count: int) -> int:
-        """One of 0 to count - 1, each as likely."""
+        """Returns one of 0 to count - 1, all equally likely."""
         return int(self.uniform() * count)
 
     def chance(self, probability: float) -> bool:
@@ -43,7 +43,7 @@ class Draws:
         return items[self.index(len(items))]
 
     def weighted(self, items: Sequence[T], weights: Sequence[float]) -> T:
-        """One of the items, as likely as its weight says."""
+        """Returns one of the items, with a probability proportional to its weight."""
         rest = self.uniform() * math.fsum(weights)
         for item, weight in zip(items, weights, strict=True):
             rest -= weight
@@ -55,7 +55,8 @@ class Draws:
         return low + self.uniform() * (high - low)
 
     def normal(self) -> Decimal:
-        """Of mean 0, deviation 1, by the polar method (Marsaglia and Bray, SIAM Review, 1964)."""
+        """Returns a normal draw of mean 0 and deviation 1, by the polar method (Marsaglia and Bray,
+        SIAM Review, 1964)."""
         while True:
             u, v = 2 * self.uniform() - 1, 2 * self.uniform() - 1
             square = u * u + v * v
@@ -66,13 +67,13 @@ class Draws:
         return _CONTEXT.multiply(Decimal(u), factor)
 
     def log_uniform(self, low: int, high: int) -> Decimal:
-        """Between the two, its logarithm being uniform."""
+        """Returns a value between the two. Its logarithm is uniform."""
         first = _CONTEXT.ln(Decimal(low))
         step = _CONTEXT.multiply(_CONTEXT.ln(Decimal(high)) - first, Decimal(self.uniform()))
         return _CONTEXT.exp(first + step)
 
     def power(self, exponent: int) -> Decimal:
-        """A uniform draw to the power of 1 / exponent."""
+        """Returns a uniform draw to the power of 1 / exponent."""
         return _CONTEXT.power(Decimal(self.uniform()), _CONTEXT.divide(Decimal(1), exponent))
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
@@ -84,8 +85,8 @@ class Draws:
 
 
 def uunifast(draws: Draws, count: int, total: Decimal) -> list[Decimal]:
-    """Shares that sum up to the total, uniform among all such: Bini and Buttazzo, "Measuring the
-    performance of schedulability tests", Real-Time Systems 30, 2005."""
+    """Returns shares that sum up to the total, uniform among all such: Bini and Buttazzo,
+    "Measuring the performance of schedulability tests", Real-Time Systems 30, 2005."""
     shares, left = [], total
     for others in range(count - 1, 0, -1):
         rest = (left * draws.power(others)).quantize(SHARE)
@@ -97,8 +98,8 @@ def uunifast(draws: Draws, count: int, total: Decimal) -> list[Decimal]:
 def randfixedsum(
     draws: Draws, count: int, total: Decimal, low: Decimal, high: Decimal
 ) -> list[Decimal]:
-    """Shares between low and high that sum up to the total, uniform among all such: R. Stafford's
-    algorithm, in P. Emberson, R. Stafford and R. Davis, "Techniques for the synthesis of
+    """Returns shares between low and high that sum up to the total, uniform among all such: R.
+    Stafford's algorithm, in P. Emberson, R. Stafford and R. Davis, "Techniques for the synthesis of
     multiprocessor tasksets", WATERS 2010. The total must be between count times low and high."""
     if count == 1 or low == high:
         return [total / count] * count
@@ -116,8 +117,8 @@ def randfixedsum(
 
 
 def _unit_sum(draws: Draws, count: int, total: float) -> list[float]:
-    """Values between 0 and 1 with this sum. The region is a union of simplices, of which a table of
-    their volumes says how likely each is; one coordinate is drawn after the other."""
+    """Returns values between 0 and 1 with this sum. The region is a union of simplices. A table of
+    their volumes gives the probability of each; one coordinate is drawn after the other."""
     k = int(min(max(math.floor(total), 0), count - 1))
     total = min(max(total, float(k)), float(k + 1))
     below = [total - (k - n) for n in range(count)]

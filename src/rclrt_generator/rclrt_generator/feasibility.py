@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a generated application can keep its deadlines, and priorities for its callbacks."""
+"""Tests whether a generated application can meet its deadlines; gives its callbacks priorities."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 def settle(application: GeneratedApplication) -> dict[str, int]:
-    """The callbacks' synthesized priorities, or none where the rules want none. Throws Infeasible
-    with the reason when the application is not feasible in the sense of its rules."""
+    """Returns the synthesized priorities of the callbacks, or none if the rules do not want any.
+    Throws Infeasible with the reason if the application is not feasible in the sense of its
+    rules."""
     rules = application.rules
     if rules.feasibility != "none":
         _check_load(application)
@@ -48,7 +49,8 @@ def settle(application: GeneratedApplication) -> dict[str, int]:
 
 
 def _check_load(application: GeneratedApplication) -> None:
-    """No CPU has more work than time. Executors on all CPUs have so many that nothing is said."""
+    """Throws Infeasible if a CPU has more work than time. Executors on all CPUs are not checked:
+    they have many."""
     load: dict[tuple[int, ...], Decimal] = {}
     for executor in {place.executor for place in application.places.values()}:
         cpus = application.cpus_of(executor)
@@ -63,7 +65,8 @@ def load(
     priorities: Mapping[str, int],
     deadlines_ns: Mapping[str, int] | None = None,
 ) -> Application:
-    """The application as the model has it, with the priorities and deadlines of callbacks."""
+    """Loads the application into rclrt_model, with the priorities and deadlines of its
+    callbacks."""
     with tempfile.TemporaryDirectory(prefix="rclrt_generate_") as directory:
         path = Path(directory) / "app.yaml"
         path.write_text(app_yaml(application, priorities, deadlines_ns), encoding="utf-8")

@@ -110,7 +110,7 @@ def _many(
     times: list[ChainTime] | None,
     workloads: Mapping[str, int],
 ) -> int:
-    """Those that are feasible; says which are not."""
+    """Writes the feasible applications, and reports the others."""
     if arguments.out is None:
         raise BadInput("--count writes directories; expected -o DIR, too")
     made = 0

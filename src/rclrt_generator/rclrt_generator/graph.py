@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chains of an application before they have times: their callbacks, merged and synchronised.
+"""The chains of an application without times: their callbacks, merged and synchronised.
 
 Thesis, sections 6.2.2 and 6.2.3, and algorithm 3.
 """
@@ -26,7 +26,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Edge:
-    """From a callback to the next one of a chain; `hop` counts the chain's edges."""
+    """An edge from a callback to the next one of a chain. `hop` counts the chain's edges."""
 
     source: int
     target: int
@@ -36,12 +36,12 @@ class Edge:
 
 @dataclass
 class ChainGraph:
-    """Chains as lists of callbacks, which are numbers. What two chains have is shared."""
+    """Chains as lists of callbacks, which are numbers. A callback of several chains is shared."""
 
     chains: list[list[int]] = field(default_factory=list)
     kinds: dict[int, Kind] = field(default_factory=dict)
     joined: nx.DiGraph = field(init=False, default_factory=nx.DiGraph)
-    """The edges of all chains; never has a cycle."""
+    """The edges of all chains. There is never a cycle."""
     on: dict[int, set[int]] = field(init=False, default_factory=dict)
     """The chains of each callback."""
 
@@ -71,7 +71,7 @@ class ChainGraph:
                 yield Edge(source, target, number, hop)
 
     def has(self, edge: Edge) -> bool:
-        """Wherever on its chain it is by now."""
+        """Returns whether the chain still has the edge, at any position."""
         chain = self.chains[edge.chain]
         at = chain.index(edge.target)
         return at > 0 and chain[at - 1] == edge.source
@@ -80,8 +80,9 @@ class ChainGraph:
         return sorted(self.on[callback])
 
     def may_merge(self, one: int, other: int) -> bool:
-        """Both of one kind, no cycle, and each chain keeps a callback of its own. (Two callbacks of
-        one chain would make a cycle of it, so neighbours are not merged either.)"""
+        """Returns whether the merge is legal: both are of one kind, no cycle appears, and each
+        chain keeps a callback of its own. (Two callbacks of one chain would make a cycle of it, so
+        neighbours are not merged either.)"""
         if one == other or self.kinds[one] != self.kinds[other]:
             return False
         if nx.has_path(self.joined, one, other) or nx.has_path(self.joined, other, one):
@@ -94,7 +95,7 @@ class ChainGraph:
         )
 
     def merge(self, one: int, into: int) -> None:
-        """`into` takes the place of `one`."""
+        """Replaces `one` by `into`."""
         for number in self.on[one]:
             chain = self.chains[number]
             chain[chain.index(one)] = into
@@ -103,8 +104,9 @@ class ChainGraph:
         nx.relabel_nodes(self.joined, {one: into}, copy=False)
 
     def may_synchronise(self, edges: tuple[Edge, ...]) -> bool:
-        """Edges of different chains that are there, and nothing waits for itself: a sync between
-        them makes no cycle. A path from a target to a source would."""
+        """Returns whether a sync on these edges is legal: they exist, they are of different chains,
+        and the sync makes no cycle, so that nothing waits for itself. A path from a target to a
+        source would make one."""
         if len({edge.chain for edge in edges}) < len(edges):
             return False
         if not all(self.has(edge) for edge in edges):
@@ -114,7 +116,7 @@ class ChainGraph:
         )
 
     def synchronise(self, edges: tuple[Edge, ...]) -> int:
-        """Puts a sync on these edges: it takes what their sources send, and sends it on."""
+        """Puts a sync on these edges. It takes the messages of their sources, and sends them on."""
         sync = max(self.kinds) + 1
         self.kinds[sync] = Kind.SYNC
         for edge in edges:
@@ -128,7 +130,7 @@ class ChainGraph:
 
 
 def draw_lengths(rules: Rules, draws: Draws) -> list[int]:
-    """Normal around the average, rounded, at least 1."""
+    """Draws lengths: normal around the average, rounded, at least 1."""
     mean = rules.chain_avg_len
     lengths = [
         mean + mean * rules.chain_variance * draws.normal() for _ in range(rules.chain_count)
@@ -140,8 +142,9 @@ def draw_lengths(rules: Rules, draws: Draws) -> list[int]:
 
 
 def draw_merges(callbacks: list[int], probability: float, draws: Draws) -> list[tuple[int, int]]:
-    """Algorithm 3: pairs of which the first is to be merged into the second. There are as many
-    chances as pairs; after a merge they are counted anew, and a pass without one is the last."""
+    """Draws merges by algorithm 3: pairs of which the first is to be merged into the second. There
+    are as many chances as pairs. After a merge, the pairs are counted again; a pass without a merge
+    is the last one."""
     left = list(callbacks)
     merges: list[tuple[int, int]] = []
     if probability == 0:
@@ -156,14 +159,14 @@ def draw_merges(callbacks: list[int], probability: float, draws: Draws) -> list[
 
 
 def _two(items: list[int], draws: Draws) -> tuple[int, int]:
-    """Two different places, each pair as likely."""
+    """Returns two different places; all pairs are equally likely."""
     one = draws.index(len(items))
     other = draws.index(len(items) - 1)
     return one, other + (other >= one)
 
 
 def draw_graph(rules: Rules, draws: Draws) -> ChainGraph:
-    """Lengths, then merges, then syncs. What is not legal is left out."""
+    """Draws lengths, then merges, then syncs. Merges and syncs that are not legal are left out."""
     graph = ChainGraph.of_lengths(draw_lengths(rules, draws))
     merged: dict[int, int] = {}
 
@@ -183,7 +186,7 @@ def draw_graph(rules: Rules, draws: Draws) -> ChainGraph:
 
 
 def _draw_syncs(graph: ChainGraph, rules: Rules, draws: Draws) -> None:
-    """Between edges of different chains with one source or one target."""
+    """Draws syncs between edges of different chains that have one source or one target."""
     edges = list(graph.edges())
     by_end: dict[tuple[str, int], list[Edge]] = {}
     for edge in edges:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generated applications on real ROS 2, beside their bounds."""
+"""Runs generated applications on real ROS 2, and compares them with their bounds."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from rclrt_generator.workloads import draw_with_workloads
 
 @dataclass
 class Seen:
-    """What the runs of several applications showed."""
+    """The results of the runs of several applications."""
 
     applications: int = 0
     released: int = 0
     above: int = 0
     by_host: int = 0
     measured_by_assigned: list[float] = field(default_factory=list)
-    """Of each callback with work, the mean CPU time of its runs."""
+    """For each callback with work, the mean CPU time of its runs divided by the assigned time."""
 
     def add(self, application: GeneratedApplication, results: JsonValue) -> None:
         self.applications += 1
@@ -60,10 +60,12 @@ def run_live(
     overheads: Path | None,
     workloads: Mapping[str, int],
 ) -> int:
-    """Runs the first `count` feasible applications that this process has the CPUs for. Callbacks do
-    the workloads, given as nanoseconds of an iteration, or use CPU time where there are none. Says
-    what is above a bound, and how much CPU time callbacks took of what the rules assign them. The
-    exit code is EXIT_ABOVE_BOUND where something is above that the host does not explain.
+    """Runs the first `count` feasible applications that this process has the CPUs for.
+
+    Callbacks do the workloads, given as nanoseconds of an iteration, or use CPU time if there are
+    none. Prints the observations above a bound, and the CPU time of callbacks relative to the time
+    that the rules assign them. The exit code is EXIT_ABOVE_BOUND if an observation is above its
+    bound and the host does not explain it.
 
     Throws RunFailed.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options that say which rules, for every verb that generates."""
+"""The options that select the rules, for every verb that generates."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def workloads_of(arguments: argparse.Namespace) -> dict[str, int]:
-    """The time of each workload in nanoseconds; none: callbacks use CPU time. Throws BadInput."""
+    """Returns the time of each workload in nanoseconds. Empty: callbacks use CPU time. Throws
+    BadInput."""
     if arguments.workloads is None:
         if arguments.workload_time is not None:
             raise BadInput("--workload-time: of which workloads? expected --workloads FILE, too")
@@ -51,7 +52,7 @@ def workloads_of(arguments: argparse.Namespace) -> dict[str, int]:
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:
-    """The rules of these options. Throws BadInput with the place."""
+    """Returns the rules of these options. Throws BadInput with the place."""
     rules = PRESETS[arguments.preset or "default"]
     if arguments.rules is not None:
         rules = read_rules(JsonValue.load(arguments.rules), rules)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a generator writes of one application."""
+"""Writes the files of one application."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def write_application(
     with_pictures: bool,
     client: str | None = None,
 ) -> bool:
-    """Everything of one application, with `client` as a package for that library. False when there
-    is no `dot`: the pictures are then texts for it only."""
+    """Writes all files of one application; with `client`, also a package for that library. Returns
+    False if there is no `dot`: the pictures are then only texts for it."""
     files = {
         "app.yaml": app_yaml(application, priorities),
         "chains.json": chain_file(application),
@@ -48,7 +48,7 @@ def write_application(
 
 
 def rules_json(rules: Rules) -> str:
-    """All rules: with them the same application comes again."""
+    """Returns all rules as JSON. They give the same application again."""
     values = {field.name: getattr(rules, field.name) for field in fields(Rules)}
     return json.dumps(values, indent=1, default=_number) + "\n"
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A colcon package of a generated application: a program for each executor, and a launch file.
+"""Makes a colcon package of a generated application: a program for each executor, and a launch
+file.
 
-Every name in it is made by the generator, but for the application's, which the rules restrict to
-letters and digits.
+The generator makes every name in it, except the application's, which the rules restrict to letters
+and digits.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CLASSES = {
 def package_files(
     application: GeneratedApplication, priorities: Mapping[str, int], client: str
 ) -> Iterator[tuple[str, str]]:
-    """The path of each file in the package's directory, and its text."""
+    """Yields the path of each file in the package's directory, and its text."""
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("rclrt_generator"),
         undefined=jinja2.StrictUndefined,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two pictures of a generated application, for graphviz: its chains, and where everything runs.
+"""Two pictures of a generated application, for graphviz: its chains, and the places of callbacks.
 
-Edges are labelled with their chain and hop, and dashed where a service is called or responds.
-Callbacks are circles, timers double ones, events double dashed ones, syncs yellow diamonds.
+Edges have labels with their chain and hop. They are dashed if they are requests to a service, or
+its responses. Callbacks are circles, timers double ones, events double dashed ones, syncs yellow
+diamonds.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#e
 
 
 def chains_picture(application: GeneratedApplication) -> graphviz.Digraph:
-    """The chains, with priority and execution time of each callback (thesis, figure A.2)."""
+    """Draws the chains, with priority and execution time of each callback (thesis, figure A.2)."""
     picture = _picture("chains")
     for callback in application.order:
         priority = max(
@@ -29,7 +30,7 @@ def chains_picture(application: GeneratedApplication) -> graphviz.Digraph:
 
 
 def application_picture(application: GeneratedApplication) -> graphviz.Digraph:
-    """Executors with their nodes with their callbacks (thesis, figure A.1)."""
+    """Draws executors with their nodes, and nodes with their callbacks (thesis, figure A.1)."""
     picture = _picture("application")
     places = application.places
     for executor in sorted({place.executor for place in places.values()}):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt postprocess`: a row for each chain, from logs or results, to be put below others."""
+"""`rclrt postprocess`: makes a row for each chain, from logs or results, to be appended to
+others."""
 
 from __future__ import annotations
 
@@ -121,7 +122,7 @@ def _of_log(path: Path, rows: Sequence[JsonValue]) -> list[Times | None]:
 
 
 def _number(item: JsonValue) -> int:
-    """Of a callback: `c7` and `s7` are 7 in the log."""
+    """Returns the number of a callback: `c7` and `s7` are 7 in the log."""
     if not re.fullmatch(r"[cs][0-9]{1,9}", item.text()):
         item.fail("a callback, such as c7 or s7")
     return int(item.text()[1:])

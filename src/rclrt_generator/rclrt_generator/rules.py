@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a generated application is to be like: table 6.1 of the thesis, and more."""
+"""The rules for a generated application: table 6.1 of the thesis, and more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
 @dataclass(frozen=True)
 class Rules:
-    """Times are microseconds. The first seventeen are those of the thesis's tool."""
+    """The rules. Times are microseconds. The first seventeen rules are those of the thesis's
+    tool."""
 
     name: str = "generated"
     chain_count: int = 5
@@ -39,10 +40,10 @@ class Rules:
     max_period_us: int = 1_000_000
     period_step_us: int = 10_000
     hyperperiod_count: int = 0
-    """For how many hyperperiods to run; 0: for max_duration_us."""
+    """Number of hyperperiods to run. 0: run for max_duration_us."""
     max_duration_us: int = 30_000_000
     ppe: bool = True
-    """Whether an executor that preempts is meant; only copied into the chain file."""
+    """Whether the executor preempts. This is only copied into the chain file."""
     executor_count: int = 1
     random_seed: int = 0
     logging_mode: int = 0
@@ -54,41 +55,41 @@ class Rules:
     period_choice: str = "uniform"
     periods_us: tuple[int, ...] = ()
     period_weights: tuple[float, ...] = ()
-    """How likely each of periods_us is; none: all alike."""
+    """Probability weight of each of periods_us. Empty: all are equally likely."""
     priorities: str = "rate_monotonic"
     fastest_first: bool = False
-    """Chain 0 is the one with the shortest period."""
+    """Whether chain 0 has the shortest period."""
     offsets: str = "unstated"
     min_deadline: Decimal = Decimal(1)
-    """Of a chain, as a part of its period; uniform up to max_deadline."""
+    """Shortest deadline of a chain, as a part of its period. It is uniform up to max_deadline."""
     max_deadline: Decimal = Decimal(1)
     sync_inputs: int = 2
-    """The most inputs of a sync."""
+    """Largest number of inputs of a sync."""
     sync_policy: str = "approximate"
     sync_window_us: int = 1_000_000
     sync_share_period: bool = True
-    """Chains that meet in a sync have one period; otherwise the faster one loses messages."""
+    """Whether chains that meet in a sync have one period; if not, the faster one loses messages."""
     event_p: float = 0.0
-    """How likely something outside of the executors starts a chain, and no timer."""
+    """Probability that an event from outside the executors starts a chain, instead of a timer."""
     max_event_interval: Decimal = Decimal(1)
     """The longest interval of an event, as a multiple of its shortest, the chain's period."""
     service_p: float = 0.0
-    """How likely a callback within a chain is a server that the one before it calls."""
+    """Probability that a callback within a chain is a server, which the one before it calls."""
     group_p: float = 0.0
-    """How likely a callback is in the group of its node."""
+    """Probability that a callback is in the group of its node."""
     min_message_bytes: int = 0
     max_message_bytes: int = 0
     cpus: tuple[int, ...] = (0,)
-    """Of the executors, in turn; none: all CPUs."""
+    """CPUs of the executors, in turn. Empty: all CPUs."""
     scheduler_cpus: tuple[int, ...] = ()
-    """Of the scheduler threads of all executors; none: those of their executor."""
+    """CPUs of the scheduler threads of all executors. Empty: those of their executor."""
     executor: str = "preemptive"
-    """For which kind feasibility is checked."""
+    """The kind of executor for which feasibility is checked."""
     feasibility: str = "utilisation"
 
     @property
     def grid(self) -> tuple[int, int]:
-        """The first and last multiple of period_step_us that a period may be."""
+        """Returns the first and last multiple of period_step_us that a period may be."""
         step = self.period_step_us
         return -(-self.min_period_us // step), self.max_period_us // step
 
@@ -121,8 +122,9 @@ PRESETS: Mapping[str, Rules] = {
 
 
 def read_rules(document: JsonValue, base: Rules) -> Rules:
-    """The rules of a JSON object, whose keys may be in upper or lower case, over those of `base`.
-    Throws BadInput, with the place, for a key or value that is none."""
+    """Reads the rules of a JSON object, which replace those of `base`. Its keys may be in upper or
+    lower case. Throws BadInput, with the place, for a key that is no rule or a value that is not
+    legal."""
     known = {field.name for field in fields(Rules)} | {"directory", "preset", "executor_type"}
     spelt: dict[str, str] = {}
     for key in document.object():
@@ -151,7 +153,7 @@ def read_rules(document: JsonValue, base: Rules) -> Rules:
 
 
 def preset(value: JsonValue) -> Rules:
-    """The preset of that name; throws BadInput for another."""
+    """Returns the preset of that name. Throws BadInput if there is none."""
     if value.text() not in PRESETS:
         value.fail(f"one of {', '.join(PRESETS)}{did_you_mean(value.text(), PRESETS)}")
     return PRESETS[value.text()]
@@ -211,7 +213,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 
 def _check(rules: Rules, document: JsonValue, spelt: Mapping[str, str]) -> None:
-    """Every value in its range, and those that belong together."""
+    """Checks that every value is in its range, and that related values match."""
 
     def fail(name: str, expected: str) -> NoReturn:
         if name in spelt:
@@ -262,7 +264,7 @@ def _check_periods(rules: Rules, fail: Callable[[str, str], NoReturn]) -> None:
 
 
 def _check_shares(rules: Rules, fail: Callable[[str, str], NoReturn]) -> None:
-    """There are utilisations of the chains that sum up to the total."""
+    """Checks that there are utilisations of the chains that sum up to the total."""
     low = rules.chain_count * rules.min_chain_utilisation
     high = rules.chain_count * rules.max_chain_utilisation
     if not low <= rules.util_total <= high:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hops of the chains are services: the callback before calls the server, the one after takes
-its response."""
+"""The hops of the chains that are services: the callback before the server calls it, and the one
+after it takes its response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Service:
     caller: int
     server: int
     client: int
-    """Takes the responses, in the node of the caller."""
+    """Takes the responses. It is in the node of the caller."""
 
     @property
     def name(self) -> str:
@@ -30,12 +30,13 @@ class Service:
 
 
 def draw_services(graph: ChainGraph, probability: float, draws: Draws) -> dict[int, Service]:
-    """The services by their servers: one chance for each callback that may be a server."""
+    """Draws the services by their servers, with one chance for each callback that may be a
+    server."""
     return _services(graph, lambda _: draws.chance(probability)) if probability > 0 else {}
 
 
 def kept_services(graph: ChainGraph, before: Mapping[int, Service]) -> dict[int, Service]:
-    """Those that a graph with less in it leaves."""
+    """Returns those of the services that a smaller graph still has."""
     return _services(graph, lambda server: server in before)
 
 
@@ -53,8 +54,9 @@ def _services(graph: ChainGraph, wanted: Callable[[int], bool]) -> dict[int, Ser
 
 
 def _possible(graph: ChainGraph, service: Service) -> bool:
-    """Subscriptions that no other chain has. A timer may call for one of its chains: it runs once
-    for all of them."""
+    """Returns whether server and client are subscriptions of this chain only. The caller is one,
+    too, or a timer. A timer may call for one of its chains, because it runs once for all of
+    them."""
     unshared = [
         len(graph.on[each]) == 1 and graph.kinds[each] is Kind.SUBSCRIPTION
         for each in (service.caller, service.server, service.client)
@@ -65,8 +67,8 @@ def _possible(graph: ChainGraph, service: Service) -> bool:
 def placed_services(
     places: Mapping[int, Place], services: Mapping[int, Service]
 ) -> dict[int, Place]:
-    """Clients go to their callers' nodes. `services` is in the order of the chains, so that a
-    client that calls another one is in its place already."""
+    """Places clients in the nodes of their callers. `services` is in the order of the chains, so
+    that a client that calls another one has its place already."""
     result = dict(places)
     for service in services.values():
         result[service.client] = result[service.caller]

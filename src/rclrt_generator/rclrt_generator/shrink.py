@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Smaller applications of the same kind, to find what of a large one matters."""
+"""Makes smaller applications of the same kind, to find the part of a large one that matters."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rclrt_generator.services import kept_services, placed_services
 
 
 def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
-    """Each without one thing: a chain, the last callback of a chain, a sync, the services, the
-    groups, the events, the executors; the greatest first. Execution times, periods, places and
-    priorities of the rest stay."""
+    """Yields applications without one thing each: a chain, the last callback of a chain, a sync,
+    the services, the groups, the events, the executors. The greatest part is removed first.
+    Execution times, periods, places and priorities of the rest stay."""
     chains = application.graph.chains
     if len(chains) > 1:
         for number in range(len(chains)):
@@ -61,7 +61,8 @@ def _without_chain(application: GeneratedApplication, number: int) -> GeneratedA
 def _with_chains(
     application: GeneratedApplication, chains: list[list[int]]
 ) -> GeneratedApplication:
-    """A sync that one chain only has left is none: it goes, too."""
+    """Returns the application with these chains. A sync with only one chain left is removed,
+    too."""
     graph = ChainGraph(chains, application.graph.kinds)
     for sync, kind in application.graph.kinds.items():
         if kind is Kind.SYNC and len(graph.on.get(sync, ())) == 1:

@@ -19,7 +19,8 @@ MOST_REDRAWS = 5000
 
 @dataclass(frozen=True)
 class ChainTime:
-    """`execution_ns` is the utilisation's share of the period, rounded down to a nanosecond."""
+    """The times of a chain. `execution_ns` is the utilisation's share of the period, rounded down
+    to a nanosecond."""
 
     period_us: int
     utilisation: Decimal
@@ -32,11 +33,11 @@ class ChainTime:
 
 
 class Infeasible(Exception):
-    """There is no application that obeys the rules; the message says why."""
+    """No application obeys the rules. The message has the reason."""
 
 
 def draw_utilisations(rules: Rules, draws: Draws) -> list[Decimal]:
-    """One for each chain; they sum up to the total exactly."""
+    """Draws one utilisation for each chain. They sum up to the total exactly."""
     low, high = rules.min_chain_utilisation, rules.max_chain_utilisation
     if rules.utilisation == "randfixedsum":
         return randfixedsum(draws, rules.chain_count, rules.util_total, low, high)
@@ -51,7 +52,7 @@ def draw_utilisations(rules: Rules, draws: Draws) -> list[Decimal]:
 
 
 def draw_periods(rules: Rules, draws: Draws) -> list[int]:
-    """One for each chain, in microseconds."""
+    """Draws one period for each chain, in microseconds."""
     if rules.period_choice == "list":
         weights = rules.period_weights or (1.0,) * len(rules.periods_us)
         return [draws.weighted(rules.periods_us, weights) for _ in range(rules.chain_count)]
@@ -67,8 +68,8 @@ def draw_periods(rules: Rules, draws: Draws) -> list[int]:
 
 
 def read_times(document: JsonValue, rules: Rules) -> list[ChainTime]:
-    """The period T and CPU time C of each chain, in microseconds. Throws BadInput unless there are
-    as many as chains, and their utilisation is within 0.001 of util_total."""
+    """Reads the period T and CPU time C of each chain, in microseconds. Throws BadInput unless
+    there are as many as chains, and their utilisation is within 0.001 of util_total."""
     times = []
     for item in document.items():
         period_us, execution_us = item.get("T").integer(), item.get("C").integer()
@@ -95,7 +96,8 @@ def read_times(document: JsonValue, rules: Rules) -> list[ChainTime]:
 def draw_times(
     rules: Rules, graph: ChainGraph, draws: Draws, given: Sequence[ChainTime] | None = None
 ) -> list[ChainTime]:
-    """Of each chain. Those that share a timer, or meet in a sync, have the period of the first."""
+    """Draws the times of each chain. Chains that share a timer, or meet in a sync, have the period
+    of the first one."""
     if given is None:
         utilisations = draw_utilisations(rules, draws)
         periods = draw_periods(rules, draws)
@@ -113,7 +115,7 @@ def draw_times(
 
 
 def _owners(graph: ChainGraph, through_syncs: bool) -> list[int]:
-    """For each chain the first of those that have its period."""
+    """Returns, for each chain, the first of the chains that share its period."""
     owner = list(range(len(graph.chains)))
 
     def find(chain: int) -> int:
@@ -130,9 +132,9 @@ def _owners(graph: ChainGraph, through_syncs: bool) -> list[int]:
 
 
 def split_times(graph: ChainGraph, times: Sequence[ChainTime]) -> dict[int, int]:
-    """The execution time of each callback in nanoseconds. A chain's is split evenly; a shared
-    callback takes the smallest of its shares, and what that leaves of a chain goes to the callbacks
-    that it has for itself. A sync does no work."""
+    """Returns the execution time of each callback in nanoseconds. The time of a chain is split
+    evenly. A shared callback takes the smallest of its shares; the rest of a chain's time goes to
+    the callbacks of that chain alone. A sync does no work."""
     shares: dict[int, int] = {
         callback: 0 for callback, kind in graph.kinds.items() if kind is Kind.SYNC
     }

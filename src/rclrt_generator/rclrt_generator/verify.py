@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds bounds against simulations: a response above a proved bound refutes the bound.
+"""Compares bounds with simulations: a response above a proved bound refutes the bound.
 
-The application gets its bounds for deadlines, and the search for counter-examples of
-`rclrt analyze` looks for a schedule that misses one: adversarial offsets, then random ones, better
-ones from good ones.
+The bounds become the deadlines of the application. The search for counter-examples of `rclrt
+analyze` then looks for a schedule that misses one. It tries adversarial offsets first, then random
+ones, then changes of good ones.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ Bounds = Callable[..., Sequence[Any]]
 
 @dataclass(frozen=True)
 class Violation:
-    """A response above a proved bound, in an application with nothing to leave out."""
+    """A response above a proved bound, in an application from which nothing can be left out."""
 
     executor: str
     application: GeneratedApplication
-    """With its bounds for deadlines where there are any."""
+    """Has its bounds as deadlines, where there are any."""
     priorities: dict[str, int]
     chain: str
     bound_ns: int
     response_ns: int
     counter_example: str
-    """For `rclrt simulate --replay`."""
+    """The input of `rclrt simulate --replay`."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was seen of one application under one executor."""
+    """The results of one application under one executor."""
 
     chains: int = 0
     proved: int = 0
-    """Chains whose bound needs no assumption of its own: these were attacked."""
+    """Number of chains with a bound that needs no assumption of its own: these were attacked."""
     violation: Violation | None = None
 
 
 @dataclass(frozen=True)
 class Attack:
-    """How hard to try."""
+    """The search for a response above a bound, and its effort."""
 
     instances: int = 60_000
-    """To simulate for each application and executor."""
+    """Number of instances to simulate for each application and executor."""
     chain_bounds: Bounds | None = None
-    """In the place of rclrt_analysis'; tests give wrong ones."""
+    """Replaces the bounds of rclrt_analysis. Tests give wrong ones."""
 
     def outcome(
         self, application: GeneratedApplication, priorities: dict[str, int], executor: str
     ) -> Outcome:
-        """Bounds and attacks one application. Deterministic."""
+        """Bounds and attacks one application. The result is deterministic."""
         module = analysis()
         bounds = (self.chain_bounds or chain_bounds)(load(application, priorities), executor)
         wanted = [bound.bound_ns is not None and not bound.assumptions for bound in bounds]
@@ -92,7 +92,7 @@ class Attack:
         return outcome
 
     def smallest(self, violation: Violation) -> Violation:
-        """The same executor still violates a bound, and no smaller application of it does."""
+        """Returns a violation under the same executor that no smaller application still shows."""
         found = True
         while found:
             found = False
@@ -109,8 +109,9 @@ class Attack:
 def attack_seed(
     rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool
 ) -> dict[str, Outcome] | None:
-    """One application under each executor; None when the rules and the seed give none that is
-    feasible. With `vary` the seed also draws what the rules leave open: see varied()."""
+    """Attacks one application under each executor. Returns None if the rules and the seed give no
+    feasible application. With `vary`, the seed also draws what the rules leave open: see
+    varied()."""
     own = replace(rules, random_seed=seed)
     try:
         application = draw_application(varied(own) if vary else own)
@@ -127,8 +128,8 @@ def attack_seed(
 
 
 def varied(rules: Rules) -> Rules:
-    """Applications of every kind: few chains and many, merged or not, with services or not, in
-    phase or not, on one executor or several."""
+    """Returns rules for applications of every kind: few chains and many, merged or not, with
+    services or not, in phase or not, on one executor or several."""
     draws = Draws(rules.random_seed, "varied")
     executors = draws.one_of((1, 1, 1, 2, 3))
     return replace(
@@ -157,7 +158,7 @@ def varied(rules: Rules) -> Rules:
 
 
 def total(outcomes: Sequence[Outcome]) -> Outcome:
-    """The counts of several."""
+    """Returns the sum of the counts."""
     return Outcome(sum(each.chains for each in outcomes), sum(each.proved for each in outcomes))
 
 

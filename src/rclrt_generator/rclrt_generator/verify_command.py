@@ -33,7 +33,7 @@ from rclrt_generator.verify import Attack, Outcome, Violation, attack_seed, tota
 HELP = "generate applications and look for responses above their proved bounds"
 DEFAULT_EXECUTORS = ("preemptive", "producer_consumer", "wait_set", "edf")
 AT_ONCE = 16
-"""Applications that a process is given together."""
+"""Number of applications that a process gets together."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _all(
     attacked: partial[dict[str, Outcome] | None], seeds: range, jobs: int | None
 ) -> Iterator[dict[str, Outcome] | None]:
-    """In the order of the seeds. Ctrl-C ends the processes."""
+    """Yields the outcomes in the order of the seeds. Ctrl-C ends the processes."""
     progress = Progress(sys.stderr, len(seeds))
     with multiprocessing.Pool(jobs or os.cpu_count(), _ignore_interrupts) as pool:
         for done, outcome in enumerate(pool.imap(attacked, seeds, AT_ONCE)):
@@ -162,7 +162,7 @@ def _say(number: int, violation: Violation) -> None:
 
 
 def _write(directory: Path, violation: Violation) -> None:
-    """app.yaml has the bounds for deadlines."""
+    """Writes a violation. Its app.yaml has the bounds as deadlines."""
     directory.mkdir()
     text = app_yaml(violation.application, violation.priorities)
     (directory / "app.yaml").write_text(text, encoding="utf-8")

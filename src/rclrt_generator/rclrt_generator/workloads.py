@@ -18,21 +18,21 @@ NAME = re.compile(r"[A-Za-z]\w{0,63}", re.ASCII)
 MOST_US = 1e9
 MOST_ITERATIONS = 1_000_000_000
 MOST_TIMINGS = 4
-"""The first times that were drawn, and three more."""
+"""The first times that are drawn, and three more."""
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """So many iterations of a workload are what a callback does."""
+    """The work of a callback: a number of iterations of a workload."""
 
     name: str
     iterations: int
 
 
 def read_workloads(document: JsonValue, statistic: str) -> dict[str, int]:
-    """The time of an iteration of each workload in nanoseconds: of what `rclrt workloads calibrate`
-    wrote, one of STATISTICS; or of the thesis's file, [{"Name": ..., "Execution_time_us": ...}].
-    Throws BadInput that names the place."""
+    """Returns the time of an iteration of each workload in nanoseconds: one of STATISTICS from the
+    file of `rclrt workloads calibrate`, or the time in the thesis's file, [{"Name": ...,
+    "Execution_time_us": ...}]. Throws BadInput that names the place."""
     times = {}
     for name, time in _timed(document, statistic):
         if not NAME.fullmatch(name.text()) or "__" in name.text():
@@ -63,8 +63,8 @@ def _timed(document: JsonValue, statistic: str) -> Iterator[tuple[JsonValue, Jso
 def draw_with_workloads(
     rules: Rules, times_ns: Mapping[str, int], timing: list[ChainTime] | None = None
 ) -> GeneratedApplication:
-    """The application of the rules, whose callbacks do workloads where there are any. Draws the
-    execution times again where a callback has less than any workload takes. Throws Infeasible."""
+    """Returns the application of the rules. Its callbacks do workloads if there are any. Draws the
+    execution times again if a callback has less than any workload takes. Throws Infeasible."""
     for attempt in range(MOST_TIMINGS):
         application = draw_application(rules, timing, attempt)
         try:
@@ -78,8 +78,8 @@ def draw_with_workloads(
 def with_workloads(
     application: GeneratedApplication, times_ns: Mapping[str, int]
 ) -> GeneratedApplication:
-    """The application whose callbacks do workloads: of each callback the one that fills its time
-    best. Throws Infeasible when a callback has less time than any workload takes."""
+    """Assigns each callback the workload that fills its time best. Throws Infeasible if a callback
+    has less time than any workload takes."""
     assigned = {}
     for callback, execution_ns in application.execution_ns.items():
         if execution_ns == 0:
@@ -96,8 +96,8 @@ def with_workloads(
 
 
 def best(execution_ns: int, times_ns: Mapping[str, int]) -> Assigned | None:
-    """The workload with the smallest remainder, and how often it fits. The first by name of those
-    that are equal."""
+    """Returns the workload with the smallest remainder, and how often it fits. Among equal ones, it
+    is the first by name. None: none fits."""
     fitting = [
         (execution_ns % time_ns, name, execution_ns // time_ns)
         for name, time_ns in times_ns.items()

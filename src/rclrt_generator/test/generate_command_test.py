@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt generate` as a user calls it."""
+"""`rclrt generate`, called as a user calls it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.testing.command import command
 from rclrt_py.testing.waiting import GENEROUS_S
 
-# As the thesis's tool has them.
+# The form of the thesis's tool.
 PUBLISHED = {
     "Name": "demo", "Directory": "/nowhere", "Chain_count": 3, "Chain_avg_len": 3,
     "Chain_merge_p": 0.1, "Chain_sync_p": 0.1, "Chain_variance": 0.25, "Util_total": 0.6,
@@ -64,7 +64,7 @@ def test_the_published_rules_give_an_application_with_pictures(rules: Path, tmp_
     }  # fmt: skip
     picture = (out / "application.svg").read_text()
     assert "executor0, CPU 0" in picture
-    assert "0.0" in picture  # chain and hop of an edge
+    assert "0.0" in picture  # the label of an edge: chain and hop
 
 
 def test_the_rules_beside_an_application_give_the_same_one_again(
@@ -173,7 +173,7 @@ def test_a_directory_with_something_in_it_is_left_alone(rules: Path, tmp_path: P
     taken = generate(rules, "-o", out / "mine")
     assert (taken.returncode, (out / "mine").read_text()) == (2, "keep")
     (out / "mine").unlink()
-    assert generate(rules, "-o", out).returncode == 0  # an empty one is taken
+    assert generate(rules, "-o", out).returncode == 0  # an empty directory is accepted
 
 
 def test_a_full_disk_leaves_nothing(rules: Path, tmp_path: Path) -> None:

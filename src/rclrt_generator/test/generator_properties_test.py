@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every generated application must be, whatever its rules and its seed."""
+"""The properties that every generated application has, under any rules and seeds."""
 
 from __future__ import annotations
 

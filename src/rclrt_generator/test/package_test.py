@@ -55,7 +55,7 @@ def rclrt(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     ],
 )
 def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Generated, and built in `build`."""
+    """Generates a package, and builds it in `build`."""
     package = tmp_path_factory.mktemp("package") / "made"
     rules = json.dumps(RULES)
     made = rclrt("generate", "--rules-data", rules, "--client", request.param, "-o", package)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt verify` finds what is wrong with bounds, and nothing wrong with ours."""
+"""`rclrt verify` finds errors in wrong bounds, and none in ours."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ALL = [
 
 
 def too_low(application: Application, executor: str) -> Sequence[SimpleNamespace]:
-    """A tenth below the proved ones."""
+    """Returns bounds that are a tenth below the proved ones."""
     return [
         SimpleNamespace(
             bound_ns=None if bound.bound_ns is None else bound.bound_ns * 9 // 10,
@@ -51,7 +51,7 @@ def too_low(application: Application, executor: str) -> Sequence[SimpleNamespace
 
 
 def alone(application: Application, executor: str) -> Sequence[SimpleNamespace]:
-    """As if there were no other chains: what the chain's own callbacks need."""
+    """Returns bounds as if there were no other chains: the work of the chain's own callbacks."""
     return [
         SimpleNamespace(
             bound_ns=sum(application.callbacks[each].wcet_ns for each in chain.callbacks),
@@ -84,12 +84,12 @@ def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
         if violation is not None:
             found += 1
             assert violation.response_ns > violation.bound_ns
-            assert len(violation.application.order) == 1  # more is not needed to show it
+            assert len(violation.application.order) == 1  # one callback is enough to show it
     assert found > attacked / 2
 
 
 def test_what_shows_a_violation_has_nothing_to_leave_out() -> None:
-    """Two chains show that one is in the way of the other."""
+    """Two chains are needed to show that one is in the way of the other."""
     sizes = []
     for seed in range(20):
         outcomes = attack_seed(Rules(), seed, ["preemptive"], Attack(chain_bounds=alone), vary=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads in the place of CPU time: thesis, section 6.2.5."""
+"""Workloads that replace CPU time: thesis, section 6.2.5."""
 
 from __future__ import annotations
 
