@@ -209,8 +209,8 @@ class Bounds {
 
   /// Returns the bounds by busy periods if several executors have one core for themselves and
   /// messages between them arrive at once. While an instance of a chain is under way, the core has
-  /// work of it. So the core is not idle before the chain's end, in whatever order the executors
-  /// run their callbacks.
+  /// work of it. So the core is not idle before the chain's end, in any order in which the
+  /// executors run their callbacks.
   ExecutorBounds* by_busy_periods_of_core(std::size_t executor) {
     const bool shared = !cores_.alone(executor) && cores_.on_one_core(executor);
     if (!shared || traits(executor_).by_deadline || overheads_.near.max > 0 ||

@@ -88,7 +88,7 @@ class Budget {
   Budget part(std::int64_t steps) const { return Budget({steps, check_interrupt_}); }
   /// Uses up steps. Returns false when none remain.
   bool take(std::size_t steps) {
-    left_ -= static_cast<std::int64_t>(steps) + 8;  // 8 for what surrounds the loop
+    left_ -= static_cast<std::int64_t>(steps) + 8;  // 8 for the code around the loop
     if (left_ < next_) [[unlikely]] {
       next_ = left_ - kStepsBetween;
       check_interrupt_();

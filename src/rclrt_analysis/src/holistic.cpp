@@ -123,7 +123,7 @@ void Holistic::bound_core(const CoreProblem& problem, Responses& responses, Budg
   }
 }
 
-/// Takes what has been found in a round; returns whether anything has changed.
+/// Takes the results of a round; returns whether any value has changed.
 bool Holistic::raise(const Responses& responses, const std::vector<SegmentBound>& segments,
                      Ticks limit) {
   bool changed = false;

@@ -51,8 +51,7 @@ struct SegmentBound {
   std::size_t first{};                ///< callback of the segment
   Ticks from_arrival{};               ///< at the first one to the end of the last
   std::optional<Ticks> from_nominal;  ///< from its nominal arrival and all of its jitter on; absent
-                                      ///< where other than one instance arrives at a time at the
-                                      ///< first one, or of several timers
+                                      ///< unless one instance of one timer arrives at a time
 };
 
 void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, Budget& budget);

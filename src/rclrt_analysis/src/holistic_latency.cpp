@@ -170,7 +170,7 @@ std::string Holistic::why_none(std::size_t callback) const {
   }
   const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callback]]];
   double counted = 0;  // load of the CPU as the analysis counts it
-  double stated = 0;   // with each synchroniser as often as its slowest input
+  double stated = 0;   // with each synchroniser at the rate of its slowest input
   const std::vector<double> rates = workload_.application.rates();
   for (const std::size_t each : core.callbacks) {
     double rate = 0;

@@ -10,7 +10,7 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-/// Returns how often something happens, "250 Hz" or "once in 3 s".
+/// Returns the rate for an interval as text, "250 Hz" or "once in 3 s".
 std::string rate_text(Ticks interval) {
   constexpr Ticks kSecond = 1'000'000'000;
   return interval <= kSecond

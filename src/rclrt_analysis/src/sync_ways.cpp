@@ -121,7 +121,7 @@ class JoinSearch {
         continue;  // the chain's own, or also from the callback before it, and at once
       }
       std::vector<std::size_t> others = other;
-      // The chain goes on by either input, and may wait for the publishers of either.
+      // The chain continues by either input, and may wait for the publishers of either.
       if (has_before(other)) {
         others.insert(others.end(), own.begin(), own.end());
       }

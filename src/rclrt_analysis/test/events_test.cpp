@@ -127,7 +127,7 @@ TEST(Events, ThatComeAsOftenAsTheyMayRefuteADeadline) {
 
 TEST(Events, HaveAShortestIntervalThatKeepsTheProof) {
   const Sensitivity margins = sensitivity(stopping(), ExecutorKind::kPreemptive, {});
-  // plan's 3 and two events of 3 take 9, before which a third one would come if they were closer.
+  // plan's 3 and two events of 3 take 9. A third event would arrive before 9 if they were closer.
   EXPECT_EQ(margins.periods[kBumper].limit, ms(4.5).count());
 }
 

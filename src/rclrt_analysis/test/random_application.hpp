@@ -151,7 +151,7 @@ class RandomApplication {
     for (std::size_t k = 0; k < ways.size(); ++k) {
       const auto& way = ways[k];
       builder.chain("chain" + std::to_string(k), way, between(0, 4));
-      if (way.size() > 1 && chance(0.6)) {  // a chain that ends where work goes on
+      if (way.size() > 1 && chance(0.6)) {  // a chain that ends before the work does
         const int length = between(1, static_cast<int>(way.size()) - 1);
         builder.chain("part" + std::to_string(k), {way.begin(), way.begin() + length},
                       between(0, 4));

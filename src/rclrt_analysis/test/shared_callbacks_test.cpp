@@ -36,7 +36,7 @@ TEST(ChainBounds, ASharedCallbackRunsForEachOfItsTopicsAndGoesOnAlongItsRoute) {
             (std::vector<std::optional<Ticks>>{ms(4).count(), ms(8).count()}));
 }
 
-// Without routes c runs for the messages of a, too: 2.5 / 4 + 3 / 8 and twice 1 / 8 more.
+// Without routes c also runs for the messages of a: 2.5 / 4 + 3 / 8 and twice 1 / 8 more.
 TEST(ChainBounds, WithoutRoutesASharedCallbackMultipliesTheLoad) {
   auto application = shared_callback();
   EXPECT_DOUBLE_EQ(application.utilisation(), 1.0);

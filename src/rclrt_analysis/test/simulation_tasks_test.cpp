@@ -121,7 +121,7 @@ TEST(SimulatedTasks, under_edf_meet_deadlines_that_rate_monotonic_priorities_mis
 }
 
 TEST(SimulatedTasks, under_edf_preempt_by_deadline_and_not_on_equal_ones) {
-  // b (deadline 20) is preempted by a's job of 4 (deadline 8), not by c's of 10 (deadline 20, too).
+  // b (deadline 20) is preempted by a's job of 4 (deadline 8), not by c's of 10 (also deadline 20).
   System system(ExecutorKind::kEdf);
   system.timer(100, 1, 1, 4);
   system.timer(20, 12, 1);

@@ -65,7 +65,7 @@ struct Contribution {
   Ticks total{};           ///< ns
 };
 
-/// An upper bound on a chain's response time, and what it rests on.
+/// An upper bound on a chain's response time, with its verdict, assumptions and terms.
 struct ChainBound {
   std::optional<Ticks> bound;  ///< ns; absent when none was found
   Verdict verdict{Verdict::kUnknown};
