@@ -22,8 +22,8 @@ std::size_t sequence_length(unsigned char lead) {
   return lead < 0xF0 ? 3 : 4;
 }
 
-/// Control characters of C1, separators, zero-width and direction marks: nothing to show a user
-/// raw.
+/// Returns whether a character must not be shown raw to a user: control characters of C1,
+/// separators, zero-width and direction marks.
 bool is_invisible(std::string_view sequence) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
   if (sequence.size() == 2) {

@@ -139,7 +139,7 @@ class TreeBuilder {
 
   Diagnostics& diagnostics_;
   Events events_;
-  std::vector<Node> open_;  ///< the sequences and mappings around the current place
+  std::vector<Node> open_;  ///< the sequences and mappings around the current position
   std::optional<Node> root_;
 };
 

@@ -12,7 +12,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
 
-/// Where a byte of the text stands.
+/// Returns the position of a byte in the text.
 Position position_of_byte(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const std::string_view line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
@@ -23,7 +23,7 @@ Position position_of_byte(std::string_view text, std::size_t offset) {
   return at;
 }
 
-/// The character at this place when it is ASCII; '\0' at the end of a line and beyond.
+/// Returns the character at this position if it is ASCII; '\0' at the end of a line and beyond.
 char character_at(std::string_view text, Position at) {
   for (std::uint32_t line = 1; line < at.line; ++line) {
     const std::size_t end = text.find('\n');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libyaml's parser as an object, with its errors told in our words.
+// libyaml's parser as an object; its errors get the wording of this library.
 #pragma once
 
 #include <yaml.h>
@@ -14,16 +14,16 @@ Position position(const yaml_mark_t& mark);
 
 class Events {
  public:
-  /// The text must outlive the object.
+  /// Begins to parse. The text must outlive the object.
   explicit Events(std::string_view text);
   ~Events();
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 
-  /// The next event, valid until the next call; null after an error.
+  /// Returns the next event, valid until the next call; null after an error.
   const yaml_event_t* next();
 
-  /// Says what made next() fail.
+  /// Reports the error that made next() fail.
   void report_error(Diagnostics& diagnostics) const;
 
  private:

@@ -50,7 +50,7 @@ Fields::Fields(const Node& node, std::string_view what, std::vector<std::string_
     }
     const Suggestion suggestion = context.suggester.suggest(key.text, known, "a known key");
     misspelt_.push_back(suggestion.guess);
-    // A format has few keys: without a guess all are listed.
+    // A format has few keys, so all are listed if there is no guess.
     context.diagnostics.report(
         key.at, "unknown key " + in_quotes(key.text) + " in " + what_,
         suggestion.guess.empty() && !known.empty() ? list_in_quotes(known) : suggestion.expected);

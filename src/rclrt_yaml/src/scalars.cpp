@@ -10,8 +10,8 @@ namespace {
 
 char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Words without quotes that YAML readers take for a null, a truth value or a special number (YAML
-/// 1.1 and 1.2 together).
+/// Returns whether YAML readers take this word without quotes for a null, a truth value or a
+/// special number (YAML 1.1 and 1.2 together).
 bool is_reserved_word(std::string_view text) {
   constexpr std::array<std::string_view, 11> kWords = {
       "true", "false", "yes", "no", "on", "off", "null", "~", ".nan", ".inf", "-.inf"};
@@ -20,7 +20,8 @@ bool is_reserved_word(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
 }
 
-/// Made of the characters of a number, and begins like one: "e0" and "_1" are words.
+/// Returns whether the text has only characters of a number and begins like one: "e0" and "_1" are
+/// words.
 bool looks_like_a_number(std::string_view text) {
   if (text.find_first_not_of("0123456789._eE+-") != std::string_view::npos) {
     return false;
@@ -34,7 +35,7 @@ bool looks_like_a_number(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
-/// std::from_chars accepts "-0" and "007"; YAML readers differ on them.
+/// Returns false for "-0" and "007": std::from_chars accepts them, but YAML readers differ on them.
 bool is_canonical_integer(std::string_view text) {
   if (text.starts_with('-')) {
     text.remove_prefix(1);

@@ -13,7 +13,7 @@ constexpr std::size_t kMaxWord = 64;
 constexpr std::size_t kMaxListed = 10;
 constexpr std::size_t kLeastPrefix = 3;
 
-/// Returns the only word that begins so; empty: there is none, or several.
+/// Returns the only known word that begins with `word`; empty if there is none, or several.
 std::string_view completion(std::string_view word, const std::vector<std::string_view>& known) {
   const auto begins = [&](std::string_view each) { return each.starts_with(word); };
   const auto found = std::ranges::find_if(known, begins);

@@ -56,7 +56,7 @@ TEST(Milliseconds, RefuseMoreThanAnHourOfAnyLength) {
   EXPECT_EQ(nanoseconds("0." + std::string(100'000, '9')), std::nullopt);
 }
 
-/// The shortest text of a time: no trailing zeros, no point without decimals.
+/// Returns the shortest text of a time: no trailing zeros, no point without decimals.
 std::string shortest(std::int64_t nanoseconds) {
   std::string text = std::to_string(nanoseconds % 1'000'000 + 1'000'000).substr(1);
   while (!text.empty() && text.back() == '0') {
@@ -85,7 +85,7 @@ TEST(Milliseconds, ReadBackEveryTimeAsItWasWritten) {
 }
 
 TEST(Milliseconds, AcceptExactlyTheTextsOfTheGrammar) {
-  // An independent reading of the rule, character by character, on random short texts.
+  // An independent implementation of the rule, character by character, on random short texts.
   const auto allowed = [](std::string_view text) {
     std::size_t i = 0;
     while (i < text.size() && text[i] >= '0' && text[i] <= '9') {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problems of one file, each with its place.
+// The problems of one file, each with its position.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace rclrt::yaml {
 
-/// A place in the text, counted from 1.
+/// A position in the text, counted from 1.
 struct Position {
   std::uint32_t line = 1;
   std::uint32_t column = 1;
@@ -32,10 +32,11 @@ RCLRT_YAML_EXPORT std::string to_string(const Diagnostic& diagnostic, std::strin
 /// Collects the problems of a file.
 class RCLRT_YAML_EXPORT Diagnostics {
  public:
-  /// A hostile file can hold millions of problems: this many are kept, the rest only counted.
+  /// The number of problems kept. Further ones are only counted, because a hostile file can contain
+  /// millions.
   static constexpr std::size_t kMaxKept = 1000;
 
-  /// Reports a problem: what is wrong at a place, and what was expected.
+  /// Reports a problem: what is wrong at a position, and what was expected.
   void report(Position at, std::string_view what, std::string_view expected);
 
   bool empty() const { return kept_.empty(); }

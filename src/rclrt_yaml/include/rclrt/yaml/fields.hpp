@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of YAML mappings and lists against a schema: which keys a mapping may and must have.
+// Reads YAML mappings and lists against a schema: the keys that a mapping may and must have.
 #pragma once
 
 #include <string>
@@ -13,34 +13,35 @@
 
 namespace rclrt::yaml {
 
-/// What all readers of one file share.
+/// The state that all readers of one file share.
 struct Context {
   Diagnostics diagnostics;
   Suggester suggester;
 };
 
-/// Reports "<what> is <the node>; expected ...". Says nothing of nodes that are refused already.
+/// Reports "<what> is <the node>; expected ...". Reports nothing for a node that was refused
+/// before.
 RCLRT_YAML_EXPORT void report_value(const Node& node, std::string_view what,
                                     std::string_view expected, Context& context);
 
 /// A mapping and the keys it may have.
 class RCLRT_YAML_EXPORT Fields {
  public:
-  /// Reports a node that is no mapping, and keys that are not known. `what` names the mapping in
-  /// messages, such as "callback".
+  /// Reads a mapping. Reports a node that is not a mapping, and unknown keys. `what` names the
+  /// mapping in messages, such as "callback".
   Fields(const Node& node, std::string_view what, std::vector<std::string_view> known,
          Context& context);
 
   /// Returns nullptr when the key is absent.
   const Node* find(std::string_view key) const;
 
-  /// Finds as find() does, and reports an absent key; the example is shown, such as "wcet_ms: 2.5".
+  /// Finds as find() does, and reports an absent key with the example, such as "wcet_ms: 2.5".
   const Node* require(std::string_view key, std::string_view example) const;
 
-  /// Returns whether an unknown key that was reported looks like this one.
+  /// Returns whether a reported unknown key is similar to this one.
   bool is_misspelt(std::string_view key) const;
 
-  /// Returns whether it is a mapping without unknown keys.
+  /// Returns whether the node is a mapping without unknown keys.
   bool sound() const { return sound_; }
 
  private:
@@ -51,7 +52,7 @@ class RCLRT_YAML_EXPORT Fields {
   bool sound_ = true;
 };
 
-/// Returns the items of a list; reports anything else and gives none.
+/// Returns the items of a list. Reports any other node and returns an empty list.
 RCLRT_YAML_EXPORT const std::vector<Node>& read_list(const Node& node, std::string_view what,
                                                      Context& context);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as texts, and what is said of those that cannot be used.
+// Files as texts, and the errors of files that cannot be used.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@
 
 namespace rclrt::yaml {
 
-/// A file that cannot be read or does not hold what it should. Programs print what() and end with
-/// exit code 2.
+/// The error for a file that cannot be read or has wrong content. Programs print what() and end
+/// with exit code 2.
 class RCLRT_YAML_EXPORT FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,8 +23,9 @@ class RCLRT_YAML_EXPORT FileError : public std::runtime_error {
   FileError(const std::filesystem::path& file, const std::vector<Diagnostic>& diagnostics);
 };
 
-/// Returns the file's bytes, or one more than kMaxInputBytes when it is larger, which read_yaml()
-/// refuses. Throws FileError, which then asks for "a readable <kind>", such as "app.yaml".
+/// Returns the bytes of the file. For a larger file, returns one byte more than kMaxInputBytes,
+/// which read_yaml() refuses. Throws FileError, which expects "a readable <kind>", such as
+/// "app.yaml".
 RCLRT_YAML_EXPORT std::string read_file(const std::filesystem::path& file, std::string_view kind);
 
 }  // namespace rclrt::yaml

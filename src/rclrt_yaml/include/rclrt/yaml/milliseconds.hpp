@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact reading of times: decimal milliseconds to integer nanoseconds, no floating point.
+// Reads times exactly: decimal milliseconds to integer nanoseconds, without floating point.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@ namespace rclrt::yaml {
 /// The unit of all times that are read.
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// The longest time a file may state: an hour.
+/// The longest time that a file may state: an hour.
 inline constexpr Nanoseconds kMaxTime = std::chrono::hours(1);
 
 /// A time, or what is wrong with its text.
 struct MillisecondsResult {
   std::optional<Nanoseconds> value;
-  std::string_view problem;  ///< what the text should be, when there is no value
+  std::string_view problem;  ///< the expected form of the text, if there is no value
 };
 
 /// Reads digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign,

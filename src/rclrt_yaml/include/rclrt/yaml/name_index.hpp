@@ -13,27 +13,27 @@
 
 namespace rclrt::yaml {
 
-/// Stands for a reference that led nowhere and was reported.
+/// The index of an unresolved reference, which was reported.
 inline constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
 
-/// Names that one section declares and others refer to.
+/// Names that one section declares and other sections refer to.
 class RCLRT_YAML_EXPORT NameIndex {
  public:
   /// Makes an index; `what` names an entry in messages ("callback"), `section` the key it is
   /// declared under.
   NameIndex(std::string_view what, std::string_view section) : what_(what), section_(section) {}
 
-  /// Gives the name the next index; reports a name that has one already.
+  /// Assigns the next index to the name; reports a name that already has an index.
   void add(const std::string& name, Position at, Context& context);
 
-  /// Gives the next index to an entry whose name could not be read. From then on unknown names are
-  /// not reported: the lost name may be the one.
+  /// Assigns the next index to an entry with an unreadable name. From then on unknown names are not
+  /// reported, because the lost name may be one of them.
   void add_unreadable();
 
-  /// Assumes that there is no section to read: no name is known and none is reported.
+  /// Assumes that the section is missing: no name is known and none is reported.
   void assume_missing() { complete_ = false; }
 
-  /// Returns the index of the name; reports it when it is not declared.
+  /// Returns the index of the name; reports a name that is not declared.
   std::size_t resolve(const std::string& name, Position at, Context& context) const;
 
   std::size_t size() const { return size_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of YAML scalars: what a value must be. Each function reports what is wrong, calling the
-// value `what`, and then gives nothing.
+// Reads YAML scalars and checks their values. If a value is wrong, each function reports it under
+// the name `what` and returns std::nullopt.
 #pragma once
 
 #include <cstddef>
@@ -18,33 +18,33 @@
 
 namespace rclrt::yaml {
 
-/// Reads a text; std::nullopt, and a report, when it is none.
+/// Reads a text. Reports any other node and returns std::nullopt.
 RCLRT_YAML_EXPORT std::optional<std::string> read_text(const Node& node, std::string_view what,
                                                        Context& context);
 
-/// The least and the greatest number that is accepted.
+/// The smallest and the largest number that is accepted.
 struct IntegerRange {
   std::int64_t min;
   std::int64_t max;
 };
-/// Reads a whole number in a range; std::nullopt, and a report, when it is none.
+/// Reads a whole number in a range. Reports any other node and returns std::nullopt.
 RCLRT_YAML_EXPORT std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
                                                            IntegerRange range, Context& context);
 
 /// Whether a time may be zero.
 enum class Zero { kAllowed, kRefused };
-/// Reads a time in milliseconds, exact to the nanosecond; std::nullopt, and a report, when it is
-/// none.
+/// Reads a time in milliseconds, exact to the nanosecond. Reports any other node and returns
+/// std::nullopt.
 RCLRT_YAML_EXPORT std::optional<Nanoseconds> read_milliseconds(const Node& node,
                                                                std::string_view what, Zero zero,
                                                                Context& context);
 
-/// Returns the position of the value in the list of words.
+/// Returns the index of the value in the list of words.
 RCLRT_YAML_EXPORT std::optional<std::size_t> read_word(const Node& node, std::string_view what,
                                                        const std::vector<std::string_view>& words,
                                                        Context& context);
 
-/// Returns the value that stands for the word.
+/// Returns the value that the word represents.
 template <typename T>
 std::optional<T> read_choice(const Node& node, std::string_view what,
                              std::initializer_list<std::pair<std::string_view, T>> choices,

@@ -15,18 +15,18 @@ namespace rclrt::yaml {
 /// short words.
 RCLRT_YAML_EXPORT std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Words that may have been meant.
+/// A word that may have been meant.
 struct Suggestion {
-  std::string expected;    ///< what to expect instead of the word, with the guess
-  std::string_view guess;  ///< the known word that it probably stands for; empty when none is near
+  std::string expected;    ///< the expectation instead of the word, with the guess
+  std::string_view guess;  ///< the known word that was probably meant; empty if none is similar
 };
 
-/// One object serves one file and stops guessing when it has compared a hundred thousand pairs, so
-/// a hostile file cannot keep it busy.
+/// Makes suggestions for one file. It stops guessing after a hundred thousand compared pairs, so
+/// that a hostile file cannot keep it busy.
 class RCLRT_YAML_EXPORT Suggester {
  public:
-  /// Returns the nearest known word; without one, all known words when they are few. `otherwise`
-  /// says in general what to expect, such as "a known key".
+  /// Returns the nearest known word; if there is none, all known words if they are few. `otherwise`
+  /// is the general expectation, such as "a known key".
   Suggestion suggest(std::string_view word, const std::vector<std::string_view>& known,
                      std::string_view otherwise);
 
