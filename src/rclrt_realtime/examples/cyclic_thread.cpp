@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A control loop at 1 kHz: what the loop is told, and what the thread counts.
+// A control loop at 1 kHz: the argument of the loop, and the figures that the thread counts.
 #include "rclrt/realtime/cyclic_thread.hpp"
 
 #include <atomic>
@@ -27,7 +27,7 @@ int main() {
       },
       [&](const DeadlineMiss&) { ++misses; });
   control.start();
-  control.join();  // or stop(), which ends a loop that would go on
+  control.join();  // or stop(), which ends a loop that would run on
 
   const CyclicCounts counts = control.counts();
   const Histogram& lateness = control.lateness();

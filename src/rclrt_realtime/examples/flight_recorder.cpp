@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop that now and then takes too long has the last seconds of its trace written to a file.
+// A loop sometimes takes too long; then the last seconds of its trace are written to a file.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -21,7 +21,7 @@ int main() {
     for (int cycle = 1; cycle <= kCycles; ++cycle) {
       const double torque = cycle % 100;  // too much once in a hundred cycles
       if (torque > 98) {
-        faults.post({cycle, torque});  // dropped and counted when nobody takes them
+        faults.post({cycle, torque});  // if the mailbox is full, dropped and counted
       }
     }
   });

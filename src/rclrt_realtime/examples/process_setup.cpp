@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that is set up for real time, as far as it may be, and stops when it is told to.
+// A process that is set up for real time, as far as that is permitted, and stops on a signal.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,7 +11,7 @@ namespace realtime = rclrt::realtime;
 
 int main(int argc, char**) {
   try {
-    // Ctrl-C or SIGTERM: stop within two seconds, or the process is ended.
+    // On Ctrl-C or SIGTERM, the program must stop within two seconds; otherwise it is terminated.
     const realtime::StopSignal stop(std::chrono::seconds(2));
 
     const realtime::PreparedProcess process = realtime::prepare_process(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Find out whether a cycle allocates, waits for plain locks, sleeps or meets page faults, and
-// where.
+// Find out whether and where a cycle allocates, waits for plain locks, sleeps or has page faults.
 #include "rclrt/realtime/rt_guard.hpp"
 
 #include <cstdio>
@@ -9,7 +8,7 @@
 namespace rt = rclrt::realtime;
 
 namespace {
-/// A controller that remembers its inputs. The mistake: nobody reserved room for them.
+/// A controller that remembers its inputs. The mistake: no room is reserved for them.
 class Controller {
  public:
   void prepare(std::size_t cycles) { inputs_.reserve(cycles); }

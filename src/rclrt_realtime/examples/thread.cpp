@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real-time thread from its first instruction on; an ordinary one where that is not permitted.
+// A thread that is real-time from its first instruction on, or an ordinary one if that is not
+// permitted.
 #include <chrono>
 #include <cstdio>
 
@@ -15,7 +16,7 @@ int main() {
                                   .before = [] { std::puts("before: open the device"); },
                                   .after = [] { std::puts("after: close the device"); }};
   if (const auto reason = realtime::why_refused(options.scheduling)) {
-    std::printf("%s\n", reason->c_str());  // the cause and its fix; go on without
+    std::printf("%s\n", reason->c_str());  // the cause and its fix; continue without
     options.scheduling = {};
   }
 
@@ -28,7 +29,7 @@ int main() {
     } while (!stop.wait_until(release));
   });
   realtime::sleep_until_ns(realtime::monotonic_now_ns() + 20'000'000);
-  control.stop();  // asks, and waits for the end
+  control.stop();  // requests the stop and waits for the end
   const int first = cycles;
   control.start();  // the same body again
   control.stop();

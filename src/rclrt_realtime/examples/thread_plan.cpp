@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan decides how every thread is scheduled, those of a library too.
+// A plan states how every thread is scheduled, also the threads of a library.
 #include <cstdio>
 
 #include "rclrt/realtime/thread.hpp"
@@ -9,7 +9,7 @@ namespace realtime = rclrt::realtime;
 
 namespace {
 
-/// Stands for a driver or middleware that starts threads and does not ask how.
+/// A stand-in for a driver or middleware that starts threads with default scheduling.
 struct VendorLibrary {
   static void work(const realtime::StopFlag& stop) { stop.wait(); }
   realtime::Thread receive{{.name = "vendor-receive"}, work};
@@ -35,7 +35,7 @@ int main() {
     std::printf("%-16s %s\n", thread.name.c_str(), to_string(thread.found).c_str());
   }
   for (const std::string& problem : report.problems()) {
-    std::printf("%s\n", problem.c_str());  // without permission the program runs nevertheless
+    std::printf("%s\n", problem.c_str());  // without permission the program still runs
   }
   return report.threads.size() >= 4 ? 0 : 1;
 }

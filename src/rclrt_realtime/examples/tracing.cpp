@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces two threads and writes a file to open at https://ui.perfetto.dev
-// Usage: example_tracing [FILE]
+// Usage: `example_tracing [FILE]`
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     std::thread([&] {
       rt::ThreadTracer trace(tracer, "actuator");
       for (std::uint32_t message = 1; message <= kMessages; ++message) {
-        // An arrow leads here from the span of the same flow.
+        // An arrow leads here from the other span of the same flow.
         const rt::TraceSpan span(trace, act, {.flow = message, .last_of_flow = true});
       }
     }).join();

@@ -12,7 +12,7 @@ namespace rclrt::realtime {
 namespace {
 static_assert(sizeof(StdAtomics::Futex) == sizeof(std::uint32_t));
 
-/// The kernel takes it as a plain number.
+/// The kernel takes the futex as a plain number.
 const std::uint32_t* address_of(const StdAtomics::Futex& word) noexcept RCLRT_NONBLOCKING {
   return reinterpret_cast<const std::uint32_t*>(&word);
 }

@@ -65,7 +65,7 @@ std::optional<std::vector<std::uint8_t>> from_base64(std::string_view text) {
     }
   }
   if ((bits & ((1U << bit_count) - 1)) != 0) {
-    return std::nullopt;  // bits behind the last byte
+    return std::nullopt;  // bits after the last byte
   }
   return bytes;
 }

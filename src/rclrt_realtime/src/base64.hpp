@@ -10,10 +10,10 @@
 
 namespace rclrt::realtime {
 
-/// RFC 4648, section 4: with padding, without line breaks.
+/// Encodes as RFC 4648, section 4: with padding, without line breaks.
 std::string to_base64(const std::vector<std::uint8_t>& bytes);
 
-/// Returns std::nullopt if `text` is not base64 as `to_base64` writes it.
+/// Decodes `text`. Returns std::nullopt if it is not base64 as `to_base64` writes it.
 std::optional<std::vector<std::uint8_t>> from_base64(std::string_view text);
 
 }  // namespace rclrt::realtime

@@ -21,11 +21,11 @@ std::cv_status PiConditionVariable::wait_until_ns(std::unique_lock<PiMutex>& loc
     deadline = to_timespec(deadline_ns < 0 ? 0 : deadline_ns);
     timeout = &deadline;
   }
-  // relaxed, all of them: the mutex orders them, and the kernel compares the word itself.
+  // All of these are relaxed: the mutex orders them, and the kernel compares the word itself.
   const std::uint32_t before = notifications_.load(std::memory_order_relaxed);
   waiters_.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
-  // Woken, already notified, interrupted: all the same to the caller, who looks at the condition.
+  // Woken, already notified or interrupted: the caller checks its condition in every case.
   const bool timed_out =
       syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&notifications_),
               FUTEX_WAIT_BITSET_PRIVATE, before, timeout, nullptr, FUTEX_BITSET_MATCH_ANY) != 0 &&
@@ -36,9 +36,9 @@ std::cv_status PiConditionVariable::wait_until_ns(std::unique_lock<PiMutex>& loc
 }
 
 void PiConditionVariable::increment_and_wake(int count) noexcept RCLRT_NONBLOCKING {
-  // Wakes `count` sleepers of the word after adding 1 to it. FUTEX_WAKE_OP also wants a comparison
-  // and then wakes one more: with 0, which the word is once in 2^32 notifications. That is one
-  // spurious wake-up.
+  // Wakes `count` sleepers of the word after adding 1 to it. FUTEX_WAKE_OP also needs a comparison,
+  // which can wake one more thread. It compares with 0, which the word is once in 2^32
+  // notifications; that causes one spurious wake-up.
   constexpr std::uint32_t kAddOne = FUTEX_OP(FUTEX_OP_ADD, 1U, FUTEX_OP_CMP_EQ, 0U);
   RCLRT_TRUST(
       "waking others does not sleep",

@@ -38,7 +38,7 @@ class CpuSet {
   cpu_set_t* get() const { return set_.get(); }
   std::size_t bytes() const { return CPU_ALLOC_SIZE(kCpus); }
 
-  /// Ascending.
+  /// Returns the CPUs, ascending.
   std::vector<int> cpus() const {
     std::vector<int> result;
     for (int cpu = 0; cpu < kCpus; ++cpu) {

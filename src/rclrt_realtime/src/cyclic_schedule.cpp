@@ -8,7 +8,7 @@ namespace rclrt::realtime {
 
 namespace {
 
-/// a + n × step, or the end of the clock. All are positive.
+/// Returns a + n × step, or the end of the clock. All arguments are positive.
 std::int64_t later(std::int64_t a, std::int64_t n, std::int64_t step) noexcept RCLRT_NONBLOCKING {
   std::int64_t distance = 0;
   std::int64_t sum = 0;

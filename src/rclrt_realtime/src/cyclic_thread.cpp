@@ -10,7 +10,7 @@ namespace rclrt::realtime {
 
 namespace {
 
-/// For a counter that only the calling thread writes.
+/// Increases a counter that only the calling thread writes.
 void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) noexcept RCLRT_NONBLOCKING {
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
@@ -100,7 +100,8 @@ void CyclicThread::run() {
   running_.store(false);
 }
 
-/// True with the time when the next release has come, false when the thread shall stop.
+/// Returns true, and the time, when the next release has come. Returns false if the thread must
+/// stop.
 bool CyclicThread::sleep_until_release(std::int64_t& now_ns) noexcept RCLRT_WAITS {
   const std::int64_t wake_ns = schedule_.nominal_ns() - options_.wake_ahead_ns;
   for (;;) {

@@ -32,7 +32,7 @@ void Doorbell::signal() noexcept RCLRT_NONBLOCKING {
 
 void Doorbell::arm() noexcept RCLRT_NONBLOCKING {
   std::uint64_t rings = 0;
-  // Before arming: a signal that comes later must stay. Not readable is the normal case.
+  // Read before arming: a later signal must not be lost. Usually the eventfd is not readable.
   RCLRT_TRUST("an eventfd with EFD_NONBLOCK is read without sleeping",
               static_cast<void>(!read(fd_, &rings, sizeof rings)));
   armed_.arm();
@@ -53,10 +53,10 @@ bool Doorbell::wait_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
       return true;
     }
     if (result < 0 && errno != EINTR) {
-      // The kernel cannot poll now (no memory): look again later, without burning the CPU.
+      // The kernel cannot poll now (no memory): try again later, without using the CPU meanwhile.
       sleep_until_ns(std::min(deadline_ns, monotonic_now_ns() + 1'000'000));
     }
-    // Interrupted, or timed out: poll's time is relative, the clock has the last word.
+    // Interrupted or timed out. The timeout of poll is relative, so the clock decides.
     if (deadline_ns != kNever && monotonic_now_ns() >= deadline_ns) {
       return false;
     }

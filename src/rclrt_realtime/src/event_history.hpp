@@ -12,8 +12,8 @@
 
 namespace rclrt::realtime {
 
-/// A ring of events. What it forgets leaves a trace only if it opened a span that is still open.
-/// Not thread-safe.
+/// A ring of events. It keeps a discarded event only if that event opened a span that is still
+/// open. Not thread-safe.
 class EventHistory {
  public:
   /// Allocates and touches all memory.
@@ -21,7 +21,7 @@ class EventHistory {
 
   void add(const TraceEvent& event);
 
-  /// Forgets the events that ended before `time_ns`, as far as they are the oldest added.
+  /// Discards the events that ended before `time_ns`, as far as they are the oldest added.
   void forget_before(std::int64_t time_ns);
 
   /// Calls `visit` with each event, in the order of trace_order.hpp. Takes 4 bytes an event for the
@@ -36,8 +36,8 @@ class EventHistory {
     }
   }
 
-  /// Begins of spans that were forgotten and have not ended among the forgotten, oldest first. At
-  /// most kMaxOpen, of which the oldest stay.
+  /// Returns the discarded begins of spans without a discarded end, oldest first. There are at most
+  /// kMaxOpen; the oldest are kept.
   std::span<const TraceEvent> open() const { return open_; }
 
   std::size_t size() const { return size_; }
@@ -52,7 +52,7 @@ class EventHistory {
   }
   void forget_oldest();
 
-  std::vector<TraceEvent> events_;  // the oldest at oldest_, size_ of them, wrapping around
+  std::vector<TraceEvent> events_;  // the oldest is at oldest_; size_ of them, wrapping around
   std::size_t oldest_ = 0;
   std::size_t size_ = 0;
   std::vector<TraceEvent> open_;

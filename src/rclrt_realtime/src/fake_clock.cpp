@@ -25,11 +25,11 @@ void FakeClock::wait_until(EventCount& event, EventCount::Key key,
   somebody_sleeps_.notify_all();
   event.wait(key);
   const std::lock_guard lock(mutex_);
-  std::erase(sleepers_, &self);  // notified by somebody else
+  std::erase(sleepers_, &self);  // notified by another thread
 }
 
 void FakeClock::wake_earliest() {
-  // Its event lives: it cannot leave wait_until without mutex_.
+  // Its event still exists: the sleeper cannot leave wait_until without mutex_.
   sleepers_.front()->event->notify_all();
   sleepers_.erase(sleepers_.begin());
 }

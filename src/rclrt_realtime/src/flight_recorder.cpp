@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kRequests = 64;  // between two passes
 
-/// A copy of the text: the code that it stands in, a component's, may be unloaded meanwhile.
+/// Has a copy of the text, because the component that contains the text may be unloaded meanwhile.
 struct Request {
   std::int64_t time_ns = 0;
   std::array<char, FlightRecorder::kMaxReason + 1> reason{};  // ends with a zero
@@ -68,7 +68,7 @@ class FlightRecorder::Implementation {
     std::memcpy(request.reason.data(), text,
                 RCLRT_TRUST("strnlen only reads", strnlen(text, kMaxReason)));
     if (!requests_.try_push(request)) {
-      // A count of its own: it orders nothing.
+      // An independent count: it orders nothing.
       refused_.fetch_add(1, std::memory_order_relaxed);
     }
   }
@@ -99,7 +99,7 @@ class FlightRecorder::Implementation {
   FlightRecorderStatistics statistics() const {
     const std::lock_guard lock(mutex_);
     FlightRecorderStatistics result = statistics_;
-    result.suppressed += refused_.load(std::memory_order_relaxed);  // see request
+    result.suppressed += refused_.load(std::memory_order_relaxed);  // see request()
     return result;
   }
 
@@ -158,7 +158,7 @@ class FlightRecorder::Implementation {
 
   std::filesystem::path next_path() {
     std::filesystem::path path;
-    std::error_code ignored;  // what cannot be looked at cannot be written either, which is told
+    std::error_code ignored;  // then writing fails, too, and is reported
     do {
       path = options_.directory / (options_.name + "-" + std::to_string(++number_) + ".pftrace");
     } while (std::filesystem::exists(path, ignored));
@@ -169,7 +169,8 @@ class FlightRecorder::Implementation {
   EventHistory history_;
   MpscQueue<Request> requests_;
   std::atomic<std::uint64_t> refused_{0};
-  // Those of the dump that is waiting for its `after`, the trigger first; empty: none is.
+  // The requests of the dump that is waiting for its `after`, the trigger first; empty: no dump
+  // waits.
   std::vector<Request> dump_;
   std::optional<std::int64_t> last_ns_;  // trigger of the last dump
   std::uint32_t attempts_ = 0;

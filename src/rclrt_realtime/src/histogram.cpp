@@ -10,10 +10,10 @@ namespace rclrt::realtime {
 
 namespace {
 
-/// The rank of the nearest-rank percentile, between 1 and `count`.
+/// Returns the rank of the nearest-rank percentile, between 1 and `count`.
 std::uint64_t rank_of(double percent, std::uint64_t count) noexcept RCLRT_NONBLOCKING {
   const double exact = percent / 100.0 * static_cast<double>(count);
-  // 99.9 % of 1000 is 999 although the product of the doubles is a little more.
+  // 99.9 % of 1000 is 999, although the product of the doubles is a little more.
   const auto below = static_cast<std::uint64_t>(exact * (1.0 - 1e-12));
   return std::clamp<std::uint64_t>(below + 1, 1, count);
 }

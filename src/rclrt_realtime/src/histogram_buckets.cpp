@@ -28,7 +28,7 @@ void require_valid(const HistogramRange& range) {
 
 HistogramBuckets::HistogramBuckets(const HistogramRange& range) : range_(range) {
   require_valid(range);
-  std::uint64_t steps = 2;  // the linear part must tell apart this many
+  std::uint64_t steps = 2;  // the linear part must distinguish this many
   for (int digit = 0; digit < range.significant_digits; ++digit) {
     steps *= 10;
   }

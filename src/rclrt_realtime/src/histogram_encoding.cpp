@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The V2 encoding: base64 of { cookie, length, zlib of { header of 40 bytes, counts } }, numbers
-// big-endian. Counts are ZigZag LEB128 up to the last that is not zero; -n stands for n zeros.
+// big-endian. Counts are ZigZag LEB128 up to the last that is not zero; -n encodes n zeros.
 #include <zlib.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr std::uint32_t kWordSize = 0x10;
 constexpr std::size_t kOuterHeaderBytes = 8;
 constexpr std::size_t kHeaderBytes = 40;
 constexpr std::size_t kMaxCountBytes = 9;
-/// More samples than anybody records: 285 years at 1 MHz. Sums of such histograms fit too.
+/// More samples than any program records: 285 years at 1 MHz. Sums of such histograms fit too.
 constexpr std::uint64_t kMaxSamples = std::uint64_t{1} << 53;
 
 [[noreturn]] void fail(const std::string& what) { throw HistogramLogError(what); }
@@ -47,7 +47,7 @@ Number get(const std::uint8_t* bytes) {
   return number;
 }
 
-/// ZigZag LEB128 in at most 9 bytes, of which the ninth has eight bits of the number.
+/// Writes ZigZag LEB128 in at most 9 bytes; the ninth has eight bits of the number.
 void put_count(Bytes& bytes, std::int64_t count) {
   std::uint64_t rest =
       (static_cast<std::uint64_t>(count) << 1) ^ static_cast<std::uint64_t>(count >> 63);
@@ -133,7 +133,8 @@ Bytes compress(const Bytes& plain) {
   return compressed;
 }
 
-/// Decompresses in steps, so that the size of the output is known to be right before it is made.
+/// Decompresses in steps, so that the size of the output is verified before the output is
+/// allocated.
 class Inflater {
  public:
   explicit Inflater(const std::uint8_t* data, std::size_t size) {
@@ -147,7 +148,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  /// Fills `out`, or says at how many bytes the data ended or broke.
+  /// Fills `out`. Returns the number of bytes read: fewer if the data ended or is broken.
   std::size_t read(Bytes& out) {
     stream_.next_out = out.data();
     stream_.avail_out = static_cast<uInt>(out.size());
@@ -157,7 +158,7 @@ class Inflater {
     return out.size() - stream_.avail_out;
   }
 
-  /// Whether nothing follows and the checksum was right.
+  /// Returns whether nothing follows and the checksum is right.
   bool at_end() {
     Bytes more(1);
     return read(more) == 0 && status_ == Z_STREAM_END && stream_.avail_in == 0;

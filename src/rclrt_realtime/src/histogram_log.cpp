@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kYear_ns = std::int64_t{365} * 24 * 3600 * kNanosecondsPerSecond;
 
-/// Seconds with nine decimals: nothing of the nanoseconds is lost.
+/// Returns seconds with nine decimals, so that no nanosecond is lost.
 std::string seconds(std::int64_t time_ns) {
   char text[32];
   std::snprintf(text, sizeof text, "%lld.%09lld",
@@ -25,8 +25,8 @@ std::string seconds(std::int64_t time_ns) {
   return text;
 }
 
-/// Digits with at most one point, as `seconds` and the other libraries write them, to nanoseconds.
-/// Returns std::nullopt if it is not that, or beyond the year 2262.
+/// Converts digits with at most one point, as `seconds` and the other libraries write them, to
+/// nanoseconds. Returns std::nullopt for any other text, or a time beyond the year 2262.
 std::optional<std::int64_t> parse_seconds(std::string_view text) {
   std::int64_t time_ns = 0;
   std::int64_t unit_ns = kNanosecondsPerSecond;  // of the digit before
@@ -48,7 +48,7 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) {
         return std::nullopt;
       }
     } else {
-      unit_ns /= 10;  // 0 behind the ninth decimal: not read
+      unit_ns /= 10;  // 0 after the ninth decimal: ignored
       if (__builtin_add_overflow(time_ns, digit * unit_ns, &time_ns)) {
         return std::nullopt;
       }
@@ -59,7 +59,8 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) {
 
 bool is_tag_character(char c) { return c > ' ' && c != ',' && c != 0x7f; }
 
-/// What stands before the next comma; `text` then begins behind it. Nothing without a comma.
+/// Returns the text before the next comma, and removes both from `text`; std::nullopt without a
+/// comma.
 std::optional<std::string_view> take_field(std::string_view& text) {
   const std::size_t comma = text.find(',');
   if (comma == std::string_view::npos) {
@@ -70,7 +71,7 @@ std::optional<std::string_view> take_field(std::string_view& text) {
   return field;
 }
 
-/// The beginning of a foreign text, fit for an error message.
+/// Returns the beginning of an untrusted text in a form for an error message.
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text.substr(0, 40)) {
@@ -163,7 +164,7 @@ bool HistogramLogReader::read_line() {
   }
   for (; c != kEnd && c != '\n'; c = next()) {
     if (line_.size() == limits_.line_bytes) {
-      is_too_long = true;  // the rest of it is passed over
+      is_too_long = true;  // the rest of the line is skipped
     } else {
       line_ += static_cast<char>(c);
     }

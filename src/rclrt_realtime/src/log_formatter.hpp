@@ -16,8 +16,7 @@
 
 namespace rclrt::realtime {
 
-/// Keeps its memory between lines: it stops allocating once it has seen the largest. Not
-/// thread-safe.
+/// Keeps its memory between lines, so it stops allocating after the largest line. Not thread-safe.
 class LogFormatter {
  public:
   LogFormatter();
@@ -28,14 +27,15 @@ class LogFormatter {
     std::string_view file;     ///< in the record
   };
 
-  /// Returns the line of a record whose arguments, format and path lie at `arguments`. When the
-  /// format does not suit their types: the format as it stands and what is wrong, counted.
+  /// Returns the line of a record; its arguments, format and path are at `arguments`. If the format
+  /// does not suit the types, the message is the format itself and the error, and the error is
+  /// counted.
   Line format(const detail::LogRecord& record, const std::byte* arguments);
 
   std::uint64_t errors() const { return errors_; }
 
  private:
-  // What fmt would copy to the heap if it were not kept here.
+  // Kept here, because fmt would otherwise copy these durations to the heap.
   struct Durations {
     std::chrono::nanoseconds nanoseconds;
     std::chrono::microseconds microseconds;
@@ -54,7 +54,7 @@ class LogFormatter {
   fmt::memory_buffer text_;
   fmt::dynamic_format_arg_store<fmt::format_context> values_;
   std::array<Durations, kMaxLogArguments> durations_{};
-  std::array<std::string, kMaxLogArguments> cut_;  // strings with their mark
+  std::array<std::string, kMaxLogArguments> cut_;  // cut strings with their mark
   std::uint64_t errors_ = 0;
 };
 

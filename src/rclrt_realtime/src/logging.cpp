@@ -45,7 +45,7 @@ class Logger::Implementation {
   void flush() { drain_->flush(); }
 
  private:
-  /// The oldest record of a ring that is not empty.
+  /// The oldest record of a non-empty ring.
   struct Front {
     detail::ThreadRing* ring;
     detail::LogRecord record;
@@ -125,7 +125,7 @@ class Logger::Implementation {
                .message = message});
     const std::lock_guard lock(statistics_mutex_);
     statistics_.dropped += lines;
-    --statistics_.lines;  // what says so was not logged
+    --statistics_.lines;  // the line that reports this was not logged
   }
 
   void hand_over(const LogLine& line) {
@@ -148,7 +148,7 @@ class Logger::Implementation {
   const std::vector<std::reference_wrapper<LogSink>> sinks_;
   const std::size_t ring_bytes_;
   detail::ThreadRings rings_;
-  // The drain thread's, but for the converter's constant clock.
+  // Used only by the drain thread, except the converter's constant clock.
   TickConverter converter_;
   LogFormatter formatter_;
   std::vector<Front> fronts_;
@@ -164,7 +164,7 @@ Logger::Logger(std::vector<std::reference_wrapper<LogSink>> sinks, const LoggerO
 Logger::~Logger() = default;
 
 void Logger::set_level(LogLevel level) noexcept RCLRT_NONBLOCKING {
-  // Relaxed: see detail::Gate.
+  // Relaxed, see detail::Gate.
   implementation_->gate().store(static_cast<std::uint8_t>(level), std::memory_order_relaxed);
 }
 

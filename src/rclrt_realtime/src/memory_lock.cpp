@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks memory as far as the kernel's limit can hold it.
+// Locks memory as far as the kernel's limit permits.
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace rclrt::realtime {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitizer = true;  // it replaces mlockall by nothing, and maps terabytes
+constexpr bool kSanitizer = true;  // it disables mlockall, and maps terabytes
 #else
 constexpr bool kSanitizer = false;
 #endif
@@ -39,7 +39,7 @@ std::uint64_t mapped_bytes() {
 /// Returns by how much the main thread's stack may still grow. Once it is locked, growth beyond the
 /// limit is a segmentation fault.
 std::uint64_t room_of_main_stack() {
-  constexpr std::uint64_t kUsual = std::uint64_t{8} << 20;  // where the stack is unlimited
+  constexpr std::uint64_t kUsual = std::uint64_t{8} << 20;  // if the stack is unlimited
   rlimit limit{};
   getrlimit(RLIMIT_STACK, &limit);
   const std::uint64_t most =
@@ -49,13 +49,14 @@ std::uint64_t room_of_main_stack() {
 }
 
 /// Returns whether a mapping beyond `limit` succeeds while future mappings are locked. A capability
-/// counts in the initial user namespace only, and the kernel does not tell which one that is.
+/// counts only in the initial user namespace, and the kernel does not show whether this is that
+/// one.
 bool maps_beyond(rlim_t limit) {
   const std::size_t bytes = limit + static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const trial =
       mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (trial == MAP_FAILED) {
-    return errno != EAGAIN;  // which means the limit; ENOMEM means address space
+    return errno != EAGAIN;  // EAGAIN: the limit; ENOMEM: the address space
   }
   munmap(trial, bytes);
   return true;

@@ -24,10 +24,10 @@ void require(int error, const char* action) {
   std::abort();
 }
 
-/// For kernels that cannot wait for a PI mutex on CLOCK_MONOTONIC.
+/// Locks on kernels that cannot wait for a PI mutex on CLOCK_MONOTONIC.
 int lock_on_realtime_clock(pthread_mutex_t& mutex, std::int64_t deadline_ns) noexcept {
   for (;;) {
-    // For a year at most at a time: the sum does not overflow, also for kNever.
+    // Waits for at most a year at a time, so that the sum does not overflow, even for kNever.
     const std::int64_t left_ns =
         std::min(deadline_ns - monotonic_now_ns(), 365 * 24 * 3600 * kNanosecondsPerSecond);
     const timespec deadline = to_timespec(read_clock_ns(CLOCK_REALTIME) + left_ns);

@@ -54,7 +54,7 @@ Policy policy_of(int native) {
 int set_native_scheduling(pid_t tid, const Scheduling& scheduling) {
   NativeAttributes attributes;
   if (const int error = get_native_scheduling(tid, attributes)) {
-    return error;  // also: the nice value to keep, and the flags
+    return error;  // the call also reads the nice value to keep
   }
   attributes.size = sizeof(attributes);
   attributes.flags = 0;
@@ -63,7 +63,7 @@ int set_native_scheduling(pid_t tid, const Scheduling& scheduling) {
   attributes.nice = scheduling.nice.value_or(attributes.nice);
   attributes.runtime_ns = attributes.deadline_ns = attributes.period_ns = 0;
   if (scheduling.policy == Policy::kDeadline) {
-    // Without this flag the kernel lets such a thread create no other.
+    // Without this flag the kernel does not permit such a thread to create threads.
     attributes.flags = kResetOnFork;
     attributes.runtime_ns = static_cast<std::uint64_t>(scheduling.reservation.runtime.count());
     attributes.deadline_ns = static_cast<std::uint64_t>(scheduling.reservation.deadline.count());
@@ -97,7 +97,7 @@ std::string describe(const Scheduling& scheduling) {
 
 void throw_refused(const std::string& prefix, const Scheduling& scheduling, int error) {
   const std::string fix = explain_refusal(scheduling, error);
-  // Without room for a thread its scheduling was not asked for yet.
+  // If there was no room for the thread, its scheduling was not requested yet.
   const bool no_room = error == EAGAIN || error == ENOMEM;
   throw std::system_error(
       error, std::generic_category(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduling as the kernel takes it, and what its refusals mean.
+// Scheduling in the kernel's form, and the meaning of its refusals.
 #pragma once
 
 #include <sched.h>
@@ -16,7 +16,7 @@ namespace rclrt::realtime {
 #define SCHED_DEADLINE 6
 #endif
 
-/// The kernel's struct sched_attr of 48 bytes, which glibc declares only from 2.41 on.
+/// The kernel's `struct sched_attr` of 48 bytes, which glibc declares only since 2.41.
 struct NativeAttributes {
   std::uint32_t size = 48;
   std::uint32_t policy = 0;
@@ -29,19 +29,22 @@ struct NativeAttributes {
 };
 static_assert(sizeof(NativeAttributes) == 48);
 
-/// As pthread attributes and sched_setattr take it.
+/// Returns the number of the policy for pthread attributes and `sched_setattr`.
 int native_policy(Policy policy);
 
-/// SCHED_BATCH, SCHED_IDLE and others that are not real-time count as OTHER.
+/// Returns the policy of a number. SCHED_BATCH, SCHED_IDLE and others that are not real-time count
+/// as OTHER.
 Policy policy_of(int native);
 
-/// sched_setattr for everything but the CPUs: 0 or the error number. `tid` 0: the caller.
+/// Calls `sched_setattr` for everything but the CPUs. Returns 0 or the error number. `tid` 0: the
+/// caller.
 int set_native_scheduling(pid_t tid, const Scheduling& scheduling);
 
-/// sched_getattr: 0 or the error number.
+/// Calls `sched_getattr`. Returns 0 or the error number.
 int get_native_scheduling(pid_t tid, NativeAttributes& attributes);
 
-/// "SCHED_FIFO priority 80", "SCHED_OTHER nice -5", "SCHED_DEADLINE runtime 1 ms deadline ...".
+/// Returns "SCHED_FIFO priority 80", "SCHED_OTHER nice -5", "SCHED_DEADLINE runtime 1 ms deadline
+/// ...".
 std::string describe(const Scheduling& scheduling);
 
 /// Throws std::system_error: "<prefix>setting <scheduling> (<explain_refusal>): <cause>".

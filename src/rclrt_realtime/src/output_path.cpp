@@ -6,7 +6,7 @@
 namespace rclrt::realtime {
 
 std::optional<std::string> describe_non_file(const std::filesystem::path& path) {
-  std::error_code ignored;  // what cannot be examined cannot be opened either
+  std::error_code ignored;  // a path that cannot be examined cannot be opened either
   switch (std::filesystem::status(path, ignored).type()) {
     case std::filesystem::file_type::none:
     case std::filesystem::file_type::not_found:

@@ -19,7 +19,7 @@ class InternedStrings {
  public:
   explicit InternedStrings(std::uint32_t field) : field_(field) {}
 
-  /// The number of `text`; a new text is announced by the next write_new().
+  /// Returns the number of `text`; the next write_new() writes a new text.
   std::uint64_t number_of(std::string_view text) {
     const auto known = numbers_.find(text);
     if (known != numbers_.end()) {

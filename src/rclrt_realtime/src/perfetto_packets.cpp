@@ -55,8 +55,8 @@ void PerfettoPackets::clock(std::uint64_t id, std::int64_t time_ns) {
   });
 }
 
-// MONOTONIC as the primary clock makes it the reader's time line: nothing needs converting. The
-// pair with BOOTTIME, Perfetto's usual clock, lets a reader merge the trace with others.
+// The primary clock is MONOTONIC, so the reader's time line needs no conversion. The pair with
+// BOOTTIME, Perfetto's usual clock, lets a reader merge the trace with others.
 void PerfettoPackets::clock_snapshot(const PerfettoClocks& clocks) {
   packet([&] {
     buffer_.message(fields::packet::kClockSnapshot, [&] {

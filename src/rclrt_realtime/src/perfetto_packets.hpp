@@ -14,13 +14,13 @@
 
 namespace rclrt::realtime {
 
-/// What a track descriptor says. At most one of `tid` and `unit`.
+/// The content of a track descriptor. At most one of `tid` and `unit` is set.
 struct TrackDescription {
   // The initializers let a caller name only some of the members without a warning by GCC.
   // NOLINTBEGIN(readability-redundant-member-init)
   std::uint64_t uuid = 0;
   std::optional<std::uint64_t> parent = {};  ///< none: the process's own track
-  std::int64_t rank = 0;                     ///< place among the parent's children
+  std::int64_t rank = 0;                     ///< position among the parent's children
   std::string_view name = {};
   std::optional<std::int32_t> tid = {};
   std::optional<std::string_view> unit = {};
@@ -34,7 +34,7 @@ class PerfettoPackets {
 
   const PerfettoProcess& process() const { return process_; }
 
-  /// The first packet of a trace.
+  /// Appends the first packet of a trace.
   void clock_snapshot(const PerfettoClocks& clocks);
   void track(const TrackDescription& track);
   void slice_begin(std::uint64_t track, std::int64_t time_ns, const PerfettoEvent& event);

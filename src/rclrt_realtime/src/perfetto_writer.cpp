@@ -102,7 +102,7 @@ class PerfettoWriter::Implementation {
     finished_ = true;
     write_buffer();
     if (file_) {
-      file_->commit(false);  // its caller may be a thread that has rings to empty
+      file_->commit(false);  // no wait for the disk: the calling thread may have rings to empty
     } else if (!stream_->flush()) {
       fail_stream();
     }

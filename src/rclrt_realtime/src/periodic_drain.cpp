@@ -8,7 +8,7 @@
 namespace rclrt::realtime {
 
 namespace {
-/// A period that ends nowhere near the end of the clock, for std::condition_variable.
+/// The longest wait of std::condition_variable, so that its end is far from the end of the clock.
 constexpr std::chrono::hours kLongest{365 * 24};
 }  // namespace
 
@@ -18,7 +18,7 @@ PeriodicDrain::PeriodicDrain(const std::string& thread_name, std::chrono::millis
   if (period_ < std::chrono::milliseconds(1)) {
     throw std::invalid_argument(thread_name + ": the drain's period must be at least 1 ms");
   }
-  // Explicitly at normal priority: whoever creates us may be a real-time thread already.
+  // Explicitly at normal priority, because the creating thread may be a real-time thread.
   thread_ = Thread({.name = thread_name}, [this] { run(); });
 }
 

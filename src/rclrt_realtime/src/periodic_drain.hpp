@@ -13,22 +13,22 @@
 
 namespace rclrt::realtime {
 
-/// Calls `pass` once per period from a SCHED_OTHER thread of its own, and once more at the end.
+/// Calls `pass` once per period from its own SCHED_OTHER thread, and once more at the end.
 class PeriodicDrain {
  public:
-  /// `pass` must not throw. Throws std::invalid_argument for a period below 1 ms, or
-  /// std::system_error when the thread cannot be started.
+  /// Starts the thread. `pass` must not throw. Throws std::invalid_argument for a period below 1
+  /// ms, or std::system_error when the thread cannot be started.
   PeriodicDrain(const std::string& thread_name, std::chrono::milliseconds period,
                 std::function<void()> pass);
   ~PeriodicDrain() { stop(); }
   PeriodicDrain(const PeriodicDrain&) = delete;
   PeriodicDrain& operator=(const PeriodicDrain&) = delete;
 
-  /// Returns after a pass that began after the call; at once when the drain has stopped.
+  /// Waits for a pass that began after the call; returns at once if the drain has stopped.
   /// Thread-safe.
   void flush();
 
-  /// A last pass, and the end of the thread. Thread-safe.
+  /// Makes a last pass and ends the thread. Thread-safe.
   void stop();
 
  private:
@@ -40,10 +40,10 @@ class PeriodicDrain {
   std::condition_variable changed_;
   std::uint64_t begun_ = 0;   // passes
   std::uint64_t done_ = 0;    // passes
-  std::uint64_t wanted_ = 0;  // the pass somebody waits for
+  std::uint64_t wanted_ = 0;  // the latest pass that a thread waits for
   bool stop_ = false;
   bool ended_ = false;
-  std::mutex joining_;  // guards thread_'s end
+  std::mutex joining_;  // guards the end of thread_
   Thread thread_;
 };
 

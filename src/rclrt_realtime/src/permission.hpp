@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel permits this process, and the settings that permit more.
+// The kernel's permissions of this process, and the settings that permit more.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,19 @@ namespace rclrt::realtime {
 enum class Capability : unsigned { kIpcLock = 14, kSysNice = 23 };
 
 /// Returns whether the calling thread has a capability. In a user namespace other than the initial
-/// one it may have it, and the kernel still refuses what it stands for.
+/// one, the thread may have a capability although the kernel refuses the operations that it
+/// permits.
 bool has_capability(Capability capability);
 
 /// Returns the number after `key` ("VmStk:") in /proc/thread-self/status; std::nullopt without one.
 std::optional<std::uint64_t> number_in_status(std::string_view key, int base = 10);
 
-/// Returns "64 KiB", "8 MiB", "1000 bytes": the largest unit that divides it, MiB also rounded up
-/// above 16 MiB.
+/// Returns "64 KiB", "8 MiB", "1000 bytes": the largest unit that divides the number; above 16 MiB
+/// it is rounded up to MiB.
 std::string bytes_text(std::uint64_t bytes);
 
-/// Returns how a user gets a limit, wherever the program runs: an entry of limits.d, a setting of a
-/// systemd unit, an option of a container, or a capability.
+/// Returns the ways to raise a limit, wherever the program runs: an entry of limits.d, a setting of
+/// a systemd unit, an option of a container, or a capability.
 std::string fix_by_limit(const std::string& entry, const std::string& unit,
                          const std::string& container, const std::string& capability);
 

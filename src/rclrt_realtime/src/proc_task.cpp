@@ -18,7 +18,7 @@ std::optional<int> parse_number(std::string_view text) {
   return value;
 }
 
-/// Takes what stands before the separator off the front of `text`.
+/// Removes the part before the separator from the front of `text` and returns it.
 std::string_view take(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view head = text.substr(0, end);
@@ -29,7 +29,7 @@ std::string_view take(std::string_view& text, char separator) {
 }  // namespace
 
 std::optional<ProcStat> parse_proc_stat(std::string_view text) {
-  // Field 2, the name, is in parentheses and may hold blanks and parentheses itself.
+  // Field 2, the name, is in parentheses and may itself contain blanks and parentheses.
   const std::size_t name_end = text.rfind(") ");
   if (name_end == std::string_view::npos) {
     return std::nullopt;
@@ -84,7 +84,7 @@ std::optional<std::vector<int>> parse_allowed_cpus(std::string_view status) {
 
 std::string read_task_file(pid_t tid, const char* name) {
   std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/" + name);
-  // Not by an iterator over the buffer, which throws when the thread ends between open and read.
+  // Not with an iterator over the buffer, which throws if the thread ends between open and read.
   std::string text;
   std::getline(file, text, '\0');
   return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /proc tells of a thread.
+// The data of /proc about a thread.
 #pragma once
 
 #include <sys/types.h>
@@ -18,16 +18,17 @@ struct ProcStat {
   bool operator==(const ProcStat&) const = default;
 };
 
-/// The text of /proc/<pid>/task/<tid>/stat; see proc(5). Nothing when it is not such a text.
+/// Parses the text of /proc/<pid>/task/<tid>/stat; see proc(5). Returns std::nullopt for any other
+/// text.
 std::optional<ProcStat> parse_proc_stat(std::string_view text);
 
-/// "0-2,5": ascending. Nothing when it is not such a list.
+/// Parses a list such as "0-2,5", in ascending order. Returns std::nullopt for any other text.
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 
-/// The list after "Cpus_allowed_list:" in the text of /proc/<pid>/task/<tid>/status.
+/// Parses the list after "Cpus_allowed_list:" in the text of /proc/<pid>/task/<tid>/status.
 std::optional<std::vector<int>> parse_allowed_cpus(std::string_view status);
 
-/// A file below /proc/self/task/<tid>/; empty when the thread has ended.
+/// Returns the content of a file below /proc/self/task/<tid>/; empty if the thread has ended.
 std::string read_task_file(pid_t tid, const char* name);
 
 }  // namespace rclrt::realtime

@@ -30,11 +30,12 @@ std::string limit_of(int resource) {
   return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur) + " bytes";
 }
 
-/// Stays untouched at the end of a stack: for what runs while we touch, and signal handlers.
+/// Remains untouched at the end of a stack, for the touching function itself and for signal
+/// handlers.
 constexpr std::size_t kEndOfStack = 32 * 1024;
 
-/// From here to the end of the calling thread's stack. Its beginning belongs to the C library,
-/// which keeps thread-local variables there.
+/// Returns the bytes from here to the end of the calling thread's stack. The beginning of the stack
+/// belongs to the C library, which keeps thread-local variables there.
 std::size_t room_on_stack() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
@@ -54,8 +55,8 @@ void touch_pages(volatile char* block, std::size_t bytes) noexcept {
   }
 }
 
-/// Brings a part of a library into memory as madvise(2) offers it since Linux 5.14. Returns its
-/// size in bytes, 0 if the kernel does not offer it.
+/// Brings a part of a library into memory by an advice of madvise(2) that exists since Linux 5.14.
+/// Returns its size in bytes, or 0 if the kernel does not have the advice.
 std::size_t populate(std::uintptr_t begin, std::uintptr_t end, int advice) noexcept {
   const std::uintptr_t first = begin / page_size() * page_size();
   auto* const address =
@@ -63,8 +64,8 @@ std::size_t populate(std::uintptr_t begin, std::uintptr_t end, int advice) noexc
   return end > begin && madvise(address, end - first, advice) == 0 ? end - first : 0;
 }
 
-/// Brings the segments of one library into memory: private copies of what is writable, the rest as
-/// it is in the file. Adds their size to `*static_cast<std::size_t*>(total)`.
+/// Brings the segments of one library into memory: private copies of the writable ones, the others
+/// as they are in the file. Adds their size to `*static_cast<std::size_t*>(total)`.
 int populate_library(dl_phdr_info* library, std::size_t /*size*/, void* total) noexcept {
   // The dynamic linker has written the beginning of the writable segment and made it read-only.
   std::uintptr_t read_only_end = 0;
@@ -89,14 +90,14 @@ int populate_library(dl_phdr_info* library, std::size_t /*size*/, void* total) n
   return 0;
 }
 
-// Not inlined: the memory is given back when this function returns, with its pages in place.
+// Not inlined: its stack frame is released when this function returns, and the pages stay mapped.
 [[gnu::noinline]] void touch_stack(std::size_t bytes) {
   auto* const block = static_cast<volatile char*>(alloca(bytes));
   for (std::size_t at = bytes; at > 0; at -= std::min(at, page_size())) {
     block[at - 1] = 0;  // downwards, as a stack grows
   }
   if (bytes != 0) {
-    block[0] = 0;  // may be on a page of its own
+    block[0] = 0;  // may be on a separate page
   }
 }
 
@@ -167,7 +168,7 @@ bool prefault_thread_heap(std::size_t bytes) noexcept {
     return false;
   }
   touch_pages(block, bytes);
-  std::free(const_cast<char*>(block));  // to the thread's heap
+  std::free(const_cast<char*>(block));  // returns the block to the thread's heap
   return true;
 }
 

@@ -28,7 +28,7 @@ class ProtobufWriter {
   /// Wire type 2: string and bytes fields.
   void string(std::uint32_t field, std::string_view value);
 
-  /// Wire type 2: a message field, whose own fields `fill` adds to this writer.
+  /// Wire type 2: a message field. `fill` adds the fields of the message to this writer.
   template <typename Fill>
   void message(std::uint32_t field, Fill&& fill) {
     tag(field, WireType::kLengthDelimited);
@@ -39,10 +39,10 @@ class ProtobufWriter {
 
   const std::string& bytes() const { return bytes_; }
 
-  /// Forgets what was written and keeps the memory.
+  /// Removes the written bytes and keeps the memory.
   void clear() { bytes_.clear(); }
 
-  /// Forgets all but the first `size` bytes.
+  /// Removes all but the first `size` bytes.
   void truncate(std::size_t size) { bytes_.resize(size); }
 
  private:

@@ -44,8 +44,8 @@ bool has_item(std::string_view list, std::string_view item) {
   }
 }
 
-/// Returns the path of this process's group: of the cpu controller of version 1, or, for an empty
-/// `controller`, in version 2. Lines are "4:cpu,cpuacct:/group" and "0::/group".
+/// Returns the path of this process's group: for the cpu controller of version 1, or, if
+/// `controller` is empty, in version 2. Lines are "4:cpu,cpuacct:/group" and "0::/group".
 std::optional<std::string> group_of(const std::filesystem::path& root,
                                     std::string_view controller) {
   std::ifstream file(root / "proc/self/cgroup");
@@ -60,7 +60,8 @@ std::optional<std::string> group_of(const std::filesystem::path& root,
   return std::nullopt;
 }
 
-/// A mount of the cpu controller of version 1: which group is its root, and where it is mounted.
+/// A mount of the cpu controller of version 1: the group that is its root, and the place where it
+/// is mounted.
 struct Mount {
   std::string group;
   std::string point;
@@ -88,7 +89,8 @@ int least(rlim_t limit) { return static_cast<int>(std::min<rlim_t>(limit, 99)); 
 
 std::string at_least(const Scheduling& wanted) { return std::to_string(wanted.priority); }
 
-/// Returns what keeps the process from the priority, by its limit and its capability.
+/// Returns the change that permits the priority, according to the limit and the capability of the
+/// process.
 std::string fix_of_limit(const Scheduling& wanted, const SchedulingPermission& permission) {
   const std::string priority = at_least(wanted);
   std::string text;
@@ -116,7 +118,7 @@ std::string fix_of_budget(const SchedulingPermission& permission) {
          "start dockerd and docker run with --cpu-rt-runtime=950000";
 }
 
-/// Returns what to look at when limit, capability and budget permit the request.
+/// Returns the further causes to check if limit, capability and budget permit the request.
 std::string fix_of_unknown(const Scheduling& wanted, const SchedulingPermission& permission) {
   if (permission.global_us == 0) {
     return "real-time threads may not run on this machine: sysctl -w "
@@ -189,8 +191,8 @@ std::filesystem::path realtime_budget_file(const std::filesystem::path& root) {
   if (!group || !mount) {
     return {};
   }
-  // A container that has no namespace of control groups sees the host's path of its group, and the
-  // group itself as the root of the mount.
+  // A container without its own namespace of control groups sees the host's path of its group, but
+  // the group itself as the root of the mount.
   std::string_view below = *group;
   if (mount->group != "/" && below.starts_with(mount->group)) {
     below.remove_prefix(mount->group.size());
@@ -257,7 +259,7 @@ std::optional<std::string> realtime_limit_below(const std::filesystem::path& roo
   const auto global = read_number(kernel / "sched_rt_runtime_us");
   const auto global_period = read_number(kernel / "sched_rt_period_us").value_or(kSecondUs);
   if (!global || *global < 0) {
-    return std::nullopt;  // -1 also switches the budgets of groups off
+    return std::nullopt;  // -1 also disables the budgets of groups
   }
   const auto text = [](std::int64_t runtime, std::int64_t period, const std::string& setting) {
     return std::to_string(runtime) + " us of every " + std::to_string(period) + " us, " + setting;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the kernel refuses a scheduling request: the facts, and what follows from them.
+// Why the kernel refuses a scheduling request: the facts, and the conclusions from them.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace rclrt::realtime {
 
-/// What decides whether a thread gets a real-time policy.
+/// The facts that decide whether a thread gets a real-time policy.
 struct SchedulingPermission {
   bool root = false;        ///< effective user 0
   bool capability = false;  ///< CAP_SYS_NICE, see has_capability
   int rtprio = 0;           ///< RLIMIT_RTPRIO now, at most 99
-  int rtprio_hard = 0;      ///< what the process may raise it to
+  int rtprio_hard = 0;      ///< the value to which the process may raise it
   int permitted = 0;        ///< a lower priority that the kernel has just permitted; 0: none
   /// The file with the real-time budget of the control group; empty: there is none.
   std::string budget_file;
@@ -30,15 +30,15 @@ struct SchedulingPermission {
 /// `root`, as /proc/self/cgroup and /proc/self/mountinfo name it; empty if there is none.
 std::filesystem::path realtime_budget_file(const std::filesystem::path& root);
 
-/// Reads the facts; `root` is / but in tests. `wanted` was refused: if a lower priority is within
-/// the limit, this tries whether the kernel permits that one.
+/// Reads the facts; `root` is / except in tests. `wanted` was refused: if a lower priority is
+/// within the limit, this function tries whether the kernel permits it.
 SchedulingPermission read_permission(const Scheduling& wanted,
                                      const std::filesystem::path& root = "/");
 
-/// Returns what realtime_limit() does; `root` is / but in tests.
+/// Returns the result of realtime_limit(); `root` is / except in tests.
 std::optional<std::string> realtime_limit_below(const std::filesystem::path& root);
 
-/// Returns what must change for `wanted`, which was refused with `error`; empty if nothing is
+/// Returns the change that permits `wanted`, which was refused with `error`; empty if none is
 /// known.
 std::string explain(const Scheduling& wanted, int error, const SchedulingPermission& permission);
 

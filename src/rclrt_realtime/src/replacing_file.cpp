@@ -75,7 +75,8 @@ void ReplacingFile::write(std::string_view bytes) {
 }
 
 void ReplacingFile::commit(bool to_disk) {
-  // Some file systems report a failed write only here. EINVAL: one that has nothing to synchronise.
+  // Some file systems report a failed write only here. EINVAL: a file system that cannot
+  // synchronise.
   if (to_disk && fsync(descriptor_) != 0 && errno != EINVAL) {
     fail(path_);
   }

@@ -29,7 +29,7 @@ namespace {
   return backtrace(&frame, 1);
 }();
 
-/// Our own frames on top of a caught call: `note` and the function in front.
+/// The guard's own frames on top of a caught call: `note` and the interposed function.
 constexpr std::size_t kOwnFrames = 2;
 
 detail::ThreadUsage usage_now() noexcept RCLRT_NONBLOCKING {
@@ -60,7 +60,7 @@ std::string frame_text(void* address) {
     std::snprintf(text.data(), text.size(), "%p", address);
     return text.data();
   }
-  // What addr2line and its like understand; the name, where the module exports it.
+  // The form that addr2line and similar tools understand; the name, if the module exports it.
   std::array<char, 32> offset{};
   const auto distance = static_cast<char*>(address) - static_cast<char*>(info.dli_fbase);
   std::snprintf(offset.data(), offset.size(), "+0x%tx", distance);
@@ -106,7 +106,7 @@ namespace detail {
 
 // Not inlined: a stack begins with this frame.
 [[gnu::noinline]] void note(CallKind kind, const char* function, std::size_t argument) noexcept {
-  RtGuard* const innermost = std::exchange(t_guard, nullptr);  // what we do here does not count
+  RtGuard* const innermost = std::exchange(t_guard, nullptr);  // calls made here do not count
   RtGuard::Call call{function, argument, 0, {}};
   RtGuard* abort_for = nullptr;
   for (RtGuard* guard = innermost; guard != nullptr; guard = guard->outer_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the C library with a look at the calling thread's guard in front. Defined in the
-// program, they are found before the C library's, by its shared libraries too.
+// Interposed functions of the C library, which first check for a guard of the calling thread. They
+// are defined in the program, so the linker finds them before the C library's, for shared libraries
+// too.
 #include "rt_guard_hooks.hpp"
 
 #include <dlfcn.h>
@@ -36,15 +37,16 @@ const char* why_no_hooks() noexcept RCLRT_NONBLOCKING { return nullptr; }
 
 namespace {
 
-/// Whoever waits for such a mutex lends its priority to the holder (or the holder has the ceiling
-/// already): the wait is bounded by the critical section. The bits are glibc's.
+/// Returns whether the mutex has inheritance or a ceiling. A thread that waits for such a mutex
+/// lends its priority to the holder (or the holder has the ceiling already), so the critical
+/// section bounds the wait. The bits are glibc's.
 bool has_priority_protocol(const pthread_mutex_t* mutex) {
   constexpr int kInherit = 0x20;
   constexpr int kProtect = 0x40;
   return (mutex->__data.__kind & (kInherit | kProtect)) != 0;
 }
 
-// Inlined, as the next: no frame of its own on the stacks.
+// Inlined, as the next functions, so that it adds no frame to the stacks.
 [[gnu::always_inline]] inline void note_if_guarded(CallKind kind, const char* function,
                                                    std::size_t argument = 0) {
   if (t_guard != nullptr) [[unlikely]] {
@@ -53,7 +55,7 @@ bool has_priority_protocol(const pthread_mutex_t* mutex) {
 }
 
 /// Takes a mutex without a priority protocol for a guarded thread, if it is free, and notes it.
-/// EBUSY: to be waited for, or not ours to look at.
+/// Returns EBUSY if the caller must wait for it, or if the call is not a violation.
 [[gnu::always_inline]] inline int try_if_guarded(pthread_mutex_t* mutex, const char* function) {
   if (t_guard == nullptr || has_priority_protocol(mutex)) [[likely]] {
     return EBUSY;
@@ -63,7 +65,7 @@ bool has_priority_protocol(const pthread_mutex_t* mutex) {
   return result;
 }
 
-/// The same for a lock of readers and writers, by the function that takes it without waiting.
+/// The same for a readers-writer lock; the argument is the function that takes it without waiting.
 [[gnu::always_inline]] inline int try_if_guarded(pthread_rwlock_t* lock,
                                                  int (*attempt)(pthread_rwlock_t*),
                                                  const char* function) {
@@ -75,8 +77,8 @@ bool has_priority_protocol(const pthread_mutex_t* mutex) {
   return result;
 }
 
-/// Takes a semaphore that is not zero for a guarded thread, which is no sleep; otherwise notes the
-/// sleep to come.
+/// Takes a semaphore for a guarded thread if it is not zero, which is no sleep; otherwise notes the
+/// coming sleep.
 [[gnu::always_inline]] inline bool took_if_guarded(sem_t* semaphore, const char* function) {
   if (t_guard == nullptr) [[likely]] {
     return false;
@@ -88,7 +90,7 @@ bool has_priority_protocol(const pthread_mutex_t* mutex) {
   return false;
 }
 
-/// The C library's function behind the one of this name here.
+/// The C library's function that the function of this name here interposes.
 template <typename Function>
 class Next {
  public:
@@ -96,7 +98,7 @@ class Next {
 
   template <typename... Arguments>
   auto operator()(Arguments... arguments) {
-    Function* function = function_.load(std::memory_order_relaxed);  // every thread finds the same
+    Function* function = function_.load(std::memory_order_relaxed);  // all threads find the same
     if (function == nullptr) [[unlikely]] {
       function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
       function_.store(function, std::memory_order_relaxed);
@@ -121,8 +123,8 @@ using rclrt::realtime::detail::try_if_guarded;
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
 extern "C" {
 
-// The same functions by names that nobody puts anything in front of. Found by the linker: no
-// look-up that would itself allocate.
+// The same functions by names that are never interposed. The linker finds them, so no look-up at
+// run time allocates.
 void* __libc_malloc(std::size_t size) noexcept;
 void __libc_free(void* block) noexcept;
 void* __libc_calloc(std::size_t count, std::size_t size) noexcept;

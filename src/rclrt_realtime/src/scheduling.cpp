@@ -38,8 +38,8 @@ std::vector<int> cpus_of_caller() {
   return set.cpus();
 }
 
-/// Every CPU that a thread of this process can be given: a short-lived thread asks for all, and
-/// looks at what the kernel leaves of them.
+/// Returns every CPU that a thread of this process can have: a short-lived thread requests all CPUs
+/// and reads which ones the kernel granted.
 std::vector<int> grantable_cpus() {
   std::vector<int> cpus;
   Thread({.name = "which CPUs?"}, [&cpus] {
@@ -121,7 +121,7 @@ std::vector<int> allowed_cpus() { return cpus_of_caller(); }
 
 void require_allowed_cpus(const std::vector<int>& cpus) {
   if (holds_all(allowed_cpus(), cpus)) {
-    return;  // the usual case, without a thread
+    return;  // the usual case: no thread is needed
   }
   const std::vector<int> allowed = grantable_cpus();
   for (const int cpu : cpus) {
@@ -179,8 +179,8 @@ std::optional<Scheduling> read_scheduling(pid_t tid) {
 
 std::vector<pid_t> thread_ids() {
   std::vector<pid_t> ids;
-  // Without the throwing increment of a range-based loop: a pass over the threads must not end
-  // because the directory cannot be read further. What was read until then is returned.
+  // Without the throwing increment of a range-based loop: a pass over the threads must not end with
+  // an exception if the directory cannot be read further. The threads read until then are returned.
   std::error_code error;
   std::filesystem::directory_iterator entry("/proc/self/task", error);
   while (!error && entry != std::filesystem::directory_iterator()) {

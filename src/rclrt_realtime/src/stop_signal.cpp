@@ -16,8 +16,8 @@
 
 namespace rclrt::realtime {
 
-/// What the handler uses. It lives as long as the process, so that a handler that still runs in
-/// another thread never meets a destroyed object.
+/// The data of the handler. It lives as long as the process, so that a handler that still runs in
+/// another thread never accesses a destroyed object.
 struct StopSignal::State {
   std::atomic<bool> in_use{false};
   std::atomic<int> first{0};  // seq_cst: decides which of two concurrent signals is the first
@@ -30,7 +30,7 @@ struct StopSignal::State {
 namespace {
 
 /// Made by the first StopSignal and leaked on purpose, see above. seq_cst: written before the
-/// handler is installed, which reads it.
+/// handler, which reads it, is installed.
 std::atomic<StopSignal::State*> shared{nullptr};
 
 StopSignal::State& make_shared_state() {
@@ -46,14 +46,14 @@ StopSignal::State& make_shared_state() {
 
 const char* name_of(int signal) { return signal == SIGINT ? "SIGINT" : "SIGTERM"; }
 
-/// Async-signal-safe. A short write to a terminal or log is not worth a second try.
+/// Async-signal-safe. An incomplete write to a terminal or log is not repeated.
 void say(std::string_view text) {
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) {
     return;
   }
 }
 
-/// Async-signal-safe. The default action ends all threads, whatever they do.
+/// Async-signal-safe. The default action of the signal ends all threads, whatever they do.
 void end_by(int signal) {
   struct sigaction action{};
   action.sa_handler = SIG_DFL;

@@ -38,7 +38,7 @@ class Attributes {
   pthread_attr_t attributes_;
 };
 
-/// The stack below its last pages belongs to the thread's own start and to the kernel's guard.
+/// The thread's start and the kernel's guard use this part of the stack.
 constexpr std::size_t kStackReserve = 64 * 1024;
 
 void require_room(const ThreadOptions& options, pthread_attr_t* attributes) {
@@ -53,15 +53,17 @@ void require_room(const ThreadOptions& options, pthread_attr_t* attributes) {
   }
 }
 
-/// What attributes of pthread_create cannot state, the thread gives itself.
+/// Returns whether the thread must apply its own scheduling, because the attributes of
+/// pthread_create cannot state it.
 bool gives_itself(const Scheduling& scheduling) {
   return scheduling.policy == Policy::kDeadline || scheduling.nice.has_value();
 }
 
-/// A reservation that a thread has just left is free again only when that thread would have had to
-/// ask for its next budget, up to a period later (the "0-lag time" of the kernel's
-/// sched-deadline.rst): without room, this asks again for one period of its own, which is enough
-/// if this thread replaces one with the same reservation.
+/// Applies the scheduling in the thread itself. The reservation of an ended thread becomes free
+/// only at the time at which that thread would have needed its next budget, up to a period later
+/// (the "0-lag time" of the kernel's sched-deadline.rst). So if there is no room, this function
+/// tries again for one period of its own. That is enough if this thread replaces one with the same
+/// reservation.
 int give_itself(const Scheduling& scheduling) noexcept {
   const std::int64_t until_ns = monotonic_now_ns() + scheduling.reservation.period.count();
   while (true) {
@@ -75,7 +77,7 @@ int give_itself(const Scheduling& scheduling) noexcept {
 
 }  // namespace
 
-/// How a thread that gives itself its scheduling tells its creator, who waits, what came of it.
+/// The result of a thread that applies its own scheduling, for the creator that waits for it.
 struct Thread::Birth {
   Semaphore done;
   int error = 0;  // written before `done` is posted, read after
@@ -118,14 +120,15 @@ void Thread::start() {
   require_room(options, attributes.get());
   run_->stop.clear();
   Birth birth;
-  // Only then does the creator wait: another may be more urgent than the thread it creates.
+  // The creator waits only in this case, because it may be more urgent than the thread it creates.
   run_->birth = gives_itself(scheduling) ? &birth : nullptr;
   const int error = pthread_create(&run_->handle, attributes.get(), &Thread::entry, run_.get());
   if (error != 0) {
     throw_refused(starting, scheduling, error);
   }
   run_->joinable = true;
-  // The thread names itself first thing; the creator may go on before that, and finds it by name.
+  // The thread also sets its name first; but the creator may continue earlier, and must find it by
+  // name.
   pthread_setname_np(run_->handle, options.name.substr(0, 15).c_str());
   if (gives_itself(scheduling)) {
     birth.done.wait();
@@ -143,7 +146,7 @@ void* Thread::entry(void* argument) {
   if (run.birth != nullptr) {
     const int error = give_itself(options.scheduling);
     run.birth->error = error;
-    run.birth->done.post();  // the creator goes on: `birth` is gone
+    run.birth->done.post();  // the creator continues, and `birth` no longer exists
     if (error != 0) {
       return nullptr;
     }

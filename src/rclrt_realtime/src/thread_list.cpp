@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-extern "C" {  // which these headers leave to their user
+extern "C" {  // these headers do not declare it
 #include <proc_service.h>
 #include <thread_db.h>
 }
@@ -15,12 +15,12 @@ extern "C" {  // which these headers leave to their user
 
 #include "rclrt/realtime/scheduling.hpp"
 
-/// The process that libthread_db reads: this one, which goes on meanwhile.
+/// The process that libthread_db reads: this one, which continues to run meanwhile.
 struct ps_prochandle {
   long reads_left = 0;  // a list that changes while it is read may have no end
 };
 
-// The functions by which libthread_db asks its user for everything; see proc_service.h.
+// The functions through which libthread_db accesses a process; see proc_service.h.
 extern "C" {
 #pragma GCC visibility push(default)
 
@@ -74,8 +74,8 @@ class Collector {
     started.argument = find_argument(std::bit_cast<const char*>(info.ti_tid), started.function);
   }
 
-  /// The C library keeps a thread's argument right behind its start function, in its descriptor,
-  /// which its pthread_t points to.
+  /// Finds the thread's argument: the C library stores it right after the start function in the
+  /// thread's descriptor, to which the pthread_t points.
   const void* find_argument(const char* descriptor, const void* function) {
     if (argument_offset_) {
       return read_at<const void*>(descriptor + *argument_offset_).value_or(nullptr);
@@ -98,7 +98,7 @@ class Collector {
   std::optional<std::size_t> argument_offset_;  // the same for all threads
 };
 
-/// Returns nothing if the list changed while it was read.
+/// Returns std::nullopt if the list changed while it was read.
 std::optional<StartedThreads> read_list(std::size_t threads) {
   const long most_reads = 1000 + 50 * static_cast<long>(threads);  // a thread takes about ten
   ps_prochandle process{most_reads};
@@ -127,8 +127,8 @@ StartedThreads read_started_threads() {
     auto first = read_list(threads);
     const auto second = first ? read_list(threads) : std::nullopt;
     if (second) {
-      // A descriptor is read in parts, and may become another thread's meanwhile: what is the same
-      // twice belongs together.
+      // A descriptor is read in parts, and another thread may reuse it meanwhile. Entries that are
+      // equal in two reads are consistent.
       std::erase_if(*first, [&](const auto& each) {
         const auto again = second->find(each.first);
         return again == second->end() || again->second != each.second;

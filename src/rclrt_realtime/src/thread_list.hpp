@@ -10,7 +10,7 @@
 
 namespace rclrt::realtime {
 
-/// A thread as pthread_create was asked for it.
+/// The arguments of pthread_create for a thread.
 struct StartedThread {
   const void* function = nullptr;
   const void* argument = nullptr;
@@ -20,14 +20,14 @@ struct StartedThread {
 
 using StartedThreads = std::map<pid_t, StartedThread>;
 
-/// Returns the threads that pthread_create has started, by thread id; what begins or ends meanwhile
-/// may be missing. Empty if the list changes all the time, and in builds without libthread_db
-/// (RCLRT_THREAD_ORIGINS). Thread-safe.
+/// Returns the threads that pthread_create has started, by thread id. Threads that start or end
+/// meanwhile may be missing. The result is empty if the list changes all the time, and in builds
+/// without libthread_db (RCLRT_THREAD_ORIGINS). Thread-safe.
 StartedThreads read_started_threads();
 
-/// Reads memory of this process that may not be mapped (any more), which is an error then. Of the
-/// own process that needs no permission; /proc/self/mem could not be opened by one with
-/// capabilities.
+/// Reads memory of this process. Returns false if it is not mapped (any more). A process needs no
+/// permission to read itself this way, but a process with capabilities could not open
+/// /proc/self/mem.
 bool read_memory(const void* address, void* to, std::size_t size);
 
 template <typename T>

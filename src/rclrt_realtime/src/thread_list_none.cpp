@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where libthread_db cannot be linked: nothing is known of what threads were started to run.
+// For builds that cannot link libthread_db: the functions that threads were started to run are not
+// known.
 #include "thread_list.hpp"
 
 namespace rclrt::realtime {

@@ -30,14 +30,15 @@ bool read_memory(const void* address, void* to, std::size_t size) {
 
 namespace {
 
-/// Classes that start threads for others: their libraries say nothing of a thread.
+/// Libraries of classes that start threads for other code: they do not identify the origin of a
+/// thread.
 constexpr std::array<const char*, 3> kWrappers{"libstdc++.so*", "libc++.so*",
                                                "libboost_thread.so*"};
 
 /// Returns a text of at most 4 kB that ends with a zero; std::nullopt if there is none.
 std::optional<std::string> read_text(const char* address) {
   std::string text;
-  std::array<char, 256> part{};  // does not go over the end of a page: 4096 is a multiple
+  std::array<char, 256> part{};  // no read crosses a page: 4096 is a multiple
   while (text.size() < 4096) {
     const char* const from = address + text.size();
     const std::size_t size = part.size() - reinterpret_cast<std::uintptr_t>(from) % part.size();
@@ -69,7 +70,7 @@ std::string library_of(const void* address) {
   if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
     return "";
   }
-  // The dynamic linker calls the program what its caller did; ask the kernel.
+  // The dynamic linker has the program's name from its caller; the kernel has the file.
   Dl_info program{};
   const auto* const header = std::bit_cast<const void*>(getauxval(AT_PHDR));
   if (dladdr(header, &program) != 0 && program.dli_fbase == info.dli_fbase) {
@@ -98,8 +99,8 @@ const void* add_bytes(const void* address, std::ptrdiff_t bytes) {
 }
 
 /// Returns the type of an object with this table of virtual functions, if its library was built
-/// with type information: by the Itanium C++ ABI the table has a pointer to the type before it, and
-/// the type its name second.
+/// with type information: by the Itanium C++ ABI, a pointer to the type precedes the table, and the
+/// name is the type's second member.
 std::string type_of(const void* table) {
   constexpr std::ptrdiff_t kPointer = sizeof(void*);
   const auto type = read_at<const void*>(add_bytes(table, -kPointer));
@@ -126,7 +127,7 @@ ThreadOrigin origin_of(const StartedThread& thread) {
   if (!is_wrapper(thread.function, started.library)) {
     return started;
   }
-  // The argument is an object whose class the starting code has derived.
+  // The argument is an object of a class that the starting code has derived.
   const auto table = read_at<const void*>(thread.argument);
   std::string library = table ? library_of(*table) : "";
   if (library.empty()) {

@@ -25,7 +25,7 @@ bool has(const Scheduling& found, const Scheduling& wanted) {
          (cpus.empty() || found.cpus == cpus);
 }
 
-/// A thread as a look meets it.
+/// A thread as one check observes it.
 struct ObservedThread {
   pid_t tid{};
   std::string name;
@@ -46,8 +46,9 @@ bool matches(const ThreadRule& rule, const std::string& name, const ThreadOrigin
          matches(rule.library, origin.library) && matches(rule.function, origin.function);
 }
 
-/// Returns the index of the first rule that matches. Of a thread of unknown origin std::nullopt,
-/// too, where a rule asks for the origin: whether it or a later one is meant cannot be told.
+/// Returns the index of the first rule that matches; std::nullopt if none does. For a thread of
+/// unknown origin, also returns std::nullopt at a rule that depends on the origin, because either
+/// this rule or a later one may be right.
 std::optional<std::size_t> rule_for(const std::vector<ThreadRule>& rules, const std::string& name,
                                     const ThreadOrigin& origin) {
   for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -73,7 +74,7 @@ std::vector<ObservedThread> observe(const std::vector<ThreadRule>& rules,
   return result;
 }
 
-/// What was refused, by thread.
+/// The refusals, by thread.
 using Refusals = std::map<pid_t, std::string>;
 
 Refusals apply_rules(const std::vector<ThreadRule>& rules,

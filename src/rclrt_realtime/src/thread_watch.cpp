@@ -35,7 +35,7 @@ class ThreadWatch::Impl {
     }
     look();
     drain_ = std::make_unique<PeriodicDrain>("thread_watch", options_.period, [this] {
-      if (!ending_.load(std::memory_order_relaxed)) {  // alone: nothing is handed over by it
+      if (!ending_.load(std::memory_order_relaxed)) {  // relaxed: it orders no other data
         look();
       }
     });
@@ -55,8 +55,8 @@ class ThreadWatch::Impl {
   }
 
  private:
-  /// Changes only what is not as planned: a thread that is gets no system call that would put it
-  /// behind others of its priority.
+  /// Changes only the threads that are not as planned. A system call for any other thread would put
+  /// it behind others of its priority.
   ThreadPlanReport apply_where_needed() const {
     ThreadPlanReport report = options_.plan.verify();
     std::vector<pid_t> wrong;
@@ -77,9 +77,9 @@ class ThreadWatch::Impl {
     return report;
   }
 
-  /// Settles threads whose origin could not be read: they keep what they had at the last look; one
-  /// that is new and is not known at the next look either is told of then, for it may just begin or
-  /// end.
+  /// Handles threads with an unreadable origin: they keep their result of the last check. A new one
+  /// is reported only if its origin is still unknown at the next check, because it may just begin
+  /// or end.
   void settle_unknown(ThreadPlanReport& now) {
     std::vector<UnplannedThread> unplanned;
     std::vector<pid_t> unknown;
@@ -123,7 +123,7 @@ class ThreadWatch::Impl {
   const ThreadWatchOptions options_;
   mutable std::mutex mutex_;  // guards report_
   ThreadPlanReport report_;
-  std::vector<pid_t> unknown_;  // new at the last look, and not told of; of who looks
+  std::vector<pid_t> unknown_;  // new at the last check, not reported; guarded by mutex_
   std::atomic<bool> ending_{false};
   std::unique_ptr<PeriodicDrain> drain_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sink of the user's threw, as text.
+// The exception of a user's sink, as text.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@
 
 namespace rclrt::realtime {
 
-/// Calls, and returns the text of what was thrown; std::nullopt if nothing was.
+/// Calls the function and returns the text of its exception; std::nullopt if it throws nothing.
 template <typename Call>
 std::optional<std::string> thrown_by(Call&& call) {
   try {

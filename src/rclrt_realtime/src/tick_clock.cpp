@@ -18,10 +18,10 @@ constexpr const char* kCounterName = "arch_sys_counter";
 constexpr const char* kCounterName = nullptr;
 #endif
 
-// GCC and clang have it wherever they have 64-bit pointers.
+// GCC and clang have it on every platform with 64-bit pointers.
 __extension__ using Wide = __int128;
 
-/// On the line through `a` and `b`, rounded down: monotone in `ticks`.
+/// Returns the point at `ticks` on the line through `a` and `b`, rounded down: monotone in `ticks`.
 std::int64_t on_line(const TickSample& a, const TickSample& b, std::uint64_t ticks) noexcept {
   const auto since_a = static_cast<std::int64_t>(ticks - a.ticks);
   const auto run = static_cast<std::int64_t>(b.ticks - a.ticks);
@@ -56,7 +56,8 @@ TickSample sample_ticks(TickClock clock) noexcept RCLRT_NONBLOCKING {
     }
     before = after;
   }
-  // Half the bracket, in nanoseconds by the ratio over all brackets; 1 for the clocks' own steps.
+  // Half the bracket, converted to nanoseconds by the ratio over all brackets, plus 1 for the
+  // resolution of the clocks.
   const auto elapsed_ns = static_cast<std::uint64_t>(monotonic_now_ns() - first_ns) + 1;
   const std::uint64_t elapsed = std::max<std::uint64_t>(before - first, 1);
   sample.error_ns = static_cast<std::int64_t>(tightest / 2 * elapsed_ns / elapsed) + 1;
@@ -87,7 +88,7 @@ std::int64_t TickConverter::to_monotonic_ns(std::uint64_t ticks) const noexcept 
   if (count_ == 0) {
     return first_.monotonic_ns;
   }
-  // The newest come first: records are drained soon after they were made.
+  // Searches from the newest sample, because records are drained soon after they were made.
   std::size_t age = 0;
   while (age + 1 < count_ && recent(age + 1).ticks > ticks) {
     ++age;

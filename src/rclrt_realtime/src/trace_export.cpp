@@ -73,7 +73,7 @@ void TraceExport::end(Thread& thread, const TraceEvent& event) {
   if (innermost == thread.open.rend()) {
     return;
   }
-  // The records of the ends of those within it were lost.
+  // The records that end the spans within it were lost.
   for (auto ended = innermost - thread.open.rbegin() + 1; ended > 0; --ended) {
     writer_.end_slice(thread.track, event.begin_ns);
     thread.open.pop_back();

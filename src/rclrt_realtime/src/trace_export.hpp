@@ -11,13 +11,13 @@
 
 namespace rclrt::realtime {
 
-/// Writes events to a PerfettoWriter: a track per thread, one per counter, and one of lost records
-/// below each thread that lost some. Tracks appear with their first event.
+/// Writes events to a PerfettoWriter: a track per thread, a track per counter, and a track of lost
+/// records below each thread that lost some. A track appears with its first event.
 class TraceExport {
  public:
   explicit TraceExport(PerfettoWriter& writer) : writer_(writer) {}
 
-  /// An end without a begin is left out. Throws what the writer throws.
+  /// Writes the events. Omits an end without a begin. Throws the exceptions of the writer.
   void write(std::span<const TraceEvent> events, const TraceDictionary& dictionary);
 
  private:

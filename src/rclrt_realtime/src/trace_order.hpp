@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which events of one time are written, so that spans nest as they ran.
+// The order of events with the same time, so that spans nest as they ran.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,11 @@
 
 namespace rclrt::realtime {
 
-/// Makes `order` the numbers 0 to count - 1 of the events `event_at(number)`, which are numbered as
-/// they were recorded, in order of their begin. Clocks have steps, so several may begin together:
-/// then begins and ends of spans stay where they were recorded; between two of them come first the
-/// spans, enclosing ones first, and then what has no duration, which so lies inside them.
+/// Sorts the numbers 0 to count - 1 of the events `event_at(number)` into `order`, by their begin.
+/// The events are numbered as they were recorded. Clocks have steps, so several events may begin at
+/// the same time. Among those, the begins and ends of spans keep their recorded order. Between two
+/// of them come first the complete spans, enclosing ones first, and then the events without
+/// duration, which so lie inside these spans.
 template <typename EventAt>
 void order_by_begin(std::size_t count, EventAt&& event_at, std::vector<std::uint32_t>& order) {
   order.resize(count);

@@ -15,7 +15,7 @@ namespace rclrt::realtime {
 
 namespace {
 
-constexpr std::size_t kBatch = 4096;  // events handed over at once; bounds memory
+constexpr std::size_t kBatch = 4096;  // events passed on at once; bounds memory
 constexpr std::uint8_t kGateOpen = 0;
 
 std::uint8_t gate_for(bool enabled) noexcept { return enabled ? kGateOpen : detail::kGateClosed; }
@@ -79,7 +79,7 @@ class Tracer::Implementation {
  private:
   void pass() {
     const std::lock_guard lock(sinks_mutex_);
-    const std::int64_t now_ns = monotonic_now_ns();  // what was recorded by then, refresh() sees
+    const std::int64_t now_ns = monotonic_now_ns();  // refresh() sees all records until then
     const detail::ThreadRings::List& rings = rings_.refresh();
     converter_.sample();  // later than every tick that refresh() has seen
     for (const auto& ring : rings) {
@@ -118,7 +118,7 @@ class Tracer::Implementation {
                          .kind = TraceKind::kDropped});
       const std::lock_guard lock(statistics_mutex_);
       statistics_.dropped += dropped - std::exchange(ring.dropped_told, dropped);
-      --statistics_.recorded;  // what says so is no record
+      --statistics_.recorded;  // the event that reports this is no record
     }
     hand_over();
   }
@@ -163,7 +163,7 @@ class Tracer::Implementation {
     events_.clear();
   }
 
-  /// Calls a sink unless it has failed; an error is recorded and ends it.
+  /// Calls a sink unless it has failed. An error is recorded, and the sink is not called again.
   template <typename Call>
   void guarded(TraceSink& sink, const Call& call) {
     if (std::find(failed_.begin(), failed_.end(), &sink) != failed_.end()) {
@@ -187,8 +187,8 @@ class Tracer::Implementation {
   TraceDictionary dictionary_;
   detail::ThreadRings rings_;
   const std::size_t ring_bytes_;
-  TickConverter converter_;  // the drain thread's, but for its constant clock
-  // The drain thread's: what it hands over at once, as recorded and in order.
+  TickConverter converter_;  // used only by the drain thread, except its constant clock
+  // Used only by the drain thread: the events that it passes on at once, as recorded and in order.
   std::vector<TraceEvent> events_;
   std::vector<TraceEvent> ordered_;
   std::vector<std::uint32_t> order_;

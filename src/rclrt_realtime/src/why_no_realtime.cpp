@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // why_no_realtime [PRIORITY]: prints why the kernel refuses SCHED_FIFO at a priority, and the fix.
-// Exit code 0: it does not; 1: it does; 2: the priority is none.
+// Exit code 0: the kernel permits it; 1: the kernel refuses it; 2: the argument is no priority.
 #include <charconv>
 #include <cstdio>
 #include <cstring>

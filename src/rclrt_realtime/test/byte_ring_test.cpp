@@ -12,7 +12,7 @@
 namespace rclrt::realtime {
 namespace {
 
-/// A record that says its own size and holds its number in every word.
+/// Sends a record that contains its own size, and its number in every word.
 bool send(ByteRing& ring, std::uint64_t number, std::size_t words) {
   std::byte* const to = ring.try_reserve(words * 8);
   if (to == nullptr) {
@@ -27,7 +27,7 @@ bool send(ByteRing& ring, std::uint64_t number, std::size_t words) {
   return true;
 }
 
-/// The number in every word of the oldest record, which is popped.
+/// Pops the oldest record and returns the number that is in every word.
 std::uint64_t receive(ByteRing& ring) {
   const std::byte* const record = ring.front();
   std::uint64_t size = 0;

@@ -21,7 +21,7 @@ TEST(MonotonicClock, SleepsUntilItsDeadlineAndNotLess) {
 
 TEST(MonotonicClock, ASleepUntilATimeThatHasPassedReturnsAlsoWhenTheKernelRefusesTheTime) {
   sleep_until_ns(1);
-  sleep_until_ns(-1);  // would call the kernel for ever, if its refusal were taken for a signal
+  sleep_until_ns(-1);  // would call the kernel for ever if it took the refusal for a signal
   sleep_until_ns(INT64_MIN);
   SUCCEED();
 }

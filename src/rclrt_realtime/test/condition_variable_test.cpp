@@ -134,7 +134,7 @@ TEST(PiConditionVariable, NotifyAllWakesEveryWaiter) {
   }
   condition.notify_all();
   for (auto& thread : threads) {
-    thread.join();  // hangs when one is left behind
+    thread.join();  // hangs if one waiter is not woken
   }
 }
 
@@ -142,8 +142,8 @@ TEST(PiConditionVariable, WakesTheMostUrgentWaiterFirst) {
   if (const auto reason = why_no_realtime(30)) {
     GTEST_SKIP() << *reason;
   }
-  // All on one CPU under SCHED_FIFO: when the notifier (priority 5) runs, the waiters sleep. They
-  // start in the opposite order of their urgency.
+  // All on one CPU under SCHED_FIFO: when the notifier (priority 5) runs, the waiters sleep. The
+  // least urgent waiter starts first.
   const std::vector<int> cpu{allowed_cpus().front()};
   PiMutex mutex;
   PiConditionVariable condition;

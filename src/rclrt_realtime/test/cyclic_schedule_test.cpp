@@ -85,8 +85,8 @@ TEST(CyclicSchedule, RefusesAPeriodThatIsNotPositive) {
   EXPECT_THROW(CyclicSchedule(0, OverrunPolicy::kSkip), std::invalid_argument);
 }
 
-/// Cycles of random length, from far shorter to far longer than the period, each started when it is
-/// released or, late, when the one before has ended.
+/// Cycles of random length, from far shorter to far longer than the period, each started at its
+/// release or, if late, at the end of the previous one.
 class CyclicScheduleAccounting : public testing::TestWithParam<OverrunPolicy> {};
 
 TEST_P(CyclicScheduleAccounting, EveryElapsedPeriodIsAReleaseOrCountedAsMissed) {

@@ -42,8 +42,8 @@ struct Ran {
   CyclicCounts counts;
 };
 
-/// What a thread does from time 100 until `until_ns` when cycle i works for `work_ns[i]`, and those
-/// after the last of them for no time.
+/// Runs a thread from time 100 until `until_ns`. Cycle i works for `work_ns[i]`; later cycles work
+/// for no time.
 Ran run(OverrunPolicy policy, const std::vector<std::int64_t>& work_ns, std::int64_t until_ns,
         std::optional<std::int64_t> first_release_ns = std::nullopt) {
   FakeClock clock(100);
@@ -113,7 +113,7 @@ TEST(CyclicThread, AFirstReleaseThatHasPassedStillGivesThePhase) {
   EXPECT_EQ(run(OverrunPolicy::kSkip, {}, 117, 77).releases, (Releases{{0, 107, 0}, {1, 117, 0}}));
 }
 
-/// A thread that sleeps until 110 wakes at 123; then time goes on to 130.
+/// A thread that sleeps until 110 wakes at 123; then time continues to 130.
 Releases releases_after_a_late_wake_up(OverrunPolicy policy) {
   FakeClock clock(100);
   Releases releases;
@@ -195,7 +195,7 @@ TEST(CyclicThread, TheHooksOfItsThreadRunAroundAllCycles) {
 }
 
 TEST(CyclicThread, StopWakesASleepingThread) {
-  FakeClock clock;  // nobody advances it
+  FakeClock clock;  // never advanced
   CyclicThread thread(options_for(OverrunPolicy::kCatchUp, clock), [](const Release&) {});
   thread.start();
   clock.wait_for_sleepers(1);
@@ -213,7 +213,7 @@ TEST(CyclicThread, StopInterruptsASleepOnTheSteadyClock) {
   while (!began) {
     std::this_thread::yield();
   }
-  thread.stop();  // an hour, if it were not interrupted
+  thread.stop();  // takes an hour if not interrupted
   EXPECT_EQ(thread.counts().cycles, 1U);
 }
 
@@ -305,7 +305,7 @@ TEST(CyclicThread, EveryElapsedPeriodIsACycleOrCountedAsMissed) {
     }
     const auto ran = run(OverrunPolicy::kSkip, work, 2'000);
     ASSERT_EQ(ran.counts.cycles, ran.releases.size());
-    // The last release was the last grid point until the end: (last - 100) / 10 + 1 in all.
+    // The last release was the last grid point until the end: (last - 100) / 10 + 1 in total.
     EXPECT_EQ(static_cast<std::int64_t>(ran.counts.cycles + ran.counts.missed),
               (ran.releases.back().nominal_ns - 100) / kPeriod_ns + 1);
   }

@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
 
-/// What a parameter in nanoseconds makes of an argument.
+/// Returns the value of a parameter in nanoseconds for an argument.
 constexpr std::int64_t parameter_ns(SaturatingNanoseconds value) { return value.count(); }
 
 TEST(DurationParameters, HoldWhatFitsExactly) {

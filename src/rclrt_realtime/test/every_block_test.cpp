@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promise of the whole package: after set-up, a real-time thread that uses every block neither
-// allocates nor frees, waits for no lock without a protocol, and meets no page fault.
+// The guarantee of the whole package: after set-up, a real-time thread that uses every block
+// neither allocates nor frees, waits for no lock without a protocol, and meets no page fault.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -41,7 +41,7 @@ struct Pose {
   double x, y, heading;
 };
 
-/// Sleeps by moving its time: the cycles follow one another at once.
+/// Advances its time instead of sleeping, so that the cycles follow one another at once.
 class InstantClock final : public Clock {
  public:
   std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING override { return now_ns_.load(); }
@@ -62,7 +62,7 @@ class CountingSink final : public LogSink {
   std::atomic<std::uint64_t> lines{0};
 };
 
-/// All that a cycle uses, made at set-up.
+/// All blocks that a cycle uses, constructed at set-up.
 class Blocks {
  public:
   Blocks(Tracer& tracer, FlightRecorder& recorder, bool realtime)
@@ -164,7 +164,7 @@ TEST(EveryBlock, AThreadThatUsesThemAllAllocatesNothingAndFaultsNoPage) {
     options.thread.scheduling = {.policy = Policy::kFifo, .priority = kPriority};
     options.thread.scheduling.cpus = {allowed_cpus().back()};
   }
-  // Without the right to lock memory, pages may come and go: then only calls are judged.
+  // Without the right to lock memory, pages may come and go: then the test checks only calls.
   const std::optional<std::string> unlocked = lock_memory();
   const RtGuardOptions watch{.action = RtGuardAction::kCount, .page_faults = !unlocked};
   CyclicThread thread(options, [&](const Release& release) {
@@ -190,14 +190,14 @@ TEST(EveryBlock, AThreadThatUsesThemAllAllocatesNothingAndFaultsNoPage) {
   } else {
     EXPECT_EQ(report->minor_faults + report->major_faults, 0U) << report->text();
   }
-  // It did what it was to do.
+  // The thread has done its work.
   EXPECT_EQ(thread.counts().cycles, kCycles);
   EXPECT_EQ(blocks.durations().count(), kCycles);
   EXPECT_EQ(blocks.sum(), static_cast<double>(kCycles) * (kCycles - 1) / 2);
   trace.reset();
   log.reset();
   logger.flush();
-  EXPECT_GE(sink.lines + logger.statistics().dropped, kCycles);  // it says so when it drops
+  EXPECT_GE(sink.lines + logger.statistics().dropped, kCycles);  // a dropped line is counted
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests that explore interleavings have in common.
+// The common parts of the tests that explore interleavings.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ class EveryInterleaving : public testing::Test {
   }
 };
 
-/// Prints how many executions there were. At least this many different executions: the case is not
-/// trivial by mistake.
+/// Prints the number of executions and checks it: with at least `at_least` different ones, the case
+/// is not trivial by mistake.
 inline void expect_correct(const Outcome& outcome, std::uint64_t at_least) {
   EXPECT_EQ(outcome.failure, "");
   EXPECT_TRUE(outcome.exhausted);
@@ -39,8 +39,8 @@ inline void expect_correct(const Outcome& outcome, std::uint64_t at_least) {
   std::cout << outcome.executions << " different executions\n";
 }
 
-/// A count that the checks use and the algorithm does not know: relaxed, so it adds no
-/// happens-before, and explored, so the order of begin and end of operations is explored as well.
+/// A count for the checks, which is not part of the algorithm. It is relaxed, so it adds no
+/// happens-before. It is explored, so the order of begin and end of operations is explored, too.
 using Ghost = Explored::Atomic<int>;
 
 }  // namespace rclrt::realtime

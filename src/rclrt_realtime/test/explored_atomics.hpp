@@ -12,8 +12,8 @@
 
 namespace rclrt::test {
 
-/// `Order` maps each memory order to the one that is used: the identity, or a mistake that must be
-/// found.
+/// `Order` maps each memory order to the order that is used: the identity, or a mistake that the
+/// explorer must find.
 template <std::memory_order (*Order)(std::memory_order)>
 struct ExploredWith {
   template <typename T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread of the explorer knows of the others.
+// The view that a thread of the explorer has of the others.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ inline constexpr std::size_t kMostExploredThreads = 4;
 
 using ExploredClock = std::array<std::uint32_t, kMostExploredThreads>;
 
-/// What a thread knows: whose steps happen before its next, and the oldest store of each variable
-/// that it may still see.
+/// The view of a thread: the steps of each thread that happen before its next step, and the oldest
+/// store of each variable that it may still read.
 struct ExploredMemory {
   ExploredClock clock{};
   std::vector<std::size_t> seen;
@@ -36,7 +36,7 @@ struct ExploredMemory {
 
 struct ExploredStore {
   std::uint64_t value;
-  ExploredMemory message;  // what an acquire that reads it learns
+  ExploredMemory message;  // the view that an acquire load of it gets
 };
 
 struct ExploredOperation {

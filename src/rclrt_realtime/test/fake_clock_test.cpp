@@ -47,7 +47,7 @@ TEST(FakeClock, ASleeperWakesOnlyWhenItsDeadlineHasCome) {
   clock.wait_for_sleepers(1);  // still
   clock.advance(11);
   sleeper.join();
-  EXPECT_EQ(woken_at, 60);  // it sees the time after the jump
+  EXPECT_EQ(woken_at, 60);  // the sleeper sees the time after the jump
 }
 
 TEST(FakeClock, ANotificationWakesASleeperBeforeItsDeadline) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dump holds is read as bytes here (names are plain text in it); trace_file_test.py reads
-// one with Perfetto's own classes.
+// These tests read a dump as bytes (names are plain text in it). trace_file_test.py reads one with
+// Perfetto's own classes.
 #include "rclrt/realtime/flight_recorder.hpp"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ class AFlightRecorder : public testing::Test {
     recorder.write({&event, 1}, dictionary_);
   }
 
-  /// Asks for a dump now and lets it be written; its bytes.
+  /// Requests a dump now, lets the recorder write it, and returns its bytes.
   std::string dump(FlightRecorder& recorder) {
     recorder.request_dump("deadline missed");
     recorder.pass_done(monotonic_now_ns(), dictionary_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of calls that are put in front of the C library's.
+// For tests of the calls that interpose the C library's.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 
 namespace rclrt::realtime::test {
 
-/// Without page faults: the first use of a page of code is one, and none of a test's business.
+/// Page faults do not count, because the first use of a page of code is one.
 inline constexpr RtGuardOptions kCount{.action = RtGuardAction::kCount, .page_faults = false};
 
-/// Skipped where calls cannot be seen.
+/// Skips its tests if the guard cannot detect calls.
 class GuardedCalls : public testing::Test {
  protected:
   void SetUp() override {

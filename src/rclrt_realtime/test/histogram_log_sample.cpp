@@ -16,7 +16,7 @@ namespace {
 
 using namespace rclrt::realtime;
 
-/// One JSON object in one line.
+/// Prints one JSON object in one line.
 void print(const HistogramInterval& interval) {
   const Histogram& histogram = interval.histogram;
   std::cout << std::setprecision(17) << "{\"tag\":\"" << interval.tag

@@ -180,8 +180,8 @@ TEST(HistogramLog, AFileThatCannotBeReadIsAnError) {
   EXPECT_THROW(HistogramLogReader(in, "missing.hlog"), HistogramLogError);
 }
 
-/// Bytes changed, inserted and removed anywhere: each line is read or refused, never more than
-/// that.
+/// Changes, inserts and removes bytes anywhere: the reader reads or refuses each line, and nothing
+/// worse happens.
 TEST(HistogramLog, MutatedFilesAreReadOrRefused) {
   std::stringstream file;
   HistogramLogWriter writer(file, kStart_ns);

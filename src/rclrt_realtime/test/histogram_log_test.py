@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyPI's hdrhistogram and we read each other's logs.
+"""PyPI's hdrhistogram and rclrt read each other's logs.
 
 RCLRT_SAMPLE names the program built from histogram_log_sample.cpp.
 """
@@ -32,7 +32,7 @@ def run(action: str, path: Path, values: list[list[int]] | None = None) -> list[
 
 
 def latencies(seed: int, count: int) -> list[int]:
-    """A thousand samples or a multiple, for which percentiles of three decimals are whole ranks."""
+    """Returns a multiple of 1000 samples, so that percentiles of three decimals are whole ranks."""
     generator = random.Random(seed)
     return [min(int(generator.lognormvariate(11, 2.5)), HOUR_NS) for _ in range(count)]
 
@@ -99,7 +99,7 @@ def test_we_read_what_python_wrote(tmp_path: Path, lowest: int, highest: int, di
     for number, (our, their) in enumerate(zip(ours, written, strict=True)):
         assert our["start_ns"] == (START_MS + 1000 * number) * 1_000_000
         assert our["length_ns"] == 500_000_000
-        # As python itself reads it back: to the resolution of the buckets.
+        # Equal to what the Python library reads back: to the resolution of the buckets.
         expect_same(our, HdrHistogram.decode(their.encode()))
 
 

@@ -103,7 +103,7 @@ TEST(Histogram, AddingIsAsIfTheSamplesHadBeenRecordedHere) {
   Histogram all;
   Histogram parts[2];
   for (int i = 0; i < 20'000; ++i) {
-    // Now and then out of range at either end.
+    // Some values are out of range at either end.
     const auto value = (static_cast<std::int64_t>(random()) >> (random() % 40)) / 1'000;
     all.record(value);
     parts[i % 2].record_alone(value);

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a small concurrent program in every way the memory model lets it happen.
+// Runs a small concurrent program in every execution that the memory model allows.
 //
 // The program is ordinary code on explored_atomics.hpp in place of std::atomic. Its threads are
-// fibres; each atomic operation hands control to the explorer, which decides who goes next and
-// which store a load returns, and starts the program again until all decisions are exhausted
-// (stateless search; P. Godefroid, "Model checking for programming languages using VeriSoft",
-// 1997). What is checked in each execution:
+// fibres; each atomic operation transfers control to the explorer. The explorer decides which
+// thread runs next and which store a load returns. It starts the program again until all decisions
+// are exhausted (stateless search; P. Godefroid, "Model checking for programming languages using
+// VeriSoft", 1997). Each execution checks:
 // * what the program itself asserts with `check`;
-// * that no two threads touch the same memory without an atomic, one of them writing, unless one
-//   happens before the other (vector clocks; C. Flanagan, S. Freund, "FastTrack", 2009). Such a
-//   race is found in any order of the two accesses, so they need no interleaving of their own.
+// * that no two threads access the same memory without an atomic, one of them writing, unless one
+//   access happens before the other (vector clocks; C. Flanagan, S. Freund, "FastTrack", 2009).
+//   Such a race is found in any order of the two accesses, so these accesses need no interleaving.
 //
-// Memory model: C++20's release/acquire and relaxed operations as views, in the manner of
-// J. Kang et al., "A promising semantics for relaxed-memory concurrency" (2017), without promises:
-// a load may return any store that coherence and happens-before allow, however old. Not covered: a
-// load that sees a store which its own thread has yet to justify (load buffering). seq_cst
-// operations are a little stronger than the standard's (each acts as a fence among its like).
-// Read-modify-writes read the newest store; compare_exchange_weak does not fail for nothing. A
-// thread gets the same outdated store from the same variable `kOutdatedReads` times at most:
-// stores become visible in finite time, and loops end.
+// Memory model: C++20's release/acquire and relaxed operations as views, in the manner of J. Kang
+// et al., "A promising semantics for relaxed-memory concurrency" (2017), without promises: a load
+// may return any store that coherence and happens-before allow, however old. Not covered: a load
+// that reads a store that depends on a later step of the load's own thread (load buffering).
+// seq_cst operations are a little stronger than the standard's (each acts as a fence among seq_cst
+// operations). Read-modify-writes read the newest store; compare_exchange_weak does not fail
+// spuriously. A thread gets the same outdated store from the same variable `kOutdatedReads` times
+// at most: stores become visible in finite time, and loops end.
 //
-// A futex is the kernel's: a thread that sleeps on one goes on when it is woken and not before (the
-// program must stand wake-ups for nothing, which only add to what it looks at). When all sleep,
-// that is a failure.
+// A futex is as the kernel's: a sleeping thread continues only when it is woken. (The program must
+// tolerate spurious wake-ups, which are not explored: they only add checks of its condition.) If
+// all threads sleep, that is a failure.
 //
 // Sleep sets (P. Godefroid, 1990) leave out executions that differ only in the order of operations
-// that do not touch the same variable (with outdated loads some of these remain). Thread bodies own
-// nothing with a destructor: an execution found to be redundant is dropped where it stands.
+// that do not touch the same variable (with outdated loads some of these remain). Thread bodies
+// must own nothing with a destructor, because a redundant execution is abandoned at any point.
 #pragma once
 
 #include <ucontext.h>
@@ -58,8 +58,8 @@ class Explorer {
     std::string failure;           // empty: none found
   };
 
-  /// Calls `program(explorer)` for each execution. It makes its objects, starts threads with
-  /// `spawn`, calls `run`, and checks what is left.
+  /// Calls `program(explorer)` for each execution. The program makes its objects, starts threads
+  /// with `spawn`, calls `run`, and checks the final state.
   static Outcome explore(Loads loads, const std::function<void(Explorer&)>& program,
                          std::uint64_t limit = 3'000'000) {
     Explorer explorer(loads);
@@ -87,14 +87,14 @@ class Explorer {
     threads_.push_back(std::make_unique<Fibre>());
     Fibre& fibre = *threads_.back();
     fibre.body = std::move(body);
-    fibre.memory = threads_[kMain]->memory;  // all that was done before happens before it
+    fibre.memory = threads_[kMain]->memory;  // everything so far happens before it
     fibre.memory.clock[threads_.size() - 1] = 1;
     if (threads_.size() > kMostExploredThreads) {
       throw std::invalid_argument("too many threads");
     }
   }
 
-  /// Runs the threads to their ends; what they did happens before what follows.
+  /// Runs the threads to their ends; all their steps happen before the code after this call.
   void run() {
     for (active_ = 1; active_ < threads_.size(); ++active_) {
       start(*threads_[active_]);  // up to its first operation
@@ -196,20 +196,19 @@ class Explorer {
     return before;
   }
 
-  /// A futex: falls asleep unless the newest store of `variable` is not `value`. Looking and
-  /// falling asleep are one step, as in the kernel, under a lock of its own. It teaches the thread
-  /// nothing.
+  /// A futex: falls asleep if the newest store of `variable` is `value`. The comparison and falling
+  /// asleep are one step, as in the kernel under its own lock. The thread's view does not change.
   void wait_while(std::size_t variable, std::uint64_t value) {
     pause({variable, true, true});
     if (variables_[variable].back().value == value) {
       Fibre& fibre = *threads_[active_];
       fibre.sleeps_on = variable;
-      fibre.next = {variable, false, false};  // once it is woken: it just goes on
+      fibre.next = {variable, false, false};  // once woken, it just continues
       swapcontext(&fibre.context, &scheduler_);
     }
   }
 
-  /// Wakes `count` sleepers at most, whichever; returns how many.
+  /// Wakes at most `count` sleepers, in any order; returns the number woken.
   int wake(std::size_t variable, int count) {
     pause({variable, true, true});
     int woken = 0;
@@ -240,7 +239,7 @@ class Explorer {
   }
 
  private:
-  static constexpr std::size_t kMain = 0;  // makes the objects and checks what is left
+  static constexpr std::size_t kMain = 0;  // makes the objects and checks the final state
   static constexpr int kOutdatedReads = 1;
 
   struct Redundant {};
@@ -367,7 +366,7 @@ class Explorer {
     }
   }
 
-  /// Before each operation of a thread: lets the explorer decide who goes first.
+  /// Called before each operation of a thread: lets the explorer decide which thread runs next.
   void pause(Operation operation) {
     if (active_ != kMain) {
       Fibre& fibre = *threads_[active_];

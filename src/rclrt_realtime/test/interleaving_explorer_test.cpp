@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the standard allows and forbids, as litmus tests: the explorer must agree.
+// Litmus tests of executions that the standard allows or forbids: the explorer must agree.
 #include "interleaving_explorer.hpp"
 #include "sanitizer_fibres.hpp"
 
@@ -23,7 +23,7 @@ class ExplorerTest : public testing::Test {
 
 using Flag = Explored::Atomic<int>;
 
-/// Runs two threads and tells whether some execution ends with `wanted()`.
+/// Runs two threads and returns whether some execution ends with `wanted()`.
 template <typename Make>
 bool possible(Loads loads, Make make) {
   bool seen = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queues and values under every interleaving of a small case, and proof that the explorer
-// would see it if they were wrong.
+// The queues and values under every interleaving of a small case, and proof that the explorer finds
+// mistakes in them.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -181,8 +181,8 @@ TEST_F(EveryInterleaving, FindsSpscQueueWrongWithoutItsReleasesOrItsAcquires) {
   EXPECT_NE(explore_queue<NoAcquire>(Loads::kNewest, 1, 1, 1, 2).failure, "");
 }
 
-/// Vyukov's queue with the mistakes that people make: it says "there is a value" before the value
-/// is there, or claims a cell with a load and a store, or has one cell only.
+/// Vyukov's queue with typical mistakes: it announces a value before the value is stored, or claims
+/// a cell with a load and a store, or has only one cell.
 enum class Mistake { kNone, kPublishesFirst, kClaimsInTwoSteps };
 
 template <Mistake mistake>

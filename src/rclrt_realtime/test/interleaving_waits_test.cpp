@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What wakes threads, under every interleaving of a small case.
+// The classes that wake threads, under every interleaving of a small case.
 #include "every_interleaving.hpp"
 #include "rclrt/realtime/doorbell.hpp"
 #include "rclrt/realtime/event_count.hpp"
@@ -50,11 +50,11 @@ TEST_F(EveryInterleaving, FindsDoorbellWrongWithoutItsReleasesOrItsAcquires) {
 
 // ---- EventCount ----
 
-/// Where people go wrong: looking at the condition before they say that they wait.
+/// The typical mistake: to check the condition before `prepare_wait`.
 enum class Look { kAfterPrepare, kBeforePrepare };
 
-/// Each notifier adds an item and notifies one; the waiter takes one, and waits for it. Should it
-/// sleep although there is one, the explorer finds it: everybody sleeps then.
+/// Each notifier adds an item and notifies one thread. The waiter waits for an item and takes it.
+/// If the waiter sleeps although there is an item, the explorer finds it: all threads sleep then.
 template <typename Atomics>
 Outcome explore_event_count(Loads loads, int notifiers, Look look = Look::kAfterPrepare) {
   return Explorer::explore(loads, [=](Explorer& run) {

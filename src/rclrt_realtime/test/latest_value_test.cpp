@@ -97,7 +97,7 @@ TEST(LatestValue, AReaderCanBeMoved) {
   EXPECT_EQ(other.read(), 3);
 }
 
-/// Torn when its words differ.
+/// A value is torn if its words differ.
 struct Wide {
   std::array<std::uint64_t, 37> words{};
 };
@@ -112,7 +112,7 @@ TEST(LatestValue, ReadersSeeCompleteValuesThatNeverGoBackUnderContention) {
   for (int i = 0; i < kReaders; ++i) {
     threads.emplace_back([&, reader = value.reader()]() mutable {
       std::uint64_t last = 0;
-      while (last != kWrites) {  // sees the last write in the end
+      while (last != kWrites) {  // finally sees the last write
         const Wide seen = reader.read();
         torn += std::any_of(seen.words.begin(), seen.words.end(),
                             [&](std::uint64_t word) { return word != seen.words[0]; });

@@ -62,8 +62,8 @@ TEST(LogFormat, KnowsWhereItStands) {
   EXPECT_EQ(format.line(), static_cast<std::uint32_t>(__LINE__ - 2));
 }
 
-// Every text of three characters out of those that mean something: no out-of-range read (under
-// AddressSanitizer), no endless loop.
+// Every text of three significant characters causes no out-of-range read (under AddressSanitizer)
+// and no endless loop.
 TEST(LogFormat, ReadsAnyText) {
   const std::string alphabet = "{}:0.a";
   int accepted = 0;

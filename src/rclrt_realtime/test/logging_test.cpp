@@ -21,8 +21,8 @@ namespace {
 std::atomic<std::uint64_t> allocations{0};
 }  // namespace
 
-// Every allocation of the program, by any thread. Not inlined: GCC would find malloc and free at
-// odds with new and delete.
+// Counts every allocation of the program, by any thread. Not inlined, because GCC would report
+// malloc and free as a mismatch with new and delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* const memory = std::malloc(size)) {
@@ -51,16 +51,16 @@ class Kept final : public LogSink {
 
   std::vector<std::string> messages;
   std::vector<std::string> threads;
-  std::vector<LogLine> lines;  // their texts are gone
+  std::vector<LogLine> lines;  // their texts are no longer valid
   int flushes = 0;
 };
 
-/// No pass happens by itself while a test runs.
+/// With this period no pass happens by itself while a test runs.
 LoggerOptions by_hand() { return {.period = std::chrono::hours(1)}; }
 
 class ALogger : public testing::Test {
  protected:
-  /// What a call with these arguments logs.
+  /// Returns the message that a call with these arguments logs.
   template <typename... Args>
   std::string logged(LogFormat<std::type_identity_t<Args>...> format, const Args&... arguments) {
     log_.info(format, arguments...);
@@ -293,7 +293,7 @@ TEST(Logger, RefusesARingThatTheLargestLineDoesNotFit) {
   EXPECT_THROW(Logger({}, {.ring_bytes = 1'024}), std::invalid_argument);
 }
 
-// The steady state: neither the calling thread nor the logger's allocates.
+// In the steady state, neither the calling thread nor the logger's thread allocates.
 TEST_F(ALogger, AllocatesNothingOnceItHasSeenItsLargestLine) {
   class Quiet final : public LogSink {
    public:
@@ -320,7 +320,7 @@ TEST_F(ALogger, AllocatesNothingOnceItHasSeenItsLargestLine) {
   EXPECT_EQ(logger.statistics().dropped, 0U);
 }
 
-// Under ThreadSanitizer this is the test of the rings' life and of what lies in them.
+// Under ThreadSanitizer this tests the lifetime of the rings and the records in them.
 TEST(Logger, LosesNoLineUncountedWhileThreadsComeAndGo) {
   constexpr int kThreads = 4;
   constexpr int kHandles = 20;

@@ -44,7 +44,7 @@ TEST(Mailbox, AWaitEndsAtItsDeadlineAndNotBefore) {
   EXPECT_EQ(value, 7);
   EXPECT_FALSE(mailbox.wait_for(value, std::chrono::milliseconds(0)));
   mailbox.post(8);
-  EXPECT_TRUE(mailbox.wait_until_ns(value, -1));  // what is there is taken, however late
+  EXPECT_TRUE(mailbox.wait_until_ns(value, -1));  // takes an existing value, however late
   EXPECT_EQ(value, 8);
 }
 

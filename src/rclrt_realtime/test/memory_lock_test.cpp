@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is locked under which limit. The limit and mlockall are this program's own, so that any
-// limit can be tried; the real ones are met by unprivileged_test.cpp.
+// Checks which memory is locked under which limit. This program replaces the limit and mlockall, so
+// that it can test any limit; unprivileged_test.cpp tests the real ones.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <linux/capability.h>
@@ -25,7 +25,8 @@ int locked_with = 0;  // the flags of mlockall; 0: not called
 
 }  // namespace
 
-// Not in a sanitizer's build, whose run-time library calls getrlimit before the program is ready.
+// Not in a sanitizer's build, because its run-time library calls getrlimit before the program is
+// ready.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" __attribute__((visibility("default"))) int getrlimit(__rlimit_resource_t resource,
                                                                 rlimit* limit) noexcept {
@@ -82,7 +83,7 @@ bool set_capability(bool wanted) {
   return syscall(SYS_capset, &header, data) == 0;
 }
 
-/// What locking comes to under a limit, in a thread with or without the capability.
+/// Returns the result of locking under a limit, in a thread with or without the capability.
 std::string lock_under(rlim_t soft, rlim_t hard, bool capability = false) {
   memlock_soft = soft;
   memlock_hard = hard;
@@ -96,7 +97,7 @@ std::string lock_under(rlim_t soft, rlim_t hard, bool capability = false) {
   return text;
 }
 
-/// Allocates something, as `lock_under` does in its thread.
+/// Allocates memory, as `lock_under` does in its thread.
 void lock_nothing() { EXPECT_FALSE(std::string(1000, 'x').empty()); }
 
 class MemoryLock : public testing::Test {

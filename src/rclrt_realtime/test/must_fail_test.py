@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a real-time function must not do is refused, and for its reason.
+"""The compiler and the sanitizer refuse forbidden operations, for the expected reason.
 
 Each example in must_fail/ holds the wrong way (with -DWRONG) and the right way. The right one must
-compile, and run where it is a program: so an example cannot fail for a reason of its own. The wrong
+compile, and run if it is a program, so that an example cannot fail for another reason. The wrong
 one must fail with the text after REASON.
 """
 
@@ -70,7 +70,7 @@ def test_the_compiler_refuses_it_for_its_reason(source: Path) -> None:
     assert right.returncode == 0, right.stderr
     wrong = clang(source, *check, "-DWRONG")
     assert wrong.returncode != 0
-    # Of a constant expression that is none, clang says why in a note.
+    # If an expression is not constant, clang states the reason in a note.
     said = [line for line in wrong.stderr.splitlines() if re.search(" (error|note): ", line)]
     assert any(reason(source) in line for line in said), wrong.stderr
 

@@ -28,7 +28,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Locks and unlocks in a thread of its own; what it returned.
+/// Locks and unlocks in a separate thread; returns the result of the lock.
 template <typename TryLock>
 bool elsewhere(PiMutex& mutex, TryLock try_lock) {
   bool locked = false;
@@ -126,7 +126,7 @@ TEST(RobustPiMutex, TellsEveryOwnerThatOneDiedUntilTheDataIsConsistentAgain) {
 
 TEST(RobustPiMutex, ReportsADeadOwnerFromEachWayToLock) {
 #if defined(__SANITIZE_THREAD__)
-  constexpr int kWays = 2;  // its pthread_mutex_timedlock takes EOWNERDEAD for a failure
+  constexpr int kWays = 2;  // its pthread_mutex_timedlock treats EOWNERDEAD as a failure
 #else
   constexpr int kWays = 3;
 #endif
@@ -144,7 +144,7 @@ TEST(RobustPiMutex, ReportsADeadOwnerFromEachWayToLock) {
   }
 }
 
-/// Makes the kernel of this process one without FUTEX_LOCK_PI2 (before Linux 5.14).
+/// Makes FUTEX_LOCK_PI2 fail in this process, as in kernels before Linux 5.14.
 bool forbid_lock_pi2() {
   const auto without_private_flag = static_cast<__u32>(~FUTEX_PRIVATE_FLAG);
   sock_filter filter[] = {
@@ -177,10 +177,10 @@ TEST(PiMutex, KeepsItsDeadlineOnAKernelThatCannotWaitOnTheMonotonicClock) {
           const bool locked = mutex.try_lock_until(deadline);
           result = !locked && steady_clock::now() >= deadline ? 0 : 2;
         }).join();
-        std::thread patient([&] {  // kNever: not a time that the clock could reach
+        std::thread patient([&] {  // kNever: the clock never reaches it
           result = mutex.try_lock_for(std::chrono::hours::max()) ? result : 4;
         });
-        std::this_thread::sleep_for(milliseconds(5));  // so that it waits; right without too
+        std::this_thread::sleep_for(milliseconds(5));  // usually it waits then; correct if not
         mutex.unlock();
         patient.join();
         std::exit(result);
@@ -262,7 +262,7 @@ TEST(CeilingMutex, AThreadAboveTheCeilingEndsTheProcess) {
       {
         CeilingMutex mutex(20);
         Thread({.name = "above", .scheduling = {Policy::kFifo, 30, {}}}, [&] {
-          mutex.try_lock();  // "false" would be "somebody holds it", for ever
+          mutex.try_lock();  // "false" would mean "it is held", for ever
         }).join();
       },
       "rclrt: trying to lock a mutex: Invalid argument");

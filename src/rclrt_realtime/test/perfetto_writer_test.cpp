@@ -41,7 +41,7 @@ std::string bytes(std::initializer_list<int> values) {
   return result;
 }
 
-/// What `use` adds to a trace after what its set-up `prepare` has written.
+/// Returns the bytes that `use` adds to a trace after those that its set-up `prepare` has written.
 template <typename Prepare, typename Use>
 std::string added_by(Prepare prepare, Use use) {
   const auto written = [&](bool with_use) {
@@ -367,7 +367,7 @@ TEST_F(PerfettoFile, MayTakeThePlaceOfALinkToAFileOrToNothing) {
 }
 
 TEST_F(PerfettoFile, StaysAbsentWhenTheDiskIsFull) {
-  // A limit on the size of a file stands for a full disk: write() fails part of the way.
+  // A limit on the file size simulates a full disk: write() fails in the middle.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what the writer wrote with Perfetto's own message classes.
+"""Reads the writer's output with Perfetto's own message classes.
 
 RCLRT_SAMPLE names the program built from perfetto_writer_sample.cpp.
 """
@@ -54,7 +54,7 @@ def tracks(packets: list[Any]) -> dict[str, Any]:
 
 
 def events_with_names(packets: list[Any]) -> list[tuple[Any, str, str]]:
-    """Each event packet with its name and category, resolved as a reader of the sequence does."""
+    """Returns each event packet with its name and category, as a reader resolves them."""
     names: dict[int, str] = {}
     categories: dict[int, str] = {}
     resolved = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unbounded priority inversion and what prevents it, decided by the order of events: three
-// SCHED_FIFO threads on one CPU, where who runs is never a matter of speed.
+// Unbounded priority inversion, and the protocols that prevent it. The order of events decides:
+// three SCHED_FIFO threads share one CPU, so speed never determines which thread runs.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -19,22 +19,22 @@ constexpr int kLow = 10;
 constexpr int kMedium = 20;
 constexpr int kHigh = 30;
 
-/// A few hundred microseconds of computing.
+/// Computes for a few hundred microseconds.
 void burn() {
   for (int i = 0; i < 500'000; ++i) {
     asm volatile("");  // keeps the loop
   }
 }
 
-/// Low takes the lock. Holding it, low releases high, who wants the lock, and then medium, who
-/// wants nothing but the CPU. Returns what happened in its order.
+/// Low takes the lock. While it holds the lock, low releases high, which needs the lock, and then
+/// medium, which needs only the CPU. Returns the events in their order.
 template <typename Mutex>
 std::vector<std::string> events_of(Mutex& mutex) {
   const std::vector<int> cpu{allowed_cpus().front()};
   Semaphore start_medium;
   Semaphore start_high;
-  // Only one of the threads runs at a time, and a semaphore or the mutex lies between any two of
-  // them; this lock is for the last events, when all are on their own.
+  // Only one of the threads runs at a time, with a semaphore or the mutex between any two of them.
+  // This lock is for the last events, when nothing orders the threads.
   PiMutex guard;
   std::vector<std::string> events;
   const auto record = [&](const char* event) {

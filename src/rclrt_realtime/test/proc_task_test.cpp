@@ -13,7 +13,8 @@
 namespace rclrt::realtime {
 namespace {
 
-// Of a SCHED_FIFO thread at priority 37 (field 40) and of an ordinary one with nice 5 (field 19).
+// The texts of a SCHED_FIFO thread at priority 37 (field 40) and of an ordinary thread with nice 5
+// (field 19).
 constexpr const char* kFifo =
     "19066 (cat) R 19061 19061 11115 0 -1 4194304 102 0 0 0 0 0 0 0 -38 0 1 0 1277118 3133440 412 "
     "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 37 1 0 0 0 0 0 0 0 0 0 0 0\n";

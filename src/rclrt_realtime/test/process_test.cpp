@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What is done to a process stays: each of these runs in a child of its own.
+// The changes to a process are permanent, so each of these tests runs in its own child process.
 template <typename Body>
 int exit_code_of_child(Body body) {
   const pid_t child = fork();
@@ -45,7 +45,7 @@ long page_faults() {
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-/// Page faults while 8 MiB are allocated in blocks small and large, written, and freed.
+/// Returns the page faults while 8 MiB are allocated in small and large blocks, written, and freed.
 long faults_of_allocations() {
   constexpr std::size_t kBlock = 1 << 20;
   const long before = page_faults();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expected bytes follow from https://protobuf.dev/programming-guides/encoding, where 150,
-// "testing" and the nested 150 are worked out.
+// The expected bytes follow from https://protobuf.dev/programming-guides/encoding, which has 150,
+// "testing" and the nested 150 as examples.
 #include "../src/protobuf_writer.hpp"
 
 #include <gtest/gtest.h>

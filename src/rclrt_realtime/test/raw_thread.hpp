@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that the C library does not know: nobody can tell what started it.
+// A thread that the C library does not know, so its origin cannot be found.
 #pragma once
 
 #include <sched.h>
@@ -11,9 +11,9 @@
 
 namespace rclrt::realtime::test {
 
-/// Runs until the end of the scope; one at a time, for it has a stack of its own. It calls nothing,
-/// not even a system call: it has no thread-local memory of its own, so a sanitizer's interceptor
-/// would take it for the thread that started it.
+/// Runs until the end of the scope. Only one may exist at a time, because there is one stack for
+/// it. It calls nothing, not even a system call: it has no thread-local memory of its own, so a
+/// sanitizer's interceptor would take it for the thread that started it.
 class RawThread {
  public:
   RawThread() {
@@ -29,7 +29,7 @@ class RawThread {
   }
   ~RawThread() {
     end_ = 1;
-    while (tid_ > 0 && tgkill(getpid(), tid_, 0) == 0) {  // its stack is the next one's
+    while (tid_ > 0 && tgkill(getpid(), tid_, 0) == 0) {  // the next one uses its stack
       sched_yield();
     }
   }

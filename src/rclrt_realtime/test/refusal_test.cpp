@@ -95,7 +95,7 @@ TEST(Refusal, OfADeadlineNeedsTheCapability) {
   EXPECT_THAT(explain({.policy = Policy::kDeadline}, EPERM, nobody()), HasSubstr("CAP_SYS_NICE"));
 }
 
-/// Files of /proc and /sys in a directory of their own.
+/// Files of /proc and /sys in a separate directory.
 class BudgetFile : public testing::Test {
  protected:
   ~BudgetFile() override { std::filesystem::remove_all(root_); }

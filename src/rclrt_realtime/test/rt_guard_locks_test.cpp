@@ -41,7 +41,7 @@ TEST_F(GuardedCalls, AWaitForAMutexWithoutInheritanceIsCaught) {
   held.wait();
   {
     RtGuard guard(kCount);
-    waiting = true;  // the holder may let go before we ask: then there was no wait
+    waiting = true;  // the holder may unlock before this thread locks: then there is no wait
     plain.lock();
     plain.unlock();
     const RtReport report = guard.report();
@@ -57,7 +57,7 @@ TEST_F(GuardedCalls, AWaitIsToldFromTakingAFreeMutex) {
   const RtReport first = guard.report();
   EXPECT_EQ(first.free_locks, 1U);
   EXPECT_TRUE(first.clean()) << "a free lock is only counted unless asked for";
-  pthread_mutex_lock(&plain);  // held, by us: this mutex says so instead of waiting for ever
+  pthread_mutex_lock(&plain);  // an error-checking mutex: an error instead of a deadlock
   pthread_mutex_unlock(&plain);
   const RtReport report = guard.report();
   EXPECT_EQ(report.lock_waits, 1U);

@@ -27,7 +27,7 @@ using testing::SizeIs;
 using test::GuardedCalls;
 using test::kCount;
 
-/// Something that the compiler does not know to be unused.
+/// Uses the block in a way that the compiler cannot remove.
 void use(void* block) { asm volatile("" : : "g"(block) : "memory"); }
 
 TEST_F(GuardedCalls, ASectionThatOnlyComputesIsClean) {
@@ -106,7 +106,7 @@ TEST_F(GuardedCalls, OtherThreadsAreNotGuarded) {
     while (other.joinable()) {
       other.join();
     }
-    // Joining frees what belongs to the thread: that is the guarded thread's own doing.
+    // Joining frees memory of the joined thread; the guarded thread itself does that.
     EXPECT_EQ(guard.report().allocations, 0U) << guard.report().text();
   }
 }
@@ -181,7 +181,7 @@ TEST_F(GuardedCallsDeathTest, TheProcessEndsAtTheCallWhenAskedTo) {
 
 std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-/// Pages that nobody has touched.
+/// Pages that no thread has touched.
 class FreshPages {
  public:
   explicit FreshPages(std::size_t count)
@@ -236,7 +236,7 @@ TEST(RtGuard, GivingTheCpuAwayIsAVoluntarySwitch) {
 }
 
 TEST(RtGuard, BeingPreemptedIsCountedAndNoViolationUnlessAskedFor) {
-  // Two threads that never give their one CPU away: the kernel switches between them.
+  // Two threads that never yield share one CPU, so the kernel switches between them.
   cpu_set_t cpu;
   CPU_ZERO(&cpu);
   CPU_SET(static_cast<std::size_t>(sched_getcpu()), &cpu);
@@ -248,7 +248,7 @@ TEST(RtGuard, BeingPreemptedIsCountedAndNoViolationUnlessAskedFor) {
   });
   std::thread guarded([&] {
     pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
-    // Reports are made, and given back to the heap, all the time.
+    // Reports are allocated and freed all the time.
     RtGuard lenient({.action = RtGuardAction::kCount, .allocations = false, .page_faults = false});
     RtGuard strict({.action = RtGuardAction::kCount,
                     .allocations = false,

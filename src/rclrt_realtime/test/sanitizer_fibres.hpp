@@ -4,8 +4,8 @@
 
 namespace rclrt::test {
 
-// ThreadSanitizer and RealtimeSanitizer keep a state for each thread of the system, which fibres
-// mix up; and there is nothing for them to see, as only one fibre runs at a time.
+// ThreadSanitizer and RealtimeSanitizer keep a state for each operating-system thread, and fibres
+// corrupt it. They have nothing to detect either, because only one fibre runs at a time.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kFibresConfuseTheSanitizer = true;
 #elif defined(__has_feature)

@@ -32,7 +32,7 @@ TEST(Scheduling, WhereTheCallerIsPinnedToDoesNotLimitWhereOtherThreadsRun) {
   if (cpus.size() < 2) {
     GTEST_SKIP() << "one CPU";
   }
-  // As a process on a machine with isolcpus=, or under taskset.
+  // Like a process on a machine with isolcpus=, or under taskset.
   Thread({.name = "pinned", .scheduling = {.cpus = {cpus.front()}}}, [&] {
     ASSERT_EQ(allowed_cpus(), std::vector<int>{cpus.front()});
     const Scheduling wanted{.cpus = {cpus.back()}, .nice = 1};

@@ -67,7 +67,7 @@ TEST(SpscQueue, ShowsTheOldestValueInPlaceUntilItIsPopped) {
   EXPECT_EQ(queue.front(), nullptr);
 }
 
-/// Owns a number as others own a file descriptor; zero when moved from.
+/// Owns a number, as another class may own a file descriptor; zero when moved from.
 struct Handle {
   Handle() = default;
   explicit Handle(int n) : number(n) {}

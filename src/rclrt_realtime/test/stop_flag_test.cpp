@@ -55,7 +55,7 @@ TEST(StopFlag, MayBeRaisedByASignalHandlerInTheThreadThatWaits) {
   Thread thread({.name = "waits"}, [&] {
     handle = pthread_self();
     runs = true;
-    // ThreadSanitizer runs the handler only in calls that it knows, as reading the clock.
+    // ThreadSanitizer runs the handler only in calls that it knows, such as reading the clock.
     while (!stop.wait_until(monotonic_now_ns() + 10'000'000)) {
     }
   });

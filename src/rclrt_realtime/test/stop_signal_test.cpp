@@ -17,8 +17,8 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-/// A process of its own, whose standard output and error come back as one text. The tests wait for
-/// what it says, not for a time.
+/// A child process; its standard output and error are read as one text. The tests wait for its
+/// output, not for a time.
 class Child {
  public:
   template <typename Body>
@@ -27,7 +27,7 @@ class Child {
     if (pipe(ends) != 0) {
       throw std::runtime_error("no pipe");
     }
-    std::fflush(nullptr);  // or the child says it again
+    std::fflush(nullptr);  // or the child prints it again
     pid_ = fork();
     if (pid_ == 0) {
       dup2(ends[1], STDOUT_FILENO);
@@ -49,7 +49,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Reads until the child has said `text`; false when it ended without.
+  /// Reads until the child has printed `text`; returns false if it ended without printing it.
   bool says(const std::string& text) {
     char c = 0;
     while (said_.find(text) == std::string::npos) {
@@ -63,9 +63,9 @@ class Child {
 
   void kill(int signal) const { ::kill(pid_, signal); }
 
-  /// As waitpid tells it.
+  /// Waits for the child; returns the status of waitpid.
   int wait() {
-    while (says("\x01")) {  // never said: reads to the end
+    while (says("\x01")) {  // never printed: reads to the end
     }
     int status = 0;
     waitpid(pid_, &status, 0);
@@ -87,8 +87,8 @@ void say(const char* text) {
   }
 }
 
-/// As stop.wait(). ThreadSanitizer runs signal handlers only when the thread calls a function that
-/// it knows, and the system call to sleep on a futex is none; reading the clock is.
+/// Like stop.wait(). ThreadSanitizer runs signal handlers only when the thread calls a function
+/// that it knows. Reading the clock is one; the system call to sleep on a futex is not.
 void await(const StopSignal& stop) {
   while (!stop.wait_until(monotonic_now_ns() + 10'000'000)) {
   }
@@ -154,7 +154,7 @@ TEST(StopSignal, EndsTheProgramAtASecondSignalAndSaysSo) {
 }
 
 TEST(StopSignal, DoesNotEndAProgramThatStoppedInTime) {
-  // A busy machine may keep the program from stopping in time: then again with twice the time.
+  // On a busy machine the program may not stop in time: then the test repeats with twice the time.
   for (auto time = milliseconds(100); time < hours(1); time *= 2) {
     Child child([time] {
       {

@@ -16,7 +16,7 @@ int entries_until_error = -1;  // negative: no error
 
 }  // namespace
 
-/// In front of the C library's: fails as a directory does that vanishes while it is read.
+/// Interposes the C library's: fails as if the directory vanished while it is read.
 extern "C" __attribute__((visibility("default"))) dirent* readdir(DIR* directory) {
   static const auto kReal = reinterpret_cast<dirent* (*)(DIR*)>(dlsym(RTLD_NEXT, "readdir"));
   if (entries_until_error == 0) {

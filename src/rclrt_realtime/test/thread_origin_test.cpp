@@ -31,7 +31,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// Returns the file of this program: as_unprivileged runs it under another name.
+/// Returns the file of this program: `as_unprivileged` runs it under another name.
 std::string program_file() {
   return std::filesystem::read_symlink("/proc/self/exe").filename().string();
 }
@@ -161,7 +161,7 @@ TEST_F(ThreadOrigins, OfThreadsThatStayAreTheSameWhileOthersComeAndGo) {
   }
   release();
   stays.join();
-  // Where the list changed all the time while it was read, only the first thread is known.
+  // If the list changed all the time while it was read, only the first thread is known.
   EXPECT_GT(seen, 500U);
 }
 

@@ -20,14 +20,14 @@ using testing::IsEmpty;
 
 void wait_for_stop(const StopFlag& stop) { stop.wait(); }
 
-/// What the report says of the thread of this name.
+/// Returns the report's entry for the thread of this name.
 const PlannedThread* find(const ThreadPlanReport& report, const std::string& name) {
   const auto thread = std::find_if(report.threads.begin(), report.threads.end(),
                                    [&](const PlannedThread& each) { return each.name == name; });
   return thread == report.threads.end() ? nullptr : &*thread;
 }
 
-/// A thread that no part of rclrt made, as a middleware's.
+/// A thread that rclrt did not create, such as a middleware's.
 class ForeignThread {
  public:
   explicit ForeignThread(const char* name) {
@@ -179,7 +179,7 @@ TEST(ThreadsBefore, AreTheThreadsThatAPlanForNewOnesLeavesAlone) {
 }
 
 TEST(ThreadPlan, SaysNothingOfThreadsThatHaveEnded) {
-  const ForeignThread other("other");  // a sanitizer starts a thread of its own with the first
+  const ForeignThread other("other");  // a sanitizer starts its own thread with the first
   std::vector<pid_t> ids;
   {
     const ThreadsBefore before;

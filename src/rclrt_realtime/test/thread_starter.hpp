@@ -9,7 +9,7 @@
 
 namespace rclrt::realtime::test {
 
-/// Starts a thread that runs a function of this library until it is told to end.
+/// Starts a thread that runs a function of this library until `end` is ready.
 [[gnu::visibility("default")]] std::thread start_standard(const std::shared_future<void>& end);
 [[gnu::visibility("default")]] std::future<void> start_async(const std::shared_future<void>& end);
 [[gnu::visibility("default")]] Thread start_ours(const std::shared_future<void>& end);

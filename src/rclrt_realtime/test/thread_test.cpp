@@ -237,7 +237,8 @@ TEST(Thread, MeetsNoPageFaultOnAStackThatWasPrefaulted) {
 #endif
   long with = -1;
   long without = -1;
-  // Sizes of their own: the C library keeps the stacks of ended threads, touched as they are.
+  // The sizes differ, because the C library keeps the stacks of ended threads, with their touched
+  // pages.
   Thread({.name = "without", .stack_size = 41 << 20}, [&] {
     without = faults_of_deep_stack();
   }).join();

@@ -26,7 +26,7 @@ using testing::IsEmpty;
 
 constexpr std::chrono::milliseconds kNever = std::chrono::hours(1);
 
-/// A thread with a name that waits; its rule in these tests is a nice value, which everybody may
+/// A waiting thread with a name. Its rule in these tests is a nice value, which every user may
 /// raise.
 class Waiting {
  public:
@@ -47,7 +47,7 @@ class Waiting {
   Thread thread_;
 };
 
-/// Collects what a watch tells.
+/// Collects the reports of a watch.
 class News {
  public:
   std::function<void(const ThreadPlanReport&)> listener() {

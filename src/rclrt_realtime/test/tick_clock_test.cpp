@@ -9,11 +9,11 @@
 namespace rclrt::realtime {
 namespace {
 
-/// A converter whose history is what the test adds, at a counter of 3 ticks per nanosecond.
+/// A converter with only the samples that the test adds, with a counter of 3 ticks per nanosecond.
 class TickConverterOfKnownSamples : public testing::Test {
  protected:
   void SetUp() override {
-    converter_.add({.ticks = 0, .monotonic_ns = kLater});  // ticks went back: all begins here
+    converter_.add({.ticks = 0, .monotonic_ns = kLater});  // ticks went back: history begins here
     converter_.add({.ticks = 3'000, .monotonic_ns = kLater + 1'000, .error_ns = 7});
   }
 
@@ -66,7 +66,7 @@ TEST_F(TickConverterOfKnownSamples, KeepsOldTicksExactAfterItForgotTheirSamples)
 
 class EachTickSource : public testing::TestWithParam<TickClock::Source> {};
 
-// The scheduler may stop us anywhere: what is certain is the order of the reads.
+// The scheduler may preempt this thread anywhere: only the order of the reads is certain.
 TEST_P(EachTickSource, ConvertsToTheTimeOfTheReadWithinItsStatedError) {
   const TickClock clock(GetParam());
   TickConverter converter(clock);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads with Perfetto's own message classes what a tracer wrote to a file and a flight recorder
-dumped. RCLRT_SAMPLE names the program built from trace_file_sample.cpp.
+"""Reads a tracer's file and a flight recorder's dump with Perfetto's own message classes.
+
+RCLRT_SAMPLE names the program built from trace_file_sample.cpp.
 """
 
 import os

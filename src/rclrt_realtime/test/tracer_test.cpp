@@ -21,7 +21,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Keeps what it is given. To be read after a flush, a remove or the end of the tracer.
+/// Keeps the events that it receives. Read them only after a flush, a remove or the end of the
+/// tracer.
 class Kept final : public TraceSink {
  public:
   void write(std::span<const TraceEvent> batch, const TraceDictionary& dictionary) override {
@@ -42,7 +43,7 @@ class Kept final : public TraceSink {
   int finished = 0;
 };
 
-/// No pass happens by itself while a test runs.
+/// With this period no pass happens by itself while a test runs.
 TracerOptions by_hand() { return {.period = std::chrono::hours(1)}; }
 
 TEST(Tracer, RecordsASpanWithTheTimesOfItsEnds) {
@@ -104,7 +105,7 @@ TEST(Tracer, NestsEventsOfOneClockStepAsTheyRan) {
   const auto event = [](TraceKind kind, std::int64_t begin_ns, std::int64_t end_ns) {
     return TraceEvent{.begin_ns = begin_ns, .end_ns = end_ns, .kind = kind};
   };
-  // As recorded: what has no duration when it happens, spans when they end.
+  // As recorded: events without duration when they happen, spans when they end.
   const std::vector<TraceEvent> events = {
       event(TraceKind::kInstant, 20, 20),  // 0, inside 1
       event(TraceKind::kSpan, 20, 30),     // 1, inside 2
@@ -295,8 +296,8 @@ TEST(Tracer, RefusesRingsAndPeriodsOfNothing) {
   EXPECT_THROW(Tracer({}, {.period = std::chrono::milliseconds(0)}), std::invalid_argument);
 }
 
-// Under ThreadSanitizer this is the test of the rings' life: threads come and go while the tracer
-// drains, and everything is either handed over or counted as dropped.
+// Under ThreadSanitizer this tests the lifetime of the rings: threads start and end while the
+// tracer drains, and every event is either passed to the sinks or counted as dropped.
 TEST(Tracer, LosesNothingUncountedWhileThreadsComeAndGo) {
   constexpr int kThreads = 4;
   constexpr int kHandles = 25;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for unloaded_component_test.cpp. Its texts are gone once it is unloaded.
+// A component for unloaded_component_test.cpp. Its texts no longer exist once it is unloaded.
 #include "rclrt/realtime/flight_recorder.hpp"
 #include "rclrt/realtime/logging.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a component logs or asks for is written after its library has been unloaded.
+// The log lines and dump requests of a component are written after its library has been unloaded.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Calls a function of the component, which is loaded for that only.
+/// Calls a function of the component, which is loaded only for this call.
 template <typename Argument>
 void call_in_component(const char* function, Argument& argument) {
   void* const library = dlopen(UNLOADED_COMPONENT, RTLD_NOW | RTLD_LOCAL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user without any privilege meets: everything runs, and says what is missing and the fix.
-// Started by test/as_unprivileged.
+// The behaviour for a user without any privilege: everything runs, and reports what is missing and
+// the fix. test/as_unprivileged starts this test.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -129,7 +129,7 @@ TEST(Unprivileged, AStrictProcessIsNotPreparedAndEveryFixIsNamed) {
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("the process cannot be prepared for real time:\n  "),
                                     HasSubstr("/dev/cpu_dma_latency")));
-    if (!kSanitizer) {  // such a build locks no memory, and says it did
+    if (!kSanitizer) {  // such a build locks no memory, but reports success
       EXPECT_THAT(error.what(),
                   AllOf(HasSubstr("\n  lock memory: "), HasSubstr("memlock unlimited")));
     }

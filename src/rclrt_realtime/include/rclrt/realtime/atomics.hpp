@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lock-free structures are built from, so that a test can run the same code on atomics
-// that it schedules itself.
+// The atomics of the lock-free structures. They are a template parameter, so that a test can run
+// the same code on atomics that it schedules itself.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,11 @@
 
 namespace rclrt::realtime {
 
-/// The default of every `Atomics` template parameter: std::atomic, and nothing else. The
-/// interleaving tests put their own in its place; `reading` and `writing` tell those about each
+/// The default of every `Atomics` template parameter: std::atomic without additions. The
+/// interleaving tests use their own type instead; `reading` and `writing` report to that type each
 /// access to memory that threads share without an atomic.
 struct RCLRT_REALTIME_EXPORT StdAtomics {
-  /// What an algorithm uses for what threads share.
+  /// The type of a variable that several threads access.
   template <typename T>
   using Atomic = std::atomic<T>;
 
@@ -27,19 +27,19 @@ struct RCLRT_REALTIME_EXPORT StdAtomics {
   template <typename T>
   static void writing(const T& /*shared*/) noexcept RCLRT_NONBLOCKING {}
 
-  /// What a thread sleeps on: a futex of this process.
+  /// The word on which a thread sleeps: a futex that is private to the process.
   using Futex = std::atomic<std::uint32_t>;
-  /// Sleeps until woken or CLOCK_MONOTONIC reaches `deadline_ns` (INT64_MAX: does not), unless
-  /// `word` is not `value` any more. Looking and falling asleep are one step. May return for
-  /// nothing.
+  /// Sleeps until woken or until CLOCK_MONOTONIC reaches `deadline_ns` (INT64_MAX: no deadline).
+  /// Returns at once if `word` is not `value`; the comparison and falling asleep are one atomic
+  /// step. May return spuriously.
   static void wait_while(const Futex& word, std::uint32_t value,
                          std::int64_t deadline_ns) noexcept RCLRT_WAITS;
-  /// Wakes `count` sleepers of `word` at most; returns how many.
+  /// Wakes at most `count` sleepers of `word`. Returns the number of threads woken.
   static int wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING;
 };
 
-/// Keeps what different threads write on different cache lines. (GCC warns that
-/// std::hardware_destructive_interference_size is no part of a stable interface.)
+/// The alignment that puts variables written by different threads on different cache lines. (GCC
+/// warns that std::hardware_destructive_interference_size is not part of a stable interface.)
 inline constexpr std::size_t kCacheLine = 64;
 
 }  // namespace rclrt::realtime

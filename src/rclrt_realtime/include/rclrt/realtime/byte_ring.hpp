@@ -15,9 +15,9 @@
 
 namespace rclrt::realtime {
 
-/// Bounded queue of byte records from one producer thread to one consumer thread. Each record lies
-/// contiguously: the producer writes it in place and the consumer reads it in place. The ring does
-/// not store sizes; a record must say its own.
+/// Bounded queue of byte records from one producer thread to one consumer thread. Each record is
+/// contiguous: the producer writes it in place and the consumer reads it in place. The ring does
+/// not store sizes; each record must contain its own size.
 ///
 ///     if (std::byte* to = ring.try_reserve(16)) { /* write 16 bytes */ ring.commit(16); }
 ///
@@ -27,8 +27,8 @@ namespace rclrt::realtime {
 /// Sizes are multiples of 8, so that records are aligned to 8. Wait-free on both sides.
 ///
 /// Positions count bytes since the beginning and never wrap in practice (2^64). The record at
-/// position p lies at `p & mask_` and may run past the end of the ring into a spill area as large
-/// as the largest record, where none begins: so it needs neither padding nor two parts.
+/// position p begins at `p & mask_`. It may run past the end of the ring into a spill area as large
+/// as the largest record; no record begins there. So a record needs neither padding nor two parts.
 ///
 /// Memory order: `head_` is stored with release after a record was written and loaded with acquire
 /// before it is read; `tail_` is stored with release after a record was read and loaded with
@@ -72,10 +72,11 @@ class ByteRing {
     head_.store(head_.load(std::memory_order_relaxed) + size, std::memory_order_release);
   }
 
-  /// Lets `front` see what has been sent by now, and nothing later (consumer).
+  /// Makes the records sent so far visible to `front`, and no later ones (consumer).
   void refresh() noexcept RCLRT_NONBLOCKING { seen_ = head_.load(std::memory_order_acquire); }
 
-  /// Returns the oldest record (consumer); nullptr when all that `refresh` saw have been popped.
+  /// Returns the oldest record (consumer); nullptr if all records that `refresh` saw have been
+  /// popped.
   const std::byte* front() const noexcept RCLRT_NONBLOCKING {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     return tail == seen_ ? nullptr : storage_.get() + (tail & mask_);
@@ -86,7 +87,7 @@ class ByteRing {
     tail_.store(tail_.load(std::memory_order_relaxed) + size, std::memory_order_release);
   }
 
-  /// Returns how many records found no room. Any thread.
+  /// Returns the number of dropped records. Thread-safe.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING {
     return dropped_.load(std::memory_order_relaxed);
   }

@@ -21,7 +21,7 @@ inline std::int64_t to_nanoseconds(const timespec& time) noexcept RCLRT_NONBLOCK
   return static_cast<std::int64_t>(time.tv_sec) * kNanosecondsPerSecond + time.tv_nsec;
 }
 
-/// Converts a time for a system call. Not for negative times.
+/// Converts a time for a system call. `time_ns` must not be negative.
 inline timespec to_timespec(std::int64_t time_ns) noexcept RCLRT_NONBLOCKING {
   return {static_cast<time_t>(time_ns / kNanosecondsPerSecond),
           static_cast<long>(time_ns % kNanosecondsPerSecond)};
@@ -75,7 +75,7 @@ class RCLRT_REALTIME_EXPORT Clock {
   }
 
  protected:
-  ~Clock() = default;  // nobody owns a clock through its interface
+  ~Clock() = default;  // not virtual: a clock is never deleted through its interface
 };
 
 /// CLOCK_MONOTONIC.
@@ -92,7 +92,7 @@ namespace detail {
 inline constinit SteadyClock the_steady_clock;  // has no state
 }
 
-/// Returns the `SteadyClock` that all can share.
+/// Returns the `SteadyClock` that all threads can share.
 inline SteadyClock& steady_clock() noexcept RCLRT_NONBLOCKING { return detail::the_steady_clock; }
 
 }  // namespace rclrt::realtime

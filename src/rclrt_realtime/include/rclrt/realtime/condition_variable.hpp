@@ -15,40 +15,40 @@
 
 namespace rclrt::realtime {
 
-/// std::condition_variable's functions for a PiMutex, without a window in which an urgent thread
-/// depends on one that is not boosted. glibc's pthread_cond_t has such windows: a spin-then-futex
-/// lock inside it, signallers that wait until a whole group of earlier waiters has left, and groups
-/// that take precedence over priority.
+/// The functions of std::condition_variable for a PiMutex. It has no window in which an urgent
+/// thread depends on a thread that is not boosted. glibc's pthread_cond_t has such windows: a
+/// spin-then-futex lock inside it, signallers that wait until a whole group of earlier waiters has
+/// left, and groups that take precedence over priority.
 ///
-/// The condition is changed with the mutex held. Notifying may happen with or without it; all
-/// waits may return spuriously. Times are on CLOCK_MONOTONIC. Waiting functions need the lock held
-/// and return with it held; predicates must not throw.
+/// Change the condition with the mutex held; notify with or without it. All waits may return
+/// spuriously. Times are on CLOCK_MONOTONIC. Waiting functions need the lock held and return with
+/// it held; predicates must not throw.
 ///
 /// Algorithm: a futex word that every notification increments. A waiter reads it with the mutex
 /// held, unlocks, sleeps while the word is unchanged, and locks again, with inheritance.
-/// * No lost wake-up: who notifies after the waiter unlocked changes the word, and the kernel
-///   compares it before it puts the waiter to sleep. The only way around is 2^32 notifications
+/// * No lost wake-up: a notification after the waiter unlocked changes the word, and the kernel
+///   compares the word before it puts the waiter to sleep. The only exception is 2^32 notifications
 ///   between these two steps.
 /// * No stolen wake-up: FUTEX_WAKE_OP increments and wakes in one step under the kernel's lock for
 ///   that word. With an increment first and a wake after, a waiter that came between the two could
 ///   take the wake-up of one that waited before.
-/// * Order: the kernel keeps the sleepers of a futex by real-time priority, first come first
-///   served within one (the priority a thread has when it goes to sleep counts).
-/// * `waiters_` changes with the mutex held only. A notifier whose change of the condition a waiter
-///   has not seen locked the mutex after that waiter had counted itself and unlocked, so relaxed
-///   loads see the count, also after unlocking.
+/// * Order: the kernel keeps the sleepers of a futex by real-time priority, first come first served
+///   within one (the priority a thread has when it goes to sleep counts).
+/// * `waiters_` changes only with the mutex held. Relaxed loads are enough: if a waiter has not
+///   seen a notifier's change of the condition, the notifier locked the mutex after that waiter had
+///   counted itself and unlocked. So the notifier sees the count, also after it has unlocked.
 ///
 /// librtpi moves the woken waiter onto the mutex inside the kernel instead (FUTEX_CMP_REQUEUE_PI),
-/// which saves a context switch when the mutex is held; it needs a mutex of its own, without
-/// robustness, and the notifier to hold it. Here a woken waiter that finds the mutex held boosts
-/// its owner like any other.
+/// which saves a context switch when the mutex is held. But it needs its own type of mutex, without
+/// robustness, and the notifier must hold the mutex. Here a woken waiter that finds the mutex held
+/// boosts the owner as any other waiter does.
 class RCLRT_REALTIME_EXPORT PiConditionVariable {
  public:
   PiConditionVariable() = default;
   PiConditionVariable(const PiConditionVariable&) = delete;
   PiConditionVariable& operator=(const PiConditionVariable&) = delete;
 
-  /// Gives the lock back, sleeps until notified or spuriously woken, and takes it again.
+  /// Unlocks, sleeps until notified or spuriously woken, and locks again.
   void wait(std::unique_lock<PiMutex>& lock) noexcept RCLRT_WAITS { wait_until_ns(lock, kNever); }
 
   template <typename Predicate>
@@ -58,7 +58,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     }
   }
 
-  /// Waits until `deadline` at the latest; says whether it has passed.
+  /// Waits until notified, but not beyond `deadline`. Returns whether the deadline has passed.
   template <typename Duration>
   std::cv_status wait_until(
       std::unique_lock<PiMutex>& lock,
@@ -66,7 +66,8 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     return wait_until_ns(lock, to_deadline_ns(deadline));
   }
 
-  /// Returns what the predicate says in the end: false means that the deadline came first.
+  /// Waits until `predicate` is true, but not beyond `deadline`. Returns the last value of the
+  /// predicate: false means that the deadline passed first.
   template <typename Duration, typename Predicate>
   bool wait_until(std::unique_lock<PiMutex>& lock,
                   std::chrono::time_point<std::chrono::steady_clock, Duration> deadline,
@@ -74,7 +75,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     return wait_until_ns(lock, to_deadline_ns(deadline), predicate);
   }
 
-  /// Waits for a time from now on at most.
+  /// Waits until notified, but not longer than `timeout`.
   template <typename Rep, typename Period>
   std::cv_status wait_for(std::unique_lock<PiMutex>& lock,
                           std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {
@@ -87,7 +88,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     return wait_until_ns(lock, to_deadline_ns(timeout), predicate);
   }
 
-  /// Waits until a time in nanoseconds of CLOCK_MONOTONIC at the latest.
+  /// Waits until notified, but not beyond `deadline_ns` on CLOCK_MONOTONIC.
   std::cv_status wait_until_ns(std::unique_lock<PiMutex>& lock,
                                std::int64_t deadline_ns) noexcept RCLRT_WAITS;
 
@@ -102,7 +103,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     return true;
   }
 
-  /// Wakes the most urgent waiter. No system call when nobody waits.
+  /// Wakes the most urgent waiter. Makes no system call if no thread waits.
   void notify_one() noexcept RCLRT_NONBLOCKING { notify(1); }
 
   /// Wakes every waiter, the most urgent first.

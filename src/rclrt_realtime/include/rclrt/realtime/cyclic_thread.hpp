@@ -19,23 +19,23 @@
 
 namespace rclrt::realtime {
 
-/// When a cyclic thread runs.
+/// The options of a cyclic thread.
 struct CyclicOptions {
   ThreadOptions thread{};      ///< its hooks run before the first release and after the last cycle
   std::int64_t period_ns = 0;  ///< positive
-  /// The first release, on the thread's clock; when it has passed at `start`, the first of
-  /// `first_release_ns` + n × period that has not: threads with one first release stay in phase
-  /// whenever they start. None: the moment the thread starts.
+  /// The first release, on the thread's clock. If it has passed at `start`, the thread begins at
+  /// the first `first_release_ns` + n × period that has not passed: threads with the same first
+  /// release stay in phase whenever they start. std::nullopt: the time at which the thread starts.
   std::optional<std::int64_t> first_release_ns{};
   OverrunPolicy overrun = OverrunPolicy::kCatchUp;
   std::int64_t deadline_ns = 0;  ///< from the nominal release; 0: the period
-  /// Sleeps until this much before the nominal release, to make up for the machine's wake-up
-  /// latency; less than the period.
+  /// The thread wakes up this much before the nominal release, to compensate for the machine's
+  /// wake-up latency. Must be less than the period.
   std::int64_t wake_ahead_ns = 0;
   Clock* clock = &steady_clock();  ///< must outlive the thread
 };
 
-/// What a cycle is told.
+/// The argument of the loop: one release.
 struct Release {
   std::uint64_t index;       ///< 0, 1, ...; counts missed releases too under kSkip
   std::int64_t nominal_ns;   ///< when it should have started
@@ -52,7 +52,7 @@ struct DeadlineMiss {
 /// A loop may return one of these instead of nothing.
 enum class LoopControl { kContinue, kStop };
 
-/// Nothing is done about a missed deadline but counting it.
+/// The default hook: a missed deadline is only counted.
 struct NoHook {
   void operator()(const DeadlineMiss&) const noexcept RCLRT_NONBLOCKING {}
 };
@@ -68,15 +68,15 @@ struct CyclicCounts {
 /// Runs `loop(release)` once per period. Not movable: the thread refers to it.
 ///
 /// `start`, `stop`, `join` and the destructor belong to one owner; everything else is thread-safe.
-/// The figures may be read at any time without disturbing the thread: each is exact, but figures
-/// read while it runs may be of neighbouring cycles.
+/// The figures may be read at any time without disturbing the thread. Each figure is exact, but
+/// figures read while the thread runs may belong to neighbouring cycles.
 class RCLRT_REALTIME_EXPORT CyclicThread {
  public:
-  /// Makes the thread, which `start` starts. On the thread, once per release, `loop` is called with
-  /// a `const Release&` and returns nothing or a LoopControl; and each time it returned after its
-  /// deadline, `on_deadline_miss` is called with a `const DeadlineMiss&`. An exception that leaves
-  /// either ends the process. Throws std::invalid_argument for times that cannot be, and without a
-  /// clock.
+  /// Prepares the thread; `start` starts it. The thread calls `loop` once per release with a `const
+  /// Release&`; `loop` returns nothing or a LoopControl. Each time `loop` returns after its
+  /// deadline, the thread calls `on_deadline_miss` with a `const DeadlineMiss&`. An exception that
+  /// leaves either terminates the process. Throws std::invalid_argument for invalid times or
+  /// without a clock.
   template <typename Loop, typename OnDeadlineMiss = NoHook>
   RCLRT_SETUP CyclicThread(CyclicOptions options, Loop loop, OnDeadlineMiss on_deadline_miss = {})
       : CyclicThread(std::make_unique<BodyOf<Loop, OnDeadlineMiss>>(std::move(loop),
@@ -88,21 +88,21 @@ class RCLRT_REALTIME_EXPORT CyclicThread {
   CyclicThread(const CyclicThread&) = delete;
   CyclicThread& operator=(const CyclicThread&) = delete;
 
-  /// Starts the thread, or starts it again after it has ended; index and figures begin anew. Throws
-  /// std::logic_error while it runs, and what `Thread` throws.
+  /// Starts the thread, or starts it again after it has ended; index and figures begin again at 0.
+  /// Throws std::logic_error while it runs, and the exceptions of `Thread`.
   RCLRT_SETUP void start();
 
-  /// Ends the thread after the cycle under way, or at once if it sleeps. Also from its own loop and
-  /// from signal handlers. Must have returned before this object is destroyed.
+  /// Ends the thread after the current cycle, or at once if it sleeps. May be called from its own
+  /// loop and from signal handlers. Must have returned before this object is destroyed.
   void request_stop() noexcept RCLRT_NONBLOCKING;
 
-  /// Waits until the thread has ended; nothing to do if there is none.
+  /// Waits until the thread has ended. Does nothing if there is no thread.
   void join() noexcept RCLRT_WAITS;
 
   /// Requests a stop and joins.
   void stop() noexcept RCLRT_WAITS;
 
-  /// Returns whether it runs: from `start` until the last cycle has ended.
+  /// Returns true from `start` until the last cycle has ended.
   bool running() const noexcept RCLRT_NONBLOCKING;
 
   CyclicCounts counts() const noexcept RCLRT_NONBLOCKING;
@@ -142,15 +142,15 @@ class RCLRT_REALTIME_EXPORT CyclicThread {
   const CyclicOptions options_;
   const std::unique_ptr<Body> body_;
 
-  // Touched by the thread alone while it runs.
+  // Accessed only by the thread while it runs.
   CyclicSchedule schedule_;
 
-  // seq_cst, as EventCount wants its condition: `request_stop` sets it, then notifies.
+  // seq_cst, as EventCount requires for its condition: `request_stop` sets it, then notifies.
   std::atomic<bool> stop_{false};
   EventCount wake_;
   std::atomic<bool> running_{false};
 
-  // Written by the thread alone; relaxed, since each figure stands for itself.
+  // Written only by the thread. Relaxed, because each figure is independent of the others.
   Histogram lateness_;
   Histogram loop_time_;
   std::atomic<std::uint64_t> cycles_{0};

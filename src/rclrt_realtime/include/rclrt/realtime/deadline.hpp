@@ -17,7 +17,7 @@ namespace rclrt::realtime {
 /// A deadline that never comes.
 inline constexpr std::int64_t kNever = INT64_MAX;
 
-/// What fits into nanoseconds with room to spare.
+/// Longer durations become kNever. This one fits into nanoseconds with room to spare.
 inline constexpr std::chrono::hours kHundredYears{100 * 365 * 24};
 
 namespace detail {
@@ -37,9 +37,9 @@ constexpr std::int64_t rounded_up_ns(std::chrono::duration<Rep, Period> duration
 
 }  // namespace detail
 
-/// Converts a point of std::chrono::steady_clock, which is CLOCK_MONOTONIC on Linux, rounded up to
-/// nanoseconds; kNever for more than a hundred years after the start of the machine, 0 for a time
-/// before it.
+/// Converts a time point of std::chrono::steady_clock, which is CLOCK_MONOTONIC on Linux, rounded
+/// up to nanoseconds. Returns kNever for a time more than a hundred years after the start of the
+/// machine, and 0 for a time before it.
 template <typename Duration>
 std::int64_t to_deadline_ns(
     std::chrono::time_point<std::chrono::steady_clock, Duration> time) noexcept RCLRT_NONBLOCKING {
@@ -47,7 +47,7 @@ std::int64_t to_deadline_ns(
 }
 
 /// Returns the time `timeout` from now, rounded up to nanoseconds; kNever for more than a hundred
-/// years. A negative timeout has passed.
+/// years. A negative timeout yields a deadline that has passed.
 template <typename Rep, typename Period>
 std::int64_t to_deadline_ns(std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_NONBLOCKING {
   const std::int64_t from_now_ns = detail::rounded_up_ns(timeout);

@@ -10,20 +10,21 @@
 
 namespace rclrt::realtime {
 
-/// The decision of a Doorbell, apart from its file descriptor: who rings makes a system call only
-/// when somebody armed it since the last one, and no ring is lost.
+/// Decides whether a ring of a Doorbell needs a system call; it does not know the file descriptor.
+/// A ring needs one only if the bell was armed since the last one, and no ring is lost.
 ///
-/// Sleeper: make armed, then look at the condition, then sleep. Ringer: make the condition true,
-/// then ring. Both are read-modify-writes of one word, which have one order that all threads agree
-/// on. If ring comes after arm it finds `true` and signals (or another ring found it, and signals).
-/// If it comes before, arm reads what ring wrote (the exchanges between them continue the release
-/// sequence): release and acquire then make the condition visible to the look that follows.
+/// Sleeper: arm, then check the condition, then sleep. Ringer: make the condition true, then ring.
+/// `arm` and `ring` are read-modify-writes of one word, so all threads agree on their order. If
+/// `ring` comes after `arm`, it reads `true` and signals (or another `ring` read it and signals).
+/// If it comes before, `arm` reads the value that `ring` wrote (the exchanges between them continue
+/// the release sequence): release and acquire then make the condition visible to the check that
+/// follows.
 template <template <typename> typename Atomic>
 class BasicArmed {
  public:
   void arm() noexcept RCLRT_NONBLOCKING { armed_.exchange(true, std::memory_order_acq_rel); }
 
-  /// Returns true when the caller has to signal.
+  /// Returns true if the caller must signal.
   bool ring() noexcept RCLRT_NONBLOCKING {
     return armed_.exchange(false, std::memory_order_acq_rel);
   }
@@ -32,9 +33,9 @@ class BasicArmed {
   Atomic<bool> armed_{true};
 };
 
-/// An eventfd that is written only when somebody may be asleep. `ring` from any thread; the other
-/// functions from one thread at a time. Signals may be late and may come for nothing, so the
-/// sleeper always looks at its condition.
+/// An eventfd that is written only when a thread may be asleep. Any thread may call `ring`; only
+/// one thread at a time may call the other functions. Signals may be late or spurious, so the
+/// sleeper always checks its condition.
 ///
 ///     bell.arm();                                    // sleeper
 ///     while (condition()) { ... }
@@ -48,18 +49,19 @@ class RCLRT_REALTIME_EXPORT Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  /// Rings: one atomic exchange, and for the first one after `arm` a system call that does not
-  /// sleep.
+  /// Rings the bell with one atomic exchange. The first ring after `arm` also makes a system call,
+  /// which does not sleep.
   void ring() noexcept RCLRT_NONBLOCKING {
     if (armed_.ring()) {
       signal();
     }
   }
 
-  /// Forgets earlier rings; later ones signal. Look at the condition afterwards.
+  /// Discards earlier rings; later ones signal. Check the condition afterwards.
   void arm() noexcept RCLRT_NONBLOCKING;
 
-  /// Sleeps until rung (true) or CLOCK_MONOTONIC reaches `deadline_ns` (false; kNever: does not).
+  /// Sleeps until rung (returns true) or until CLOCK_MONOTONIC reaches `deadline_ns` (returns
+  /// false; kNever: no deadline).
   bool wait_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS;
 
   /// Returns a descriptor that is readable when rung, for poll, epoll,

@@ -19,9 +19,9 @@ __extension__ using WideInteger = __int128;  // holds every product of a count a
 
 }  // namespace detail
 
-/// Returns the duration in the unit of `To` (which counts in std::int64_t): the longest or the
-/// shortest one that there is where std::chrono would overflow, and the nearest one where `To` is
-/// coarser. What is not a number is 0.
+/// Returns the duration in the unit of `To` (which counts in std::int64_t). Where std::chrono would
+/// overflow, returns the longest or the shortest duration of `To`; where `To` is coarser, the
+/// nearest one. NaN becomes 0.
 template <typename To, typename Rep, typename Period>
 constexpr To saturate_cast(std::chrono::duration<Rep, Period> from) noexcept RCLRT_NONBLOCKING {
   static_assert(std::is_same_v<typename To::rep, std::int64_t>);
@@ -55,17 +55,17 @@ constexpr To saturate_cast(std::chrono::duration<Rep, Period> from) noexcept RCL
   }
 }
 
-/// A std::chrono duration as a parameter or an option: it takes every duration that `To` takes,
-/// and converts it by `saturate_cast`. `std::chrono::nanoseconds` itself turns `hours::max()` into
-/// a negative number. Seconds as a floating-point number are welcome where `To` is nanoseconds,
-/// rounded to the nearest; what is not a number throws std::invalid_argument.
+/// A std::chrono duration as a parameter or an option. It accepts every duration that `To` accepts,
+/// and converts it by `saturate_cast`: `std::chrono::nanoseconds` itself turns `hours::max()` into
+/// a negative number. If `To` is nanoseconds, it also accepts floating-point durations, such as
+/// seconds, and rounds them to the nearest nanosecond; NaN throws std::invalid_argument.
 template <typename To>
 class Saturating : public To {
  public:
   /// Makes a duration of zero.
   constexpr Saturating() noexcept RCLRT_NONBLOCKING : To(To::zero()) {}
 
-  // NOLINTBEGIN(google-explicit-constructor): they stand where a std::chrono duration would
+  // NOLINTBEGIN(google-explicit-constructor): they replace a std::chrono duration
 
   /// Converts a duration in whole units.
   template <typename Rep, typename Period>
@@ -73,8 +73,7 @@ class Saturating : public To {
              std::ratio_divide<Period, typename To::period>::den == 1)
   constexpr Saturating(std::chrono::duration<Rep, Period> value) noexcept RCLRT_NONBLOCKING
       : To(saturate_cast<To>(value)) {}
-  /// Converts a duration with a fraction. Throws std::invalid_argument for one that is not a
-  /// number.
+  /// Converts a floating-point duration. Throws std::invalid_argument for NaN.
   template <typename Rep, typename Period>
     requires(std::is_floating_point_v<Rep> && std::is_same_v<typename To::period, std::nano>)
   RCLRT_SETUP constexpr Saturating(std::chrono::duration<Rep, Period> value)
@@ -93,7 +92,8 @@ using SaturatingMicroseconds = Saturating<std::chrono::microseconds>;
 /// A duration as a parameter in milliseconds.
 using SaturatingMilliseconds = Saturating<std::chrono::milliseconds>;
 
-/// Returns `a` + `b`, or the end of the clock on the side of `b` where the sum is beyond it.
+/// Returns `a` + `b`. If the sum overflows, returns the largest value for a positive `b` and the
+/// smallest for a negative `b`.
 constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept RCLRT_NONBLOCKING {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) {

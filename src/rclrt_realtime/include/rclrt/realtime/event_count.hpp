@@ -12,7 +12,7 @@ namespace rclrt::realtime {
 
 /// A futex-based event count. Waiters check their own condition between `prepare_wait` and `wait`;
 /// notifiers change the condition first and call `notify_*` after. A notification then costs a
-/// system call only when somebody sleeps, and no wake-up is lost.
+/// system call only when a thread sleeps, and no wake-up is lost.
 ///
 ///     for (;;) {                                     // waiter
 ///       const auto key = event.prepare_wait();
@@ -23,12 +23,12 @@ namespace rclrt::realtime {
 ///
 /// Invariant: `waiters_` counts the threads between `prepare_wait` and the end of `wait` or
 /// `cancel_wait`. The condition and `waiters_` are both accessed with seq_cst by the two sides: in
-/// the single total order either the notifier's read of `waiters_` sees the waiter, or the
-/// waiter's check of the condition sees the notifier's change. `epoch_` turns a notification that
-/// falls between `prepare_wait` and the futex call into an immediate return.
+/// the single total order either the notifier's read of `waiters_` sees the waiter, or the waiter's
+/// check of the condition sees the notifier's change. `epoch_` turns a notification that falls
+/// between `prepare_wait` and the futex call into an immediate return.
 ///
-/// The condition itself must be read and written with seq_cst operations (or under one lock).
-/// All functions are thread-safe; `notify_*` are async-signal-safe. Of `Atomics` see atomics.hpp;
+/// The condition itself must be read and written with seq_cst operations (or under one lock). All
+/// functions are thread-safe; `notify_*` are async-signal-safe. For `Atomics` see atomics.hpp;
 /// `test/interleaving_waits_test.cpp` runs this code under every interleaving of a small case.
 template <typename Atomics = StdAtomics>
 class BasicEventCount {
@@ -37,7 +37,7 @@ class BasicEventCount {
   BasicEventCount(const BasicEventCount&) = delete;
   BasicEventCount& operator=(const BasicEventCount&) = delete;
 
-  /// What `prepare_wait` saw.
+  /// The epoch that `prepare_wait` read.
   using Key = std::uint32_t;
 
   Key prepare_wait() noexcept RCLRT_NONBLOCKING {
@@ -62,8 +62,8 @@ class BasicEventCount {
     waiters_.fetch_sub(1, std::memory_order_seq_cst);
   }
 
-  /// Returns true when it woke somebody who slept. (When not, whoever is between `prepare_wait` and
-  /// the end of `wait` still looks again.)
+  /// Wakes at most one sleeping thread. Returns true if it woke one. (If it did not, a thread
+  /// between `prepare_wait` and the end of `wait` still checks its condition again.)
   bool notify_one() noexcept RCLRT_NONBLOCKING { return notify(1); }
   void notify_all() noexcept RCLRT_NONBLOCKING { notify(kEverybody); }
 
@@ -84,7 +84,7 @@ class BasicEventCount {
   Atomics::template Atomic<std::uint32_t> waiters_{0};
 };
 
-/// What everybody uses.
+/// The event count for all code but the interleaving tests.
 using EventCount = BasicEventCount<>;
 
 }  // namespace rclrt::realtime

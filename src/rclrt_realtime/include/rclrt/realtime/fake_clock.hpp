@@ -15,31 +15,31 @@
 
 namespace rclrt::realtime {
 
-/// Time moves only in `advance` and `run_until`, so a test of timing is exact and takes no
-/// time. Any thread may move it; work that takes time is an `advance` in the worker's own thread.
-/// All functions are thread-safe. For tests: it locks and allocates.
+/// Time moves only in `advance` and `run_until`, so a test of timing is exact and takes no time.
+/// Any thread may move it. To simulate work that takes time, a worker calls `advance` in its own
+/// thread. All functions are thread-safe. For tests: it locks and allocates.
 ///
 ///     FakeClock clock;
 ///     std::thread sleeper([&] { clock.sleep_until(50); });
-///     clock.wait_for_sleepers(1);  // it has come to its sleep
-///     clock.advance(50);           // and wakes
+///     clock.wait_for_sleepers(1);  // the thread sleeps
+///     clock.advance(50);           // the thread wakes
 class RCLRT_REALTIME_EXPORT FakeClock final : public Clock {
  public:
-  /// Makes a clock that shows this time until it is moved.
+  /// Makes a clock that shows `start_ns` until it is moved.
   RCLRT_SETUP explicit FakeClock(std::int64_t start_ns = 0) : now_ns_(start_ns) {}
 
   std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING override;
   void wait_until(EventCount& event, EventCount::Key key,
                   std::int64_t deadline_ns) noexcept RCLRT_WAITS override;
 
-  /// Moves time ahead by `duration_ns`; then wakes every sleeper whose deadline has come, in the
-  /// order of their deadlines. They all see the time after the jump.
+  /// Moves time ahead by `duration_ns`. Then wakes every sleeper that has reached its deadline, in
+  /// the order of the deadlines. All of them see the time after the jump.
   RCLRT_SETUP void advance(std::int64_t duration_ns);
 
-  /// Moves time from deadline to deadline until `end_ns`: at each deadline one sleeper wakes, and
-  /// time goes on only when `sleepers` threads sleep again. So threads that sleep on this clock run
-  /// one after another, in the order of their deadlines and, where these are equal, of their
-  /// coming. Before it returns, `sleepers` threads sleep beyond `end_ns`.
+  /// Moves time from deadline to deadline until `end_ns`. At each deadline one sleeper wakes, and
+  /// time moves on only when `sleepers` threads sleep again. So threads that sleep on this clock
+  /// run one after another, in the order of their deadlines. With equal deadlines, the thread that
+  /// fell asleep first runs first. When it returns, `sleepers` threads sleep beyond `end_ns`.
   RCLRT_SETUP void run_until(std::int64_t end_ns, std::size_t sleepers);
 
   /// Waits until at least `count` threads sleep on this clock.
@@ -55,8 +55,9 @@ class RCLRT_REALTIME_EXPORT FakeClock final : public Clock {
 
   std::mutex mutex_;
   std::condition_variable somebody_sleeps_;
-  // By deadline, then by coming. Each points into a `wait_until` under way, which takes it off
-  // before it returns, under mutex_; whoever wakes a sleeper takes it off too. Guarded by mutex_.
+  // Guarded by mutex_. Sorted by deadline, then by arrival. Each element points into a running
+  // `wait_until`, which removes it under mutex_ before it returns. A thread that wakes a sleeper
+  // removes it, too.
   std::vector<Sleeper*> sleepers_;
   // Written under mutex_. seq_cst: a sleeper that was woken reads the time it was woken for.
   std::atomic<std::int64_t> now_ns_;

@@ -19,59 +19,59 @@ namespace rclrt::realtime {
 /// No sample is lost: one above the range counts as the range's highest value and in
 /// `above_range()`, a negative one as 0 and in `below_range()`.
 ///
-/// What is read (count, percentiles, mean) has the resolution of the buckets: `significant_digits`
-/// decimal digits. Reading takes one pass over the buckets, some 10 µs.
+/// Results (count, percentiles, mean) have the resolution of the buckets: `significant_digits`
+/// decimal digits. Reading one takes one pass over the buckets, some 10 µs.
 ///
-/// Readers never write and writers never wait. A reader sees each bucket at one moment, different
-/// buckets at different moments: a sample recorded before the reading began (in the sense of
-/// happens-before) is in it, one recorded during it may be. For figures that belong together (a
-/// percentile with its sample count) read a copy; for intervals, copy regularly and subtract the
-/// copy before:
+/// Readers never write and writers never wait. A reader reads the buckets one after another. It
+/// sees every sample recorded before the reading began (in the sense of happens-before), and may
+/// see a sample recorded during the reading. For figures that belong together (a percentile with
+/// its sample count), read a copy. For intervals, copy regularly and subtract the previous copy:
 ///
 ///     Histogram now(live);           // the thread goes on recording
 ///     Histogram interval(now);
 ///     interval.subtract(before);
 ///
-/// Atomics: each bucket is a counter of its own and orders nothing else, so relaxed is enough.
+/// Memory order: each bucket is an independent counter that orders nothing else, so relaxed is
+/// enough.
 class RCLRT_REALTIME_EXPORT Histogram {
  public:
-  /// Throws std::invalid_argument for a range that cannot be, std::bad_alloc.
+  /// Throws std::invalid_argument for an invalid range, and std::bad_alloc.
   RCLRT_SETUP explicit Histogram(const HistogramRange& range = {});
 
   /// Makes a snapshot: the copy does not change while other threads go on recording into `other`.
   RCLRT_SETUP Histogram(const Histogram& other);
-  /// Moves; the other may only be destroyed or assigned to then. No other thread may use either
-  /// meanwhile.
+  /// Moves from `other`, which may then only be destroyed or assigned to. No other thread may use
+  /// either object meanwhile.
   RCLRT_SETUP Histogram(Histogram&& other) noexcept;
   RCLRT_SETUP Histogram& operator=(Histogram&& other) noexcept;
   ~Histogram() = default;
 
   const HistogramBuckets& buckets() const noexcept RCLRT_NONBLOCKING { return buckets_; }
 
-  /// Counts `samples` equal samples. Any number of threads may record at once: an atomic increment,
-  /// wait-free.
+  /// Counts `samples` equal samples. Any number of threads may record at once. Wait-free: an atomic
+  /// increment.
   void record(std::int64_t value, std::uint64_t samples = 1) noexcept RCLRT_NONBLOCKING {
     count_of(value, samples).fetch_add(samples, std::memory_order_relaxed);
   }
 
-  /// Counts one sample without a locked instruction: for a histogram that only the calling thread
-  /// records into. Others may read it, as ever.
+  /// Counts one sample without a locked instruction. Only the calling thread may record into this
+  /// histogram; other threads may read it.
   void record_alone(std::int64_t value) noexcept RCLRT_NONBLOCKING {
     std::atomic<std::uint64_t>& count = count_of(value, 1);
-    // Nobody else writes it: nothing comes between the load and the store.
+    // No other thread writes it, so no write comes between the load and the store.
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  /// Counts everything `other` holds here too. Where the ranges differ, a bucket of `other` counts
-  /// as its smallest value. Thread-safe, as `record`.
+  /// Adds all samples of `other`. If the ranges differ, each bucket of `other` counts as its
+  /// smallest value. Thread-safe, as `record`.
   void add(const Histogram& other) noexcept RCLRT_NONBLOCKING;
 
-  /// Takes away what `earlier`, a copy made of the same histogram before, holds: what is left was
-  /// recorded since. Nobody may record into this one meanwhile. Throws std::invalid_argument when
-  /// the ranges differ or `earlier` holds more.
+  /// Subtracts the samples of `earlier`, a previous copy of the same histogram. The samples
+  /// recorded since then remain. No thread may record into this histogram meanwhile. Throws
+  /// std::invalid_argument if the ranges differ or `earlier` holds more.
   RCLRT_SETUP void subtract(const Histogram& earlier);
 
-  /// Forgets everything. Nobody may record meanwhile.
+  /// Removes all samples. No thread may record meanwhile.
   void reset() noexcept RCLRT_NONBLOCKING;
 
   /// Returns the number of samples, those out of range included.
@@ -79,8 +79,8 @@ class RCLRT_REALTIME_EXPORT Histogram {
   std::uint64_t below_range() const noexcept RCLRT_NONBLOCKING;
   std::uint64_t above_range() const noexcept RCLRT_NONBLOCKING;
 
-  /// Returns the smallest value of the first and the largest value of the last bucket that has a
-  /// sample; 0 when there is none.
+  /// Returns the smallest value of the first bucket with a sample (`min`) or the largest value of
+  /// the last one (`max`); 0 without samples.
   std::int64_t min() const noexcept RCLRT_NONBLOCKING;
   std::int64_t max() const noexcept RCLRT_NONBLOCKING;
 
@@ -90,8 +90,8 @@ class RCLRT_REALTIME_EXPORT Histogram {
   /// <= 0, `max()` for percent >= 100, 0 without samples.
   std::int64_t percentile(double percent) const noexcept RCLRT_NONBLOCKING;
 
-  /// Returns mean and standard deviation (of the population) with each sample at the middle of its
-  /// bucket; 0 without samples.
+  /// Returns the mean or the standard deviation (of the population), with each sample at the middle
+  /// of its bucket; 0 without samples.
   double mean() const noexcept RCLRT_NONBLOCKING;
   double standard_deviation() const noexcept RCLRT_NONBLOCKING;
 
@@ -101,7 +101,7 @@ class RCLRT_REALTIME_EXPORT Histogram {
   }
 
  private:
-  /// Returns the counter of `value`, with what is out of range counted and clamped.
+  /// Returns the counter of `value`. Counts and clamps a value that is out of range.
   std::atomic<std::uint64_t>& count_of(std::int64_t value,
                                        std::uint64_t samples) noexcept RCLRT_NONBLOCKING {
     if (value < 0) [[unlikely]] {

@@ -11,10 +11,10 @@
 
 namespace rclrt::realtime {
 
-/// The values a histogram tells apart. The unit is the user's; rclrt records nanoseconds, and the
-/// defaults are 1 ns to 1 h.
+/// The values that a histogram distinguishes. The user chooses the unit; rclrt records nanoseconds,
+/// and the defaults are 1 ns to 1 h.
 struct HistogramRange {
-  std::int64_t lowest = 1;                   ///< smallest value told apart from 0; at least 1
+  std::int64_t lowest = 1;                   ///< smallest value distinguished from 0; at least 1
   std::int64_t highest = 3'600'000'000'000;  ///< largest value; at least twice the lowest
   int significant_digits = 3;                ///< 1 to 5; 3: a value is known to 0.1 %
 
@@ -26,7 +26,7 @@ struct HistogramRange {
 /// with the smallest m for which 2^(m+1) >= 2 × 10^digits. Pure arithmetic, immutable.
 class RCLRT_REALTIME_EXPORT HistogramBuckets {
  public:
-  /// Throws std::invalid_argument that says what the range must be.
+  /// Throws std::invalid_argument that states the valid range.
   RCLRT_SETUP explicit HistogramBuckets(const HistogramRange& range);
 
   const HistogramRange& range() const noexcept RCLRT_NONBLOCKING { return range_; }
@@ -54,7 +54,7 @@ class RCLRT_REALTIME_EXPORT HistogramBuckets {
     return lowest_in(index) + (width_of(index) - 1);
   }
 
-  /// Returns the value that stands for bucket `index` in means and deviations: its middle.
+  /// Returns the value that represents bucket `index` in means and deviations: its middle.
   std::int64_t middle_of(std::size_t index) const noexcept RCLRT_NONBLOCKING {
     return lowest_in(index) + width_of(index) / 2;
   }

@@ -16,15 +16,15 @@
 
 namespace rclrt::realtime {
 
-/// What was recorded in one stretch of time.
+/// The samples of one interval of time.
 struct HistogramInterval {
-  std::string tag;             ///< who recorded it; empty: untagged
+  std::string tag;             ///< the source of the samples; empty: untagged
   std::int64_t start_ns = 0;   ///< since 1970 (CLOCK_REALTIME)
   std::int64_t length_ns = 0;  ///< not negative
   Histogram histogram;
 };
 
-/// What a reader accepts, so that a file cannot make it use more memory or time than this.
+/// The limits of a reader: a file cannot make it use more memory or time than this.
 struct HistogramLogLimits {
   std::size_t line_bytes = std::size_t{16} << 20;
   std::size_t histogram_bytes = std::size_t{32} << 20;  ///< memory of one histogram
@@ -36,12 +36,13 @@ class RCLRT_REALTIME_EXPORT HistogramLogError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the compressed V2 encoding in base64, as the HdrHistogram libraries exchange it. Counts
-/// out of range are in it where they were clamped to; that they were is not.
+/// Returns the compressed V2 encoding in base64, as the HdrHistogram libraries exchange it. Samples
+/// out of range are in the bucket to which they were clamped; the result does not show that they
+/// were clamped.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string encode_histogram(const Histogram& histogram);
 
-/// Reads what `encode_histogram` or another HdrHistogram library wrote. Throws HistogramLogError
-/// (what is wrong, what was expected).
+/// Decodes the text of `encode_histogram` or of another HdrHistogram library. Throws
+/// HistogramLogError (what is wrong, what was expected).
 RCLRT_REALTIME_EXPORT RCLRT_SETUP Histogram decode_histogram(std::string_view text,
                                                              const HistogramLogLimits& limits = {});
 
@@ -73,12 +74,12 @@ class RCLRT_REALTIME_EXPORT HistogramLogWriter {
 /// The content is not trusted.
 class RCLRT_REALTIME_EXPORT HistogramLogReader {
  public:
-  /// Makes a reader; `name` stands in front of every error. The stream must outlive the reader.
+  /// Makes a reader; every error begins with `name`. The stream must outlive the reader.
   RCLRT_SETUP HistogramLogReader(std::istream& in, std::string name,
                                  const HistogramLogLimits& limits = {});
 
-  /// Returns the next interval; nothing at the end. Throws HistogramLogError; the line is then
-  /// passed, and the next call goes on behind it.
+  /// Returns the next interval; std::nullopt at the end. Throws HistogramLogError for an invalid
+  /// line; the next call continues with the line after it.
   RCLRT_SETUP std::optional<HistogramInterval> next();
 
  private:

@@ -17,8 +17,8 @@
 namespace rclrt::realtime {
 
 /// One writer publishes, many readers see the most recently published value, complete. Writing and
-/// reading are wait-free: a write looks at max_readers + 2 slots at most and a read takes three
-/// steps, whatever the others do, and each copies the value once. A reader that has seen a value
+/// reading are wait-free: a write inspects at most max_readers + 2 slots and a read takes three
+/// steps, whatever other threads do. Each copies the value once. A reader that has seen a value
 /// never sees an older one afterwards.
 ///
 ///     LatestValue<Pose> pose(2);            // configure: at most two readers
@@ -30,25 +30,27 @@ namespace rclrt::realtime {
 /// Register for Large-scale Data Sharing on Multi-core Machines" (arXiv:1707.07478), with counters
 /// that only grow and seats in place of anonymous readers.
 ///
-/// There are max_readers + 2 slots. `current_` is one word: the slot of the newest value and how
-/// many readers took that slot since it was published. A reader holds exactly one slot from one
-/// read to the next. When `current_` names another slot it gives its own back (`released`) and
-/// takes the new one by adding 1 to `current_`, which also tells it which slot that is.
+/// There are max_readers + 2 slots. `current_` is one word: the slot of the newest value and the
+/// number of readers that took that slot since it was published. A reader holds exactly one slot
+/// from one read to the next. When `current_` names another slot, the reader gives its own slot
+/// back (`released`) and takes the new one by adding 1 to `current_`. This addition also returns
+/// the index of the new slot.
 ///
-/// Invariant: slot s is held by `taken` - `released` readers when it is not current (`taken` is
-/// brought up to date by the exchange that ends its being current), and the writer writes only to a
-/// slot that is not current and held by nobody. At most max_readers slots are held and one is
-/// current, so one is always free. A held slot is not reused: a reader whose slot is the current
-/// one has the newest value already, and needs no read-modify-write to know it.
+/// Invariant: a slot that is not current is held by `taken` - `released` readers (the exchange that
+/// replaces the current slot updates its `taken`). The writer writes only to a slot that is not
+/// current and that no reader holds. At most max_readers slots are held and one is current, so one
+/// is always free. A held slot is not reused: a reader that holds the current slot has the newest
+/// value already, and needs no read-modify-write to detect it.
 ///
 /// Memory order:
-/// * `current_`: the exchange that publishes is a release, the fetch_add that takes an acquire, so
-///   the value is written before it is read. Other readers' fetch_adds between the two continue the
-///   release sequence. The look that finds "still my slot" may be relaxed: that value was acquired
-///   when the slot was taken, and coherence keeps the look from going back to an older slot.
-/// * `released`: each fetch_add is a release after the reader's last look at the value; the writer
-///   acquires the count before it writes there again. All fetch_adds are one release sequence, so
-///   seeing the full count means that all those reads are over.
+/// * `current_`: the exchange that publishes is a release, and the `fetch_add` that takes a slot is
+///   an acquire, so the value is written before it is read. Each `fetch_add` of another reader
+///   between the two continues the release sequence. The load that compares `current_` with the
+///   held slot may be relaxed: the value was acquired when the slot was taken, and coherence keeps
+///   the load from returning an older slot.
+/// * `released`: each `fetch_add` is a release after the reader's last access to the value; the
+///   writer acquires the count before it writes to the slot again. All these operations form one
+///   release sequence, so the full count means that all those reads are over.
 ///
 /// `test/interleaving_test.cpp` runs this code under every interleaving of a small case.
 template <typename T, typename Atomics = StdAtomics>
@@ -57,7 +59,7 @@ class LatestValue {
   struct Seat;
 
  public:
-  /// The place of one reading thread. Movable; not thread-safe itself: one thread uses it at a
+  /// The access of one reading thread. Movable. Not thread-safe: only one thread may use it at a
   /// time. Must not outlive the LatestValue.
   class Reader {
    public:
@@ -70,7 +72,7 @@ class LatestValue {
     }
     ~Reader() {
       if (seat_ != nullptr) {
-        seat_->occupied.store(false, std::memory_order_release);  // `held` goes with the seat
+        seat_->occupied.store(false, std::memory_order_release);  // with `held`
       }
     }
 
@@ -114,11 +116,11 @@ class LatestValue {
     slots_[0].value = initial;
   }
 
-  /// Takes a place for one more reading thread; it is free again when the Reader is destroyed.
-  /// Throws std::length_error when all are in use. Thread-safe.
+  /// Takes a seat for one more reading thread. The seat is free again when the Reader is destroyed.
+  /// Throws std::length_error if all seats are in use. Thread-safe.
   RCLRT_SETUP Reader reader() {
     for (std::size_t i = 0; i < max_readers_; ++i) {
-      // acquire: what the previous user of the seat left in `held`
+      // acquire: makes the `held` of the seat's previous user visible
       if (!seats_[i].occupied.exchange(true, std::memory_order_acquire)) {
         return Reader(this, &seats_[i]);
       }
@@ -127,7 +129,7 @@ class LatestValue {
                             " readers are in use; construct it with a larger max_readers");
   }
 
-  /// Publishes `value`. One thread at a time.
+  /// Publishes `value`. Only one thread may write at a time.
   void write(const T& value) noexcept RCLRT_NONBLOCKING {
     const std::uint32_t slot = free_slot();
     Atomics::writing(slots_[slot].value);
@@ -143,11 +145,11 @@ class LatestValue {
 
   struct alignas(kCacheLine) Slot {
     Atomics::template Atomic<std::uint32_t> released{0};  // wraps around, as `taken` does
-    std::uint32_t taken = 0;                              // the writer's alone
+    std::uint32_t taken = 0;                              // used only by the writer
     T value{};
   };
   struct alignas(kCacheLine) Seat {
-    std::uint32_t held = 0;  // belongs to who set `occupied`
+    std::uint32_t held = 0;  // belongs to the reader that set `occupied`
     std::atomic<bool> occupied{false};
   };
 
@@ -163,7 +165,7 @@ class LatestValue {
     return word >> kSlotShift;
   }
 
-  /// Ends within max_readers + 2 steps, see the invariant.
+  /// Returns a free slot; takes at most max_readers + 2 steps, see the invariant.
   std::uint32_t free_slot() const noexcept RCLRT_NONBLOCKING {
     const auto slots = static_cast<std::uint32_t>(max_readers_ + 2);
     std::uint32_t slot = newest_;

@@ -13,7 +13,7 @@
 
 namespace rclrt::realtime {
 
-/// What can be wrong with a format string.
+/// The possible errors of a format string.
 enum class LogFormatProblem : std::uint8_t {
   kNone,
   kMorePlaceholdersThanArguments,
@@ -21,21 +21,21 @@ enum class LogFormatProblem : std::uint8_t {
   kUnmatchedBrace,            ///< write {{ or }} for a brace
   kNamedArgument,             ///< arguments have numbers only
   kMixedNumbering,            ///< either {} or {0}, not both
-  kNestedPlaceholder,         ///< a width or precision must stand in the format
+  kNestedPlaceholder,         ///< a width or precision must be a number
   kWidthOrPrecisionTooLarge,  ///< above kMaxLogWidth
   kTooLong                    ///< more than kMaxLogFormat bytes
 };
 
-/// The widest field, and the highest precision, of a placeholder.
+/// The largest width and precision of a placeholder.
 inline constexpr std::size_t kMaxLogWidth = 1024;
 
 /// The longest format string, in bytes: each line carries a copy of its format.
 inline constexpr std::size_t kMaxLogFormat = 640;
-/// Of a longer path of a source file, lines carry the end.
+/// The longest path of a source file in a line, in bytes. A longer path loses its beginning.
 inline constexpr std::size_t kMaxLogFile = 224;
 
-/// What is wrong with `format` for `arguments` arguments. The syntax is that of std::format.
-/// Whether a format specification suits the type of its argument is not looked at.
+/// Returns an error of `format` with `arguments` arguments, or kNone. The syntax is that of
+/// std::format. Does not check whether a format specification suits the type of its argument.
 constexpr LogFormatProblem find_log_format_problem(
     std::string_view format, std::size_t arguments) noexcept RCLRT_NONBLOCKING {
   using enum LogFormatProblem;
@@ -44,7 +44,7 @@ constexpr LogFormatProblem find_log_format_problem(
   }
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t at = 0;
-  // Stops growing where it no longer matters, before it can overflow.
+  // The number stops growing above kMaxLogWidth, so it cannot overflow.
   const auto read_number = [&] {
     std::size_t number = 0;
     for (; at < format.size() && is_digit(format[at]); ++at) {
@@ -101,8 +101,8 @@ constexpr LogFormatProblem find_log_format_problem(
 }
 
 namespace detail {
-// Never defined: the compiler names the one that a wrong format would call. (Labelled, or a
-// constructor that calls them would not be nonblocking.)
+// Never defined: the compiler's error names the function that a wrong format would call. (They are
+// labelled because a nonblocking constructor calls them.)
 RCLRT_REALTIME_EXPORT void log_format_has_more_placeholders_than_arguments() noexcept
     RCLRT_NONBLOCKING;
 RCLRT_REALTIME_EXPORT void log_format_has_fewer_placeholders_than_arguments() noexcept
@@ -126,7 +126,7 @@ constexpr std::string_view end_of_path(std::string_view path) noexcept RCLRT_NON
 }  // namespace detail
 
 /// The format of a log call with arguments of these types: a string literal, checked when the call
-/// is compiled, and the place it stands at.
+/// is compiled, and the place of the call in the source.
 template <typename... Args>
 class LogFormat {
  public:
@@ -172,7 +172,7 @@ class LogFormat {
   std::uint32_t line() const noexcept RCLRT_NONBLOCKING { return line_; }
 
  private:
-  // Of static storage duration, or they could not be constant.
+  // They refer to objects of static storage duration; otherwise they could not be constant.
   std::string_view text_;
   std::string_view file_;
   std::uint32_t line_;

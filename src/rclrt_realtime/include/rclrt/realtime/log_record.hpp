@@ -27,8 +27,8 @@ inline constexpr std::size_t kMaxLogArguments = 15;
 
 namespace detail {
 
-/// How the 8 bytes of an argument are read. Four bits each in LogRecord::types, the first argument
-/// lowest; kNone ends them.
+/// How the 8 bytes of an argument are read. LogRecord::types has four bits for each argument, the
+/// first one lowest; kNone ends the list.
 enum class LogType : std::uint8_t {
   kNone,
   kSigned,
@@ -51,7 +51,7 @@ enum class LogType : std::uint8_t {
 struct LogRecord {
   std::uint16_t size;  // in bytes, with the arguments
   LogLevel level;
-  std::uint32_t suppressed;  // lines that a rate limit kept back before this one
+  std::uint32_t suppressed;  // lines that a rate limit suppressed before this one
   std::uint64_t ticks;
   std::uint64_t types;
   std::uint32_t line;

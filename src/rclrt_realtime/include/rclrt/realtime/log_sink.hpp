@@ -14,44 +14,44 @@
 
 namespace rclrt::realtime {
 
-/// As in ROS 2. kOff is for thresholds only.
+/// The levels of ROS 2. kOff is for thresholds only.
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError, kFatal, kOff = 255 };
 
 /// Returns "DEBUG", "INFO", "WARN", "ERROR", "FATAL" or "OFF".
 RCLRT_REALTIME_EXPORT const char* to_string(LogLevel level) noexcept RCLRT_NONBLOCKING;
 
-/// A formatted line. The texts are valid during the call that hands it over.
+/// A formatted line. The texts are valid only during the call of `LogSink::write`.
 struct LogLine {
   LogLevel level = LogLevel::kInfo;
   std::int64_t monotonic_ns = 0;  ///< CLOCK_MONOTONIC when it was logged
   std::int64_t wall_ns = 0;       ///< the same instant since 1970-01-01 UTC
   // The initializers let a caller name only some of the members without a warning by GCC.
   // NOLINTBEGIN(readability-redundant-member-init)
-  std::string_view thread = {};  ///< the name its ThreadLogger was given
+  std::string_view thread = {};  ///< the name of its ThreadLogger
   std::string_view message = {};
   std::string_view file = {};  ///< source file and line of the call
   // NOLINTEND(readability-redundant-member-init)
   std::uint32_t line = 0;
 };
 
-/// Receives lines on the logger's thread: no real-time thread, so it may allocate, write and sleep.
-/// While it does, the rings fill. What it throws is counted, see LoggerStatistics; it is called
-/// again for the next line.
+/// Receives lines on the logger's thread. That is not a real-time thread, so a sink may allocate,
+/// write and sleep; meanwhile the rings fill. An exception is counted, see LoggerStatistics, and
+/// the sink is called again for the next line.
 class RCLRT_REALTIME_EXPORT LogSink {
  public:
   virtual ~LogSink() = default;
 
-  /// Writes one line; called in the order in which they were logged.
+  /// Writes one line. Called in the order in which the lines were logged.
   RCLRT_SETUP virtual void write(const LogLine& line) = 0;
 
-  /// Flushes; called after the last line for now.
+  /// Flushes. Called when there are no more lines for now.
   RCLRT_SETUP virtual void flush() {}
 };
 
 /// Calls a function with each line.
 class RCLRT_REALTIME_EXPORT CallbackLog final : public LogSink {
  public:
-  /// Takes any function, not empty.
+  /// Makes a sink of a function, which must not be empty.
   RCLRT_SETUP explicit CallbackLog(std::function<void(const LogLine&)> callback)
       : callback_(std::move(callback)) {}
   RCLRT_SETUP void write(const LogLine& line) override { callback_(line); }
@@ -60,8 +60,8 @@ class RCLRT_REALTIME_EXPORT CallbackLog final : public LogSink {
   const std::function<void(const LogLine&)> callback_;
 };
 
-/// Lines as text, one after the other, in the format of ROS 2:
-/// [WARN] [1732231702.123456789] [control]: late by 27 us
+/// Writes lines as text, one after the other, in the format of ROS 2: [WARN] [1732231702.123456789]
+/// [control]: late by 27 us
 class RCLRT_REALTIME_EXPORT TextLog : public LogSink {
  public:
   ~TextLog() override;
@@ -71,11 +71,11 @@ class RCLRT_REALTIME_EXPORT TextLog : public LogSink {
   /// Buffers the line; it is written together with others.
   RCLRT_SETUP void write(const LogLine& line) final;
 
-  /// Throws std::system_error; what could not be written is then lost.
+  /// Writes the buffered lines. Throws std::system_error; the lines not yet written are then lost.
   RCLRT_SETUP void flush() final;
 
  protected:
-  /// Makes the log; `what` names the target in errors; an owned descriptor is closed at the end.
+  /// Makes the log; `what` names the target in errors; the destructor closes an owned descriptor.
   TextLog(int descriptor, bool owned, std::string what);
 
  private:
@@ -85,13 +85,13 @@ class RCLRT_REALTIME_EXPORT TextLog : public LogSink {
   std::string buffer_;      // lines not yet written
 };
 
-/// To standard error.
+/// Writes lines to standard error.
 class RCLRT_REALTIME_EXPORT StderrLog final : public TextLog {
  public:
   RCLRT_SETUP StderrLog();
 };
 
-/// Appended to a file, which is made when missing.
+/// Appends lines to a file, which is created if it does not exist.
 class RCLRT_REALTIME_EXPORT FileLog final : public TextLog {
  public:
   /// Throws std::system_error naming the file.

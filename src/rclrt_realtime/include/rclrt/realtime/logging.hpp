@@ -38,25 +38,26 @@ namespace rclrt::realtime {
 struct LoggerOptions {
   /// How often the logger's thread empties the rings.
   SaturatingMilliseconds period = std::chrono::milliseconds(10);
-  /// Bytes each thread's ring holds, the next power of two, at least 16 KiB. A line takes 32, 8 for
-  /// each argument, and the bytes of strings, of its format and of the path of its source file.
+  /// Capacity of each thread's ring in bytes, rounded up to a power of two, at least 16 KiB. A line
+  /// takes 32 bytes, 8 for each argument, and the bytes of its strings, of its format and of the
+  /// path of its source file.
   std::size_t ring_bytes = std::size_t{64} * 1024;
   LogLevel level = LogLevel::kInfo;  ///< lines below it are not logged
   TickClock clock = TickClock::best();
 };
 
-/// What a logger has done.
+/// The counters of a logger.
 struct LoggerStatistics {
-  std::uint64_t lines = 0;          ///< handed to the sinks
+  std::uint64_t lines = 0;          ///< passed to the sinks
   std::uint64_t dropped = 0;        ///< lines that found their ring full
-  std::uint64_t format_errors = 0;  ///< lines whose format does not suit the types of its arguments
+  std::uint64_t format_errors = 0;  ///< lines with a format unsuitable for their arguments
   std::uint64_t sink_errors = 0;    ///< calls of sinks that threw
-  std::string last_error;           ///< what the last of them threw
+  std::string last_error;           ///< text of the last of these exceptions
   std::size_t threads = 0;          ///< rings in use
 };
 
-/// Formats what the ThreadLoggers log and hands it to the sinks, ordered by time as far as it is
-/// there when a pass over the rings begins. All functions are thread-safe.
+/// Formats the lines of the ThreadLoggers and passes them to the sinks. The lines that are present
+/// when a pass over the rings begins are ordered by time. All functions are thread-safe.
 class RCLRT_REALTIME_EXPORT Logger {
  public:
   /// Makes a logger; the sinks must outlive it. Throws std::invalid_argument for options out of
@@ -64,17 +65,18 @@ class RCLRT_REALTIME_EXPORT Logger {
   RCLRT_SETUP explicit Logger(std::vector<std::reference_wrapper<LogSink>> sinks,
                               const LoggerOptions& options = {});
 
-  /// Hands over what has been logged. ThreadLoggers may live on: they log nothing from here on.
+  /// Passes all logged lines to the sinks. ThreadLoggers may outlive the logger; they then log
+  /// nothing.
   ~Logger();
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  /// Stops logging lines below `level`; kOff: all lines.
+  /// Disables the lines below `level`; kOff disables all lines.
   void set_level(LogLevel level) noexcept RCLRT_NONBLOCKING;
   LogLevel level() const noexcept RCLRT_NONBLOCKING;
 
-  /// Returns when all that was logged before the call has been handed to the sinks and those have
-  /// been flushed. Not from a sink, which would wait for itself.
+  /// Waits until all lines logged before the call have been passed to the sinks and the sinks have
+  /// been flushed. Must not be called from a sink, which would wait for itself.
   RCLRT_SETUP void flush();
 
   RCLRT_SETUP LoggerStatistics statistics() const;
@@ -88,18 +90,19 @@ class RCLRT_REALTIME_EXPORT Logger {
   const std::unique_ptr<Implementation> implementation_;
 };
 
-/// Lets one line per period through and counts the others; the next line says how many. One per
-/// place in the source, usually `static constinit`. Thread-safe.
+/// Admits one line per period and counts the others; the next admitted line states their number.
+/// Use one object per place in the source, usually `static constinit`. Thread-safe.
 class LogRateLimit {
  public:
-  /// Lets one line through in each `period`; with std::chrono::nanoseconds::max() one in all.
+  /// Admits one line in each `period`; with std::chrono::nanoseconds::max() one line in total.
   constexpr explicit LogRateLimit(SaturatingNanoseconds period) noexcept RCLRT_NONBLOCKING
       : period_ns_(period.count()) {}
 
-  /// Returns how many lines have been suppressed before this one, at time `now_ns`
-  /// (CLOCK_MONOTONIC), or nothing when it is to be suppressed itself.
+  /// Returns the number of lines suppressed before a line at time `now_ns` (CLOCK_MONOTONIC), or
+  /// std::nullopt if that line must be suppressed, too.
   std::optional<std::uint32_t> admit(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
-    // Relaxed throughout: who wins the exchange logs, and the counter is of no consequence else.
+    // Relaxed throughout: the thread that wins the exchange logs, and nothing else depends on the
+    // counter.
     std::int64_t next_ns = next_ns_.load(std::memory_order_relaxed);
     const std::int64_t after_ns = period_ns_ > INT64_MAX - now_ns ? INT64_MAX : now_ns + period_ns_;
     if (now_ns < next_ns ||
@@ -110,7 +113,7 @@ class LogRateLimit {
     return suppressed_.exchange(0, std::memory_order_relaxed);
   }
 
-  /// Counts lines that were not logged after all.
+  /// Adds lines that were not logged after all to the suppressed lines.
   void give_back(std::uint32_t lines) noexcept RCLRT_NONBLOCKING {
     suppressed_.fetch_add(lines, std::memory_order_relaxed);
   }
@@ -134,7 +137,7 @@ class BasicThreadLogger {
   template <typename... Args>
   using Format = LogFormat<std::type_identity_t<Args>...>;
 
-  /// Makes a logger; `name` stands in each line. Throws std::bad_alloc.
+  /// Makes a logger; each line contains `name`. Throws std::bad_alloc.
   RCLRT_SETUP BasicThreadLogger(Logger& logger, std::string_view name)
       : BasicThreadLogger(logger.attach(name)) {}
 
@@ -156,7 +159,7 @@ class BasicThreadLogger {
     }
   }
 
-  /// Logs at most once per period of `limit`; costs a clock read besides.
+  /// Logs at most once per period of `limit`; also reads the clock.
   template <LogLevel kLevel, typename... Args>
   void log(LogRateLimit& limit, Format<Args...> format,
            const Args&... arguments) noexcept RCLRT_NONBLOCKING {
@@ -223,7 +226,7 @@ class BasicThreadLogger {
     log<LogLevel::kFatal>(limit, format, arguments...);
   }
 
-  /// Returns how many lines found the ring full. Any thread.
+  /// Returns the number of lines dropped because the ring was full. Thread-safe.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return ring_->bytes.dropped(); }
 
  private:
@@ -265,7 +268,7 @@ class BasicThreadLogger {
   TickClock clock_;
 };
 
-/// What a thread logs with.
+/// The logger of one thread, with the level of RCLRT_LOG_LEVEL.
 using ThreadLogger =
     BasicThreadLogger<static_cast<LogLevel>(RCLRT_LOG_LEVEL <= 4 ? RCLRT_LOG_LEVEL : 255)>;
 

@@ -14,15 +14,15 @@
 
 namespace rclrt::realtime {
 
-/// A bounded queue of trivially copyable values and a Doorbell. `post` from any thread, also a
-/// real-time one; the receiver's functions from one thread at a time. What does not fit is dropped
-/// and counted. A sleeping receiver costs the first post after it fell asleep one system call that
-/// does not sleep (a write to an eventfd); all other posts cost none.
+/// A bounded queue of trivially copyable values and a Doorbell. Any thread, also a real-time one,
+/// may call `post`. Only one thread at a time may call the receiver's functions. A value that does
+/// not fit is dropped and counted. A sleeping receiver costs the first post after it fell asleep
+/// one system call that does not sleep (a write to an eventfd); all other posts cost none.
 ///
 ///     Mailbox<Fault> faults(64);
 ///     faults.post({.axis = 2});                                        // real-time thread
 ///     for (Fault fault; faults.wait(fault);) { ... }                   // a thread of its own, or
-///     when_readable(faults.fd(), [&] { faults.drain(handle_fault); }); // in an event loop
+///     when_readable(faults.fd(), [&] { faults.drain(handle); }); // in an event loop
 template <typename T>
 class Mailbox {
  public:
@@ -42,7 +42,7 @@ class Mailbox {
     return true;
   }
 
-  /// Returns how many posts found it full, from the beginning. Any thread.
+  /// Returns the number of dropped values since construction. Thread-safe.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING {
     return dropped_.load(std::memory_order_relaxed);
   }
@@ -53,19 +53,19 @@ class Mailbox {
   /// Sleeps until there is a value and takes it (receiver); always true.
   bool wait(T& value) noexcept RCLRT_WAITS { return wait_until_ns(value, kNever); }
 
-  /// Sleeps until there is a value and takes it (receiver); false when the deadline came first.
+  /// Sleeps until there is a value and takes it (receiver); false if the deadline passed first.
   template <typename Duration>
   bool wait_until(T& value,
                   std::chrono::time_point<std::chrono::steady_clock, Duration> deadline) noexcept
       RCLRT_WAITS {
     return wait_until_ns(value, to_deadline_ns(deadline));
   }
-  /// Sleeps for a time from now on at most.
+  /// Sleeps until there is a value, but not longer than `timeout`.
   template <typename Rep, typename Period>
   bool wait_for(T& value, std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {
     return wait_until_ns(value, to_deadline_ns(timeout));
   }
-  /// Sleeps until a time of CLOCK_MONOTONIC in nanoseconds at most.
+  /// Sleeps until there is a value, but not beyond `deadline_ns` on CLOCK_MONOTONIC.
   bool wait_until_ns(T& value, std::int64_t deadline_ns) noexcept RCLRT_WAITS {
     for (bool in_time = true;;) {
       if (queue_.try_pop(value)) {
@@ -86,9 +86,9 @@ class Mailbox {
   /// Never read or close it.
   int fd() const noexcept RCLRT_NONBLOCKING { return bell_.fd(); }
 
-  /// Hands (receiver, for event loops) every value to `handle(const T&)`, `capacity` at most, and
-  /// returns how many. `fd` is not readable afterwards unless there are more values, which came
-  /// meanwhile or were left when `handle` threw.
+  /// Passes every value to `handle(const T&)`, at most `capacity` values, and returns their number
+  /// (receiver, for event loops). Afterwards `fd` is readable only if there are more values: those
+  /// that arrived meanwhile, or that were left when `handle` threw.
   template <typename Handle>
   std::size_t drain(Handle handle) RCLRT_WAITS {
     bell_.arm();
@@ -104,7 +104,7 @@ class Mailbox {
   }
 
  private:
-  /// There may be more: after the other events of the loop.
+  /// Rings if values may be left: the event loop first handles its other events, then calls again.
   struct RingUnlessEmpty {
     ~RingUnlessEmpty() {
       if (!empty) {

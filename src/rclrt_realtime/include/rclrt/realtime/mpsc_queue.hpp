@@ -16,15 +16,16 @@
 namespace rclrt::realtime {
 
 /// Bounded multi-producer, single-consumer queue of trivially copyable values, after D. Vyukov's
-/// bounded queue: each cell carries a sequence number that says whose turn it is.
+/// bounded queue: each cell has a sequence number that shows whether a producer or the consumer may
+/// use it.
 ///
-/// `try_push` from any thread, `try_pop` from one thread at a time. A push takes a bounded number
-/// of steps unless other pushes succeed meanwhile. A producer that is preempted in the middle of a
-/// push delays the consumer, never another producer: use it from real-time producers to a
-/// consumer without deadlines (records, log lines), not the other way round.
+/// Any thread may call `try_push`; only one thread at a time may call `try_pop`. A push takes a
+/// bounded number of steps unless other pushes succeed meanwhile. A producer that is preempted in
+/// the middle of a push delays the consumer, never another producer: use it from real-time
+/// producers to a consumer without deadlines (records, log lines), not the other way round.
 ///
-/// Memory order: a cell's `sequence` is stored with release after its value was written or read
-/// and loaded with acquire before it is touched, so the value needs no ordering of its own.
+/// Memory order: a cell's `sequence` is stored with release after its value was written or read,
+/// and loaded with acquire before the value is accessed, so the value needs no ordering of its own.
 /// `head_` only hands out cells: relaxed is enough.
 template <typename T, typename Atomics = StdAtomics>
 class MpscQueue {
@@ -90,7 +91,7 @@ class MpscQueue {
   const std::size_t mask_;
   const std::unique_ptr<Cell[]> cells_;
   alignas(kCacheLine) Atomics::template Atomic<std::size_t> head_{0};
-  alignas(kCacheLine) std::size_t tail_{0};  // touched by the consumer only
+  alignas(kCacheLine) std::size_t tail_{0};  // accessed only by the consumer
 };
 
 }  // namespace rclrt::realtime

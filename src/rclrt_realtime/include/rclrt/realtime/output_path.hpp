@@ -11,8 +11,9 @@
 
 namespace rclrt::realtime {
 
-/// Returns what `path` is, such as "a FIFO" or "a device", if it exists and is not a regular file:
-/// renaming a file to it would destroy it. Follows links. Thread-safe.
+/// Returns the kind of `path`, such as "a FIFO" or "a device", if it exists and is not a regular
+/// file; otherwise std::nullopt. Renaming a file to such a path would destroy it. Follows links.
+/// Thread-safe.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> describe_non_file(
     const std::filesystem::path& path);
 

@@ -17,8 +17,8 @@
 
 namespace rclrt::realtime {
 
-/// Who writes a trace. Traces whose `uuid_base` and `sequence_id` differ may be concatenated byte
-/// by byte into one.
+/// The process that writes a trace. Traces with different `uuid_base` and `sequence_id` may be
+/// concatenated byte by byte into one.
 struct PerfettoProcess {
   std::string name;
   std::int32_t pid = 0;
@@ -49,16 +49,16 @@ struct PerfettoAnnotation {
   std::variant<std::int64_t, double, std::string_view> value;
 };
 
-/// What a slice or instant says about itself. The strings are copied.
+/// The attributes of a slice or instant. The strings are copied.
 struct PerfettoEvent {
   // The initializers let a caller name only some of the members without a warning by GCC.
   // NOLINTBEGIN(readability-redundant-member-init)
   std::string_view name;
   std::string_view category = {};  ///< none when empty
-  /// Numbers (1 to 2^32 - 1, unique within the writer) of the flows this event is a stop of. An
-  /// arrow leads from each stop to the next in time.
+  /// Numbers (1 to 2^32 - 1, unique within the writer) of the flows that include this event. An
+  /// arrow leads from each event of a flow to the next in time.
   std::vector<std::uint64_t> flows = {};
-  std::vector<std::uint64_t> ended_flows = {};  ///< flows whose last stop this is
+  std::vector<std::uint64_t> ended_flows = {};  ///< flows that end at this event
   std::vector<PerfettoAnnotation> annotations = {};
   // NOLINTEND(readability-redundant-member-init)
 };
@@ -81,7 +81,7 @@ class RCLRT_REALTIME_EXPORT PerfettoWriter {
   RCLRT_SETUP PerfettoWriter(std::ostream& out, const PerfettoProcess& process,
                              const PerfettoClocks& clocks = read_perfetto_clocks());
 
-  /// Leaves nothing at the path without finish().
+  /// Leaves nothing at the path if finish() was not called.
   ~PerfettoWriter();
 
   PerfettoWriter(const PerfettoWriter&) = delete;
@@ -93,8 +93,8 @@ class RCLRT_REALTIME_EXPORT PerfettoWriter {
   /// Adds a track for an operating-system thread of the process.
   RCLRT_SETUP PerfettoTrack add_thread_track(std::string_view name, std::int32_t tid);
 
-  /// Adds a track below `parent`. Siblings are shown in the order of their creation; those of
-  /// one name are shown as one.
+  /// Adds a track below `parent`. Siblings are shown in the order of their creation; siblings with
+  /// the same name are shown as one.
   RCLRT_SETUP PerfettoTrack add_track(std::string_view name, PerfettoTrack parent);
   RCLRT_SETUP PerfettoTrack add_track(std::string_view name);
 
@@ -109,7 +109,7 @@ class RCLRT_REALTIME_EXPORT PerfettoWriter {
   /// Ends the slice begun last on `track`.
   RCLRT_SETUP void end_slice(PerfettoTrack track, std::int64_t time_ns);
 
-  /// Writes something that happened at one time.
+  /// Writes an event without duration.
   RCLRT_SETUP void instant(PerfettoTrack track, std::int64_t time_ns, const PerfettoEvent& event);
 
   /// Writes the value of a counter track from `time_ns` on.

@@ -10,16 +10,17 @@
 
 namespace rclrt::realtime {
 
-/// Writes beside `path` and takes its place on commit(). The file beside it has a name that nobody
-/// can foresee, and is never opened through a link: what others put into the directory is not
-/// written to. Every error is a std::system_error whose text names `path`. Not thread-safe.
+/// Writes a temporary file beside `path`, which replaces `path` on commit(). The temporary file has
+/// an unpredictable name and is never opened through a link: files that other users put into the
+/// directory are not written to. Every error is a std::system_error that names `path`. Not
+/// thread-safe.
 class RCLRT_REALTIME_EXPORT ReplacingFile {
  public:
-  /// Opens the file beside `path`. Throws if that is not possible, or `path` exists and is not a
+  /// Opens the temporary file. Throws if that is not possible, or if `path` exists and is not a
   /// regular file.
   RCLRT_SETUP explicit ReplacingFile(std::filesystem::path path);
 
-  /// Removes the file unless commit() was called; `path` stays as it was then.
+  /// Removes the temporary file unless commit() was called; `path` then stays as it was.
   ~ReplacingFile();
 
   ReplacingFile(const ReplacingFile&) = delete;
@@ -27,10 +28,12 @@ class RCLRT_REALTIME_EXPORT ReplacingFile {
 
   /// Appends the bytes.
   RCLRT_SETUP void write(std::string_view bytes);
-  /// Writes everything to the disk and renames the file to `path`. Nothing can be written after it.
+  /// Renames the temporary file to `path`; with `to_disk`, first writes it to the disk. Nothing can
+  /// be written afterwards.
   RCLRT_SETUP void commit(bool to_disk = true);
 
-  /// Returns the file descriptor, valid until commit(): for a stream of your own on a duplicate.
+  /// Returns the file descriptor, valid until commit(). Use a duplicate of it for a stream of your
+  /// own.
   int descriptor() const noexcept RCLRT_NONBLOCKING { return descriptor_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catches a thread doing what a real-time thread must not, in any build.
+// Detects operations of a thread that are not real-time safe, in any build.
 #pragma once
 
 #include <array>
@@ -14,33 +14,33 @@
 
 namespace rclrt::realtime {
 
-/// What a guard does about a violation.
+/// The reaction of a guard to a violation.
 enum class RtGuardAction : std::uint8_t {
   kCount,   ///< keeps it for `report()`
-  kReport,  ///< and prints the report to stderr at the end of the section
-  kAbort,   ///< ends the process with the report, at the call itself where there is one
+  kReport,  ///< also prints the report to stderr at the end of the section
+  kAbort,   ///< terminates the process with the report, at the call itself if there is one
 };
 
-/// What counts as a violation. Everything is counted in the report, whatever is set here.
+/// The events that are violations. The report counts all events, whatever is set here.
 struct RtGuardOptions {
   RtGuardAction action = RtGuardAction::kReport;
   bool allocations = true;  ///< taking memory from the heap or giving it back
   bool lock_waits = true;   ///< waiting for a lock without inheritance or ceiling
-  /// Taking such a lock, although nobody held it: the next time somebody may.
+  /// Taking such a lock while it is free: the next time another thread may hold it.
   bool free_locks = false;
   bool sleeps = true;                 ///< condition variables, semaphores, timed sleeps
   bool page_faults = true;            ///< minor and major
-  bool involuntary_switches = false;  ///< preempted by another thread: not the thread's own doing
+  bool involuntary_switches = false;  ///< preempted: not caused by the guarded thread
   bool voluntary_switches = false;    ///< gave the CPU away, in any system call
 };
 
 /// One caught call.
 struct RtCall {
-  std::string what;                ///< the function, and what was asked of it: "malloc(64)"
+  std::string what;                ///< the function and its argument: "malloc(64)"
   std::vector<std::string> stack;  ///< innermost first; empty when the frames could not be read
 };
 
-/// What happened in a guarded section.
+/// The events of a guarded section.
 struct RCLRT_REALTIME_EXPORT RtReport {
   std::uint64_t allocations = 0;    ///< malloc, realloc, new and their like
   std::uint64_t deallocations = 0;  ///< free and delete
@@ -51,18 +51,18 @@ struct RCLRT_REALTIME_EXPORT RtReport {
   std::uint64_t major_faults = 0;  ///< pages read from a disk
   std::uint64_t involuntary_switches = 0;
   std::uint64_t voluntary_switches = 0;
-  std::uint64_t violations = 0;  ///< of the above, those that the options ask for
+  std::uint64_t violations = 0;  ///< of the above, those that the options select
   std::vector<RtCall> calls;     ///< the first violating calls, `RtGuard::kMaxCalls` at most
 
   /// Returns whether there was no violation.
   bool clean() const noexcept RCLRT_NONBLOCKING { return violations == 0; }
 
-  /// Returns, for a reader, one line per kind that occurred, then the calls with their stacks.
+  /// Returns the report as text: one line per kind that occurred, then the calls with their stacks.
   RCLRT_SETUP std::string text() const;
 };
 
 namespace detail {
-/// What the kernel counts for a thread.
+/// The kernel's counters of a thread.
 struct ThreadUsage {
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
@@ -73,7 +73,7 @@ struct ThreadUsage {
 enum class CallKind : std::uint8_t { kAllocate, kFree, kLockWait, kFreeLock, kSleep };
 inline constexpr std::size_t kCallKinds = 5;
 
-/// Tells the guards of the calling thread of a call of `function`.
+/// Reports a call of `function` to the guards of the calling thread.
 RCLRT_REALTIME_EXPORT void note(CallKind kind, const char* function, std::size_t argument) noexcept;
 }  // namespace detail
 
@@ -84,21 +84,22 @@ RCLRT_REALTIME_EXPORT void note(CallKind kind, const char* function, std::size_t
 ///     const RtReport report = guard.report();
 ///     EXPECT_TRUE(report.clean()) << report.text();
 ///
-/// For any compiler and any build but a sanitizer's: link `rclrt_realtime::rclrt_realtime_guard`,
-/// which puts itself between the program (its shared libraries too) and the C library's malloc,
-/// lock and sleep functions. Page faults and context switches are the kernel's counts. A thread
-/// that is not guarded pays for a look at a thread-local variable in each of these functions, so
-/// link it to tests and trial runs.
+/// Works with any compiler and any build except a sanitizer's. Link
+/// `rclrt_realtime::rclrt_realtime_guard`: it interposes the C library's malloc, lock and sleep
+/// functions for the program and its shared libraries. Page faults and context switches are the
+/// kernel's counts. In a thread that is not guarded, each of these functions still reads a
+/// thread-local variable. So link it only to tests and trial runs.
 ///
-/// Guards nest: the outer ones see what the inner ones see. `Allow` exempts a piece of a section.
-/// Nothing here allocates but `report()`, which is itself exempt; what it returned is given back to
-/// the heap by whoever holds it.
+/// Guards nest: an outer guard sees everything that an inner one sees. `Allow` exempts a part of a
+/// section. Only `report()` allocates, and it is exempt. The owner of the returned report frees its
+/// memory.
 ///
-/// Not seen as calls: the C library's calls of its own functions (a `getline` that allocates is,
-/// one of its internal locks is not), futexes and other system calls made directly. They show as
-/// voluntary switches when they sleep.
+/// Not detected as calls: the C library's calls of its own functions (an allocation by `getline` is
+/// detected, an internal lock is not), and futexes and other system calls made directly. They
+/// appear as voluntary switches if they sleep.
 ///
-/// A guard belongs to the thread that made it, and ends in reverse order of construction.
+/// A guard belongs to the thread that constructed it. Guards must be destroyed in reverse order of
+/// construction.
 class RCLRT_REALTIME_EXPORT RtGuard {
  public:
   static constexpr std::size_t kMaxCalls = 8;    ///< calls kept with their stacks
@@ -106,22 +107,22 @@ class RCLRT_REALTIME_EXPORT RtGuard {
 
   /// Begins the section.
   explicit RtGuard(const RtGuardOptions& options = {}) noexcept RCLRT_NONBLOCKING;
-  /// Ends the section and does what the action says, if there was a violation.
+  /// Ends the section. If there was a violation, performs the action of the options.
   ~RtGuard() noexcept RCLRT_NONBLOCKING;
   RtGuard(const RtGuard&) = delete;
   RtGuard& operator=(const RtGuard&) = delete;
 
-  /// Returns what happened so far. Called by the guarded thread.
+  /// Returns the events so far. Only the guarded thread may call it.
   RCLRT_SETUP RtReport report() const;
 
-  /// Returns why calls are not seen in this build; nullptr when they are. Sanitizers have their own
-  /// malloc: there only page faults and switches are counted.
+  /// Returns the reason why this build does not detect calls; nullptr if it does. Sanitizers have
+  /// their own malloc, so with them only page faults and switches are counted.
   static const char* blind() noexcept RCLRT_NONBLOCKING;
 
-  /// Exempts what the calling thread does while it exists, from every guard.
+  /// While it exists, exempts the calling thread from every guard.
   class RCLRT_REALTIME_EXPORT Allow {
    public:
-    /// Allows it; `reason` is for the reader of the code.
+    /// Begins the exemption; `reason` is for the reader of the code.
     explicit Allow(const char* reason) noexcept RCLRT_NONBLOCKING;
     /// Ends the exemption.
     ~Allow() noexcept RCLRT_NONBLOCKING;
@@ -155,7 +156,7 @@ class RCLRT_REALTIME_EXPORT RtGuard {
   std::size_t calls_kept_ = 0;
   std::array<Call, kMaxCalls> calls_{};
   detail::ThreadUsage exempt_;  // what the kernel counted in Allow scopes
-  detail::ThreadUsage before_;  // last: what it counted up to the end of the constructor
+  detail::ThreadUsage before_;  // last: the kernel's counts at the end of the constructor
 };
 
 }  // namespace rclrt::realtime

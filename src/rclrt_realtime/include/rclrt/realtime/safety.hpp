@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every public function carries one of three labels that say where it may be called.
+// Every public function has one of three labels, which state where it may be called.
 #pragma once
 
 #include <cerrno>
@@ -12,19 +12,19 @@
 #endif
 
 /// @def RCLRT_NONBLOCKING
-/// Safe in a real-time thread: no allocation, no lock, no system call that may sleep. Stands after
-/// noexcept.
+/// Safe in a real-time thread: no allocation, no lock, no system call that may sleep. Write it
+/// after noexcept.
 
 /// @def RCLRT_WAITS
-/// Sleeps by design (a futex wait, a cyclic sleep, a lock). Stands after noexcept.
+/// Sleeps by design (a futex wait, a cyclic sleep, a lock). Write it after noexcept.
 
 /// @def RCLRT_SETUP
-/// For the configure or prepare phase only: may allocate, lock, sleep and throw. Stands first.
+/// For the configure or prepare phase only: may allocate, lock, sleep and throw. Write it first.
 
-// Under clang 20 and later they are function effects: the compiler refuses a nonblocking function
-// that does what it must not (-Werror=function-effects), and RealtimeSanitizer
-// (-fsanitize=realtime) stops the program that does so where the compiler cannot see it. Elsewhere
-// they expand to nothing.
+// Under clang 20 and later they are function effects: the compiler rejects a nonblocking function
+// with a forbidden operation (-Werror=function-effects), and RealtimeSanitizer
+// (-fsanitize=realtime) stops the program at a forbidden operation that the compiler cannot see.
+// With other compilers they expand to nothing.
 #if defined(__clang__) && __has_cpp_attribute(clang::nonblocking)
 #define RCLRT_NONBLOCKING [[clang::nonblocking]]
 #define RCLRT_WAITS [[clang::blocking]]
@@ -37,9 +37,9 @@
 #endif
 
 /// @def RCLRT_TRUST
-/// An expression inside a nonblocking function, unchecked by the compiler and the sanitizer. For
-/// calls of the system that do not sleep although nothing in their declaration says so; the reason
-/// says why. Each use is a place for a reviewer to look at.
+/// Exempts an expression inside a nonblocking function from the checks of the compiler and the
+/// sanitizer. Use it for system calls that do not sleep although their declarations do not state
+/// it. The reason explains why they do not sleep. A reviewer should check each use.
 ///
 ///     RCLRT_TRUST("reading a clock does not sleep", clock_gettime(clock, &now));
 #if defined(RCLRT_DETAIL_EFFECTS)
@@ -64,7 +64,8 @@ template <typename Expression>
 }  // namespace rclrt::realtime::detail
 
 #if defined(__GLIBC__)
-// So that a nonblocking function may read and keep errno: the address of a thread-local variable.
+// Lets a nonblocking function read and save errno: this returns the address of a thread-local
+// variable.
 // NOLINTNEXTLINE(readability-redundant-declaration): this one adds the effect
 extern "C" int* __errno_location() noexcept RCLRT_NONBLOCKING;
 #endif

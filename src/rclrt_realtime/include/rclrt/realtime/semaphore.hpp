@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a signal handler may post.
+// A semaphore that a signal handler may post.
 #pragma once
 
 #include <semaphore.h>
@@ -13,8 +13,8 @@
 
 namespace rclrt::realtime {
 
-/// A POSIX semaphore: what a signal handler may post. (std::counting_semaphore promises nothing
-/// about signal handlers.) All functions but the first two are thread-safe.
+/// A POSIX semaphore, which a signal handler may post. (std::counting_semaphore guarantees nothing
+/// for signal handlers.) All functions but the first two are thread-safe.
 class Semaphore {
  public:
   RCLRT_SETUP Semaphore() {
@@ -38,8 +38,8 @@ class Semaphore {
     }
   }
 
-  /// Waits until CLOCK_MONOTONIC reaches `deadline_ns` at the latest; INT64_MAX: for ever. Returns
-  /// whether it was posted.
+  /// Waits until posted, but not beyond `deadline_ns` on CLOCK_MONOTONIC (INT64_MAX: no deadline).
+  /// Returns whether it was posted.
   bool wait_until(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
     constexpr std::int64_t kSecond_ns = 1'000'000'000;
     const timespec deadline{.tv_sec = static_cast<time_t>(deadline_ns / kSecond_ns),

@@ -15,24 +15,25 @@
 
 namespace rclrt::realtime {
 
-/// Bounded single-producer, single-consumer queue. The producer's functions from one thread at a
-/// time, the consumer's from one thread at a time. All of them are wait-free.
+/// Bounded single-producer, single-consumer queue. Only one thread at a time may call the
+/// producer's functions, and only one thread at a time the consumer's. All of them are wait-free.
 ///
 /// T needs a default constructor and a move assignment that do not throw. Clang's function effects
-/// refuse a T whose move assignment may free memory (std::unique_ptr): popping into a variable that
-/// still owns something would. A popped cell keeps a moved-from T until it is used again.
+/// reject a T with a move assignment that may free memory (std::unique_ptr), because popping into a
+/// variable that still owns an object would free it. A popped cell keeps a moved-from T until it is
+/// used again.
 ///
-/// A ring after L. Lamport, "Proving the Correctness of Multiprocess Programs" (1977), in which
-/// each side keeps a copy of the other's index and looks again only when the copy says full or
-/// empty (J. Giacomoni et al., "FastForward", 2008, gives the reason: the cache line of the
-/// other's index then moves once for many values).
+/// A ring after L. Lamport, "Proving the Correctness of Multiprocess Programs" (1977). Each side
+/// keeps a copy of the other's index and reads the index again only if the copy indicates full or
+/// empty (J. Giacomoni et al., "FastForward", 2008, gives the reason: the cache line of the other's
+/// index then moves once for many values).
 ///
 /// Invariant: 0 <= head_ - tail_ <= capacity; cells [tail_, head_) belong to the consumer, the
 /// others to the producer. Indices only grow (and wrap around); a copy is never ahead of its index.
 ///
-/// Memory order: an index is written by one thread only, which may read its own relaxed. It is
-/// stored with release after the cell was written (head_) or moved out (tail_), and loaded with
-/// acquire by the other side before it touches those cells.
+/// Memory order: only one thread writes an index, and it may read its own index relaxed. It stores
+/// the index with release after the cell was written (head_) or moved out (tail_). The other side
+/// loads the index with acquire before it accesses those cells.
 template <typename T, typename Atomics = StdAtomics>
 class SpscQueue {
   static_assert(std::is_nothrow_default_constructible_v<T> && std::is_nothrow_move_assignable_v<T>);
@@ -58,8 +59,8 @@ class SpscQueue {
   }
   bool try_push(T&& value) noexcept RCLRT_NONBLOCKING { return push(std::move(value)); }
 
-  /// Takes the oldest value (consumer). Returns false when the queue is empty; `value` is then left
-  /// alone.
+  /// Takes the oldest value (consumer). Returns false when the queue is empty; `value` is then
+  /// unchanged.
   bool try_pop(T& value) noexcept RCLRT_NONBLOCKING {
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     if (is_empty(tail)) {
@@ -70,20 +71,21 @@ class SpscQueue {
     return true;
   }
 
-  /// Returns (consumer) the oldest value in place, or nullptr when the queue is empty; valid until
-  /// `pop`.
+  /// Returns the oldest value in place, or nullptr if the queue is empty; valid until `pop`
+  /// (consumer).
   T* front() noexcept RCLRT_NONBLOCKING {
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     return is_empty(tail) ? nullptr : &cell(tail);
   }
 
-  /// Removes (consumer) what `front` returned; only after it returned a value.
+  /// Removes the value that `front` returned (consumer). Call it only after `front` returned a
+  /// value.
   void pop() noexcept RCLRT_NONBLOCKING {
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     consumer_.tail.store(tail + 1, std::memory_order_release);
   }
 
-  /// Returns how many values wait, out of date as soon as it is known. Any thread.
+  /// Returns the number of queued values; it may be out of date at once. Thread-safe.
   std::size_t size_approx() const noexcept RCLRT_NONBLOCKING {
     // The tail first: it never overtakes a head read later. Both may have moved meanwhile.
     const std::size_t tail = consumer_.tail.load(std::memory_order_acquire);
@@ -125,11 +127,11 @@ class SpscQueue {
   using Index = Atomics::template Atomic<std::size_t>;
   struct alignas(kCacheLine) Producer {
     Index head{0};
-    std::size_t tail_copy = 0;  // the producer's alone
+    std::size_t tail_copy = 0;  // used only by the producer
   };
   struct alignas(kCacheLine) Consumer {
     Index tail{0};
-    std::size_t head_copy = 0;  // the consumer's alone
+    std::size_t head_copy = 0;  // used only by the consumer
   };
 
   const std::size_t mask_;

@@ -11,10 +11,11 @@
 
 namespace rclrt::realtime {
 
-/// Raised once, by any thread or a signal handler. All functions but `clear` are thread-safe.
+/// A flag that any thread or a signal handler raises once. All functions but `clear` are
+/// thread-safe.
 ///
-/// Memory order: `event_` asks for seq_cst on the condition it guards, which is `requested_`. What
-/// the requester wrote before is visible to who sees the request.
+/// Memory order: `event_` requires seq_cst on its condition, which is `requested_`. A thread that
+/// sees the request also sees all earlier writes of the requester.
 class StopFlag {
  public:
   StopFlag() = default;
@@ -25,8 +26,8 @@ class StopFlag {
     return requested_.load(std::memory_order_seq_cst);
   }
 
-  /// Requests the stop and wakes all waiters. Async-signal-safe. Must have returned before the flag
-  /// is destroyed: a thread that waits may see the request before it has.
+  /// Requests the stop and wakes all waiters. Async-signal-safe. It must have returned before the
+  /// flag is destroyed; a waiting thread may see the request earlier.
   void request_stop() noexcept RCLRT_NONBLOCKING {
     requested_.store(true, std::memory_order_seq_cst);
     event_.notify_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM end the program in order, and in time.
+// Ends the program in order, and within a deadline, on SIGINT and SIGTERM.
 #pragma once
 
 #include <chrono>
@@ -13,19 +13,20 @@
 
 namespace rclrt::realtime {
 
-/// While it exists, the first SIGINT or SIGTERM raises a flag and starts a deadline. When the
-/// program has not destroyed this object by then, or at a second signal, the process says so on
-/// standard error and ends as the signal would have ended it at once (status 128 + n in a shell).
-/// That works beside real-time threads that run for ever: the thread that watches the deadline is
-/// more urgent, if that is permitted.
+/// While it exists, the first SIGINT or SIGTERM raises a flag and starts a deadline. If the program
+/// has not destroyed this object by the deadline, or at a second signal, the process reports it on
+/// standard error and terminates by the signal (status 128 + n in a shell). This works even if
+/// real-time threads never sleep: the thread that watches the deadline is more urgent, if that is
+/// permitted.
 ///
-/// Make it first in `main`, and destroy it when everything has stopped. One at a time.
+/// Make it first in `main`, and destroy it when everything has stopped. Only one may exist at a
+/// time.
 class RCLRT_REALTIME_EXPORT StopSignal {
  public:
-  /// Throws std::logic_error when there is one already, std::system_error.
+  /// Throws std::logic_error if a StopSignal exists already, and std::system_error.
   RCLRT_SETUP explicit StopSignal(SaturatingNanoseconds deadline = std::chrono::seconds(5));
 
-  /// Restores what the signals did before.
+  /// Restores the previous actions of the signals.
   ~StopSignal();
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
@@ -40,7 +41,7 @@ class RCLRT_REALTIME_EXPORT StopSignal {
     return flag().wait_until(deadline_ns);
   }
 
-  /// Returns the first signal that came; 0 before.
+  /// Returns the first signal received; 0 if there was none.
   int signal() const noexcept RCLRT_NONBLOCKING;
 
   struct State;  ///< not for users

@@ -18,33 +18,34 @@
 
 namespace rclrt::realtime {
 
-/// What a thread is.
+/// The properties of a thread.
 struct ThreadOptions {
   std::string name;                ///< shown by top and /proc; the kernel keeps 15 characters
   Scheduling scheduling{};         ///< CPUs must be allowed ones, see `require_allowed_cpus`
   std::size_t stack_size = 0;      ///< bytes; 0: the system's default (`ulimit -s`)
   std::size_t stack_prefault = 0;  ///< bytes of the stack that are touched before the body runs
-  std::size_t heap_prefault = 0;   ///< bytes of the thread's heap that are, see `process.hpp`
+  std::size_t heap_prefault = 0;   ///< bytes of the thread's heap to touch, see `process.hpp`
   std::function<void()>
-      before{};                   ///< runs in the thread before the body, already scheduled as told
+      before{};                   ///< runs in the thread before the body, with `scheduling` applied
   std::function<void()> after{};  ///< runs in the thread after the body
 };
 
-/// For Thread's constructor: `start()` begins the first run too.
+/// Tag for Thread's constructor: `start()` begins the first run too.
 struct DeferStart {};
 /// Its only value.
 inline constexpr DeferStart kDeferStart;
 
-/// Owns one operating-system thread and its body, which it can run more than once. Movable; asks to
-/// stop and joins on destruction, like std::jthread. One owner constructs, starts, moves and joins
-/// it; `request_stop` may be called by everybody while the owner does not move or destroy it.
+/// Owns one operating-system thread and its body, which it can run more than once. Movable.
+/// Requests a stop and joins on destruction, as std::jthread does. One owner constructs, starts,
+/// moves and joins it. Any thread may call `request_stop` while the owner does not move or destroy
+/// it.
 class RCLRT_REALTIME_EXPORT Thread {
  public:
   Thread() = default;
 
-  /// Starts `body`, which is callable with nothing, or with a `const StopFlag&` to watch. As for
-  /// std::thread, an exception that leaves it or a hook ends the process. Throws std::system_error
-  /// with cause and fix, or std::invalid_argument.
+  /// Starts `body`, which takes no argument or a `const StopFlag&` to poll. As with std::thread, an
+  /// exception that leaves `body` or a hook terminates the process. Throws std::system_error with
+  /// cause and fix, or std::invalid_argument.
   template <typename Body>
   RCLRT_SETUP Thread(const ThreadOptions& options, Body body)
       : Thread(kDeferStart, options, std::move(body)) {
@@ -65,11 +66,11 @@ class RCLRT_REALTIME_EXPORT Thread {
     return *this;
   }
 
-  /// Runs the body, again if it has run before and was joined. Throws as the constructor;
+  /// Runs the body; also again, after its last run was joined. Throws as the constructor does, and
   /// std::logic_error without a body or before the last run was joined.
   RCLRT_SETUP void start();
 
-  /// Returns whether there is a run to join: from `start` on, also when the body has returned
+  /// Returns whether there is a run to join: true from `start` on, also if the body has returned
   /// meanwhile.
   bool joinable() const noexcept RCLRT_NONBLOCKING { return run_ && run_->joinable; }
 
@@ -86,23 +87,23 @@ class RCLRT_REALTIME_EXPORT Thread {
     join();
   }
 
-  /// Changes policy and priority (not the CPUs) of the running thread; nothing to do when it has
+  /// Changes policy and priority (not the CPUs) of the running thread. Does nothing if it has
   /// ended. Throws std::system_error with cause and fix.
   RCLRT_SETUP void set_priority(Policy policy, int priority);
 
-  /// Joins if the thread has ended; does not wait for that, but gives its stack back to the C
-  /// library, under a lock of that. True when there is nothing left to join.
+  /// Joins if the thread has ended; does not wait for its end. Joining gives the stack back to the
+  /// C library, which takes a lock for it. Returns true if there is nothing left to join.
   bool try_join() noexcept RCLRT_WAITS;
 
-  /// Waits for the thread to end; nothing to do when it was never started or already joined.
+  /// Waits for the thread to end. Does nothing if it was never started or was already joined.
   void join() noexcept RCLRT_WAITS;
 
  private:
   friend struct ThreadEntry;  // of this library
   struct Birth;
 
-  /// What the thread works with. It stays in place while its Thread is moved, and outlives the run
-  /// because whoever destroys it joins before.
+  /// The data that the thread uses. It keeps its address while its Thread is moved. It outlives the
+  /// run because its destruction is preceded by a join.
   struct RCLRT_REALTIME_EXPORT Run {
     explicit Run(const ThreadOptions& with) : options(with) {}
     virtual ~Run() = default;

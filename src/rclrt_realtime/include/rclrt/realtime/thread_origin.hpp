@@ -12,27 +12,27 @@
 
 namespace rclrt::realtime {
 
-/// What a thread was started to run.
+/// The code that a thread was started to run.
 struct ThreadOrigin {
-  /// The file that has this code, without its folder: a shared library or the program. Of a thread
-  /// that std::thread, std::async, boost::thread or Thread starts, the file with the class of what
-  /// it runs, not the library of these classes. Where several files have that class, for it stands
-  /// in a header, it is the first of them that was loaded: then rely on `function`. Empty: not
-  /// known.
+  /// The name of the file with this code, without its folder: a shared library or the program. For
+  /// a thread started by std::thread, std::async, boost::thread or Thread, it is the file with the
+  /// class of the callable, not the library of these classes. If several files have that class
+  /// because it is defined in a header, it is the first of them that was loaded: then rely on
+  /// `function`. Empty: not known.
   std::string library;
-  /// The function with its arguments' types, or for std::thread and the like the type of what it
-  /// runs, as "std::thread::_State_impl<...>". Empty: not known, as for a function without a
-  /// symbol.
+  /// The function with its arguments' types, or, for std::thread and similar classes, the type of
+  /// the callable, such as "std::thread::_State_impl<...>". Empty: not known, for example a
+  /// function without a symbol.
   std::string function;
 
   bool operator==(const ThreadOrigin&) const = default;
 };
 
 /// Returns the origins of the threads that exist now, by thread id. Reads the C library's list of
-/// threads through libthread_db, as a debugger does, without stopping a thread. What starts or ends
-/// meanwhile may be missing; if the list changes all the time, all threads but the first may be. A
-/// sanitizer starts threads by a function of its own, which then is the origin. Needs glibc.
-/// Thread-safe.
+/// threads through libthread_db, as a debugger does, without stopping a thread. Threads that start
+/// or end meanwhile may be missing; if the list changes all the time, all threads but the first may
+/// be missing. A sanitizer starts threads by its own function, which then is the origin. Needs
+/// glibc. Thread-safe.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::map<pid_t, ThreadOrigin> thread_origins();
 
 }  // namespace rclrt::realtime

@@ -15,41 +15,41 @@
 
 namespace rclrt::realtime {
 
-/// Scheduling for every thread that each of its patterns matches, with `*`, `?` and `[...]` as in
-/// fnmatch(3). An empty pattern matches every thread.
+/// The scheduling of every thread that matches all patterns of this rule. A pattern may contain
+/// `*`, `?` and `[...]` as in fnmatch(3). An empty pattern matches every thread.
 struct ThreadRule {
-  std::string name{};       ///< of the thread, see `thread_name_matches`
+  std::string name{};       ///< pattern of its name, see `thread_name_matches`
   Scheduling scheduling{};  ///< what the thread gets
-  std::string library{};    ///< of ThreadOrigin::library
-  std::string function{};   ///< of ThreadOrigin::function
+  std::string library{};    ///< pattern of ThreadOrigin::library
+  std::string function{};   ///< pattern of ThreadOrigin::function
   bool keep = false;        ///< leaves the thread as it is; `scheduling` then has no meaning
 
   bool operator==(const ThreadRule&) const = default;
 };
 
-/// Returns the patterns of a rule, for people: "dds.*", or "library libfoo*, function *loop*"
+/// Returns the patterns of a rule as readable text: "dds.*", or "library libfoo*, function *loop*"
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string to_string(const ThreadRule& rule);
 
-/// Returns whether the pattern of a rule, as fnmatch(3) reads it, fits the name of a thread. Of a
-/// name the kernel keeps 15 characters, so a pattern that is a plain name counts with its first 15
-/// only.
+/// Returns whether the pattern of a rule matches the name of a thread, as in fnmatch(3). The kernel
+/// keeps only 15 characters of a name, so a pattern that is a plain name is compared by its first
+/// 15 characters.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP bool thread_name_matches(const std::string& pattern,
                                                            const std::string& name);
 
-/// What became of one thread that a rule is for.
+/// The result for one thread that a rule matches.
 struct PlannedThread {
   pid_t tid{};
   std::string name;
   std::size_t rule{};   ///< its index in the plan
-  Scheduling wanted{};  ///< by the rule; what it has where the rule keeps that
-  Scheduling found{};   ///< in /proc, afterwards
-  std::string problem;  ///< empty when the thread has what is wanted; otherwise cause and fix
+  Scheduling wanted{};  ///< by the rule; as found if the rule keeps the thread
+  Scheduling found{};   ///< read from /proc afterwards
+  std::string problem;  ///< empty if the thread has the wanted scheduling; otherwise cause and fix
   ThreadOrigin origin{};
 
   bool operator==(const PlannedThread&) const = default;
 };
 
-/// One thread that no rule is for.
+/// One thread that no rule matches.
 struct UnplannedThread {
   pid_t tid{};
   std::string name;
@@ -59,27 +59,29 @@ struct UnplannedThread {
   bool operator==(const UnplannedThread&) const = default;
 };
 
-/// What applying a plan came to.
+/// The result of applying a plan.
 struct RCLRT_REALTIME_EXPORT ThreadPlanReport {
   std::vector<PlannedThread> threads;      ///< by thread id
   std::vector<UnplannedThread> unplanned;  ///< by thread id
-  std::vector<std::string> unused_rules;   ///< rules that were no thread's first match
+  std::vector<std::string> unused_rules;   ///< rules that are the first match of no thread
 
-  /// Returns whether every rule is used, and every thread that has one is as the rule says.
+  /// Returns whether every rule is used, and every thread with a rule has the scheduling that it
+  /// states.
   RCLRT_SETUP bool ok() const { return problems().empty(); }
 
-  /// Returns a line for each thread that is not as planned, and for each rule without a thread.
+  /// Returns a line for each thread without its planned scheduling, and for each rule without a
+  /// thread.
   RCLRT_SETUP std::vector<std::string> problems() const;
 };
 
-/// Rules in the order in which they are tried: the first that matches a thread is its only one. A
-/// thread of unknown origin gets nothing, where a rule before asks for the origin. Threads that end
+/// Rules in order of precedence: only the first rule that matches a thread applies to it. If an
+/// earlier rule depends on the origin, a thread of unknown origin gets no rule. Threads that end
 /// meanwhile appear in no report. All functions are thread-safe.
 struct RCLRT_REALTIME_EXPORT ThreadPlan {
   std::vector<ThreadRule> rules;
 
-  /// Gives the threads of this process (or those of the list) what their rules state, then reads
-  /// from /proc what they have. Refusals are told in the report.
+  /// Applies the rules to the threads of this process (or those of the list), then reads their
+  /// scheduling from /proc. Refusals are in the report.
   RCLRT_SETUP ThreadPlanReport apply() const;
   RCLRT_SETUP ThreadPlanReport apply(const std::vector<pid_t>& threads) const;
 
@@ -90,9 +92,9 @@ struct RCLRT_REALTIME_EXPORT ThreadPlan {
   bool operator==(const ThreadPlan&) const = default;
 };
 
-/// Remembers the threads that exist when it is made, to find those that somebody creates after: a
-/// middleware's, a driver library's. Their names may be unknown, and they inherit the scheduling
-/// of their creator.
+/// Remembers the threads that exist when it is made, to find those that are created later, for
+/// example by a middleware or a driver library. The names of such threads may be unknown, and they
+/// inherit the scheduling of their creator.
 ///
 ///     const ThreadsBefore before;
 ///     Middleware middleware;

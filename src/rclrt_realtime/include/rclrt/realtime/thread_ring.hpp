@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring between one thread and the drain thread of a Tracer or Logger, and its life.
+// The ring between one thread and the drain thread of a Tracer or Logger, and its lifetime.
 #pragma once
 
 #include <sys/types.h>
@@ -20,12 +20,12 @@
 
 namespace rclrt::realtime::detail {
 
-/// What a thread records is let through when its level is at or above this: one relaxed load. It
-/// orders nothing; a record more or less at the moment of a change does not matter.
+/// A record passes if its level is at or above this value. The check is one relaxed load. It orders
+/// nothing: one record more or less at the moment of a change does not matter.
 using Gate = std::atomic<std::uint8_t>;
 inline constexpr std::uint8_t kGateClosed = 255;
 
-/// Shared by a thread's handle and the drain thread, whichever lives longer.
+/// Shared by a thread's handle and the drain thread; the one that lives longer frees it.
 struct RCLRT_REALTIME_EXPORT ThreadRing {
   ThreadRing(std::string_view thread_name, std::size_t capacity, std::size_t max_record,
              std::shared_ptr<const Gate> ring_gate);
@@ -39,13 +39,13 @@ struct RCLRT_REALTIME_EXPORT ThreadRing {
   /// read for the last time.
   std::atomic<bool> ended{false};
 
-  // The drain thread's own.
+  // Used only by the drain thread.
   std::uint32_t id = 0;
   bool last_pass = false;
   std::uint64_t dropped_told = 0;
 };
 
-/// A handle's side: when it ends, the drain thread empties the ring once more and frees it.
+/// Ends a handle's use of the ring. The drain thread then empties the ring once more and frees it.
 struct EndOfRing {
   std::shared_ptr<ThreadRing> keep;
   void operator()(ThreadRing* ring) noexcept {
@@ -55,7 +55,7 @@ struct EndOfRing {
 };
 using OwnedRing = std::unique_ptr<ThreadRing, EndOfRing>;
 
-/// What a Tracer or Logger gives to a thread's handle.
+/// The ring and the clock that a Tracer or Logger gives to a thread's handle.
 struct AttachedRing {
   OwnedRing ring;
   TickClock clock;
@@ -74,7 +74,7 @@ class RCLRT_REALTIME_EXPORT ThreadRings {
   RCLRT_SETUP OwnedRing add(std::string_view name, std::uint32_t id, std::size_t capacity,
                             std::size_t max_record);
 
-  /// Lets every ring show what it holds by now, and nothing later (drain thread).
+  /// Makes the records sent so far visible in every ring, and no later ones (drain thread).
   RCLRT_SETUP const List& refresh();
 
   /// Removes the rings that had ended before `refresh` and are thus empty now (drain thread).
@@ -84,7 +84,7 @@ class RCLRT_REALTIME_EXPORT ThreadRings {
   const std::shared_ptr<Gate> gate_;
   std::mutex mutex_;  // guards rings_
   List rings_;
-  List seen_;  // the drain thread's own copy
+  List seen_;  // a copy used only by the drain thread
 };
 
 }  // namespace rclrt::realtime::detail

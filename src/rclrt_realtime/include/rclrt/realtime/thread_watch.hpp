@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the threads of a process as planned while they come and go.
+// Keeps the threads of a process scheduled as planned while threads start and end.
 #pragma once
 
 #include <chrono>
@@ -13,37 +13,37 @@
 
 namespace rclrt::realtime {
 
-/// What is watched.
+/// The options of a ThreadWatch.
 struct ThreadWatchOptions {
   ThreadPlan plan{};
   SaturatingMilliseconds period =
-      std::chrono::milliseconds(500);  ///< between two looks; at least 1 ms
-  /// Receives the threads that are new, or are otherwise than at the last look; `unused_rules` is
-  /// empty. Called from the watch's thread, and from the constructor; it must not throw, and not
+      std::chrono::milliseconds(500);  ///< between two checks; at least 1 ms
+  /// Receives the threads that are new or have changed since the last check; `unused_rules` is
+  /// empty. Called from the watch's thread and from the constructor. It must not throw and must not
   /// call the watch.
   std::function<void(const ThreadPlanReport& news)> on_news{};
 };
 
-/// Gives the threads of this process what a plan states, those that exist now and those that appear
-/// later, which until then have what their creator had. A thread that was changed, or has got a
-/// name that another rule is for, gets what the plan states again. A thread that ends before the
-/// next look is never seen.
+/// Applies a plan to the threads of this process: those that exist now, and those that appear
+/// later. Until the next check, a new thread has the scheduling of its creator. If a thread's
+/// scheduling was changed, or its new name matches another rule, the plan is applied to it again. A
+/// thread that ends before the next check is never seen.
 ///
-/// Looks from a SCHED_OTHER thread "thread_watch": while real-time threads take every CPU it looks
-/// later.
+/// A SCHED_OTHER thread "thread_watch" does the checks: they are late while real-time threads
+/// occupy every CPU.
 class RCLRT_REALTIME_EXPORT ThreadWatch {
  public:
-  /// Returns after the first look. Throws std::invalid_argument for a period below 1 ms, and
-  /// std::system_error if its thread cannot be started.
+  /// Starts the watch; returns after the first check. Throws std::invalid_argument for a period
+  /// below 1 ms, and std::system_error if its thread cannot be started.
   RCLRT_SETUP explicit ThreadWatch(ThreadWatchOptions options);
   ~ThreadWatch();
   ThreadWatch(const ThreadWatch&) = delete;
   ThreadWatch& operator=(const ThreadWatch&) = delete;
 
-  /// Waits for a look that begins after the call. Thread-safe.
+  /// Waits until a check that began after the call has ended. Thread-safe.
   RCLRT_SETUP void look();
 
-  /// Returns what the last look found. Thread-safe.
+  /// Returns the result of the last check. Thread-safe.
   RCLRT_SETUP ThreadPlanReport report() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time stamps at the price of one instruction, and their conversion to CLOCK_MONOTONIC afterwards.
+// Time stamps at the cost of one instruction, and their conversion to CLOCK_MONOTONIC afterwards.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,13 @@ class RCLRT_REALTIME_EXPORT TickClock {
   /// Where time stamps come from.
   enum class Source : std::uint8_t { kCounter, kMonotonic };
 
-  /// Returns the counter when the kernel's clock source is it (/sys/devices/system/clocksource):
-  /// the kernel has then found it constant, always on and the same on every CPU. Otherwise
+  /// Returns the counter if it is the kernel's clock source (/sys/devices/system/clocksource): the
+  /// kernel has then found it constant, always on and the same on every CPU. Otherwise returns
   /// CLOCK_MONOTONIC.
   RCLRT_SETUP static TickClock best();
 
-  /// The stated source, unchecked. On a CPU without a readable counter both read CLOCK_MONOTONIC.
+  /// Uses the stated source without a check. On a CPU without a readable counter both read
+  /// CLOCK_MONOTONIC.
   constexpr explicit TickClock(Source source) noexcept RCLRT_NONBLOCKING : source_(source) {}
 
   constexpr Source source() const noexcept RCLRT_NONBLOCKING { return source_; }
@@ -61,7 +62,7 @@ class RCLRT_REALTIME_EXPORT TickClock {
 struct TickSample {
   std::uint64_t ticks = 0;
   std::int64_t monotonic_ns = 0;
-  std::int64_t error_ns = 0;  ///< the two belong together within ± this
+  std::int64_t error_ns = 0;  ///< the two are of one instant within ± this
 };
 
 /// Reads both clocks: CLOCK_MONOTONIC between two reads of the ticks, the tightest of several such
@@ -69,8 +70,8 @@ struct TickSample {
 RCLRT_REALTIME_EXPORT TickSample sample_ticks(TickClock clock) noexcept RCLRT_NONBLOCKING;
 
 /// Converts ticks to CLOCK_MONOTONIC nanoseconds by interpolation between samples, so that no
-/// frequency needs to be known or estimated. Whoever drains records calls `sample()` after it has
-/// read them from their threads: they then lie between two samples.
+/// frequency needs to be known or estimated. The thread that drains records calls `sample()` after
+/// it has read them: the records then lie between two samples.
 ///
 /// Conversion is monotone over the ticks between two calls of `add`, and its error is at most
 /// `error_ns()` plus what the kernel's clock was slewed between two samples (500 ppm of their
@@ -83,12 +84,12 @@ class RCLRT_REALTIME_EXPORT TickConverter {
   /// Takes a sample now.
   void sample() noexcept RCLRT_NONBLOCKING { add(sample_ticks(clock_)); }
 
-  /// Adds a given sample. One that is not later than the last is left out; ticks that
-  /// went back (a counter reset by a suspend) begin anew.
+  /// Adds a given sample. A sample that is not later than the last one is ignored. If the ticks
+  /// went back (a suspend reset the counter), conversion begins again with this sample.
   void add(const TickSample& sample) noexcept RCLRT_NONBLOCKING;
 
-  /// Returns CLOCK_MONOTONIC at `ticks`. Beyond the samples the nearest two are prolonged; with a
-  /// single one the result is its time.
+  /// Returns CLOCK_MONOTONIC at `ticks`. Extrapolates from the nearest two samples beyond the
+  /// others; with a single sample, returns its time.
   std::int64_t to_monotonic_ns(std::uint64_t ticks) const noexcept RCLRT_NONBLOCKING;
 
   /// Returns the largest error of the samples so far.
@@ -97,8 +98,8 @@ class RCLRT_REALTIME_EXPORT TickConverter {
   const TickClock& clock() const noexcept RCLRT_NONBLOCKING { return clock_; }
 
  private:
-  // The first sample of all stays, whatever is forgotten: ticks older than the others lie between
-  // it and them.
+  // The very first sample is kept when later ones are discarded: ticks older than the recent
+  // samples lie between it and them.
   static constexpr std::size_t kRecent = 1024;
 
   const TickSample& recent(std::size_t age) const noexcept RCLRT_NONBLOCKING {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace consists of, whoever records it, and where it goes.
+// The events of a trace, independent of their source, and the interface of its sinks.
 #pragma once
 
 #include <sys/types.h>
@@ -24,14 +24,14 @@ enum class TraceName : std::uint16_t {};
 /// A thread of one TraceDictionary.
 enum class TraceThread : std::uint32_t {};
 
-/// What an event says.
+/// The kind of an event.
 enum class TraceKind : std::uint8_t {
   kSpan,     ///< from begin_ns to end_ns
   kBegin,    ///< a span begins at begin_ns
   kEnd,      ///< the innermost span of this name ends at begin_ns
   kInstant,  ///< something happened at begin_ns
   kCounter,  ///< a quantity is `number` from begin_ns on
-  kDropped,  ///< by begin_ns `value` records of the thread were lost in all; it has no name
+  kDropped,  ///< by begin_ns, `value` records of the thread were lost in total; it has no name
 };
 
 /// One event of one thread. Times are CLOCK_MONOTONIC nanoseconds.
@@ -48,23 +48,23 @@ struct TraceEvent {
   bool last_of_flow = false;
 };
 
-/// The texts behind the numbers in events. Grows only: about 100 bytes a name or thread.
-/// Thread-safe; what it returns stays valid as long as the dictionary.
+/// The texts of the numbers in events. It only grows: about 100 bytes for each name or thread.
+/// Thread-safe. The references that it returns stay valid as long as the dictionary.
 class RCLRT_REALTIME_EXPORT TraceDictionary {
  public:
-  /// The text behind a TraceName.
+  /// The text of a TraceName.
   struct Name {
     std::string text;
-    std::string category;  ///< of a counter: its unit
+    std::string category;  ///< for a counter: its unit
   };
-  /// What is known of a TraceThread.
+  /// The properties of a TraceThread.
   struct Thread {
     std::string name;
     pid_t tid = 0;
   };
 
-  /// Returns the number of a name; the same one for the same two texts. Throws std::length_error
-  /// after 65 536 names: names are for kinds of things, not for things.
+  /// Returns the number of a name; the same number for the same two texts. Throws std::length_error
+  /// after 65 536 names: use a name for each kind of event, not for each event.
   RCLRT_SETUP TraceName name(std::string_view text, std::string_view category = {});
 
   /// Adds a thread and returns its number.
@@ -72,7 +72,8 @@ class RCLRT_REALTIME_EXPORT TraceDictionary {
   /// Sets the id of a thread, which is known only once it runs.
   RCLRT_SETUP void set_tid(TraceThread thread, pid_t tid);
 
-  /// Returns the entry of a number. These throw std::out_of_range for a number that is not theirs.
+  /// Returns the entry of a number. Throws std::out_of_range for a number that is not of this
+  /// dictionary.
   RCLRT_SETUP const Name& operator[](TraceName name) const;
   RCLRT_SETUP Thread operator[](TraceThread thread) const;
 
@@ -83,22 +84,22 @@ class RCLRT_REALTIME_EXPORT TraceDictionary {
   std::map<std::pair<std::string, std::string>, TraceName> numbers_;
 };
 
-/// Receives events on a drain thread: no real-time thread, so it may allocate, write and sleep.
-/// While it does, the rings fill. A sink that throws is told nothing more.
+/// Receives events on a drain thread. That is not a real-time thread, so a sink may allocate, write
+/// and sleep; meanwhile the rings fill. A sink that throws is not called again.
 class RCLRT_REALTIME_EXPORT TraceSink {
  public:
   virtual ~TraceSink() = default;
 
-  /// Takes the events of one thread ordered by begin, enclosing spans first. A span comes when it
-  /// has ended, hence after those it encloses that ended in an earlier call.
+  /// Takes the events of one thread, ordered by begin, enclosing spans first. A span is passed
+  /// after it has ended. So it may follow, in a later call, spans that it encloses.
   RCLRT_SETUP virtual void write(std::span<const TraceEvent> events,
                                  const TraceDictionary& dictionary) = 0;
 
-  /// Tells that all that was recorded before `now_ns` has been written; a span is recorded when it
+  /// Reports that all events recorded before `now_ns` have been written; a span is recorded when it
   /// ends.
   RCLRT_SETUP virtual void pass_done(std::int64_t now_ns, const TraceDictionary& dictionary) = 0;
 
-  /// Tells that nothing more will come.
+  /// Reports that no more events will follow.
   RCLRT_SETUP virtual void finish(const TraceDictionary& dictionary) = 0;
 };
 

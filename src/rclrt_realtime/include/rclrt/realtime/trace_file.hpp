@@ -14,8 +14,8 @@
 
 namespace rclrt::realtime {
 
-/// Writes every event it is given. The file appears under its name when the tracer ends or
-/// `Tracer::remove_sink` is called, and not at all when writing failed: see TracerStatistics.
+/// Writes every event that it receives. The file appears under its name when the tracer ends or
+/// `Tracer::remove_sink` is called. If writing failed, it does not appear: see TracerStatistics.
 class RCLRT_REALTIME_EXPORT TraceFile final : public TraceSink {
  public:
   /// Opens the file; `process_name` is for display. Throws std::system_error naming the file.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records what threads do, at a few nanoseconds an event, and hands it to sinks.
+// Records the events of threads, at a few nanoseconds each, and passes them to sinks.
 #pragma once
 
 #include <unistd.h>
@@ -37,25 +37,25 @@ namespace rclrt::realtime {
 struct TracerOptions {
   /// How often the drain thread empties the rings.
   SaturatingMilliseconds period = std::chrono::milliseconds(10);
-  /// Records each thread's ring holds, 32 bytes each; the next power of two. What a thread records
-  /// within a period must fit.
+  /// Capacity of each thread's ring in records of 32 bytes, rounded up to a power of two. The ring
+  /// must hold all records of one period.
   std::size_t ring_records = 8192;
   TickClock clock = TickClock::best();
   bool enabled = true;
 };
 
-/// What a tracer has done.
+/// The counters of a tracer.
 struct TracerStatistics {
   std::uint64_t recorded = 0;       ///< events that reached the sinks
   std::uint64_t dropped = 0;        ///< records that found their ring full
   std::size_t threads = 0;          ///< rings in use
   std::int64_t clock_error_ns = 0;  ///< every time is exact within ± this, see TickConverter
-  std::uint64_t sink_errors = 0;    ///< sinks given up because they threw
-  std::string last_error;           ///< what the last of them threw
+  std::uint64_t sink_errors = 0;    ///< sinks no longer called because they threw
+  std::string last_error;           ///< text of the last exception
 };
 
-/// Gathers what the ThreadTracers record and hands it to the sinks on a thread of its own.
-/// All functions are thread-safe.
+/// Collects the records of the ThreadTracers and passes them to the sinks on its own thread. All
+/// functions are thread-safe.
 class RCLRT_REALTIME_EXPORT Tracer {
  public:
   /// Makes a tracer; the sinks must outlive it. Throws std::invalid_argument for options out of
@@ -63,8 +63,8 @@ class RCLRT_REALTIME_EXPORT Tracer {
   RCLRT_SETUP explicit Tracer(std::vector<std::reference_wrapper<TraceSink>> sinks,
                               const TracerOptions& options = {});
 
-  /// Hands over what has been recorded and finishes the sinks. ThreadTracers may live on: they
-  /// record nothing from here on.
+  /// Passes all recorded events to the sinks and finishes the sinks. ThreadTracers may outlive the
+  /// tracer; they then record nothing.
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
@@ -77,14 +77,15 @@ class RCLRT_REALTIME_EXPORT Tracer {
   void enable(bool enabled) noexcept RCLRT_NONBLOCKING;
   bool enabled() const noexcept RCLRT_NONBLOCKING;
 
-  /// Adds a sink for what is drained from now on. It must outlive the tracer or be removed.
+  /// Adds a sink for the events that are drained from now on. It must outlive the tracer or be
+  /// removed.
   RCLRT_SETUP void add_sink(TraceSink& sink);
 
-  /// Hands the sink what has been recorded so far, finishes it and forgets it.
+  /// Passes the events recorded so far to the sink, finishes it and removes it.
   RCLRT_SETUP void remove_sink(TraceSink& sink);
 
-  /// Returns when all that was recorded before the call has been handed to the sinks. As the two
-  /// above, not from a sink, which would wait for itself.
+  /// Waits until all events recorded before the call have been passed to the sinks. Like the two
+  /// functions above, it must not be called from a sink, which would wait for itself.
   RCLRT_SETUP void flush();
 
   RCLRT_SETUP TracerStatistics statistics() const;
@@ -98,7 +99,7 @@ class RCLRT_REALTIME_EXPORT Tracer {
   const std::unique_ptr<Implementation> implementation_;
 };
 
-/// What a span or an instant may carry besides its name.
+/// The optional properties of a span or an instant.
 struct TraceDetails {
   std::uint32_t flow = 0;                            ///< a number the user chooses; 0: none
   bool last_of_flow = false;                         ///< the arrows of `flow` end here
@@ -106,11 +107,11 @@ struct TraceDetails {
 };
 
 namespace detail {
-/// As it lies in the ring.
+/// A record in the ring.
 struct TraceRecord {
   std::uint64_t begin_ticks;
   std::uint64_t end_ticks;
-  std::int64_t value;  // of a counter: the bits of the double
+  std::int64_t value;  // for a counter: the bits of the double
   std::uint32_t flow;
   TraceName name;
   TraceKind kind;
@@ -133,7 +134,7 @@ class BasicThreadTracer {
       : BasicThreadTracer(tracer.attach(thread_name)) {}
 
   /// Adopts a tracer made in another thread: its track is that of the calling thread from now on.
-  /// Before the first record.
+  /// Call it before the first record.
   void adopt() noexcept RCLRT_NONBLOCKING {
     ring_->tid.store(RCLRT_TRUST("gettid does not sleep", gettid()), std::memory_order_relaxed);
   }
@@ -143,8 +144,8 @@ class BasicThreadTracer {
     return kCompiledIn && gate_->load(std::memory_order_relaxed) != detail::kGateClosed;
   }
 
-  /// Begins a span that shows as soon as it has begun, also when it never ends. Costs two records
-  /// where a TraceSpan costs one. Begin and end nest as brackets do.
+  /// Begins a span that is visible as soon as it has begun, even if it never ends. It costs two
+  /// records; a TraceSpan costs one. Begin and end must nest like brackets.
   void begin(TraceName name, const TraceDetails& details = {}) noexcept RCLRT_NONBLOCKING {
     if (recording()) {
       put(TraceKind::kBegin, name, clock_.now(), 0, details);
@@ -158,7 +159,7 @@ class BasicThreadTracer {
     }
   }
 
-  /// Records something that happened now.
+  /// Records an event without duration at the current time.
   void instant(TraceName name, const TraceDetails& details = {}) noexcept RCLRT_NONBLOCKING {
     if (recording()) {
       put(TraceKind::kInstant, name, clock_.now(), 0, details);
@@ -177,7 +178,7 @@ class BasicThreadTracer {
   /// Returns the ticks for `span`.
   std::uint64_t now() const noexcept RCLRT_NONBLOCKING { return kCompiledIn ? clock_.now() : 0; }
 
-  /// Records a span of which both ends are known. TraceSpan is the convenient way.
+  /// Records a span with known begin and end. TraceSpan is more convenient.
   void span(TraceName name, std::uint64_t begin_ticks, std::uint64_t end_ticks,
             const TraceDetails& details = {}) noexcept RCLRT_NONBLOCKING {
     if (recording()) {
@@ -185,7 +186,7 @@ class BasicThreadTracer {
     }
   }
 
-  /// Records that found the ring full. Any thread.
+  /// Returns the number of records dropped because the ring was full. Thread-safe.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return ring_->bytes.dropped(); }
 
  private:
@@ -241,7 +242,7 @@ class [[nodiscard]] BasicTraceSpan {
   std::uint64_t begin_ticks_ = 0;
 };
 
-/// What a thread traces with.
+/// The tracer of one thread.
 using ThreadTracer = BasicThreadTracer<RCLRT_TRACING != 0>;
 /// A span of a ThreadTracer.
 using TraceSpan = BasicTraceSpan<RCLRT_TRACING != 0>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RCLRT_SETUP holds for a function too whose body the compiler sees to be harmless.
+// RCLRT_SETUP also applies to a function with a body that the compiler sees to be harmless.
 // REASON: must not call non-'nonblocking' function 'configure'
 #include "rclrt/realtime/safety.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is labelled RCLRT_SETUP belongs before the run phase.
+// A function labelled RCLRT_SETUP belongs before the run phase.
 // REASON: must not call non-'nonblocking' constructor 'rclrt::realtime::PiMutex::PiMutex'
 #include "rclrt/realtime/mutex.hpp"
 

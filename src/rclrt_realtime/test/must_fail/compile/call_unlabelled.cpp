@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler cannot see and nobody labelled is not trusted.
+// The compiler does not trust an unlabelled function that it cannot see.
 // REASON: must not call non-'nonblocking' function 'unlabelled'
 #include "rclrt/realtime/safety.hpp"
 

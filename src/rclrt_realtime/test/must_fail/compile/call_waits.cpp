@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is labelled RCLRT_WAITS sleeps.
+// A function labelled RCLRT_WAITS sleeps.
 // REASON: must not call non-'nonblocking' function 'rclrt::realtime::sleep_until_ns'
 #include "rclrt/realtime/clock.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log argument is something that is copied as bytes and formatted later.
+// A log argument must be a value that can be copied as bytes and formatted later.
 // REASON: a log argument is an integer
 #include "rclrt/realtime/logging.hpp"
 

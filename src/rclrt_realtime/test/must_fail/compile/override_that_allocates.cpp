@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An override keeps the label of what it overrides.
+// An override keeps the label of the function that it overrides.
 // REASON: function with 'nonblocking' attribute must not allocate or deallocate memory
 #include "rclrt/realtime/safety.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first call would construct it, behind a lock.
+// The first call would construct the variable, under a lock.
 // REASON: must not have static local variables
 #include "rclrt/realtime/safety.hpp"
 

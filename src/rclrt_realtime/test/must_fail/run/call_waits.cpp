@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function that waits, behind a pointer: even where it would return at once.
+// A function that waits, behind a pointer, even if it would return at once.
 // REASON: Call to blocking function
 #include "rclrt/realtime/clock.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container that grows beyond what was reserved.
+// A container that grows beyond its reserved capacity.
 // REASON: Intercepted call to real-time unsafe function `malloc`
 #include <vector>
 
