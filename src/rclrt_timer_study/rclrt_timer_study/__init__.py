@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments over many generated applications under several executors."""
+"""`rclrt study timers`: inherited real-time policies and the latency of timers."""

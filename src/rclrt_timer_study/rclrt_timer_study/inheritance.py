@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which threads must have which policy, and which had it, as /proc said."""
+"""The policies that threads must have, and those that they had according to /proc."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Thread:
     """One thread of a program while its loop ran."""
 
     step: str
-    """Which step started it: main, init, "node 1", ...; before: a library, ahead of main; later:
-    something, during the loop."""
+    """The step that started it: main, init, "node 1", ...; before: a library, ahead of main; later:
+    unknown, during the loop."""
     tid: int
     name: str
     policy: str
@@ -32,7 +32,7 @@ class Thread:
 
 
 def must_be_realtime(origin: str, policy_set_before: str) -> bool | None:
-    """What the study states; None of threads that it does not speak of."""
+    """The statement of the study; None for threads without one."""
     if origin == MAIN:
         return True
     if origin == OF_INIT:
@@ -44,14 +44,14 @@ def must_be_realtime(origin: str, policy_set_before: str) -> bool | None:
 
 @dataclass(frozen=True)
 class Inheritance:
-    """The threads of one run, held against what must come out."""
+    """The threads of one run, compared with the expected result."""
 
     policy_set_before: str
     policy: str
     priority: int
     threads: tuple[Thread, ...]
     started: tuple[tuple[str, int], ...]
-    """How many threads each step started."""
+    """The number of threads that each step started."""
     has_nodes: bool
 
     def wrong(self) -> list[str]:
@@ -103,7 +103,7 @@ class Inheritance:
 
 
 def read_inheritance(summary: JsonValue, has_nodes: bool) -> Inheritance:
-    """Of the summary that a program has written. Throws BadInput."""
+    """From the summary that a program has written. Throws BadInput."""
     moment = summary.get("policy_set_before")
     if moment.text() not in (INIT, NODE, LOOP):
         moment.fail("init, node or loop")

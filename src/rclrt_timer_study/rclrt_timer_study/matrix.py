@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runs of the study, and what was published of each."""
+"""The runs of the study, and the published result of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 INIT, NODE, LOOP = "init", "node", "loop"
-"""Before which step the main thread gets its real-time policy."""
+"""The step before which the main thread gets its real-time policy."""
 
 CHILDREN = {
     INIT: "real-time children",
@@ -49,11 +49,11 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Also of the directory with its files."""
+        """The name of the case and of the directory with its files."""
         return f"{self.program}_policy_before_{self.policy_set_before}"
 
 
-# What the study's text says. It gives no range of init alone, nor of callbacks beside real-time
+# The ranges in the study's text. It has none for init alone, nor for callbacks beside real-time
 # children.
 CASES = (
     Case("init_thread", LOOP),

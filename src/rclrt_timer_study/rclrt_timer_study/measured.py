@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of one program, as it left its files."""
+"""One run of one program, read from its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIGURES = ("min", "mean", "sd", "p50", "p99", "max")
 
 @dataclass(frozen=True)
 class Distribution:
-    """Of times in µs."""
+    """Statistics of times in µs."""
 
     n: int
     min: float
@@ -43,7 +43,7 @@ class Measured:
     latency: Distribution
     """From the nominal release."""
     since_rcl_call: Distribution | None
-    """The study's own figure of callbacks; see the README."""
+    """The study's own figure for callbacks; see the README."""
     missed_passes: int
     histogram: Histogram
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the study found: tables for the terminal, and one HTML page with the histograms."""
+"""The results of the study: tables for the terminal, and one HTML page with the histograms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rows = list[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Study:
-    """All runs, and under which conditions they ran."""
+    """All runs, and their conditions."""
 
     measured: Sequence[Measured]
     failures: Sequence[str]
@@ -59,7 +59,7 @@ class Study:
 
 
 def thread_rows(study: Study) -> Rows:
-    """What must come out is in parentheses where it did not."""
+    """The expected result is in parentheses if the observed one differs."""
     rows: Rows = []
     for each in study.measured:
         own = each.inheritance

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt study timers`: which threads inherit a real-time policy, and what timers say to that."""
+"""`rclrt study timers`: which threads inherit a real-time policy, and its effect on timers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MARKER = ".rclrt_study"
 RUNS = "runs"
 MOST_ITERATIONS = 100_000_000
 PATIENCE = Patience(after_its_time=600.0)
-"""A run that takes longer than its iterations by that hangs."""
+"""A run hangs if it takes this much longer than its iterations."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +115,7 @@ def stress_of(kind: str) -> Stress | None:
 
 
 def installed_middlewares(environment: Mapping[str, str]) -> list[str]:
-    """Those that the ament index names, rmw_implementation excepted, which only chooses one."""
+    """The middlewares in the ament index, except rmw_implementation, which only chooses one."""
     found: set[str] = set()
     for prefix in environment.get("AMENT_PREFIX_PATH", "").split(":"):
         index = Path(prefix) / "share" / "ament_index" / "resource_index" / "rmw_typesupport"
@@ -226,7 +226,7 @@ def study_json(study: Study) -> str:
 
 
 def check_out(directory: Path) -> None:
-    """Refuses before minutes are spent what could not be written after them."""
+    """Throws before the runs, which take minutes, if their results could not be written."""
     if directory.exists() and not directory.is_dir():
         raise BadInput(f"--out {directory}: is no directory; expected one")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / MARKER).is_file():

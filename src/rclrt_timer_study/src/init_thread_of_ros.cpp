@@ -24,7 +24,7 @@ void wait_for_signals(realtime::StopFlag& stop) {
   const sigset_t signals = own_signals();
   for (int signal = 0; sigwait(&signals, &signal) == 0 && signal != kEnd;) {
     if (stop.stop_requested()) {
-      _exit(128 + signal);  // the user wants out
+      _exit(128 + signal);  // the user wants to quit
     }
     stop.request_stop();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread as rclcpp::init starts one: it waits for signals, and inherits its policy.
+// A thread like the one of rclcpp::init: it waits for signals, and inherits its policy.
 #pragma once
 
 #include <thread>
@@ -9,8 +9,8 @@
 namespace rclrt::timer_study {
 
 /// Takes SIGINT and SIGTERM: the first requests a stop, the second ends the process. An
-/// rclrt::Context would start one, too, but at a policy of its own: that one inherits nothing, and
-/// the study could not be repeated with it.
+/// rclrt::Context would start such a thread, too, but with a policy of its own. That thread
+/// inherits nothing, so the study could not be repeated with it.
 class InitThread {
  public:
   /// Blocks the signals for the calling thread and those that it starts from now on.
@@ -22,7 +22,7 @@ class InitThread {
   InitThread& operator=(const InitThread&) = delete;
 
  private:
-  std::thread thread_;  // not realtime::Thread, which states its policy
+  std::thread thread_;  // not realtime::Thread, which sets its policy
 };
 
 }  // namespace rclrt::timer_study

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loop measures, in memory that exists before it starts.
+// The measurements of the loop, in memory that is allocated before it starts.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 
 namespace rclrt::timer_study {
 
-/// What one iteration gave.
+/// The result of one iteration.
 struct Sample {
   std::int64_t release_ns = 0;         ///< nominal
   std::int64_t latency_ns = 0;         ///< from the nominal release
-  std::int64_t since_rcl_call_ns = 0;  ///< the study's figure; see README. Of callbacks only.
+  std::int64_t since_rcl_call_ns = 0;  ///< the study's figure, for callbacks only; see README
 };
 
 /// A row of rttest's file.
@@ -28,7 +28,7 @@ struct Row {
   std::int64_t major_faults;
 };
 
-/// Of the largest latencies.
+/// One of the largest latencies.
 struct TopLatency {
   std::int64_t latency_ns;
   std::uint64_t index;
@@ -37,31 +37,31 @@ struct TopLatency {
 /// Counts page faults of the calling thread.
 class FaultCounter {
  public:
-  /// Returns those since the last call, minor and major.
+  /// Returns the page faults since the last call, minor and major.
   std::array<std::int64_t, 2> take() noexcept RCLRT_NONBLOCKING;
 
  private:
   std::array<std::int64_t, 2> last_{};
 };
 
-/// Filled by one thread; read when that has ended.
+/// Filled by one thread; read after that thread has ended.
 class LatencyRecord {
  public:
   static constexpr std::size_t kBins = 1000;  ///< of 1 us each, from 0
   static constexpr std::size_t kTop = 10;
 
-  /// `rows` is how many rows are kept; 0: none.
+  /// Makes a record that keeps `rows` rows; 0: none.
   RCLRT_SETUP explicit LatencyRecord(std::size_t rows);
 
-  /// Makes the page faults before now count for nothing. On the thread of the loop.
+  /// Discards the page faults before now. Call it on the thread of the loop.
   void begin() noexcept RCLRT_NONBLOCKING;
   void add(const Sample& sample) noexcept RCLRT_NONBLOCKING;
 
   std::uint64_t count() const { return count_; }
   const std::array<std::uint64_t, kBins>& bins() const { return bins_; }
-  /// Returns how many were 1 ms or longer.
+  /// Returns how many latencies were 1 ms or longer.
   std::uint64_t overflow() const { return overflow_; }
-  /// Returns the largest, the largest first; of equal ones the earlier.
+  /// Returns the largest latencies, the largest first; among equal ones the earlier first.
   std::span<const TopLatency> top() const { return {top_.data(), top_count_}; }
   std::span<const Row> rows() const { return rows_; }
   const realtime::Histogram& latency() const { return latency_; }

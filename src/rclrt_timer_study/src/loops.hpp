@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three loops that are measured.
+// The three measured loops.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rclrt::timer_study {
 
-/// What a loop works with.
+/// The data that a loop uses.
 struct Loop {
   const RttestOptions& options;
   const std::shared_ptr<Context>& context;
@@ -29,7 +29,7 @@ struct Loop {
 /// Sleeps until each release: the latency is that of the wake-up.
 void run_nanosleep(Loop& loop);
 
-/// Sleeps until each release, and then runs a timer that is ready: the latency is that of its
+/// Sleeps until each release, and then runs a timer that is ready. The latency is that of its
 /// callback, from the time to which the loop slept. The timer has half the loop's period, so that
 /// each pass finds it ready.
 void run_spin_some(Loop& loop);

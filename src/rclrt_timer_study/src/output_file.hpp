@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is there completely, or not at all.
+// A file that appears completely, or not at all.
 #pragma once
 
 #include <cstdio>
@@ -10,10 +10,10 @@
 
 namespace rclrt::timer_study {
 
-/// Writes beside the file, and renames at the end. What was not completed is removed.
+/// Writes beside the file, and renames at the end. A file that was not completed is removed.
 class OutputFile {
  public:
-  /// Throws std::invalid_argument, with the option in it, when the file cannot be written.
+  /// Throws std::invalid_argument, with the option in it, if the file cannot be written.
   OutputFile(const std::string& option, std::string path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -21,12 +21,12 @@ class OutputFile {
 
   std::FILE* stream() const { return stream_; }
 
-  /// Gives the file its name. Throws std::runtime_error when not all of it could be written.
+  /// Gives the file its name. Throws std::runtime_error if not all of it could be written.
   void complete();
 
  private:
   const std::string path_;
-  std::optional<realtime::ReplacingFile> file_;  // removes what was not completed
+  std::optional<realtime::ReplacingFile> file_;  // removes a file that was not completed
   std::FILE* stream_ = nullptr;                  // on a duplicate of its descriptor
 };
 

@@ -53,7 +53,7 @@ bool RclTimer::take(std::int64_t timeout_ns, TimerCall& call) {
   }
   rcl_timer_call_info_t info{};
   check(rcl_timer_call_with_info(&timer_, &info), "calling a timer");
-  // From here on it is what a callback would do.
+  // From here on it does what a callback would do.
   call.release_ns = info.expected_call_time;
   check(rcl_timer_get_time_since_last_call(&timer_, &call.since_rcl_call_ns), "asking a timer");
   check(rcl_clock_get_now(&clock_, &call.now_ns), "reading a clock");

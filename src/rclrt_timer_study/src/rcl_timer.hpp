@@ -14,17 +14,17 @@
 
 namespace rclrt::timer_study {
 
-/// When rcl called a timer, on rcl's steady clock.
+/// The times of a call of a timer, on rcl's steady clock.
 struct TimerCall {
   std::int64_t release_ns;         ///< nominal
   std::int64_t now_ns;             ///< in the callback
-  std::int64_t since_rcl_call_ns;  ///< what rcl_timer_get_time_since_last_call says in the callback
+  std::int64_t since_rcl_call_ns;  ///< result of rcl_timer_get_time_since_last_call in the callback
 };
 
-/// A wall timer that is waited for on the calling thread.
+/// A wall timer that the calling thread waits for.
 class RclTimer {
  public:
-  /// The first release is one period from now. Throws Error.
+  /// Makes the timer; its first release is one period from now. Throws Error.
   RclTimer(std::shared_ptr<Context> context, std::chrono::nanoseconds period);
   ~RclTimer();
   RclTimer(const RclTimer&) = delete;
@@ -33,7 +33,7 @@ class RclTimer {
   /// Waits for the timer, as `spin` does, and calls it. Throws Error.
   TimerCall wait();
 
-  /// Calls the timer if it is ready, as `spin_some` does; false when it is not. Throws Error.
+  /// Calls the timer if it is ready, as `spin_some` does. Returns false if it is not. Throws Error.
   bool call_if_ready(TimerCall& call);
 
  private:

@@ -21,14 +21,14 @@ std::string json_string(const std::string& text) {
 
 double us(std::int64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
-/// What is said of a distribution; the extremes are exact where the record has them.
+/// The figures of a distribution; the extremes are exact if the record has them.
 struct Figures {
   const realtime::Histogram& values;
   std::int64_t min_ns;
   std::int64_t max_ns;
 
-  /// Returns it in us. That of the histogram is the end of a bucket, which may lie above the
-  /// largest value.
+  /// Returns the percentile in us. The histogram's value is the end of a bucket, which may lie
+  /// above the largest value.
   double percentile(double percent) const {
     return us(std::min(values.percentile(percent), max_ns));
   }

@@ -27,8 +27,8 @@ struct Unit {
                               ": expected " + expected);
 }
 
-/// Returns the whole number that `text` begins with; the rest is in `rest`. None: there is none,
-/// or it does not fit.
+/// Returns the whole number at the begin of `text`, and sets `rest` to the rest. Returns
+/// std::nullopt if there is none, or if it does not fit.
 std::optional<std::uint64_t> leading_number(std::string_view text, std::string_view& rest) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -39,8 +39,8 @@ std::optional<std::uint64_t> leading_number(std::string_view text, std::string_v
   return value;
 }
 
-/// Returns the number in units of 1; none for what is no number with one of the units, the first
-/// of which may be left out, or for more than `most`.
+/// Returns the number in units of 1. The first of `units` may be left out. Returns std::nullopt if
+/// the text is not a number with one of the units, or is more than `most`.
 std::optional<std::uint64_t> number_with_unit(std::string_view text, std::span<const Unit> units,
                                               std::uint64_t most) {
   std::string_view rest;
@@ -128,7 +128,8 @@ RttestOptions parse_rttest_options(std::span<const std::string> arguments) {
   RttestOptions result;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
     if (i + 1 == arguments.size()) {
-      set_option(result, arguments[i], "");  // an unknown option is the more useful message
+      // Throws first if the option is unknown: that message is more useful.
+      set_option(result, arguments[i], "");
       throw std::invalid_argument("--rttest_args " + arguments[i] + ": expected a value");
     }
     set_option(result, arguments[i], arguments[i + 1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind --rttest_args: the options of rttest, with its units.
+// The arguments of --rttest_args: the options of rttest, with its units.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace rclrt::timer_study {
 
-/// How the loop runs. The defaults are rttest's, with a heap that any machine has.
+/// The settings of the loop. The defaults are rttest's, with a heap that any machine has.
 struct RttestOptions {
   std::uint64_t iterations = 1000;                          ///< -i; 0: until stopped
   std::int64_t period_ns = 1'000'000;                       ///< -u

@@ -33,7 +33,7 @@ int parse_nodes(const std::string& text) {
   throw std::invalid_argument("--nodes " + text + ": expected a number from 1 to 9");
 }
 
-/// Two options that state the moment must state the same.
+/// Throws if two options that state the moment state different ones.
 void state_moment(std::optional<PolicySet>& stated, PolicySet moment) {
   if (stated && *stated != moment) {
     throw std::invalid_argument(

@@ -16,7 +16,7 @@ enum class PolicySet { kBeforeInit, kBeforeNode, kBeforeLoop };
 /// Returns "init", "node" or "loop".
 const char* to_string(PolicySet moment);
 
-/// What a program was asked for.
+/// The options of a program.
 struct StudyOptions {
   PolicySet policy_set = PolicySet::kBeforeLoop;
   std::optional<std::string> hist_filename{};

@@ -21,7 +21,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-/// The files, opened before anything is measured.
+/// The files, opened before the measurement.
 class Outputs {
  public:
   explicit Outputs(const StudyOptions& options)
@@ -111,7 +111,7 @@ class Study {
       context_ = Context::make(static_cast<int>(arguments.size()), arguments.data(),
                                {.handle_signals = false});
     } catch (const Error& error) {
-      throw std::invalid_argument(error.what());  // the arguments, or the middleware's name
+      throw std::invalid_argument(error.what());  // of the arguments, or the middleware's name
     }
     if (!context_->arguments().empty()) {
       throw std::invalid_argument("unknown argument \"" + context_->arguments().front() +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the four programs have in common: the order of policy, init, nodes and loop.
+// The common part of the four programs: the order of policy, init, nodes and loop.
 #pragma once
 
 #include "loops.hpp"
@@ -15,7 +15,7 @@ struct StudyProgram {
   void (*loop)(Loop&);
 };
 
-/// Runs it and returns the exit code.
+/// Runs the program and returns the exit code.
 int run_study(const StudyProgram& program, int argc, char** argv);
 
 }  // namespace rclrt::timer_study

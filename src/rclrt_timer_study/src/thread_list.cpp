@@ -24,7 +24,7 @@ constexpr std::size_t kRtPriority = 40;
 constexpr std::size_t kPolicy = 41;
 constexpr int kPsPriorityOfNice0 = 39;  // ps: pri = 39 - priority
 
-/// As ps names the numbers of sched(7).
+/// Returns the name that ps has for a policy of sched(7).
 std::string policy_name(int policy) {
   static const std::vector<std::string> kNames{"TS", "FF", "RR", "B", "ISO", "IDL", "DLN"};
   const auto index = static_cast<std::size_t>(policy);

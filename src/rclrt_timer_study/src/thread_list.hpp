@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads the process has, what the kernel says of each, and at which step each came.
+// The threads of the process, the state of each, and the step that started it.
 #pragma once
 
 #include <sys/types.h>
@@ -11,10 +11,10 @@
 
 namespace rclrt::timer_study {
 
-/// What /proc/self/task/TID/stat says of a thread, as ps shows it.
+/// The state of a thread from /proc/self/task/TID/stat, as ps shows it.
 struct ThreadState {
   pid_t tid = 0;
-  std::string step;    ///< "main", "init", "node 1", ...: when it was first seen
+  std::string step;    ///< "main", "init", "node 1", ...: when it was first found
   std::string policy;  ///< as ps: TS, FF, RR, B, IDL, DLN
   int priority = 0;    ///< ps's pri: higher is more urgent
   int nice = 0;
@@ -25,17 +25,18 @@ struct ThreadState {
   bool realtime() const { return policy == "FF" || policy == "RR"; }
 };
 
-/// Remembers at which step each thread of this process came.
+/// Records the step that started each thread of this process.
 class ThreadList {
  public:
-  /// The calling thread is the main one.
+  /// Makes the list; the calling thread is the main one.
   ThreadList();
 
-  /// Looks for threads that came since the last step, which this one started; returns their number.
+  /// Finds the threads that appeared since the last step: this step started them. Returns their
+  /// number.
   std::size_t end_step(const std::string& step);
 
-  /// Reads the state of all threads now, by thread id; those that have ended are left out, and
-  /// those that came since the last step belong to the step "later".
+  /// Reads the state of all threads now, by thread id. Threads that have ended are left out;
+  /// threads that appeared since the last step belong to the step "later".
   std::vector<ThreadState> read() const;
 
  private:
@@ -46,7 +47,7 @@ class ThreadList {
   std::vector<Known> known_;
 };
 
-/// Reads one line of a stat file; throws std::runtime_error for what is none.
+/// Reads one line of a stat file. Throws std::runtime_error if it is not such a line.
 ThreadState parse_thread_stat(const std::string& line);
 
 /// Prints the threads with the columns of `ps -em -o pid,tid,policy,pri,ni,rtprio,comm,psr`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of this build, and whether this process may be real-time."""
+"""The programs of this build, and a check whether this process may be real-time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def program() -> Command:
 
 @pytest.fixture(scope="session")
 def realtime(program: Command) -> None:
-    """Skips, with the reason, where no thread may be real-time."""
+    """Skips, with the reason, if no thread may be real-time."""
     said = program("init_thread", "--rttest_args", "-i", "1", "-d", "1").stderr
     if "no real-time policy" in said:
         pytest.skip(said)
