@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that workloads work on: the same on every machine.
+// The input data of workloads: the same on every machine.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Numbers {
     return mixed ^ (mixed >> 31);
   }
 
-  /// Returns a number from 0 to `count` - 1, of a count that is small beside 2^64.
+  /// Returns a number from 0 to `count` - 1; `count` must be small compared with 2^64.
   std::uint64_t below(std::uint64_t count) noexcept { return next() % count; }
 
  private:

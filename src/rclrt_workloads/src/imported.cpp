@@ -25,8 +25,8 @@ constexpr const char* kEntry = "rclrt_workload_main";
 /// A library that is unloaded at the end.
 class Library {
  public:
-  /// Loads a copy of its own: the loader knows a file by its inode and its name, and the same file
-  /// again would be the same variables. Hence the copy stays open, with a number for itself.
+  /// Loads a separate copy. The loader identifies a file by inode and name, and the same file again
+  /// would share its variables. So the copy stays open, with a number of its own.
   explicit Library(const std::filesystem::path& path)
       : copy_(::memfd_create("rclrt workload", MFD_CLOEXEC)) {
     try {

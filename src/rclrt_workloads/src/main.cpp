@@ -44,7 +44,7 @@ void list() {
   }
 }
 
-/// Returns false when an iteration had another result than the first.
+/// Times it. Returns false if an iteration had another result than the first.
 bool time(const std::string& name, std::size_t iterations) {
   const auto kernel = rclrt::workloads::make(name);
   std::uint64_t result = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each workload's result, and that it is what it should be by another way to it.
+// Checks each workload's result against the same result by another method.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

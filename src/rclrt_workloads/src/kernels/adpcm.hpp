@@ -11,8 +11,8 @@
 
 namespace rclrt::workloads::detail {
 
-/// Predicts each sample by the last one and codes the difference in steps, whose size follows the
-/// signal: the scheme of the IMA's recommendation of 1992.
+/// Predicts each sample by the last one and codes the difference in steps. The step size follows
+/// the signal: the scheme of the IMA's recommendation of 1992.
 class AdpcmState {
  public:
   std::uint8_t encode(std::int32_t sample) noexcept {
@@ -52,7 +52,8 @@ class AdpcmState {
   std::int32_t step_ = 7;
 };
 
-/// Codes a second of telephone speech's worth of a made-up signal in parts, and decodes it.
+/// Codes 2000 samples of a synthetic signal, 0.25 s of telephone speech, in parts, and decodes
+/// them.
 class Adpcm {
  public:
   static constexpr std::size_t kSamples = 2000;
@@ -83,7 +84,7 @@ class Adpcm {
   std::array<std::int32_t, kSamples> decoded{};
 
  private:
-  /// From -period / 4 to period / 4 and back.
+  /// Returns a value from -period / 4 to period / 4 and back.
   static std::int32_t triangle(std::int32_t at, std::int32_t period) {
     const std::int32_t phase = at % period;
     return (phase < period / 2 ? phase : period - phase) - period / 4;

@@ -12,7 +12,8 @@
 
 namespace rclrt::workloads::detail {
 
-/// Enciphers a page. Without branches or tables: its time does not depend on the data.
+/// Enciphers a page. It uses no tables and no branches on data, so its time does not depend on the
+/// data.
 class ChaCha {
  public:
   static constexpr std::size_t kBytes = 4096;

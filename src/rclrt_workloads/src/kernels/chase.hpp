@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory: follows pointers through more of it than caches hold.
+// Memory: follows pointers through more memory than caches hold.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace rclrt::workloads::detail {
 
-/// A ring through all lines in random order (Sattolo 1986), of which each iteration follows a part:
-/// the next address is not known before the last one has come.
+/// A ring through all lines in random order (Sattolo 1986). Each iteration follows a part of it:
+/// the next address is not known before the last load has completed.
 class Chase {
  public:
   static constexpr std::size_t kLines = 1U << 17U;  ///< of 64 bytes: 8 MiB
@@ -38,7 +38,7 @@ class Chase {
     }
   }
 
-  /// Returns how far it came on the ring.
+  /// Returns its position on the ring.
   std::uint64_t run() noexcept {
     const std::uint32_t from = lines[at_].place;
     for (std::size_t hop = 0; hop < kHops; ++hop) {

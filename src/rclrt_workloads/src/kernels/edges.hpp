@@ -12,7 +12,8 @@
 
 namespace rclrt::workloads::detail {
 
-/// Sobel's operator: the sum of the gradients across and down, up to 255. The border has none.
+/// Sobel's operator: the sum of the horizontal and vertical gradients, up to 255. The border has
+/// none.
 class Edges {
  public:
   static constexpr std::size_t kWidth = 96;

@@ -14,8 +14,8 @@
 
 namespace rclrt::workloads::detail {
 
-/// The transform of Cooley and Tukey (1965), in place, by powers of two. Each of its stages halves
-/// the values: the result is the transform over the number of samples.
+/// The transform of Cooley and Tukey (1965), in place, for powers of two. Each stage halves the
+/// values: the result is the transform divided by the number of samples.
 class Fft {
  public:
   static constexpr std::size_t kSamples = 512;
@@ -57,7 +57,7 @@ class Fft {
   static constexpr int kBits = 14;
   static constexpr double kOne = 1 << kBits;
 
-  /// Puts each sample where its index with the bits reversed says.
+  /// Moves each sample to the index with the bits reversed.
   void reorder() noexcept {
     for (std::size_t i = 1, reversed = 0; i < kSamples; ++i) {
       std::size_t bit = kSamples / 2;

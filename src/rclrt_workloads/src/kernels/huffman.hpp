@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compression: a Huffman code made for a text, and the text in it.
+// Compression: makes a Huffman code for a text, and writes the text in it.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class Huffman {
     }
   }
 
-  /// Joins the two lightest until one is left; a heap has the lightest first.
+  /// Joins the two lightest nodes until one is left; a heap has the lightest first.
   void make_tree() noexcept {
     std::size_t size = 0;
     for (std::uint16_t letter = 0; letter < kLetters; ++letter) {
@@ -81,7 +81,7 @@ class Huffman {
     root_ = heap_[0];
   }
 
-  /// Gives codes of equal length ascending numbers: a canonical code.
+  /// Assigns ascending numbers to codes of equal length: a canonical code.
   void make_codes() noexcept {
     std::array<std::uint64_t, kLetters + 1> of_length{};
     for (std::size_t letter = 0; letter < kLetters; ++letter) {

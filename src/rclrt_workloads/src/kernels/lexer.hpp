@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State machine: takes a text of nested lists of numbers, names and strings apart.
+// State machine: splits a text of nested lists of numbers, names and strings into tokens.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +14,19 @@
 
 namespace rclrt::workloads::detail {
 
-/// A state, a character, the next state: branches that depend on the text.
+/// State and character give the next state: branches that depend on the text.
 class Lexer {
  public:
   static constexpr std::size_t kCharacters = 4000;
 
-  /// What was found.
+  /// The counts of the tokens in a text.
   struct Found {
     std::uint64_t numbers = 0;
     std::uint64_t sum = 0;  ///< of the numbers
     std::uint64_t names = 0;
     std::uint64_t strings = 0;
     std::uint64_t deepest = 0;
-    std::uint64_t errors = 0;  ///< characters that nothing begins with, brackets without a partner
+    std::uint64_t errors = 0;  ///< characters that begin no token, brackets without a partner
 
     bool operator==(const Found&) const = default;
   };
@@ -80,7 +80,7 @@ class Lexer {
 
   std::string text;
   Found found{};
-  Found written{};  ///< what the text was made of
+  Found written{};  ///< the counts of the generated text
 
  private:
   enum class State : std::uint8_t { kBetween, kNumber, kName, kString, kEscape };
@@ -88,7 +88,7 @@ class Lexer {
   static bool is_digit(char character) noexcept { return character >= '0' && character <= '9'; }
   static bool is_letter(char character) noexcept { return character >= 'a' && character <= 'z'; }
 
-  /// Returns the state that a character leads to which does not belong to what was before.
+  /// Returns the state for a character that does not continue the token before.
   static State begin(char character, std::uint64_t& number, std::uint64_t& depth,
                      Found& result) noexcept {
     if (is_digit(character)) {

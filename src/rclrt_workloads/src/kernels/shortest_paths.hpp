@@ -43,7 +43,7 @@ class ShortestPaths {
       std::pop_heap(heap_.begin(), heap_.begin() + static_cast<std::ptrdiff_t>(size), farther);
       const auto [distance, node] = heap_[--size];
       if (distance > distances[node]) {
-        continue;  // a shorter way to it was found meanwhile
+        continue;  // a shorter path to it was found meanwhile
       }
       for (const Edge& edge : edges[node]) {
         const std::uint32_t there = distance + edge.length;

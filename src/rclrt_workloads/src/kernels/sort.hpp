@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting, of numbers in no order.
+// Sorting of numbers in random order.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace rclrt::workloads::detail {
 
-/// Sorts by a heap (Williams 1964). Its branches go either way, which no CPU foresees.
+/// Sorts by a heap (Williams 1964). Its branches go either way, so no CPU can predict them.
 class Sort {
  public:
   static constexpr std::size_t kNumbers = 1000;
@@ -40,7 +40,7 @@ class Sort {
   std::array<std::uint32_t, kNumbers> sorted{};
 
  private:
-  /// Lets the number at `root` sink to where no child is larger.
+  /// Moves the number at `root` down until no child is larger.
   void sink(std::size_t root, std::size_t end) noexcept {
     for (std::size_t child = 2 * root + 1; child < end; child = 2 * root + 1) {
       if (child + 1 < end && sorted[child] < sorted[child + 1]) {

@@ -22,7 +22,7 @@ class Kernel {
   virtual std::uint64_t run() noexcept = 0;
 };
 
-/// What there is to choose from.
+/// A workload that a callback can name.
 struct Workload {
   std::string_view name;
   std::string_view character;  ///< what it does, and what limits it
@@ -35,7 +35,7 @@ struct Workload {
 RCLRT_WORKLOADS_EXPORT std::span<const Workload> workloads() noexcept;
 
 /// Makes the workload of this name: a built-in one, else an imported one (see imported.hpp). Throws
-/// std::invalid_argument that says which there are. Thread-safe.
+/// std::invalid_argument with a list of the available ones. Thread-safe.
 RCLRT_WORKLOADS_EXPORT std::unique_ptr<Kernel> make(const std::string& name);
 
 }  // namespace rclrt::workloads
