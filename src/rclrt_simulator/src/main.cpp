@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rclrt_simulator: what rclrt_runner measures, simulated. No ROS, no threads, deterministic.
+// rclrt_simulator: simulates the measurements of rclrt_runner. No ROS, no threads, deterministic.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -27,7 +27,7 @@ namespace {
 using namespace rclrt::recorder;   // NOLINT(google-build-using-namespace): this is a program
 using namespace rclrt::simulator;  // NOLINT(google-build-using-namespace): this is its program
 
-/// Says what is wrong with the command line and what was expected.
+/// A wrong command line: the message has the fault and what was expected.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -73,7 +73,7 @@ struct Arguments {
 
 constexpr std::chrono::nanoseconds kShortest = std::chrono::milliseconds(10);
 
-/// The application and the settings that show the counter-example once more.
+/// Sets the application and the settings that replay the counter-example.
 void set_up_replay(const Arguments& arguments, rclrt::model::Application& application,
                    SimulationSettings& settings) {
   const auto example = rclrt::analysis::load_counter_example(arguments.replay, application);
@@ -113,7 +113,7 @@ std::uint64_t parse_seed(const std::string& text) {
 /// Each option and its value.
 using Options = std::map<std::string, std::string>;
 
-/// Fills in the options that are given; returns what is no option.
+/// Fills in the given options. Returns the arguments that are not options.
 std::vector<std::string> read_options(int argc, const char* const* argv, Options& given) {
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {

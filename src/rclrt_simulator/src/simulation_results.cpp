@@ -78,7 +78,7 @@ recorder::RunContext simulated_context(const analysis::SimulatedSystem& system) 
 recorder::RunResults simulate_run(const model::Application& application,
                                   const SimulationSettings& settings) {
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    recorder::TokenRules(application, i);  // throws when a record has no room for its chains
+    recorder::TokenRules(application, i);  // throws if a record has no room for its chains
   }
   const auto system =
       analysis::simulated_system(application, settings.executor, settings.times, settings.cpus);
@@ -95,7 +95,7 @@ recorder::RunResults simulate_run(const model::Application& application,
   results.simulation = recorder::SimulationStatement{
       .seed = settings.seed, .lowest_execution = settings.times.lowest_execution};
   results.context = simulated_context(system);
-  results.host_stalls.valid = true;  // there is no host to stall
+  results.host_stalls.valid = true;  // there is no host that could stall
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& [counts, response, late] = simulation.callbacks[i];
     const std::uint64_t lost = application.callbacks[i].deadline ? counts.dropped : 0;

@@ -16,11 +16,12 @@ struct SimulationSettings {
   std::chrono::nanoseconds duration{};
   std::uint64_t seed = 0;
   analysis::SimulatedTimes times;
-  unsigned cpus = 1;  ///< where the application states none
+  unsigned cpus = 1;  ///< of an executor that states none
 };
 
-/// Deterministic: equal arguments give equal results. Time starts at 0, which is stated as the
-/// start of 1970. Throws std::invalid_argument for what cannot be simulated or recorded.
+/// Simulates a run. Deterministic: equal arguments give equal results. Time starts at 0, which the
+/// results state as the start of 1970. Throws std::invalid_argument if the application cannot be
+/// simulated or recorded.
 recorder::RunResults simulate_run(const model::Application& application,
                                   const SimulationSettings& settings);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What synchronisers of unequal rates leave over is no miss; what is lost on the way is one."""
+"""A message left over by synchronisers of unequal rates is no miss; a lost message is one."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ chains:
 def test_what_a_full_queue_loses_before_the_synchroniser_is_dropped_and_missed(
     tmp_path: Path,
 ) -> None:
-    """A callback of 45 ms holds the only CPU: of four images that wait, two fit."""
+    """A callback of 45 ms holds the only CPU: two of the four waiting images fit."""
     chains = simulate(
         tmp_path,
         """\
@@ -140,7 +140,7 @@ chains:
 
 
 def test_a_depth_that_is_too_short_for_what_comes_late_loses_messages(tmp_path: Path) -> None:
-    """The image comes 35 ms after its stamp: the IMU's of that stamp has made room by then."""
+    """The image comes 35 ms after its stamp: the IMU message of that stamp is dropped by then."""
     late = """\
 executors: [{name: main, cpus: [0]}]
 callbacks:
@@ -181,5 +181,5 @@ def test_a_miss_names_the_synchroniser_as_where_it_waited(tmp_path: Path) -> Non
     misses = json.loads((tmp_path / "out" / "results.json").read_text())["misses"]
     fast = [miss for miss in misses if miss["chain"] == "fast"]
     assert {miss["status"] for miss in fast} == {"pending"}
-    # Its own 0.2 ms and the look of the synchroniser; the rest is no callback's fault.
+    # Its own 0.2 ms and the check of the synchroniser; no callback causes the rest.
     assert all(0.2 <= miss["execution_ms"] <= 0.6 for miss in fast)
