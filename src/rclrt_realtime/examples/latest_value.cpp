@@ -24,7 +24,7 @@ int main() {
 
   int new_values = 0;
   for (Pose now{}; now.x < 1000;) {
-    new_values += reader.changed() ? 1 : 0;  // nothing new is a normal case
+    new_values += reader.changed() ? 1 : 0;  // no new value is a normal case
     now = reader.read();
     if (now.y != 2 * now.x || now.heading != 3 * now.x) {
       std::puts("a torn value");

@@ -31,7 +31,7 @@ int main() {
       if (changed.wait_for(lock, 10ms, [&] { return plan > followed; })) {
         followed = plan;
       } else {
-        ++cycles_without;  // goes on with the old plan
+        ++cycles_without;  // continues with the old plan
       }
     }
   });

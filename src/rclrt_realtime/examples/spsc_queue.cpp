@@ -30,7 +30,7 @@ int main() {
   int stored = 0;
   Sample sample{};
   for (bool last_round = false; !last_round;) {
-    last_round = done.load();  // read before the queue is found empty: nothing comes after
+    last_round = done.load();  // read before the queue is emptied: if true, no value follows
     while (samples.try_pop(sample)) {
       ++stored;
     }

@@ -59,11 +59,11 @@ bool gives_itself(const Scheduling& scheduling) {
   return scheduling.policy == Policy::kDeadline || scheduling.nice.has_value();
 }
 
-/// Applies the scheduling in the thread itself. The reservation of an ended thread becomes free
-/// only at the time at which that thread would have needed its next budget, up to a period later
-/// (the "0-lag time" of the kernel's sched-deadline.rst). So if there is no room, this function
-/// tries again for one period of its own. That is enough if this thread replaces one with the same
-/// reservation.
+/// Applies the scheduling in the thread itself. A reservation that a thread has just left becomes
+/// free only at the time at which that thread would have needed its next budget, up to a period
+/// later (the "0-lag time" of the kernel's sched-deadline.rst). So if there is no room, this
+/// function tries again for one period of its own. That is enough if this thread replaces one with
+/// the same reservation.
 int give_itself(const Scheduling& scheduling) noexcept {
   const std::int64_t until_ns = monotonic_now_ns() + scheduling.reservation.period.count();
   while (true) {

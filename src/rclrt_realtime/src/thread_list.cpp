@@ -117,7 +117,7 @@ std::optional<StartedThreads> read_list(std::size_t threads) {
 }  // namespace
 
 StartedThreads read_started_threads() {
-  // libthread_db has state of its own without a lock.
+  // libthread_db has internal state that no lock protects.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   static const td_err_e kReady = td_init();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guarantee of the whole package: after set-up, a real-time thread that uses every block
-// neither allocates nor frees, waits for no lock without a protocol, and meets no page fault.
+// neither allocates nor frees, waits for no lock without a protocol, and causes no page fault.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -180,8 +180,7 @@ TEST(HistogramLog, AFileThatCannotBeReadIsAnError) {
   EXPECT_THROW(HistogramLogReader(in, "missing.hlog"), HistogramLogError);
 }
 
-/// Changes, inserts and removes bytes anywhere: the reader reads or refuses each line, and nothing
-/// worse happens.
+/// Changes, inserts and removes bytes anywhere: the reader either reads or refuses each line.
 TEST(HistogramLog, MutatedFilesAreReadOrRefused) {
   std::stringstream file;
   HistogramLogWriter writer(file, kStart_ns);

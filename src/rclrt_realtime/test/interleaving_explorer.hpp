@@ -179,7 +179,7 @@ class Explorer {
     append(variable, value, order, {});
   }
 
-  /// `change` returns false to leave the value alone (a failed compare-exchange).
+  /// `change` returns false to leave the value unchanged (a failed compare-exchange).
   std::uint64_t update(std::size_t variable, std::memory_order order, std::memory_order failure,
                        const std::function<bool(std::uint64_t&)>& change) {
     pause({variable, true, order == std::memory_order_seq_cst});

@@ -262,7 +262,7 @@ TEST(CeilingMutex, AThreadAboveTheCeilingEndsTheProcess) {
       {
         CeilingMutex mutex(20);
         Thread({.name = "above", .scheduling = {Policy::kFifo, 30, {}}}, [&] {
-          mutex.try_lock();  // "false" would mean "it is held", for ever
+          mutex.try_lock();  // returning false would mean "it is held", for ever
         }).join();
       },
       "rclrt: trying to lock a mutex: Invalid argument");

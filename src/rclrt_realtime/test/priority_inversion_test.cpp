@@ -56,8 +56,8 @@ std::vector<std::string> events_of(Mutex& mutex) {
   Thread low({.name = "low", .scheduling = {Policy::kFifo, kLow, cpu}}, [&] {
     const std::scoped_lock lock(mutex);
     record("low has the lock");
-    start_high.post();    // preempts low when it may, and comes to the lock
-    start_medium.post();  // preempts low when it may
+    start_high.post();    // preempts low if it can, and reaches the lock
+    start_medium.post();  // preempts low if it can
     burn();
     record("low leaves");
   });

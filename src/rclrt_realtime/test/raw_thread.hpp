@@ -22,7 +22,7 @@ class RawThread {
         [](void*) -> int {
           while (end_ == 0) {
           }
-          return 0;  // the C library's clone() ends this thread alone
+          return 0;  // the C library's clone() ends only this thread
         },
         stack_.data() + stack_.size(),
         CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, nullptr);

@@ -40,7 +40,7 @@ inline std::int64_t monotonic_now_ns() noexcept RCLRT_NONBLOCKING {
   return read_clock_ns(CLOCK_MONOTONIC);
 }
 
-/// Returns the CPU time the calling thread has used, in nanoseconds. A system call of about 0.2 µs.
+/// Returns the CPU time of the calling thread in nanoseconds. Makes a system call of about 0.2 µs.
 inline std::int64_t thread_cpu_now_ns() noexcept RCLRT_NONBLOCKING {
   return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
@@ -54,8 +54,8 @@ inline void sleep_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
 }
 
 /// Time as a parameter: logic that takes a `Clock&` runs on `SteadyClock` in the field and on
-/// `FakeClock` (fake_clock.hpp) in its tests. A call through `Clock&` costs about 1 ns; through
-/// `SteadyClock`, which is final, nothing. Both functions are thread-safe.
+/// `FakeClock` (fake_clock.hpp) in its tests. A call through `Clock&` costs about 1 ns; a call
+/// through `SteadyClock`, which is final, costs nothing. Both functions are thread-safe.
 class RCLRT_REALTIME_EXPORT Clock {
  public:
   virtual std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING = 0;

@@ -32,8 +32,8 @@ namespace rclrt::realtime {
 /// * No stolen wake-up: FUTEX_WAKE_OP increments and wakes in one step under the kernel's lock for
 ///   that word. With an increment first and a wake after, a waiter that came between the two could
 ///   take the wake-up of one that waited before.
-/// * Order: the kernel keeps the sleepers of a futex by real-time priority, first come first served
-///   within one (the priority a thread has when it goes to sleep counts).
+/// * Order: the kernel keeps the sleepers of a futex in the order of real-time priority, and first
+///   come first served within one priority. The priority at the time of falling asleep counts.
 /// * `waiters_` changes only with the mutex held. Relaxed loads are enough: if a waiter has not
 ///   seen a notifier's change of the condition, the notifier locked the mutex after that waiter had
 ///   counted itself and unlocked. So the notifier sees the count, also after it has unlocked.

@@ -72,8 +72,8 @@ struct CyclicCounts {
 /// figures read while the thread runs may belong to neighbouring cycles.
 class RCLRT_REALTIME_EXPORT CyclicThread {
  public:
-  /// Prepares the thread; `start` starts it. The thread calls `loop` once per release with a `const
-  /// Release&`; `loop` returns nothing or a LoopControl. Each time `loop` returns after its
+  /// Prepares the thread; `start` starts it. The thread calls `loop` with a `const Release&` once
+  /// per release; `loop` returns nothing or a LoopControl. Each time `loop` returns after its
   /// deadline, the thread calls `on_deadline_miss` with a `const DeadlineMiss&`. An exception that
   /// leaves either terminates the process. Throws std::invalid_argument for invalid times or
   /// without a clock.

@@ -10,8 +10,9 @@
 
 namespace rclrt::realtime {
 
-/// Decides whether a ring of a Doorbell needs a system call; it does not know the file descriptor.
-/// A ring needs one only if the bell was armed since the last one, and no ring is lost.
+/// Decides for a Doorbell whether a ring needs a system call. It is separate from the file
+/// descriptor. A ring needs the call only if the bell was armed since the last such call. No ring
+/// is lost.
 ///
 /// Sleeper: arm, then check the condition, then sleep. Ringer: make the condition true, then ring.
 /// `arm` and `ring` are read-modify-writes of one word, so all threads agree on their order. If

@@ -29,7 +29,7 @@ struct FlightRecorderOptions {
   SaturatingMilliseconds after = std::chrono::milliseconds(100);
   /// Bounds the memory: when the events exceed it, the oldest are discarded.
   std::size_t max_bytes = std::size_t{16} << 20U;
-  /// Requests that come sooner after the request of the last dump are counted and otherwise
+  /// A request within this time after the trigger of the last dump is counted and otherwise
   /// ignored.
   SaturatingMilliseconds min_interval = std::chrono::milliseconds(1'000);
   /// The total number of dumps. Further requests are counted and otherwise ignored.

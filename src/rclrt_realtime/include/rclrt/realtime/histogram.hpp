@@ -27,7 +27,7 @@ namespace rclrt::realtime {
 /// see a sample recorded during the reading. For figures that belong together (a percentile with
 /// its sample count), read a copy. For intervals, copy regularly and subtract the previous copy:
 ///
-///     Histogram now(live);           // the thread goes on recording
+///     Histogram now(live);           // the thread continues to record
 ///     Histogram interval(now);
 ///     interval.subtract(before);
 ///

@@ -34,7 +34,7 @@ inline constexpr std::size_t kMaxLogFormat = 640;
 /// The longest path of a source file in a line, in bytes. A longer path loses its beginning.
 inline constexpr std::size_t kMaxLogFile = 224;
 
-/// Returns an error of `format` with `arguments` arguments, or kNone. The syntax is that of
+/// Returns the error that `format` has with `arguments` arguments, or kNone. The syntax is that of
 /// std::format. Does not check whether a format specification suits the type of its argument.
 constexpr LogFormatProblem find_log_format_problem(
     std::string_view format, std::size_t arguments) noexcept RCLRT_NONBLOCKING {

@@ -194,7 +194,7 @@ inline std::size_t log_argument_size(const LogText& text) noexcept RCLRT_NONBLOC
   return 8 + (text.size + 7) / 8 * 8;
 }
 
-/// Writes an argument; returns where the next one goes.
+/// Writes an argument; returns the address for the next one.
 inline std::byte* put_log_argument(std::byte* to, std::uint64_t value) noexcept RCLRT_NONBLOCKING {
   std::memcpy(to, &value, 8);
   return to + 8;

@@ -60,8 +60,9 @@ class RCLRT_REALTIME_EXPORT CallbackLog final : public LogSink {
   const std::function<void(const LogLine&)> callback_;
 };
 
-/// Writes lines as text, one after the other, in the format of ROS 2: [WARN] [1732231702.123456789]
-/// [control]: late by 27 us
+/// Writes lines as text, one after the other, in the format of ROS 2:
+///
+///     [WARN] [1732231702.123456789] [control]: late by 27 us
 class RCLRT_REALTIME_EXPORT TextLog : public LogSink {
  public:
   ~TextLog() override;

@@ -91,8 +91,8 @@ RCLRT_REALTIME_EXPORT void note(CallKind kind, const char* function, std::size_t
 /// thread-local variable. So link it only to tests and trial runs.
 ///
 /// Guards nest: an outer guard sees everything that an inner one sees. `Allow` exempts a part of a
-/// section. Only `report()` allocates, and it is exempt. The owner of the returned report frees its
-/// memory.
+/// section. Only `report()` allocates, and it is exempt. Destroying the returned report frees
+/// memory, which is not exempt.
 ///
 /// Not detected as calls: the C library's calls of its own functions (an allocation by `getline` is
 /// detected, an internal lock is not), and futexes and other system calls made directly. They

@@ -103,7 +103,7 @@ class RCLRT_REALTIME_EXPORT Thread {
   struct Birth;
 
   /// The data that the thread uses. It keeps its address while its Thread is moved. It outlives the
-  /// run because its destruction is preceded by a join.
+  /// run because a Thread joins before it destroys the data.
   struct RCLRT_REALTIME_EXPORT Run {
     explicit Run(const ThreadOptions& with) : options(with) {}
     virtual ~Run() = default;

@@ -95,11 +95,11 @@ class RCLRT_REALTIME_EXPORT TraceSink {
   RCLRT_SETUP virtual void write(std::span<const TraceEvent> events,
                                  const TraceDictionary& dictionary) = 0;
 
-  /// Reports that all events recorded before `now_ns` have been written; a span is recorded when it
-  /// ends.
+  /// Notifies the sink that all events recorded before `now_ns` have been written; a span is
+  /// recorded when it ends.
   RCLRT_SETUP virtual void pass_done(std::int64_t now_ns, const TraceDictionary& dictionary) = 0;
 
-  /// Reports that no more events will follow.
+  /// Notifies the sink that no more events will follow.
   RCLRT_SETUP virtual void finish(const TraceDictionary& dictionary) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real-time function takes no lock of a library; it may try one of ours.
+// A real-time function must not take a lock of a library; it may try a lock of rclrt.
 // REASON: must not call non-'nonblocking' function 'std::mutex::lock'
 #include <mutex>
 
