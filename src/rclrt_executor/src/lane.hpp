@@ -26,8 +26,8 @@ namespace rclrt::executor {
 ///   work.
 /// * `queue_`, including its timers' schedules, and `watch_` are accessed only with `consumer_`
 ///   held, except for a push. The lock has priority inheritance and is held for a few instructions,
-///   or two system calls when a worker takes a group's ceiling. Groups' mutexes are taken inside
-///   it, never the other way round.
+///   and for two system calls when a worker takes a group's ceiling. Groups' mutexes are taken
+///   inside it, never the other way round.
 /// * A worker sleeps on the event count of its role. After `prepare_wait` it checks once more, with
 ///   `consumer_` held, for pushed instances. Work for one worker wakes a follower first and the
 ///   leader last, because another worker would have to be woken to replace the leader. If no worker
