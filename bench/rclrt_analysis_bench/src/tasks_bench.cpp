@@ -13,8 +13,8 @@
 namespace rclrt::analysis {
 namespace {
 
-/// Loads that sum up to `load`, each as likely as any other: Bini and Buttazzo, "Measuring the
-/// performance of schedulability tests", Real-Time Systems 30, 2005.
+/// Returns tasks with loads that sum up to `load`, each combination as likely as any other: Bini
+/// and Buttazzo, "Measuring the performance of schedulability tests", Real-Time Systems 30, 2005.
 std::vector<Task> random_tasks(std::mt19937_64& random, std::size_t count, double load) {
   std::uniform_real_distribution<double> unit(0, 1);
   std::vector<Task> tasks(count);
