@@ -30,8 +30,8 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
                  nullptr, 0);
 }
 
-/// Calls `once` at 1 kHz, as often as the setting says, in a thread of its own, and `begin` when
-/// the warm-up is over. False from `once` is an error: `what` was not there to take.
+/// Calls `once` at 1 kHz, the number of times in the setting, in a thread of its own, and `begin`
+/// when the warm-up is over. It is an error if `once` returns false: `what` could not be taken.
 template <typename Begin, typename Once>
 void take_at_1_khz(const Setting& setting, const std::string& what, Begin begin, Once once) {
   bool there = true;
@@ -107,7 +107,7 @@ void measure_futex_wake(const Setting& setting, Row& row) {
   realtime::Thread({.name = "waker", .scheduling = setting.stimulus()}, [&] {
     std::int64_t next = monotonic_now_ns();
     for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
-      do {  // a waiter at normal priority may still be at the last one
+      do {  // a waiter at normal priority may still handle the last one
         next += kPeriod_ns;
         sleep_until_ns(next);
       } while (seen.load() != wakes);

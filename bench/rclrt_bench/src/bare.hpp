@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floors: what the kernel and the middleware cost without any executor.
+// The floors: the cost of the kernel and the middleware without any executor.
 #pragma once
 
 #include "measurement.hpp"
@@ -18,7 +18,7 @@ void measure_nanosleep(const Setting& setting, Row& row);
 void measure_publish_take(const Setting& setting, Row& publish, Row& take);
 
 /// From the announcement of a message, by the middleware and inside the publish, to the end of that
-/// publish. The middleware holds the locks that taking the message needs until then.
+/// publish. Until then the middleware holds the locks that are needed to take the message.
 void measure_rest_of_publish(const Setting& setting, Row& row);
 
 /// In one thread: taking a request, and taking its response.

@@ -22,7 +22,7 @@ class SubscriptionByHand final : public Subscription<Message> {
 
   bool take_now(Message& message) {
     InstanceInfo info;
-    info.ready_ns = 1;  // nobody asks when it arrived
+    info.ready_ns = 1;  // the time of arrival is not used
     return take(&message, info);
   }
 

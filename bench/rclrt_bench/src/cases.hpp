@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases: each runs the contender that the setting names and adds what it saw to its rows.
+// The cases: each runs the contender of the setting and adds its measurements to its rows.
 #pragma once
 
 #include "measurement.hpp"

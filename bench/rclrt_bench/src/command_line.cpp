@@ -106,7 +106,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.samples = 50;
     line.warm_up = 5;
     line.seconds = 60;
-    words.erase(quick);  // whatever else is said, wherever it stands, goes before it
+    words.erase(quick);  // all other options take precedence over it, at any position
   }
   using Take = std::function<void(const std::string& option, const std::string& value)>;
   const std::map<std::string, Take> options = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user of the benchmark asks for.
+// The options of the benchmark.
 #pragma once
 
 #include <stdexcept>
@@ -21,7 +21,7 @@ struct CommandLine {
   std::vector<int> cpus;  ///< one or two
 };
 
-/// What the user gave cannot be used; the message names the fix.
+/// An error in the user's options; the message names the fix.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -14,7 +14,7 @@ namespace {
 using realtime::monotonic_now_ns;
 
 constexpr std::int64_t kStart_ns = 2'000'000'000;  // for the threads of 90 levels
-constexpr std::int64_t kGrace_ns = 200'000'000;    // for what was caused last
+constexpr std::int64_t kGrace_ns = 200'000'000;    // for the last work to run
 
 class Conductor {
  public:
@@ -28,7 +28,7 @@ class Conductor {
     do {
       periods(stimulus_.warm_up, stimulus_.act);
     } while (go_on() && !observers_.front()->warm() && monotonic_now_ns() < start_limit);
-    periods(stimulus_.warm_up, {});  // what waited for the start is done before the first sample
+    periods(stimulus_.warm_up, {});  // completes the backlog of the start before the first sample
     for (Observer* observer : observers_) {
       observer->open();
     }

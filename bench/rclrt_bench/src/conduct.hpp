@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a contender while a thread beside it causes the work.
+// Runs a contender while another thread causes the work.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,26 @@
 
 namespace rclrt::bench {
 
-/// What the thread does beside a contender.
+/// The actions of the thread that causes the work.
 struct Stimulus {
   std::int64_t period_ns = kPeriod_ns;
-  std::size_t warm_up = 0;  ///< periods before the observers open, at least
+  std::size_t warm_up = 0;  ///< minimal number of periods before the observers open
   std::size_t samples = 0;  ///< periods after that
-  /// Once a period, with its number. Empty: timers do the work, and the thread only lets the time
-  /// pass, in one sleep.
+  /// Called once a period, with its number. Empty: timers cause the work, and the thread only
+  /// sleeps once for the whole time.
   std::function<void(std::size_t)> act = {};
 };
 
-/// What the setting asks for.
+/// Returns the stimulus of the setting at 1 kHz.
 inline Stimulus at_1_khz(const Setting& setting, std::function<void(std::size_t)> act = {}) {
   return {.warm_up = setting.warm_up, .samples = setting.samples, .act = std::move(act)};
 }
 
 /// Spins `contender` with the stimulus on a thread that is less urgent than every callback. The
-/// observers open after the warm-up, which lasts until the first of them was told something: what
-/// the contender's start delayed is no sample. Ends when all have enough, or a while after the last
-/// period: what has not run by then is lost. Ends early with the context.
+/// observers open after the warm-up, which lasts until the first of them has seen a dispatch. So
+/// work that the contender's start delayed is not a sample. Ends when all observers have enough
+/// samples, or a while after the last period: work that has not run by then is lost. Ends early if
+/// the context is shut down.
 void conduct(Contender& contender, const Setting& setting, const Stimulus& stimulus,
              const std::vector<Observer*>& observers);
 

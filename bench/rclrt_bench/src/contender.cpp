@@ -23,7 +23,7 @@ std::unique_ptr<Executor> wait_set_at(int priority, const std::shared_ptr<Contex
 
 std::vector<std::string> Contender::names() {
   std::vector<std::string> names = executor_names();
-  names.insert(names.begin() + 1, {kThreads, kSplit});  // beside their baseline
+  names.insert(names.begin() + 1, {kThreads, kSplit});  // next to their baseline
   return names;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compared.
+// The executors that are compared.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,11 @@ namespace rclrt::bench {
 /// others.
 class Contender {
  public:
-  /// Every executor there is, "wait_set_threads" and "split".
+  /// Returns the names of all executors, "wait_set_threads" and "split".
   static std::vector<std::string> names();
 
-  /// Whether it is offered on so many CPUs: `edf` runs on one, several threads on several.
+  /// Returns whether the contender runs on this number of CPUs: `edf` runs on one, several threads
+  /// on several.
   static bool runs_on(const std::string& name, std::size_t cpus);
 
   /// Throws std::invalid_argument for an unknown name.
@@ -31,9 +32,9 @@ class Contender {
 
   void add_node(const Node& node);
   void prepare();
-  /// Until `cancel`, or until a callback throws; rethrows then.
+  /// Spins until `cancel`, or until a callback throws; rethrows then.
   void spin();
-  /// From any thread.
+  /// Ends `spin`. Thread-safe.
   void cancel() noexcept;
 
  private:

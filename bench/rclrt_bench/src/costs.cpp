@@ -12,7 +12,7 @@ namespace rclrt::bench {
 std::atomic<std::uint64_t>* traced_system_calls = nullptr;
 
 namespace {
-// A number and nothing else: relaxed is enough.
+// Only a counter, which publishes no other data: relaxed is enough.
 constinit std::atomic<std::uint64_t> allocations{0};
 }  // namespace
 
@@ -38,7 +38,7 @@ void count() noexcept { allocations.fetch_add(1, std::memory_order_relaxed); }
 
 using rclrt::bench::count;
 
-// The program's own definitions stand before the C library's for every library of the process.
+// The program's own definitions replace the C library's for every library of the process.
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
 extern "C" {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// executors: every executor beside the bare kernel and middleware, interleaved in one run.
+// executors: every executor, compared with the bare kernel and middleware, interleaved in one run.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -48,7 +48,8 @@ PlanOptions plan_options(const CommandLine& line, bool realtime_permitted) {
   return options;
 }
 
-/// System calls per dispatch of each row, NaN where they were not counted.
+/// Counts the system calls per dispatch of each row, NaN where they were not counted. Returns the
+/// reason if nothing was counted.
 std::string count_system_calls(PlanOptions options, std::vector<double>& per_row) {
   constexpr std::size_t kEnough = 50;  // every dispatch makes the same calls
   options.samples = std::min(options.samples, kEnough);
@@ -95,7 +96,7 @@ int measure(const CommandLine& line) {
   }
   const auto context = Context::make();
   if (conditions.realtime) {
-    // Nodes are made above the rest of the system: what runs beside must not interval the run.
+    // Nodes are created above the rest of the system: other work must not lengthen the run.
     realtime::apply_scheduling(0, {realtime::Policy::kFifo, 1});
   }
   double longest_s = 0;

@@ -12,10 +12,10 @@
 
 namespace rclrt::bench {
 
-/// What a row is about.
+/// The identity of a row.
 struct RowKey {
-  std::string name;      ///< of the case
-  std::string executor;  ///< "bare": no executor, the kernel and the middleware alone
+  std::string name;      ///< name of the case
+  std::string executor;  ///< "bare": no executor, only the kernel and the middleware
   int cpus = 1;
   std::string entity;
   int entities = 1;
@@ -27,7 +27,7 @@ struct RowKey {
 struct Row {
   RowKey key;
   Samples latency;
-  std::uint64_t lost = 0;  ///< releases, messages or triggers that no callback ran for
+  std::uint64_t lost = 0;  ///< releases, messages or triggers for which no callback ran
 
   // Sums over the windows of all rounds: from the first sample to the last one.
   std::uint64_t dispatches = 0;
@@ -40,14 +40,14 @@ struct Row {
 
   std::optional<double> system_calls;  ///< per dispatch; counted in a run of its own
 
-  // Of the round under way; taken by who counts system calls.
+  // The current round; read by the code that counts system calls.
   std::uint64_t traced_calls = 0;
 };
 
-/// Rows keep their place.
+/// The rows; their addresses do not change.
 class Rows {
  public:
-  /// The row of `key`, made if it is not there yet.
+  /// Returns the row of `key`; creates it if there is none.
   Row& at(const RowKey& key) {
     const auto found =
         std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.key == key; });

@@ -128,7 +128,7 @@ void measure_saturated(const Setting& setting, Row& row) {
     row.dispatches += in_time;
     row.cpu_ns += after.cpu_ns - before.cpu_ns;
     row.allocations += after.allocations - before.allocations;
-    // What is queued now is late, not lost.
+    // Queued messages are late, not lost.
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + kLate_ns);
     row.lost += sent - (handled.load() - handled_before);
   };

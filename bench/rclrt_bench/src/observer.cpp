@@ -18,7 +18,7 @@ void Observer::operator()(std::int64_t latency_ns, std::int64_t release_ns) noex
   }
   latencies_ns_[slot] = latency_ns;
   releases_ns_[slot] = release_ns;
-  // After the time was taken, so it costs the next dispatch nothing but the CPU.
+  // Read after the time stamp, so it costs the next dispatch only CPU time.
   if (slot == 0) {
     before_ = read_costs();
   }
@@ -47,7 +47,8 @@ std::uint64_t Observer::lost_releases(std::int64_t period_ns) const {
   }
   const auto end = releases_ns_.begin() + static_cast<std::ptrdiff_t>(kept());
   const auto [first, last] = std::minmax_element(releases_ns_.begin(), end);
-  // Two callbacks of one grid may start in either order: the difference is never less than seen.
+  // Two callbacks of one grid may start in either order: the number of expected releases is never
+  // smaller than the number seen.
   const std::int64_t expected = (*last - *first) / period_ns + 1;
   const auto seen = static_cast<std::int64_t>(kept());
   return static_cast<std::uint64_t>(std::max<std::int64_t>(expected - seen, 0));

@@ -43,11 +43,11 @@ void measure_request(const Setting& setting, Row& service, Row& client) {
 }
 
 void measure_guard_conditions(const Setting& setting, Row& row) {
-  /// A prime, so that it walks through all places of a power of ten in no order.
+  /// A prime, so that it visits all places of a power of ten, scattered.
   constexpr std::size_t kStride = 7919;
   struct Triggered {
     std::shared_ptr<GuardCondition> condition;
-    std::atomic<std::int64_t> at_ns{0};  // of the first trigger that no callback has answered
+    std::atomic<std::int64_t> at_ns{0};  // of the first trigger for which no callback has run
   };
   Observer observe(setting.samples);
   Node node(setting.context, "bench");

@@ -16,7 +16,7 @@ namespace rclrt::bench {
 namespace {
 
 constexpr const char* kBare = "bare";
-// Of `per_group`, which has a thread for each group: ten thousand take a minute to come and go.
+// For `per_group`, which has a thread for each group: ten thousand take a minute to start and end.
 constexpr int kMostGroups = 1000;
 
 using Measure = std::function<void(const Setting&, const std::vector<Row*>&)>;
@@ -32,16 +32,16 @@ Measure two(void (*measure)(const Setting&, Row&, Row&)) {
   };
 }
 
-/// What one run gives: a row for each pair of case and entity.
+/// One run: it has a row for each pair of case and entity.
 struct Run {
   std::vector<std::pair<std::string, std::string>> rows;
   Measure measure;
   bool counts_system_calls = false;
 };
 
-/// A run under every contender, and what it cannot be faster than.
+/// A run under every contender, and its floors.
 struct Comparison {
-  std::string wanted;  ///< the cases that ask for it
+  std::string wanted;  ///< the cases for which it is made
   Run run;
   std::vector<Run> bare;
 };
@@ -92,7 +92,7 @@ std::vector<Comparison> comparisons() {
   };
 }
 
-/// Repeated for each size.
+/// Returns the comparisons that are repeated for each size.
 std::vector<Comparison> growth_by_entities() {
   return {
       {"entities", {{{"entities", "timer"}}, one(measure_timers)}, {nanosleep("entities")}},
@@ -138,7 +138,7 @@ class Planner {
     });
   }
 
-  /// A turn for the floors and for each contender, on one CPU and then on two.
+  /// Adds a turn for the floors and for each contender, on one CPU and then on two.
   void add(const Comparison& comparison, int entities = 1, int levels = 1) {
     if (!wants(comparison)) {
       return;
@@ -185,7 +185,7 @@ class Planner {
   std::vector<Turn> turns_;
 };
 
-/// The bare entities of the same case whose p50 add up to the floor of `key`.
+/// Returns the bare entities of the same case; the sum of their p50 is the floor of `key`.
 std::vector<std::string> floor_of(const RowKey& key) {
   if (key.executor == kBare || key.name == "saturated" || key.name == "first") {
     return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is measured, in the order in which it takes turns.
+// All measurements, in the order of their turns.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace rclrt::bench {
 
 struct PlanOptions {
   std::vector<std::vector<int>> cpu_sets;  ///< one CPU, two CPUs
-  std::vector<std::string> executors;      ///< "bare" is always there
+  std::vector<std::string> executors;      ///< "bare" is always included
   std::vector<std::string> cases;
-  std::vector<int> sizes = {10, 100, 1000, 10'000};  ///< of `entities`
+  std::vector<int> sizes = {10, 100, 1000, 10'000};  ///< for the case `entities`
   std::vector<int> levels = {1, 10, 30, 90};
   bool quick_growth = false;  ///< `entities` and `levels` on one CPU only
   bool realtime = false;
@@ -25,23 +25,23 @@ struct PlanOptions {
   std::size_t samples = 0;  ///< per row and round
 };
 
-/// The cases there are, in the order of the table.
+/// Returns the names of all cases, in the order of the table.
 const std::vector<std::string>& case_names();
 
-/// One measurement: adds to its rows.
+/// One measurement, which adds to its rows.
 struct Turn {
-  bool counts_system_calls = false;  ///< it is also worth running under a tracer
+  bool counts_system_calls = false;  ///< it is also run under a tracer
   std::vector<Row*> rows;
   std::function<void(const std::shared_ptr<Context>&)> run;
 };
 
-/// The turns of one round: for each case its floors, then one contender after the other, A B C.
-/// `rows` gets a row for each result, the same in every plan of the same options, and must outlive
-/// the turns.
+/// Returns the turns of one round: for each case its floors, then one contender after the other, A
+/// B C. `rows` gets a row for each result, the same in every plan of the same options, and must
+/// outlive the turns.
 std::vector<Turn> make_plan(const PlanOptions& options, Rows& rows);
 
-/// The p50 of what `row` cannot be faster than, in microseconds; NaN when it has no such floor or
-/// that was not measured.
+/// Returns the p50 of the floor of `row`, in microseconds; NaN when it has no floor, or the floor
+/// was not measured.
 double floor_us(const Rows& rows, const Row& row);
 
 }  // namespace rclrt::bench

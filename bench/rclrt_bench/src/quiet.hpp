@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeping a virtual machine's host awake, and seeing what it takes.
+// Keeps a virtual machine's host awake, and reads the CPU time that it takes.
 #pragma once
 
 #include <sys/types.h>
 
 namespace rclrt::bench {
 
-/// A SCHED_IDLE thread per CPU that never sleeps, so that no CPU goes idle and the host has no
-/// reason to put it to sleep. Anything else preempts it at once. A process of its own: its CPU time
-/// is not ours. Make it before there are threads.
+/// A SCHED_IDLE thread per CPU that never sleeps, so that no CPU becomes idle and the host does not
+/// put it to sleep. All other threads preempt it at once. They are in a process of their own, so
+/// their CPU time is not counted as ours. Create it before there are threads.
 class Quiet {
  public:
   explicit Quiet(bool on);
@@ -20,7 +20,7 @@ class Quiet {
   pid_t process_ = 0;
 };
 
-/// CPU time the host has taken from this machine since it started, in milliseconds.
+/// Returns the CPU time that the host has taken from this machine since its start, in milliseconds.
 double steal_ms();
 
 }  // namespace rclrt::bench

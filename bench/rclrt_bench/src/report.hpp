@@ -9,18 +9,18 @@
 
 namespace rclrt::bench {
 
-/// What holds for all rows.
+/// The conditions of all rows.
 struct Conditions {
   bool realtime = false;
-  std::string realtime_reason;      ///< why not
+  std::string realtime_reason;      ///< why there is none
   std::string system_calls_reason;  ///< why they were not counted
-  double load_before = 0;           ///< of the last minute before the first round: what runs beside
+  double load_before = 0;  ///< of the last minute before the first round: other work on the machine
   int rounds = 0;
   double seconds = 0;
   double steal_ms = 0;
 };
 
-/// One document: the conditions and the rows. Not measured is null.
+/// Returns one document with the conditions and the rows. Values that were not measured are null.
 std::string to_json(const CommandLine& line, const Conditions& conditions, const Rows& rows);
 
 }  // namespace rclrt::bench

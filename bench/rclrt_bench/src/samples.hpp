@@ -19,8 +19,8 @@ class Samples {
 
   std::size_t count() const { return values_.size(); }
 
-  /// Nearest rank: the smallest value that at least `share` of the samples do not exceed, in
-  /// microseconds. NaN without samples.
+  /// Returns the nearest rank, in microseconds: the smallest value that at least `share` of the
+  /// samples do not exceed. NaN without samples.
   double quantile_us(double share) const {
     if (values_.empty()) {
       return std::nan("");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under what a case runs.
+// The conditions under which a case runs.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace rclrt::bench {
 
-/// Every case is paced at 1 kHz unless it says otherwise.
+/// The period of every case, 1 kHz, unless the case has another one.
 inline constexpr std::int64_t kPeriod_ns = 1'000'000;
 
 struct Setting {
@@ -26,7 +26,8 @@ struct Setting {
   std::size_t warm_up = 0;  ///< periods before the first sample
   std::size_t samples = 0;
 
-  /// Of a callback above the others: by its priority, or for `edf` by its deadline.
+  /// Returns the options of a callback above the others: by its priority, or for `edf` by its
+  /// deadline.
   CallbackOptions callback(int priority) const {
     CallbackOptions options{.priority = priority};
     if (executor == "edf") {
@@ -35,9 +36,10 @@ struct Setting {
     return options;
   }
 
-  /// As urgent as the executors' threads.
+  /// Returns the scheduling of threads that are as urgent as the executors' threads.
   realtime::Scheduling urgent() const { return fifo(94); }
-  /// What causes the work: below every executor, above the rest of the system.
+  /// Returns the scheduling of the thread that causes the work: below every executor, above the
+  /// rest of the system.
   realtime::Scheduling stimulus() const { return fifo(50); }
 
  private:

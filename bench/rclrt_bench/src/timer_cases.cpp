@@ -21,7 +21,7 @@ void burn(nanoseconds amount) {
   }
 }
 
-/// A prime, so that it walks through all places of a power of ten in no order.
+/// A prime, so that it visits all places of a power of ten, scattered.
 constexpr int kStride = 7919;
 
 }  // namespace
@@ -31,7 +31,7 @@ void measure_timers(const Setting& setting, Row& row) {
   Node node(setting.context, "bench");
   const int count = row.key.entities;
   for (int i = 0; i < count; ++i) {
-    // Half of the levels is above 0, where "split" takes callbacks for urgent.
+    // Half of the levels are above 0: "split" treats their callbacks as urgent.
     const int level = i % row.key.levels + 1 - row.key.levels / 2;
     node.create_wall_timer(
         nanoseconds(kPeriod_ns) * count,

@@ -27,7 +27,7 @@ namespace {
 using Calls = std::atomic<std::uint64_t>;
 static_assert(Calls::is_always_lock_free);
 
-/// Memory that parent and child see.
+/// Memory that parent and child share.
 class Shared {
  public:
   explicit Shared(std::size_t results)
@@ -69,7 +69,7 @@ class Shared {
   _exit(code);
 }
 
-/// Lets the child go on from stop to stop, and counts; returns how it ended.
+/// Continues the child from stop to stop, and counts; returns its exit status.
 int trace(pid_t child, Calls& calls) {
   constexpr int kSystemCallStop = SIGTRAP | 0x80;
   std::unordered_map<pid_t, bool> inside;  // threads, and whether they are in a system call
@@ -93,7 +93,7 @@ int trace(pid_t child, Calls& calls) {
       calls.fetch_add(in ? 1 : 0);
       deliver = 0;
     } else if (deliver == SIGTRAP || !inside.contains(stopped)) {
-      deliver = 0;  // a thread was created; the first stop of a thread
+      deliver = 0;  // a thread was created, or this is the first stop of a thread
       inside.try_emplace(stopped, false);
     }
     ptrace(PTRACE_SYSCALL, stopped, nullptr, deliver);
@@ -125,7 +125,7 @@ std::string run_traced(std::vector<double>& results,
     waitpid(child, &status, __WALL);
     return "ptrace is not permitted here (a container needs CAP_SYS_PTRACE)";
   }
-  // More urgent than what it traces, or a stopped thread would hold up others than itself.
+  // More urgent than the traced threads; otherwise a stopped thread would delay other threads, too.
   const bool urgent = !realtime::why_no_realtime(97);
   if (urgent) {
     realtime::apply_scheduling(0, {realtime::Policy::kFifo, 97});

@@ -10,8 +10,8 @@
 namespace rclrt::bench {
 
 /// Runs `body` in a child in which `read_costs` knows the system calls of all threads so far, and
-/// gives it the memory behind `results` to write to. Call it before there are threads. Returns why
-/// nothing was counted, or an empty text.
+/// gives it the memory behind `results` to write to. Call it before there are threads. Returns the
+/// reason if nothing was counted, or an empty text.
 std::string run_traced(std::vector<double>& results,
                        const std::function<void(std::span<double> results)>& body);
 

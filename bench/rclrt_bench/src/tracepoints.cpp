@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tracepoints around user code cost, interleaved with the clock alone: run it by itself
-// for tracepoints that nobody listens to, under `rclrt trace record --` for those of a session.
+// The cost of the tracepoints around user code, interleaved with the clock alone. Run it by itself
+// for tracepoints without a session, and under `rclrt trace record --` for those of a session.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -30,8 +30,8 @@ class Nothing final : public rclrt::executor::Callback {
   }
 };
 
-/// Keeps the compiler from leaving out what `value` is for. By its address: a copy of what has just
-/// been written in parts would wait for that, which is no cost of a tracepoint.
+/// Keeps the compiler from removing the computation of `value`. Takes its address: a copy would
+/// wait for the partial writes before it, which is not a cost of a tracepoint.
 template <typename T>
 void keep(const T& value) {
   asm volatile("" : : "r"(&value) : "memory");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the measurements of other people's robots make of what was noted."""
+"""The evaluation of recorded times in the measurements of other people's robots."""
 
 import random
 import sys
@@ -24,7 +24,11 @@ def late_reads(lateness: list[int]) -> list[int]:
 
 def test_the_earliest_of_most_reads_is_the_release() -> None:
     draw = random.Random(1)
-    for phase in (0, PHASE, PERIOD_NS - 10_000):  # the last ones lie on both sides of a period
+    for phase in (
+        0,
+        PHASE,
+        PERIOD_NS - 10_000,
+    ):  # the last ones are on both sides of the end of a period
         reads = [n * PERIOD_NS + phase + draw.randrange(5_000, 40_000) for n in range(2000)]
         reads[7] = 7 * PERIOD_NS + phase + 5_000
         assert first_release(reads, PERIOD_NS, 50_000) == (phase + 5_000) % PERIOD_NS
@@ -36,14 +40,14 @@ def test_a_smaller_cluster_of_late_reads_moves_nothing() -> None:
 
 
 def test_what_is_always_late_is_not_seen() -> None:
-    """As bench/README.md says: the release is not known from outside."""
+    """Finds the release from the reads: it is not known from outside, see bench/README.md."""
     assert first_release(late_reads([300_000] * 100), PERIOD_NS, 50_000) == PHASE + 300_000
 
 
 def test_cycles_are_late_missed_and_apart(tmp_path: Path) -> None:
     lateness = [0] * 100
     lateness[50] = 700_000  # late
-    lateness[60] = 1_200_000  # misses a release, and is the next one's
+    lateness[60] = 1_200_000  # misses its release, and counts for the next one
     lines = []
     for number, read in enumerate(late_reads(lateness)):
         if number != 61:
@@ -53,7 +57,7 @@ def test_cycles_are_late_missed_and_apart(tmp_path: Path) -> None:
     found = cycles_of(probe, 10 * PERIOD_NS, 90 * PERIOD_NS)
     assert found["missed"] == 1
     assert found["late_ns"][-2:] == [700_000, 1_200_000]
-    assert found["late_ns"][-3] == 200_000  # of the release that the late cycle was for, too
+    assert found["late_ns"][-3] == 200_000  # also for the release of the late cycle
     assert found["gap_ms"] == 2.2
 
 
