@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A robot that Nav2 drives: publishes map, transforms, odometry and laser scans, asks for twenty
-// plans a second, follows the first one, and notes when a command comes.
+// plans a second, follows the first one, and records the arrival of each command.
 //
 //   simulated_robot SECONDS
 //
-// Says "begin" when it moves, and in the end prints what came of it as JSON, with the arrival of
-// each command (CLOCK_MONOTONIC).
+// Prints "begin" when it moves, and at the end its results as JSON, with the arrival of each
+// command (CLOCK_MONOTONIC).
 #include <tf2_ros/static_transform_broadcaster.h>
 #include <tf2_ros/transform_broadcaster.h>
 #include <chrono>
@@ -44,7 +44,7 @@ constexpr double kHalfWidth = kCells * kCellSize / 2;
 constexpr double kGoalDistance = 0.8 * kHalfWidth;  // from the middle, along each axis
 constexpr auto kStep = 20ms;
 constexpr auto kPlanning = 50ms;
-constexpr int kPatience = 40;  // plans not asked for while one is under way, before it is given up
+constexpr int kPatience = 40;  // requests skipped during a plan before it is given up
 
 class SimulatedRobot : public rclcpp::Node {
  public:
@@ -67,7 +67,7 @@ class SimulatedRobot : public rclcpp::Node {
     follower_ = rclcpp_action::create_client<FollowPath>(this, "follow_path");
   }
 
-  /// Waits for Nav2 and until the robot moves; then for so long.
+  /// Waits for Nav2 and until the robot moves; then runs for `time`.
   void run(std::chrono::seconds time) {
     spin_until([this] { return planner_->action_server_is_ready(); }, "the planner");
     spin_until([this] { return follower_->action_server_is_ready(); }, "the controller");
@@ -114,7 +114,7 @@ class SimulatedRobot : public rclcpp::Node {
     return result;
   }
 
-  /// A field of pillars, 2 m apart, around the way to the goal.
+  /// Publishes a field of pillars, 2 m apart, around the way to the goal.
   void publish_map() {
     map_ = create_publisher<nav_msgs::msg::OccupancyGrid>("map", rclcpp::QoS(1).transient_local());
     nav_msgs::msg::OccupancyGrid map;
@@ -157,7 +157,7 @@ class SimulatedRobot : public rclcpp::Node {
     odometry_->publish(odometry);
   }
 
-  /// Nothing in sight: the pillars are in the map.
+  /// Publishes a scan without obstacles: the pillars are in the map.
   void publish_scan() {
     constexpr int kRays = 360;
     sensor_msgs::msg::LaserScan scan;
@@ -172,7 +172,7 @@ class SimulatedRobot : public rclcpp::Node {
     scans_->publish(scan);
   }
 
-  /// Unless one is under way. Nav2 may not be active yet, and may lose a goal.
+  /// Requests a plan unless a request is active. Nav2 may not be active yet, and may lose a goal.
   void ask_for_plan() {
     if (plan_is_under_way_ && ++waited_ < kPatience) {
       return;
