@@ -25,7 +25,7 @@ MPSC = ["concurrentqueue", "concurrentqueue_tokens", "boost_queue"]
 
 
 class Row(NamedTuple):
-    """What is compared with what, by the names of the benchmarks."""
+    """The names of the benchmarks that are compared with each other."""
 
     what: str
     ours: str
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
 
 def rows() -> list[Row]:
-    """All rows, in the order of the table."""
+    """Returns all rows, in the order of the table."""
     queues = [
         Row(
             f"`{title}` {what}",
@@ -96,7 +96,7 @@ def rows() -> list[Row]:
 
 
 def read_medians(path: Path) -> dict[str, dict[str, float]]:
-    """The median over the repetitions of each benchmark, without its settings in the name."""
+    """Returns the median of the repetitions of each benchmark, by name without settings."""
     medians = {}
     for one in json.loads(path.read_text())["benchmarks"]:
         if one.get("aggregate_name") == "median":

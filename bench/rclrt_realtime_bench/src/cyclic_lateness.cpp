@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How late a CyclicThread's loop starts, beside a bare clock_nanosleep loop: both take turns, round
-// by round, on one CPU at one priority.
+// The lateness of a CyclicThread's loop, compared with a bare clock_nanosleep loop. Both take
+// turns, round by round, on one CPU at one priority.
 //
 // Usage: cyclic_lateness [ROUNDS [CYCLES]]   (20 rounds of 200 cycles of 1 ms each)
 #include <cstdint>
@@ -61,7 +61,7 @@ void print(const char* name, const Histogram& lateness) {
               static_cast<double>(lateness.max()) / 1e3);
 }
 
-/// 0 for what is no count.
+/// Returns the count in `text`; 0 if it is not a count.
 long count(const char* text) {
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);

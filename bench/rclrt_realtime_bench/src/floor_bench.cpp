@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nothing can be faster than: a clock read, and a time-stamped store into a ring.
+// The lower limits of all times: a clock read, and a time-stamped store into a ring.
 #include <benchmark/benchmark.h>
 #include <x86intrin.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting a latency, beside what people write by hand. The values are log-normal around 50 µs, so
-// that buckets are as spread out in the cache as in a real run.
+// Counting a latency, compared with usual code written by hand. The values are log-normal around 50
+// µs, so that the buckets are as scattered in the cache as in a real run.
 #include "rclrt/realtime/histogram.hpp"
 
 #include <benchmark/benchmark.h>
@@ -49,7 +49,7 @@ void histogram_record(benchmark::State& state) {
 }
 BENCHMARK(histogram_record);
 
-/// What nothing that several threads share can be faster than.
+/// The lower limit for all that several threads share.
 void histogram_floor_atomic_increment(benchmark::State& state) {
   std::atomic<std::uint64_t> count{0};
   run(state, [&](std::int64_t value) {
@@ -59,7 +59,7 @@ void histogram_floor_atomic_increment(benchmark::State& state) {
 }
 BENCHMARK(histogram_floor_atomic_increment);
 
-/// Keeps every sample and so grows; begins anew at a million.
+/// Keeps every sample, so it grows; is cleared at a million.
 void histogram_beside_vector_push_back(benchmark::State& state) {
   std::vector<std::int64_t> samples;
   run(state, [&](std::int64_t value) {
@@ -77,7 +77,7 @@ void histogram_beside_mutex_and_map(benchmark::State& state) {
   std::map<std::int64_t, std::uint64_t> counts;
   run(state, [&](std::int64_t value) {
     const std::lock_guard lock(mutex);
-    ++counts[value / 100];  // to 0.1 µs
+    ++counts[value / 100];  // resolution 0.1 µs
   });
 }
 BENCHMARK(histogram_beside_mutex_and_map);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LatestValue beside a mutex and beside a sequence lock whose words are atomics (its readers may
-// have to try again for ever, and it copies word by word): 24 bytes, a pose in the plane.
+// LatestValue compared with a mutex and with a sequence lock of atomic words. (The sequence lock's
+// readers may have to retry for ever, and it copies word by word.) The value is a pose in the
+// plane, 24 bytes.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -88,7 +89,7 @@ void write(benchmark::State& state) {
   }
 }
 
-/// Nothing new since the last read: what a fast loop sees most of the time.
+/// A read without a new value since the last one: the usual case in a fast loop.
 template <typename Value>
 void read_same(benchmark::State& state) {
   Value value;
@@ -100,7 +101,7 @@ void read_same(benchmark::State& state) {
   }
 }
 
-/// A write and the read of what is new: two operations.
+/// A write and the read of the new value: two operations.
 template <typename Value>
 void write_then_read(benchmark::State& state) {
   Value value;

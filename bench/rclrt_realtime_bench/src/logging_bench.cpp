@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a log call costs the calling thread, beside spdlog's asynchronous logger. Both queues are
-// large enough for a burst and are emptied while the clock of the benchmark stands.
+// The cost of a log call for the calling thread, compared with spdlog's asynchronous logger. Both
+// queues are large enough for a burst, and are emptied while the clock of the benchmark is paused.
 #include <benchmark/benchmark.h>
 #include <spdlog/async.h>
 #include <spdlog/sinks/null_sink.h>
@@ -26,7 +26,7 @@ class Nowhere final : public rclrt::realtime::LogSink {
   }
 };
 
-/// Formats and throws away.
+/// Formats the text and discards it.
 class Ours {
  public:
   template <typename Call>

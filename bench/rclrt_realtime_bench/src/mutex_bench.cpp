@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What priority inheritance costs when nobody else wants the lock: lock and unlock.
+// The cost of priority inheritance without contention: lock and unlock.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -44,7 +44,7 @@ BENCHMARK_CAPTURE(try_lock_for, std_mutex, std_timed_mutex)
     ->Name("mutex/try_lock_for/std_timed_mutex");
 BENCHMARK_CAPTURE(try_lock_for, pi, pi_mutex)->Name("mutex/try_lock_for/rclrt_pi");
 
-/// Nobody waits: what most notifications are.
+/// Notifies without a waiting thread, as most notifications do.
 template <typename Condition>
 void notify_nobody(benchmark::State& state) {
   Condition condition;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times a call that fills a ring: in bursts that fit the ring, which is emptied in between while
-// the clock stands.
+// Times a call that fills a ring, in bursts that fit into the ring. The ring is emptied between
+// bursts while the clock is paused.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 /// Reported time: the mean of a burst. Counters: `p50_ns` and `p99_ns` of single calls between two
-/// rdtsc, less what an empty pair takes.
+/// rdtsc, minus the time of an empty pair.
 template <typename Call, typename Empty>
 void per_call(benchmark::State& state, std::size_t burst, Call&& call, Empty&& empty) {
   using Clock = std::chrono::steady_clock;
@@ -27,7 +27,7 @@ void per_call(benchmark::State& state, std::size_t burst, Call&& call, Empty&& e
     }
     std::sort(ticks.begin(), ticks.end());
   };
-  for (std::size_t i = 0; i < burst; ++i) {  // touch everything once
+  for (std::size_t i = 0; i < burst; ++i) {  // touches all memory once
     call();
   }
   empty();
@@ -62,7 +62,7 @@ void per_call(benchmark::State& state, std::size_t burst, Call&& call, Empty&& e
   state.counters["p99_ns"] = percentile(0.99);
 }
 
-/// A few hundred bursts whatever the time they take.
+/// Sets a few hundred bursts, independent of the time that they take.
 inline void per_call_settings(benchmark::internal::Benchmark* benchmark) {
   benchmark->UseManualTime()->Iterations(200);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SpscQueue and MpscQueue beside the queues of Debian. The same work for each: bounded, allocated
-// before, capacity 1024, a value is written, pushed, popped into a local and looked at.
+// SpscQueue and MpscQueue compared with the queues of Debian. The work is the same for each: the
+// queue is bounded, allocated before, with capacity 1024; a value is written, pushed, popped into a
+// local and read.
 //   one_thread:  push one, pop one (cost of the operations without a second thread)
 //   filled:      push 512, pop 512 in one thread (cost when the ring leaves the nearest lines)
 //   two_threads, three_threads: one or two producers on their own threads, the consumer is the
@@ -30,8 +31,8 @@ struct Item {
   std::array<std::uint64_t, Bytes / 8> words;
 };
 
-// One shape for all: a Queue is constructed with room for kCapacity, a Queue::Producer and a
-// Queue::Consumer are made by the thread that uses them.
+// The same interface for all: a Queue is constructed with room for kCapacity; the thread that uses
+// a Queue::Producer or a Queue::Consumer constructs it.
 template <typename Implementation>
 struct Ours {
   Implementation queue{kCapacity};
@@ -91,8 +92,8 @@ struct Boost {
 };
 template <typename T>
 using BoostSpsc = Boost<boost::lockfree::spsc_queue<T, boost::lockfree::capacity<kCapacity>>>;
-/// Boost's with a capacity given at run time, as ours and readerwriterqueue's is; with a constant
-/// one the compiler knows the mask.
+/// Boost's with a capacity given at run time, as for ours and readerwriterqueue; with a constant
+/// capacity the compiler knows the mask.
 template <typename T>
 struct RunTimeSized : boost::lockfree::spsc_queue<T> {
   RunTimeSized() : boost::lockfree::spsc_queue<T>(kCapacity) {}
@@ -103,7 +104,7 @@ template <typename T>
 using BoostQueue = Boost<boost::lockfree::queue<T, boost::lockfree::capacity<kCapacity>,
                                                 boost::lockfree::fixed_sized<true>>>;
 
-/// concurrentqueue as its documentation says is quickest: with tokens.
+/// concurrentqueue with tokens, which is fastest according to its documentation.
 template <typename T>
 struct ConcurrentWithTokens {
   moodycamel::ConcurrentQueue<T> queue{kCapacity, 3, 0};
@@ -121,7 +122,7 @@ struct ConcurrentWithTokens {
   Consumer consumer() { return {queue, moodycamel::ConsumerToken(queue)}; }
 };
 
-/// And as most use it.
+/// concurrentqueue without tokens, the usual way.
 template <typename T>
 struct Concurrent {
   moodycamel::ConcurrentQueue<T> queue{kCapacity, 0, 3};
@@ -169,7 +170,7 @@ void filled(benchmark::State& state) {
   }
 }
 
-/// Time per item at the consumer while the producers push as fast as they can.
+/// Measures the time per item at the consumer while the producers push as fast as they can.
 template <template <typename> typename Queue, std::size_t Bytes, int Producers>
 void threads(benchmark::State& state) {
   Queue<Item<Bytes>> queue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a traced span, instant and counter cost the calling thread. The floor they are measured
-// against is floor_rdtsc_pair_and_ring_store.
+// The cost of a traced span, instant and counter for the calling thread. Their floor is
+// floor_rdtsc_pair_and_ring_store.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -24,8 +24,8 @@ class Nowhere final : public TraceSink {
   void finish(const TraceDictionary&) override {}
 };
 
-/// A tracer whose rings are emptied while the clock of the benchmark stands, so that none is full
-/// and nobody else uses the CPU.
+/// A tracer. Its rings are emptied while the clock of the benchmark is paused, so that no ring is
+/// full and no other thread uses the CPU.
 class Traced {
  public:
   static constexpr std::size_t kRing = 1U << 14U;
@@ -85,7 +85,7 @@ void trace_span_when_off(benchmark::State& state) {
 }
 BENCHMARK(trace_span_when_off)->Apply(per_call_settings);
 
-/// What the drain thread pays for keeping an event.
+/// The cost of keeping an event for the drain thread.
 void flight_recorder_keeps_an_event(benchmark::State& state) {
   FlightRecorder recorder;
   TraceDictionary dictionary;
