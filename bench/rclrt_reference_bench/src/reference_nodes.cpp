@@ -4,11 +4,11 @@
 //     reference_nodes EXECUTOR [ordered]
 //
 // EXECUTOR is a name that rclrt_rclcpp::make_executor takes, `events` for rclcpp's EventsExecutor
-// or, where that is found, `callback_isolated` for TIER IV's executor. Without `ordered` nothing is
-// said of the nodes: the executor is the one line that differs from
-// autoware_default_singlethreaded. With it the planner and the hot path go first, as in
-// autoware_default_prioritized. Prints what the nodes print, until Ctrl-C, and before that, with
-// `ordered`, their priorities, which callback_isolated leaves to its configurator.
+// or, where that is found, `callback_isolated` for TIER IV's executor. Without `ordered` the nodes
+// have no priorities: only the line of the executor differs from autoware_default_singlethreaded.
+// With `ordered` the planner and the hot path have priority, as in autoware_default_prioritized.
+// Prints the output of the nodes until Ctrl-C. With `ordered`, prints their priorities first; under
+// callback_isolated its configurator sets them.
 #include <cstring>  // their headers use memcpy without it
 
 #include <array>
@@ -37,8 +37,8 @@ namespace {
 using namespace std::chrono_literals;
 using Nodes = std::vector<std::shared_ptr<rclcpp::Node>>;
 
-/// How long callback_isolated has to find its configurator: it tells it of each thread only once,
-/// when it begins to spin.
+/// The time that callback_isolated has to find its configurator: it announces each thread only
+/// once, when it begins to spin.
 constexpr auto kDiscovery = 1s;
 
 constexpr std::string_view kPlanner = "BehaviorPlanner";
@@ -47,8 +47,8 @@ constexpr std::array<std::string_view, 8> kHotPath{
     "PointsTransformerRear",    "PointCloudFusion",        "RayGroundFilter",
     "EuclideanClusterDetector", "ObjectCollisionEstimator"};
 
-/// Returns a priority, and for executors that go by deadlines one that is shorter where that is
-/// higher.
+/// Returns a priority, and for executors that order by deadline a deadline that is shorter for a
+/// higher priority.
 rclrt_rclcpp::Timing timing_of(std::string_view node) {
   if (node == kPlanner) {
     return {.priority = 3, .deadline = 10ms};
