@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives the threads of TIER IV's callback_isolated_executor their priorities, by its own tool."""
+"""Sets the thread priorities of TIER IV's callback_isolated_executor with its own tool."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from robots import find, running
 
 CONFIGURATOR = "lib/cie_thread_configurator/thread_configurator_node"
 PATIENCE_S = 20.0
-BASE_PRIORITY = 90  # rclrt's executors have theirs below 95
+BASE_PRIORITY = 90  # the priorities of rclrt's executors are below 95
 GROUP = re.compile(
     r"(?P<id>^ *- id: /(?P<node>\w+)@.*\n *affinity: .*\n)( *)policy: .*\n *priority: .*$", re.M
 )
 
 
 def config_of(template: str, priorities: Mapping[str, int]) -> str:
-    """Its template with each group at the SCHED_FIFO priority of its node, by the node's name."""
+    """Returns its template with each group at the SCHED_FIFO priority of its node, by node name."""
 
     def at_priority(group: re.Match[str]) -> str:
         priority = priorities.get(group["node"])
@@ -42,7 +42,7 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
 
 
 def write_config(command: list[str], is_running: Callable[[Path], bool], folder: Path) -> Path:
-    """Runs a command, which prints `priority NODE N` of its nodes, to learn its callback groups."""
+    """Runs a command that prints `priority NODE N` for its nodes, to learn its callback groups."""
     log, template = folder / "log", folder / "template.yaml"
     learning = ["env", "-C", str(folder), str(find(CONFIGURATOR)), "--prerun"]
     with running(learning, folder / "prerun"), running(command, log):
@@ -67,7 +67,7 @@ def realtime_threads(pid: int) -> int:
 
 @contextmanager
 def configurator(config: Path, folder: Path) -> Iterator[Callable[[], bool]]:
-    """Runs the configurator; gives what says whether it has done what it was told."""
+    """Runs the configurator; yields a function that returns whether it has applied the config."""
     log = folder / "configurator"
     with running([str(find(CONFIGURATOR)), "--config-file", str(config)], log):
         yield lambda: "All of the configurations are applied" in log.read_text(errors="replace")

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every example beside its bounds, and puts the table into bench/README.md.
+"""Runs every example, compares it with its bounds, and puts the table into bench/README.md.
 
     tools/env python3 bench/publish_bounds.py [--seconds S] [--executor X] [--tries N] [--print]
 
-Calibrates first; --overheads FILE takes an earlier calibration. Results stay in --out DIR if given.
-A measurement of whose time the host took more than QUIET is made again, whatever it showed, at most
---tries times in all; then the quietest of them counts, and the page says how many there were.
-The exit code is 3 when something was observed above a proved bound and not because of the host.
+Calibrates first; --overheads FILE uses an earlier calibration. Results stay in --out DIR if given.
+If the host took more than the share QUIET of a measurement's time, the measurement is repeated,
+whatever its result, at most --tries times in total. Then the quietest one counts, and the page has
+the number of tries. The exit code is 3 when an instance was above a proved bound and the host was
+not the cause.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from readme_section import HERE, write_section
 
 EXAMPLES = sorted((HERE.parent / "examples").glob("*/app.yaml"))
 LARGEST_MESSAGE = 100_000
-"""Of the examples: publishing and taking it is part of the dispatch overhead."""
+"""The largest in the examples: publishing and taking it is part of the dispatch overhead."""
 QUIET = 0.005
-"""The share of a measurement's time that the host may take. Nothing else decides on another try."""
+"""The share of a measurement's time that the host may take. Only this decides on another try."""
 
 HEADS = (
     "example, chain", "tries", "n", "bound ms", "observed max ms", "share", "verdict", "above",
@@ -41,7 +42,7 @@ HEADS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """One measurement: where its results are, what its command ended with."""
+    """One measurement: the folder of its results, and the exit code of its command."""
 
     path: Path
     code: int
@@ -95,7 +96,7 @@ def main(command_line: list[str]) -> int:
 
 
 def quietest(tries: int, measure: Callable[[int], Measured]) -> Measured:
-    """Measures until the host leaves it alone, at most `tries` times; stops where one fails."""
+    """Measures until the host does not disturb it, at most `tries` times; stops at a failure."""
     best: Measured | None = None
     for n in range(1, tries + 1):
         last = measure(n)
@@ -141,7 +142,7 @@ def times_of(measured: Measured) -> str:
 
 
 def held_to_one_cpu(app: Path, directory: Path) -> Path:
-    """An application that may use every CPU as one that has the CPU of the other examples."""
+    """Returns an application that may use every CPU restricted to the CPU of the other examples."""
     text = app.read_text(encoding="utf-8")
     if "\nexecutors:" in text:
         return app
@@ -170,7 +171,7 @@ def overhead_table(machine: JsonValue, own: JsonValue) -> Iterator[str]:
 def example_rows(
     example: str, run: Measured, comparison: Comparison, told: list[str]
 ) -> Iterator[list[str]]:
-    """One row per chain; why instances were above their bound is added to `told`."""
+    """Yields one row per chain; adds to `told` why instances were above their bound."""
     (results,) = comparison.executors
     stalls = [stall for data in comparison.runs[results.executor] for stall in data.stalls()]
     by_host = sum(stall.host_end - stall.start for stall in stalls) / 1e6

@@ -3,7 +3,7 @@
 
 tools/env python3 bench/publish_compare.py            measures, and writes
 tools/env python3 bench/publish_compare.py --print    writes nothing
-ROUNDS and SECONDS of each may follow. Needs an otherwise idle machine.
+Optional arguments: ROUNDS, and SECONDS of each round. Needs an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ VARIANTS = {
 
 
 def contenders(app: Path) -> list[str]:
-    """Each kind, followed by itself with options; those by deadline run on one CPU only."""
+    """Each kind, followed by its variants with options; kinds by deadline run on one CPU only."""
     return [
         name + option
         for name in EXECUTORS

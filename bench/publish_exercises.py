@@ -51,7 +51,7 @@ MEASURED = FIGURES / "exercises.json"
 SCRIPT = Path(__file__).name
 SECONDS, ROUNDS = 10.0, 5
 UNDER_STRESS = {"3-1": (False, True), "3-2": (True, False), "4-1": (False,), "4-2": (False,)}
-"""Whether an exercise is run under stress, as in the workshop; twice where it compares the two."""
+"""Whether an exercise is run under stress, as in the workshop; both if it compares the two."""
 USUALLY = (True,)
 
 
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def chosen(names: Sequence[str], client: str) -> list[Exercise]:
-    """Throws BadInput for a name that is none, or not on this client library."""
+    """Throws BadInput for an unknown name, or one that this client library does not have."""
     if names:
         return [find_exercise(name).on_client(client) for name in names]
     return [each.on_client(client) for each in EXERCISES if client == RCLRT or each.on_rclcpp]
@@ -140,7 +140,7 @@ def conditions(load: float) -> str:
 
 
 def virtual() -> str:
-    """What the kernel says of a hypervisor below it."""
+    """Returns the kernel's information about a hypervisor below it."""
     flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     return " of a virtual machine" if re.search(r"^flags\b.*\bhypervisor\b", flags, re.M) else ""
 
@@ -152,7 +152,7 @@ def picture(name: str, svg: str, words: str) -> str:
 
 
 def overview() -> Iterator[str]:
-    """A row for each exercise that has been measured."""
+    """Returns a row for each exercise that has been measured."""
     measured = json.loads(MEASURED.read_text(encoding="utf-8"))
     heads = ("exercise", "what is compared", "flaw", "fix", "workshop's flaw", "fix", "shows")
     lines = []
@@ -189,7 +189,7 @@ def markdown(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[s
 
 
 def escaped(words: str) -> str:
-    """Markdown takes `atomic<double>` for a tag."""
+    """Escapes the text: Markdown would read `atomic<double>` as a tag."""
     return words.replace("<", "&lt;")
 
 

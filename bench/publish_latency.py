@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures wake-ups beside cyclictest of Debian's rt-tests, and puts the table into
+"""Compares wake-ups with cyclictest of Debian's rt-tests, and puts the table into
 bench/README.md.
 
     tools/env python3 bench/publish_latency.py [--rounds N] [--seconds S] [--print]
 
-In each round cyclictest, `rclrt latency` with the same options, and as it is without options run
-one after the other. The exit code is 1 when a median with the same options is not within 10 % of
-cyclictest's.
+In each round three programs run one after the other: cyclictest, `rclrt latency` with the same
+options, and `rclrt latency` without options. The exit code is 1 when a median with the same options
+is not within 10 % of cyclictest's.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ ALIKE, USUAL = "`rclrt latency --stalls none`", "`rclrt latency`"
 BINS = 20_000
 CLOSE = 0.10
 Histogram = Counter[int]
-"""Samples by whole microseconds, rounded down; what cyclictest has no bin for counts as BINS."""
+"""Samples by whole microseconds, rounded down; samples without a bin in cyclictest are BINS."""
 Measured = dict[int, Histogram]
-"""By CPU."""
+"""The histogram of each CPU."""
 
 
 def cyclictest(program: str, seconds: int) -> Measured:
-    """-m: locked memory; -S: a thread per CPU; priority 80; every 1000 us."""
+    """Runs cyclictest. -m: locked memory; -S: a thread per CPU; priority 80; every 1000 us."""
     options = ["-m", "-S", "-p80", "-i1000", "-q", f"-D{seconds}", f"-h{BINS}"]
     text = subprocess.run([program, *options], check=True, capture_output=True, text=True).stdout
     result: Measured = {}
@@ -58,7 +58,7 @@ def rclrt(program: Path, seconds: int, *options: str) -> Measured:
 
 
 def median(histogram: Histogram) -> float:
-    """Within the bin that holds it, as if the bin's samples were spread evenly."""
+    """Interpolates within its bin, as if the bin's samples were spread evenly."""
     half, below = histogram.total() / 2, 0
     for time_us, count in sorted(histogram.items()):
         if count and below + count >= half:
@@ -77,7 +77,7 @@ def percentile(histogram: Histogram, percent: float) -> int:
 
 
 def table(measured: dict[str, Measured]) -> tuple[list[str], bool]:
-    """The lines, and whether the medians of what measures alike are close to cyclictest's."""
+    """Returns the lines, and whether medians with the same options are close to cyclictest's."""
     lines = [
         "| CPU |  | n | median µs | / cyclictest | p99 µs | max µs |",
         "| --: | --- | --: | --: | --: | --: | --: |",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes what the tutorial's chapters on the slides' lessons show.
+"""Makes the figures and listings of the tutorial's chapters on the slides' lessons.
 
 Simulates the scenarios of docs/tutorial/scenarios and draws them as timelines, and puts into
-docs/tutorial/wrong-code.md what the program whats_wrong says.
+docs/tutorial/wrong-code.md the output of the program whats_wrong.
 
 tools/env python3 bench/publish_lessons.py
 """
@@ -38,11 +38,11 @@ LEFT, RIGHT, TOP, ROW, PANEL_GAP = 110.0, 30.0, 50.0, 26.0, 54.0
 
 @dataclass(frozen=True)
 class Scenario:
-    """An application, and what ran under each executor."""
+    """An application, and its instances under each executor."""
 
     title: str
     callbacks: Sequence[str]
-    """Of the executor `main`, in the order of their creation."""
+    """The callbacks of the executor `main`, in the order of their creation."""
     urgent: str
     instances: dict[str, list[InstanceRow]]
 

@@ -2,7 +2,7 @@
 """Measures how regular Nav2's commands are in ROS 2's isolated container and in rclrt's.
 
 tools/env python3 bench/publish_nav2.py            measures, prints, writes bench/README.md
-tools/env python3 bench/publish_nav2.py --print    writes nothing; ROUNDS and SECONDS may follow
+tools/env python3 bench/publish_nav2.py --print    writes nothing; optional: ROUNDS SECONDS
 Needs Nav2, launch_ros, rclrt_rclcpp and rclrt_nav2_bench in the environment (UNDERLAY for a
 workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
 """
@@ -38,14 +38,14 @@ from robots import (
 
 PERIOD_NS = 20_000_000
 ROUNDS, SECONDS = 3, 15
-MOST_SECONDS = 45  # at 0.5 m/s, on a way of 28 m
+MOST_SECONDS = 45  # at 0.5 m/s, on a path of 28 m
 DOMAIN = {"ROS_DOMAIN_ID": "85", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 LAUNCH_FILE = HERE.parent / "examples/nav2/nav2.launch.py"
 CONTENDERS = {"component_container_isolated": "stock", "rclrt_component_container": "rclrt"}
 
 
 def launch(container: str, cpus: str) -> int:
-    """As `ros2 launch` does, which needs ros2cli."""
+    """Launches as `ros2 launch` does, which would need ros2cli."""
     from launch import LaunchDescription, LaunchService
     from launch.actions import IncludeLaunchDescription
     from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -89,7 +89,7 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
 
 
 def commands_of(arrivals: list[int], begin_ns: int, end_ns: int) -> dict[str, Any]:
-    """Of each period: how late the next command came; how many periods had none."""
+    """Returns the lateness of commands by period, and the number of periods without a command."""
     inside = [time for time in arrivals if begin_ns <= time < end_ns]
     phase = first_release(inside, PERIOD_NS, PERIOD_NS // 4)
     first = begin_ns - (begin_ns - phase) % PERIOD_NS + PERIOD_NS

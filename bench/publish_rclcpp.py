@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures rclrt's executors beside rclcpp's, on rclcpp nodes, and puts it into bench/README.md.
+"""Compares rclrt's executors with rclcpp's, on rclcpp nodes, and writes bench/README.md.
 
 tools/env python3 bench/publish_rclcpp.py            measures, prints, and writes
 tools/env python3 bench/publish_rclcpp.py --print    writes nothing
@@ -23,7 +23,7 @@ from readme_section import HERE, write_section
 OURS = "rclrt preemptive"
 ROUNDS = {1: 7, 2: 3}  # by the number of CPUs
 SECONDS = 1
-# What is too close to tell from so few rounds is compared pair by pair in more of them.
+# Contenders that so few rounds cannot distinguish are compared pair by pair in more rounds.
 CLOSE_CASE, CLOSE_ROUNDS = "message", 40
 
 
@@ -67,9 +67,10 @@ def table(run: dict[str, Any]) -> list[str]:
 
 
 def median_of_ratios(values: list[float], ours: list[float]) -> str:
-    """The median of what two had in the same rounds, and its 95 % confidence interval: of order
-    statistics, whose rank is binomial (approximated by the normal distribution), so it assumes
-    nothing of how the ratios scatter, but that one round tells nothing of the next."""
+    """Returns the median ratio of two in the same rounds, and its 95 % confidence interval.
+
+    The interval is made of order statistics. The rank is binomial (approximated by the normal
+    distribution), so no distribution of the ratios is assumed; the rounds must be independent."""
     ratios = sorted(value / own for value, own in zip(values, ours, strict=True))
     rank = max(0, round((len(ratios) - 1.96 * math.sqrt(len(ratios))) / 2) - 1)
     low, high = ratios[rank], ratios[-1 - rank]

@@ -3,7 +3,7 @@
 
 tools/env python3 bench/publish_reference_system.py            measures, prints, writes README.md
 tools/env python3 bench/publish_reference_system.py --print    writes nothing
-ROUNDS and SECONDS of each may follow.
+Optional arguments: ROUNDS, and SECONDS of each round.
 Needs autoware_reference_system, rclrt_rclcpp and rclrt_reference_bench in the environment (UNDERLAY
 for a workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
 """
@@ -75,7 +75,7 @@ SAMPLE = re.compile(
 
 
 def samples_of(text: str) -> list[dict[str, float]]:
-    """What the sink of the system says of each command that has come to it."""
+    """Returns the figures that the sink of the system prints for each command that it gets."""
     blocks = text.split("-" * 58 + "\n")
     found = (SAMPLE.search(block) for block in blocks)
     return [
@@ -98,7 +98,7 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as configured:
         log = Path(folder, "log")
         has_priorities: Callable[[], bool] = lambda: True  # noqa: E731
-        groups = 0  # that a configurator gives priorities
+        groups = 0  # number of groups that get their priorities from a configurator
         if name == CONFIGURED:
             config = write_config(command, lambda log: bool(commands_in(log)), Path(folder))
             groups = config.read_text().count("SCHED_FIFO")

@@ -2,7 +2,7 @@
 """Measures ros2_control's loop under its own node, in a MultiThreadedExecutor, and under rclrt.
 
 tools/env python3 bench/publish_ros2_control.py            measures, prints, writes bench/README.md
-tools/env python3 bench/publish_ros2_control.py --print    writes nothing; ROUNDS and SECONDS follow
+tools/env python3 bench/publish_ros2_control.py --print    writes nothing; optional: ROUNDS SECONDS
 Needs rclrt_ros2_control, ros2_control and ros2_controllers in the environment (UNDERLAY for a
 workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
 """
@@ -81,8 +81,9 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
 
 
 def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
-    """Of each release: how late the next cycle read the hardware; how many releases had no cycle
-    that read and wrote the hardware before the next release; the longest time without a write."""
+    """Returns three results: for each release, how late the next cycle read the hardware; the
+    number of releases without a cycle that read and wrote the hardware before the next release;
+    the longest time without a write."""
     events = [line.split() for line in probe.read_text().splitlines()]
     reads = [int(time) for kind, time, *_ in events if kind == "read"]
     writes = [int(time) for kind, time, *_ in events if kind == "write"]
@@ -128,7 +129,7 @@ def row(name: str, runs: list[dict[str, Any]]) -> str:
 
 
 def told(runs: list[dict[str, Any]]) -> str:
-    """Who the monitor says was most in the loop's way."""
+    """Returns the callback that delayed the loop most, according to the monitor."""
     total: dict[str, float] = {}
     for run in runs:
         for name, time_ms in run["in_the_way_ms"].items():

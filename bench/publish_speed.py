@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how long the analysis takes and how much memory, and puts it into bench/README.md.
+"""Measures the run time and memory of the analysis, and puts them into bench/README.md.
 
 tools/env python3 bench/publish_speed.py            measures, prints, and writes
 tools/env python3 bench/publish_speed.py --print    writes nothing
@@ -53,7 +53,7 @@ TARGETS = (
 
 @dataclass(frozen=True)
 class Usage:
-    """Of one process."""
+    """The measurement of one process."""
 
     wall_ms: float
     cpu_ms: float
@@ -76,7 +76,7 @@ def run(command: Sequence[str]) -> Usage:
 
 
 def measure(target: Target, application: Path) -> tuple[float, float, float]:
-    """Milliseconds of wall and of CPU time, the median of five; and the peak memory in MB."""
+    """Returns milliseconds of wall and of CPU time, the median of five; and peak memory in MB."""
     if target.benchmark is None:
         runs = [run([str(HERE.parent / "rclrt"), "analyze", str(application)]) for _ in range(5)]
         return (
@@ -100,7 +100,7 @@ def measure(target: Target, application: Path) -> tuple[float, float, float]:
 
 
 def chains_of_four(chains: int) -> dict[str, Any]:
-    """Chains of a timer and three subscriptions, of 50 us each, every second or so."""
+    """Returns chains of a timer and three subscriptions, 50 us each, with periods of about 1 s."""
     callbacks = [
         {
             "id": f"c{chain}_{step}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/reproducing.md and its figures from what `rclrt experiment` wrote.
+"""Makes docs/reproducing.md and its figures from the output of `rclrt experiment`.
 
     rclrt experiment all --simulate --out SIMULATED
     rclrt experiment beyond --simulate --out BEYOND
@@ -7,10 +7,10 @@
     tar -C RUN -cJf bench/thesis/chain-length.tar.xz experiment.json done.jsonl
     tools/env python3 bench/publish_thesis.py SIMULATED BEYOND bench/thesis/*.tar.xz
 
-Everything in the page comes from these directories, or archives of them, so each must be complete.
-All five experiments take over four hours on ROS 2. Each may be run at its own time; archives in the
-repository keep what the page was made of, and the file of overheads beside them is the one that
-each plan names. The exit code is 3 where a chain broke what was proved of it in a run that counts.
+The whole page is made from these directories, or archives of them, so each must be complete. All
+five experiments take over four hours on ROS 2. Each may be run at another time. Archives in the
+repository keep the data of the page, and the file of overheads beside them is the one that each
+plan names. The exit code is 3 if a chain violated a proved bound in a run that counts.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ DOCS, KEPT = ROOT / "docs", ROOT / "bench" / "thesis"
 PAGE, FIGURES = DOCS / "reproducing.md", DOCS / "figures"
 FILES = (PLAN, JOURNAL)
 KINDS = SIMULATED, RUN = "simulated", "run"
-"""How the names of figures begin; others' figures are in the same directory."""
+"""The prefix of the figures' names; the directory also has figures of other pages."""
 
 
 def main(names: Sequence[str]) -> int:
@@ -78,7 +78,7 @@ def main(names: Sequence[str]) -> int:
 
 
 def load(path: Path) -> Page:
-    """What is in a directory, or in an archive of one. Throws BadInput."""
+    """Reads a directory, or an archive of one. Throws BadInput."""
     if not path.is_file():
         return load_directory(path, path)
     with tempfile.TemporaryDirectory() as name:
@@ -90,7 +90,7 @@ def load(path: Path) -> Page:
 
 
 def extract(path: Path, directory: Path) -> None:
-    """Puts the files that a page is made of into the directory, wherever the archive has them."""
+    """Extracts the files of a page into the directory, wherever they are in the archive."""
     with tarfile.open(path) as archive:
         for file in archive:
             file.name = Path(file.name).name
@@ -104,7 +104,7 @@ def extract(path: Path, directory: Path) -> None:
 
 
 def check_once(pages: Sequence[Page]) -> None:
-    """Throws BadInput where an experiment is there twice: its figures would have one name."""
+    """Throws BadInput if an experiment is given twice: its figures would have the same name."""
     seen: set[tuple[str, bool]] = set()
     for page in pages:
         for each in page.experiments:
@@ -115,8 +115,8 @@ def check_once(pages: Sequence[Page]) -> None:
 
 
 def load_directory(directory: Path, stated: Path) -> Page:
-    """What is in a directory. Throws BadInput, which names it as `stated`, where the plan is of
-    other files than those that are bundled now, and where units are missing."""
+    """Reads a directory. Throws BadInput, with the directory's name as `stated`, if the plan was
+    made with other files than those that are bundled now, or if units are missing."""
     plan = load_plan(directory)
     experiments = [load_experiment(each["name"]) for each in plan["experiments"]]
     for experiment, planned in zip(experiments, plan["experiments"], strict=True):
@@ -136,20 +136,20 @@ def load_directory(directory: Path, stated: Path) -> Page:
 
 
 def are_kept(overheads: Mapping[str, str]) -> bool:
-    """Whether a plan's file of overheads is the one in the repository."""
+    """Returns whether a plan's file of overheads is the one in the repository."""
     path = KEPT / Path(overheads["file"]).name
     return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == overheads["sha256"]
 
 
 def scope(page: Page) -> str:
-    """`all`, `beyond`, or nothing for a page of one experiment."""
+    """Returns `all`, `beyond`, or nothing for a page of one experiment."""
     if len(page.experiments) == 1:
         return ""
     return "all" if page.experiments[0].name in THESIS else "beyond"
 
 
 def command_of(page: Page) -> str:
-    """As it was called, up to where its results went."""
+    """Returns the command line without the directory of its results."""
     first = page.plan["experiments"][0]
     name = scope(page) or first["name"]
     words = ["rclrt experiment", name]
@@ -186,13 +186,13 @@ def document(pages: Sequence[Page]) -> Iterator[str]:
 
 
 def place_of(page: Page) -> tuple[bool, int]:
-    """Simulations first; then as in the thesis."""
+    """Sorts simulations first, then in the order of the thesis."""
     names = bundled()
     return not page.plan["simulated"], names.index(page.experiments[0].name)
 
 
 def verdicts(pages: Sequence[Page]) -> Cells:
-    """Of each claim, in simulation and on ROS 2, by both measures."""
+    """Returns the verdict on each claim, in simulation and on ROS 2, by both measures."""
     found = {
         (bool(page.plan["simulated"]), thesis, ours.claim.text): verdict_of(
             (page.by_thesis[place] if page.by_thesis else None) if thesis else ours
@@ -216,7 +216,7 @@ def verdicts(pages: Sequence[Page]) -> Cells:
 
 
 def sizes(pages: Sequence[Page]) -> str:
-    """How many runs of what length stand behind the verdicts."""
+    """Returns the number and length of the runs behind the verdicts."""
     found = {
         bool(page.plan["simulated"]): f"{each['trials']} trials of {each['seconds']:g} s"
         for page in pages
@@ -230,7 +230,7 @@ def sizes(pages: Sequence[Page]) -> str:
 
 
 def as_the_thesis_measured(overheads: Mapping[str, str]) -> Iterator[str]:
-    """The times that the thesis's code takes, as far as a calibration has them."""
+    """Returns the execution times of the thesis's code, as far as a calibration has them."""
     stated = load_json(KEPT / Path(overheads["file"]).name)
     parts = (
         ("wait_set", "polling_us", "one look for work", "get_next_executable, as it reports it"),
@@ -258,7 +258,7 @@ def load_json(path: Path) -> Any:
 
 
 def missing(pages: Sequence[Page]) -> Iterator[str]:
-    """What this page does not have."""
+    """Returns the limits of this page."""
     for simulated, wanted, what in (
         (True, bundled(), "simulated"),
         (False, THESIS, "run on ROS 2"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why bounds are above what simulations reach: the largest ratios, sorted by cause.
+"""Explains why bounds exceed simulated responses: the largest ratios, sorted by cause.
 
     tools/env python3 bench/publish_tightness.py [--count N] [--worst N] [--print]
 
@@ -32,12 +32,12 @@ EXECUTORS = ("preemptive", "edf", "wait_set")
 PHASINGS = 8
 LONGEST_NS = 2_000_000_000
 PERIODS = 20
-"""Of the longest period: how long is simulated, up to LONGEST_NS."""
+"""The simulated time in multiples of the longest period, up to LONGEST_NS."""
 INSTANCES = 60_000
-"""For the search of each of the worst."""
+"""The limit of the search for each of the worst chains."""
 NEVER_NS = 3_600_000_000_000
 SYNC_PART = 0.3
-"""From this part of the bound on, waiting in a sync counts as its cause."""
+"""If waiting in a sync is at least this part of the bound, it counts as the cause."""
 
 SEARCH = "a longer response exists: the search found one of at least half of the bound"
 SYNC = "a whole window, or the other input's period, is waited for in syncs"
@@ -50,7 +50,7 @@ CAUSES = (SEARCH, SYNC, OFFSETS, SUM, ANY_ORDER, REST)
 
 @dataclass(frozen=True)
 class Chain:
-    """A bound that holds without assumptions of its own, and the longest response seen."""
+    """A bound without assumptions of its own, and the longest simulated response."""
 
     seed: int
     number: int
@@ -119,7 +119,7 @@ def chains_of(seed: int) -> Iterator[Chain]:
 
 
 def sought(chain: Chain) -> int:
-    """The longest response that the search finds: each one found is the next deadline."""
+    """Returns the longest response that the search finds: each result is the next deadline."""
     drawn = draw(chain.seed)
     assert drawn is not None
     application, priorities, _ = drawn

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts what was measured into bench/README.md or another page, between a section's marks."""
+"""Writes measured results into bench/README.md or another page, between a section's marks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_section(section: str, script: str, made: str, page: Path = PAGE) -> No
 
 
 def replaced(page: str, first: str, last: str, made: str) -> str:
-    """The page with what stands between the marks replaced."""
+    """Returns the page with the text between the marks replaced."""
     before, rest = page.split(first)
     _, after = rest.split(last)
     return f"{before}{first}\n\n{made}\n\n{last}{after}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the measurements of other people's robots share: processes, CPU time, releases."""
+"""Common parts of the measurements of other people's robots: processes, CPU time, releases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-STOLEN_MS = 10  # a run of whose time the host took more is made again
+STOLEN_MS = 10  # a run is repeated if the host took more of its time
 TRIES = 4
 
 
@@ -43,7 +43,7 @@ def version(package: str) -> str:
 
 
 def head_of(packages: tuple[str, ...]) -> str:
-    """What a measurement was made with; before it, so that nothing is missing at its end."""
+    """Returns the versions of a measurement. Call it first, so that a missing one ends it early."""
     if "RCLRT_DISTRO" not in os.environ:
         sys.exit("error: RCLRT_DISTRO is not set\nfix: call this by tools/env python3")
     day = datetime.now(UTC).strftime("%Y-%m-%d")
@@ -55,7 +55,7 @@ def head_of(packages: tuple[str, ...]) -> str:
 
 
 def arguments_of(given: list[str], rounds: int, seconds: int) -> tuple[bool, int, int]:
-    """Whether it only prints, how many rounds, and of how many seconds."""
+    """Returns whether the program only prints, the number of rounds, and the seconds of each."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--print", action="store_true", help="write nothing into bench/README.md")
     parser.add_argument("rounds", type=int, nargs="?", default=rounds)
@@ -76,14 +76,14 @@ def stolen_ms() -> float:
 
 
 def heed_ctrl_c() -> None:
-    """A shell lets what it starts in the background ignore SIGINT."""
+    """Restores SIGINT, which a shell makes its background processes ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager
 def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a command within a with statement; ends it as Ctrl-C does, and then, or after 30 s, what
-    it has started and left."""
+    """Runs a command within a with statement. Ends it as Ctrl-C does. Then, or after 30 s, kills
+    the processes that it has started and that still run."""
     with (
         log.open("wb") as output,
         subprocess.Popen(
@@ -108,7 +108,7 @@ def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 @contextmanager
 def client_of(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """Runs a command whose output is read within a with statement, and not beyond it."""
+    """Runs a command within a with statement, which reads its output."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process
@@ -118,29 +118,29 @@ def client_of(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def stop(*_: object) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is running ends first
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # running commands end first
     sys.exit(1)
 
 
 def last_cpus(count: int) -> str:
-    """The last `count` CPUs that we may use, as taskset takes them."""
+    """Returns the last `count` CPUs that we may use, in the format of taskset."""
     return ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0))[-count:])
 
 
 def first_release(times: list[int], period_ns: int, width: int) -> int:
-    """When in its period a release is, by what follows it alone, which is never early: the earliest
-    that is within `width` of where most of the times are."""
+    """Returns the phase of the releases within the period, from times that are never earlier than
+    their release: the earliest phase within `width` of the phase that most times have."""
     phases = sorted(time % period_ns for time in times)
     phases += [phase + period_ns for phase in phases]
     count = len(times)
     densest = max(range(count), key=lambda i: bisect_left(phases, phases[i] + width) - i)
-    start = phases[densest] + period_ns  # so that what is before it is in the list, too
+    start = phases[densest] + period_ns  # so that earlier phases are in the list, too
     return phases[bisect_left(phases, start - width)] % period_ns
 
 
 def run_undisturbed(run: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], int]:
-    """Runs until the host has taken no more than STOLEN_MS of the run's time, TRIES times at most
-    beyond the first; and how often it was made again."""
+    """Runs until the host has taken at most STOLEN_MS of the run's time, with at most TRIES
+    repetitions. Returns the result and the number of repetitions."""
     for repeated in itertools.count():
         result = run()
         if result["stolen_ms"] <= STOLEN_MS or repeated == TRIES:
@@ -151,8 +151,8 @@ def run_undisturbed(run: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], 
 def in_turn(
     names: list[str], rounds: int, run: Callable[[str], dict[str, Any]]
 ) -> tuple[dict[str, list[dict[str, Any]]], int, int]:
-    """Runs each of the names in every round; how often one was made again, and how many were
-    disturbed to the last. SIGTERM ends what is running, too."""
+    """Runs each of the names in every round. Returns the runs, the number of repetitions, and the
+    number of runs still disturbed at the last repetition. SIGTERM also ends running commands."""
     signal.signal(signal.SIGTERM, stop)
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     repeated = disturbed = 0
