@@ -38,8 +38,8 @@ Fibonacci::Feedback feedback(Numbers sequence) {
   return made;
 }
 
-/// An executor spins; the server rejects negative orders and defers order 0; the accepted goals are
-/// in `accepted`, for the test to work on.
+/// A spinning executor. The server rejects negative orders and defers order 0; the test completes
+/// the accepted goals, which are in `accepted`.
 class Actions : public EveryExecutor {
  protected:
   void SetUp() override {
@@ -209,7 +209,7 @@ TEST_P(Actions, AGoalThatNobodyHoldsAnyMoreIsAborted) {
 TEST_P(Actions, AfterItsRemovalNothingOfAServerRunsWhileItsGoalsCanStillEnd) {
   auto [sent, taken] = start(5);
   auto ended = client_->async_get_result(sent);
-  // Its request has been served before the server goes.
+  // Its request has been served before the server is destroyed.
   EXPECT_TRUE(eventually([&] { return server_->callbacks()[2]->counters().completed == 1; }));
   executor_->remove_node(server_node_);
   taken->succeed(result({1, 2}));

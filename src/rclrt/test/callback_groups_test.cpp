@@ -82,7 +82,7 @@ TEST_P(CallbackGroups, AddNodeLeavesOutAGroupThatIsAddedAlone) {
   spinner->add_node(node);
   EXPECT_EQ(spinner->engine().callbacks(), (Callbacks{second, third}));
   spinner->add_callback_group(alone, node);
-  spinner->add_callback_group(alone, node);  // what is there already stays as it is
+  spinner->add_callback_group(alone, node);  // callbacks that are already added stay
   EXPECT_EQ(spinner->engine().callbacks(), (Callbacks{second, third, first}));
   spinner->remove_node(node);
   EXPECT_TRUE(spinner->engine().callbacks().empty());

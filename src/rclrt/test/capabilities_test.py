@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of what executors offer says what the tests say."""
+"""The table of the capabilities of executors agrees with the results of the tests."""
 
 from __future__ import annotations
 

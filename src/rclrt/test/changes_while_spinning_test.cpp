@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that come and go while the executor spins, over the real middleware.
+// Nodes that are added and removed while the executor spins, over the real middleware.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both sides of a conversation: an rclpy node here, an rclrt process under each executor there."""
+"""Both sides of the interop tests: an rclpy node in this process, and an rclrt process under each
+executor."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def node() -> Iterator[Node]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every test with a peer runs under every executor that there is."""
+    """Runs every test with a peer under every executor."""
     if "peer" in metafunc.fixturenames:
         named = subprocess.run(
             [os.environ["INTEROP_PEER"], "--executors"], capture_output=True, text=True, check=True

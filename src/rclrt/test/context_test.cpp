@@ -123,7 +123,7 @@ TEST(Context, AHandlerInstalledAfterItHasTheSignalAndStays) {
   sigaction(SIGINT, &before, nullptr);
 }
 
-/// The calling thread, and those that it creates, on one CPU.
+/// Keeps the calling thread, and the threads that it creates, on one CPU.
 class OnOneCpu {
  public:
   OnOneCpu() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first messages of a real-time executor wait for no page of memory, from the timer's callback
-// through the middleware to the subscription's.
+// The first messages of a real-time executor cause no page fault, from the timer's callback through
+// the middleware to the subscription's.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -22,8 +22,9 @@ long faults_of_thread() {
   return usage.ru_minflt + usage.ru_majflt;
 }
 
-/// Page faults of each of the first publications, which the listener and the storage of the reader
-/// are part of, and between the first callbacks of the subscription, each of which is one `take`.
+/// The page faults of each of the first publications, including the middleware's listener and the
+/// storage of the reader, and those between the first callbacks of the subscription, with one
+/// `take` each.
 struct Faults {
   std::vector<long> publishing;
   std::vector<long> taking;
@@ -85,12 +86,12 @@ TEST(FirstMessages, OfKnownSizeMeetNoPageFault) {
   if (const auto reason = realtime::why_no_realtime(95)) {
     GTEST_SKIP() << *reason;
   }
-  // 11 messages in the histories of either side, and some in hand.
+  // 11 messages in the histories of either side, and some in use.
   constexpr std::size_t kBytes = 100'000;
   const Faults faults = first_messages(kBytes, 30 * kBytes);
-  // The first message alone has 24 pages, which were faults before memory was touched: not in the
-  // heap of the worker, but in that of the thread which made the publisher, where the middleware
-  // enlarges its buffer. A few pages of data may be written for the first time.
+  // The first message alone has 24 pages. They were page faults before memory was touched: not in
+  // the heap of the worker, but in the heap of the thread that made the publisher, where the
+  // middleware enlarges its buffer. A few pages of data may be written for the first time.
   EXPECT_LE(sum(faults.publishing), 6);
   EXPECT_LE(sum(faults.taking), 6);
 }

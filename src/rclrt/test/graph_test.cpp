@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node knows of the others, and callbacks when that changes.
+// The view of a node on the graph, and callbacks for its changes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,7 +111,8 @@ TEST_P(GraphCallbacks, EndWithTheContext) {
   Node node(context, "node");
   create_graph_callback(node, [] {});
   executor_->add_node(node);
-  context->shutdown();  // the fixture joins the thread in spin, and the node's end the watching one
+  // The fixture joins the spinning thread, and the end of the node joins the watching one.
+  context->shutdown();
 }
 
 }  // namespace

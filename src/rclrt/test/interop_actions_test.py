@@ -92,7 +92,7 @@ def test_our_client_sends_a_goal_to_a_python_server(peer: Peer, node: Node) -> N
     went: list[str] = []
     node.create_subscription(String, "went", lambda message: went.append(message.data), 10)
     orders = node.create_publisher(Int32, "go", 10)
-    # Matched in both directions, so that nothing is published into the void.
+    # Matched in both directions, so that no message is lost.
     parts = [f"rclpy_fibonacci/_action/{part}" for part in ("send_goal", "get_result")]
     assert spin_until(
         node,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rclrt side of interop_test.py: sends every message it receives on X back on X_echo, serves
-// "negate", asks the service "rclpy_negate" for each message on "ask", has parameters, offers the
-// action "fibonacci", and sends a goal to "rclpy_fibonacci" for each message on "go".
+// The rclrt side of interop_test.py. It sends every message that it receives on X back on X_echo,
+// serves "negate", calls the service "rclpy_negate" for each message on "ask", has parameters,
+// offers the action "fibonacci", and sends a goal to "rclpy_fibonacci" for each message on "go".
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -78,7 +78,7 @@ void declare(rclrt::Node& node) {
 using test_msgs::action::Fibonacci;
 using Goal = std::shared_ptr<rclrt::ServerGoalHandle<Fibonacci>>;
 
-/// The timer takes each goal one number further.
+/// Adds one number to each goal's result; called by the timer.
 void step(std::vector<Goal>& goals, std::map<Goal, Fibonacci::Result>& results) {
   std::erase_if(goals, [&](const Goal& goal) {
     Fibonacci::Result& result = results[goal];

@@ -49,7 +49,7 @@ def test_our_client_calls_a_python_service(peer: subprocess.Popen[bytes], node: 
     answers: list[str] = []
     node.create_subscription(String, "answer", lambda answer: answers.append(answer.data), 10)
     questions = node.create_publisher(Bool, "ask", 10)
-    # Matched in both directions, so that nothing is published into the void.
+    # Matched in both directions, so that no message is lost.
     assert spin_until(
         node,
         lambda: (
@@ -86,7 +86,7 @@ def test_every_message_comes_back_unchanged(peer: subprocess.Popen[bytes], node:
     while time.monotonic() < end and len(received) < len(MESSAGES):
         assert peer.poll() is None, "the peer runs"
         for topic, publisher in publishers.items():
-            # Matched in both directions, so that nothing is published into the void.
+            # Matched in both directions, so that no message is lost.
             echo_ready = node.count_publishers(topic + "_echo") > 0
             if topic not in received and publisher.get_subscription_count() > 0 and echo_ready:
                 publisher.publish(MESSAGES[topic])

@@ -141,7 +141,7 @@ TEST_P(IntraProcess, ABurstBeyondTheDepthKeepsTheNewestAndLeavesNoneBehind) {
   }
   spinning->spin();
   EXPECT_EQ(received, (std::vector<std::int64_t>{96, 97, 98, 99}));
-  if (GetParam() != "wait_set") {  // which learns of a message only when it takes it
+  if (GetParam() != "wait_set") {  // wait_set finds a message only when it takes it
     EXPECT_EQ(subscription->counters().released, 10U);
   }
   const auto counters = subscription->counters();
@@ -255,7 +255,7 @@ TEST_P(IntraProcess, OrdinarySubscriptionsAndOtherContextsGetTheMessageFromTheMi
   }
   expect_balance(*by_reference);
   expect_balance(*far);
-  if (GetParam() != "wait_set") {  // which sees that it is a copy only when it looks
+  if (GetParam() != "wait_set") {  // wait_set finds out that it is a copy only when it takes it
     // Nearly all copies are known as such when they come; some come late, on another thread.
     EXPECT_LT(by_reference->counters().dropped, 20U);
   }

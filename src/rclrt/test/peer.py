@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 LIMIT_S = 120.0
-PATIENCE_S = 2.0  # then what first meets the other side is tried again
+PATIENCE_S = 2.0  # between attempts to reach the other side
 
 
 def spin_until(node: Node, condition: Callable[[], bool], limit_s: float = LIMIT_S) -> bool:
@@ -28,9 +28,9 @@ def spin_until(node: Node, condition: Callable[[], bool], limit_s: float = LIMIT
 def meet(node: Node, attempt: Callable[[], Callable[[], bool]]) -> None:
     """Attempts something, and again each PATIENCE_S, until the condition it returns holds.
 
-    One side sees the other's endpoints before it is seen itself, and a middleware loses what is
-    sent meanwhile: messages, and responses that wait for their reader for more than 100 ms. After
-    this, both see each other, and nothing may be lost.
+    One side discovers the other's endpoints before it is discovered itself. A middleware loses
+    data that is sent meanwhile: messages, and responses that wait for their reader for more than
+    100 ms. After this, both have discovered each other, and nothing may be lost.
     """
     end = time.monotonic() + LIMIT_S
     while not spin_until(node, attempt(), PATIENCE_S):

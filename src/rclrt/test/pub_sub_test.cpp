@@ -165,7 +165,8 @@ TEST_P(PubSub, TheCallbackIsToldWhenItsMessageBecameReady) {
   publisher->publish(number(1));
   spinning->spin();
   EXPECT_EQ(seen.level, 5);
-  // The middleware's clock and ours are read microseconds apart; 1 ms is generous, not a latency.
+  // The middleware's clock and ours are read microseconds apart; 1 ms is generous and not a
+  // latency.
   EXPECT_GE(seen.ready_ns, published - 1'000'000);
   EXPECT_LE(seen.ready_ns, seen.start_ns + 1'000'000);
 }
@@ -271,7 +272,8 @@ TEST(Preemption, OneMessageForTwoCallbacksReachesTheMoreUrgentOneFirst) {
     Node node(context, "node");
     const auto spinning =
         make_executor(name, context, {.cpus = {realtime::allowed_cpus().front()}});
-    // One CPU and one callback at a time: the vector needs no lock but TSan, which skips this.
+    // One CPU and one callback at a time: the vector needs no lock, except under TSan, which skips
+    // this test.
     std::vector<std::string> order;
     const auto publisher = node.create_publisher<Int64>("both", 10);
     const auto low = node.create_subscription<Int64>("both", 10,

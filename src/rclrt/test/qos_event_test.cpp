@@ -56,7 +56,7 @@ TEST_P(QosEvents, BothSidesAreToldOfEachMissedDeadline) {
       node_, subscription,
       [&](const RequestedDeadlineMissed& missed) { requested = missed.total_count; });
   start();
-  publisher->publish(Int64{});  // from here on it is late
+  publisher->publish(Int64{});  // the next message is late
   EXPECT_TRUE(eventually([&] { return offered >= 2 && requested >= 2; }));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints that are not matched for their quality of service cause a warning, as with rclcpp.
+// Endpoints that are not matched because of their QoS cause a warning, as with rclcpp.
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -143,7 +143,7 @@ TEST_F(QosWarning, IsNotGivenForWhatFitsNorForAnotherType) {
   const auto late = node.create_subscription<Int64>("topic", QoS(3).best_effort().deadline(20ms),
                                                     [](const Int64&) {});
   const auto reliable = node.create_subscription<Int64>("mixed", 3, [](const Int64&) {});
-  const auto there = make_context();  // a participant has one type of a topic
+  const auto there = make_context();  // a participant has one type for each topic
   Node other(there, "other");
   const auto best_effort =
       other.create_publisher<std_msgs::msg::String>("mixed", QoS(3).best_effort());

@@ -36,7 +36,7 @@ def test_the_package_readme_shows_code_that_was_compiled() -> None:
 
 
 def wait_for_worker(pid: int) -> None:
-    """Waits until the executor has a worker, of a level or, without real time, of all."""
+    """Waits until the executor has a worker: for one priority or, without real time, for all."""
     end = time.monotonic() + 120
     while time.monotonic() < end:
         for task in Path(f"/proc/{pid}/task").iterdir():

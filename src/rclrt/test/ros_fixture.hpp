@@ -21,9 +21,10 @@
 
 namespace rclrt::test {
 
-/// Returns a DDS domain that no other test program has while this process lives: the name of a
-/// socket that only one can bind, which ends with the process and is seen as far as its DDS
-/// traffic. ROS recommends to stay below 102; ctest gives those above 80 to the tests in Python.
+/// Returns a DDS domain that no other test program has while this process lives. It is reserved by
+/// the name of a socket that only one process can bind. The name is released with the process and
+/// is visible as far as its DDS traffic. ROS recommends to stay below 102; ctest gives the domains
+/// above 80 to the tests in Python.
 inline std::size_t domain_id() {
   static const std::size_t kDomain = [] {
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -49,7 +50,7 @@ inline std::shared_ptr<Context> make_context(std::vector<const char*> arguments 
                        {.handle_signals = handle_signals, .domain_id = domain_id()});
 }
 
-/// Polls; for conditions that only the middleware's own threads bring about.
+/// Polls a condition that only the middleware's own threads can make true.
 inline bool eventually(const std::function<bool()>& condition,
                        std::chrono::seconds limit = std::chrono::seconds(120)) {
   const auto end = std::chrono::steady_clock::now() + limit;
@@ -72,7 +73,7 @@ class EveryExecutor : public ::testing::TestWithParam<std::string> {
   std::shared_ptr<Context> context = make_context();
 };
 
-/// One that spins throughout the test.
+/// A fixture with an executor that spins throughout the test.
 class EverySpinningExecutor : public EveryExecutor {
  protected:
   void SetUp() override {
@@ -89,7 +90,7 @@ class EverySpinningExecutor : public EveryExecutor {
   std::thread thread_;
 };
 
-/// While messages arrive for a callback of `node`, executors come, run it and go.
+/// Adds, runs and removes executors while messages arrive for a callback of `node`.
 inline void replace_executors_while_messages_arrive(
     Node& node, const std::function<std::unique_ptr<Executor>()>& make,
     const std::function<void()>& publish, const std::function<std::uint64_t()>& released) {

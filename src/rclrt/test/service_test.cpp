@@ -100,7 +100,7 @@ TEST_P(Services, ACallbackMayAskAndItsResponseIsHandledByAnotherCallback) {
 }
 
 TEST_P(Services, AResponseThatDoesNotFindItsClientIsCounted) {
-  // Its responses are best-effort, and the client takes reliable ones only: they never match.
+  // Its responses are best-effort, and the client takes only reliable ones: they never match.
   const auto service = server_node_.create_service<SetBool>(
       "unheard", [this](const SetBool::Request&, SetBool::Response&) { ++served_; },
       QoS(10).best_effort());

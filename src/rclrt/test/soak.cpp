@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every executor at once, in one process and over the real middleware, while everything happens to
-// them: callbacks and nodes come and go, also by their own hand; priorities change; spin is
+// Runs every executor at once, in one process and over the real middleware, during all kinds of
+// events. Callbacks and nodes are added and removed, also by callbacks; priorities change; spin is
 // cancelled and callbacks throw; messages, requests and triggers come in bursts. At the end the
-// books of every callback must balance.
-//   soak [SECONDS [SEED]]
-// Exit code 0: all is well, 1: it is not, 2: wrong arguments.
+// counters of every callback must balance.
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -32,7 +30,7 @@ using Random = std::mt19937;
 
 constexpr int kPriorities = 6;
 
-/// A callback and what is known about it independently of the executor.
+/// A callback, and counts about it that do not depend on the executor.
 struct Subject {
   std::string name;
   std::shared_ptr<executor::Callback> callback;
@@ -40,8 +38,8 @@ struct Subject {
   std::atomic<int>* inside_group = nullptr;  // members of its exclusive group in user code now
 };
 
-/// Threads of its own for each level with and without permission for real time, which sanitizers
-/// never have: the default is what `picas` does then.
+/// Separate threads for each priority, with and without permission for real time. Sanitizers never
+/// have it; the default then behaves as `picas`.
 ExecutorOptions options(const std::string& name) {
   const bool completes = name == "picas" || name == "events" || name == "static_order";
   return {
@@ -49,7 +47,7 @@ ExecutorOptions options(const std::string& name) {
       .preemption = completes ? executor::Preemption::kByRealtime : executor::Preemption::kAlways};
 }
 
-/// One executor, its node and everything that happens to them.
+/// One executor, its node and all events.
 class Soak {
  public:
   Soak(std::string name, std::shared_ptr<Context> context, unsigned seed)
@@ -67,7 +65,7 @@ class Soak {
     }
   }
 
-  /// Until `end`, and on a busy machine until everything has happened at least once.
+  /// Runs until `end`, and on a busy machine until every event has happened at least once.
   void run(std::chrono::steady_clock::time_point end) {
     std::thread spinner([&] { keep_spinning(); });
     std::thread bursts([&] { keep_sending(); });
@@ -98,7 +96,7 @@ class Soak {
     return problems_.empty() && ran_ > 0 && caught_ > 0 && nodes_ > 0;
   }
 
-  /// From the thread in `run`.
+  /// Called by the thread in `run`.
   bool has_seen_everything() const {
     return ran_ > 0 && caught_ > 0 && nodes_ > 0 && robot_.has_seen_everything();
   }
@@ -106,7 +104,7 @@ class Soak {
  private:
   using Subjects = std::vector<std::unique_ptr<Subject>>;
 
-  /// One callback of each kind; `index` chooses group, priority and overload policy.
+  /// Creates one callback of each kind; `index` chooses group, priority and overload policy.
   void create(Node& node, int index, Subjects& subjects) {
     const auto next = [&](const std::string& kind) {
       subjects.push_back(std::make_unique<Subject>());
@@ -233,7 +231,7 @@ class Soak {
             publisher->publish(Int64{});
         }
       }
-      if (random() % 16 == 0) {  // those whose service was away, or failed
+      if (random() % 16 == 0) {  // requests without an answer: no service, or a failure
         clients_[random() % clients_.size()].first->prune_pending_requests();
       }
       std::this_thread::sleep_for(1ms);
@@ -261,12 +259,12 @@ class Soak {
         break;
       case 7:
       case 8:
-        count_logic_error([&] {  // it may be away
+        count_logic_error([&] {  // it may be removed now
           executor_->set_priority(callback, static_cast<int>(random() % kPriorities));
         });
         break;
       default:
-        count_logic_error([&] { executor_->add(callback); });  // it may be there
+        count_logic_error([&] { executor_->add(callback); });  // it may be added already
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
   }
@@ -291,7 +289,7 @@ class Soak {
     check(subjects);
   }
 
-  /// For callbacks that no executor has any more.
+  /// Checks callbacks that are in no executor any more.
   void check(const Subjects& subjects) {
     if (two_at_once_.exchange(false)) {
       problems_.push_back("two members of an exclusive group at once");

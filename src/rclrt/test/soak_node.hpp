@@ -63,16 +63,16 @@ class SoakNode {
     create_qos_event<OfferedDeadlineMissed>(
         node_, publisher_, [this](const OfferedDeadlineMissed&) { ++events_; }, {.priority = 1});
     create_graph_callback(node_, [this] { ++events_; });
-    publisher_->publish(std_msgs::msg::Int64{});  // from here on they are late
+    publisher_->publish(std_msgs::msg::Int64{});  // the next messages are late
   }
 
-  /// From one thread.
+  /// Called by one thread.
   void come_or_go(Executor& executor) {
     is_there_ ? executor.remove_node(node_) : executor.add_node(node_);
     is_there_ = !is_there_;
   }
 
-  /// From one thread, which may be another.
+  /// Called by one thread, which may be another.
   void send(Random& random) {
     if (random() % 8 != 0) {
       return;  // the client remembers a goal that is never answered
@@ -88,10 +88,10 @@ class SoakNode {
     }
   }
 
-  /// Whether a goal has had a result and something was late. From any thread.
+  /// Returns whether a goal has had a result and a message was late. From any thread.
   bool has_seen_everything() const { return results_ != 0 && events_ != 0; }
 
-  /// Once no executor has it any more.
+  /// Returns the problems, after the node is in no executor any more.
   std::vector<std::string> problems() const {
     std::vector<std::string> result;
     for (const auto& callback : node_.callbacks()) {
@@ -131,7 +131,7 @@ class SoakNode {
       try {
         goal->is_canceling() ? goal->canceled(Fibonacci::Result{})
                              : goal->succeed(Fibonacci::Result{});
-        // A cancel may come in between; then the end of the handle ends the goal.
+        // A cancel may come in between; then the destruction of the handle ends the goal.
       } catch (const std::logic_error&) {  // NOLINT(bugprone-empty-catch)
       }
     }

@@ -23,7 +23,8 @@ using sensor_msgs::msg::Imu;
 using std_msgs::msg::Int64;
 using std_msgs::msg::String;
 
-/// How messages come: handed over, or by the middleware, which can lend those of a fixed size.
+/// How messages arrive: handed over, or through the middleware, which can lend messages of a fixed
+/// size.
 enum class Way { kHandedOver, kLent, kCopied };
 
 class LogicalExecutionTime : public ::testing::TestWithParam<Way> {
@@ -65,8 +66,8 @@ T numbered(std::int64_t number) {
   return message;
 }
 
-/// A callback before the subscription in the set publishes a second message, which replaces the
-/// first: what the subscription gets.
+/// A callback that is before the subscription in the set publishes a second message, which replaces
+/// the first. Returns the messages that the subscription gets.
 template <typename T>
 std::vector<T> received(Node& node, Executor& executor, const CallbackOptions& options) {
   std::vector<T> result;
@@ -86,7 +87,7 @@ std::vector<T> received(Node& node, Executor& executor, const CallbackOptions& o
   EXPECT_TRUE(eventually([&] { return subscription->counters().released == 1; }));
   first->trigger();
   executor.spin_some();
-  executor.spin_some();  // what came meanwhile
+  executor.spin_some();  // the messages that came meanwhile
   EXPECT_EQ(subscription->counters().pending(), 0U);
   executor.remove_node(node);
   return result;
@@ -111,7 +112,7 @@ TEST_P(LogicalExecutionTime, ASubscriptionWorksWithWhatThereWasWhenItsSetBegan) 
   }
 }
 
-/// More often than there are messages to lend or to hand over.
+/// Repeats more often than there are messages to lend or to hand over.
 TEST_P(LogicalExecutionTime, AMessageThatWasTakenGoesBackWhateverBecomesOfItsInstance) {
   const auto publisher = node.create_publisher<Int64>("value", 1);
   std::atomic<int> ran{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process writes on its standard error, readable while it runs.
+// The output of this process on standard error, readable while it runs.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 namespace rclrt::test {
 
-/// As long as it exists, standard error goes to a file without a name.
+/// While it exists, standard error goes to a file without a name.
 class StderrFile {
  public:
   StderrFile() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static mode: once warm, the whole path of a message under `preemptive` takes nothing from the
-// heap and no lock without priority inheritance, but for what the middleware itself does.
+// Static mode: after the warm-up, the whole path of a message under `preemptive` allocates nothing
+// and takes no lock without priority inheritance, except inside the middleware.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,8 +25,8 @@ struct Path {
   RtReport receiving;
 };
 
-/// A timer publishes at level 0, the subscription receives at level 1: each level has one worker,
-/// with and without permission for real time.
+/// Publishes from a timer at priority 0 to a subscription at priority 1. Each priority has one
+/// worker, with and without permission for real time.
 template <typename T, typename Publish>
 Path run_path(const CallbackOptions& receiver, const Publish& publish) {
   const auto context = make_context();
@@ -62,7 +62,7 @@ class StaticMode : public ::testing::Test {
     if (const char* const reason = RtGuard::blind()) {
       GTEST_SKIP() << reason;
     }
-    // As every real-time process does: pages of shared libraries are there before they are used.
+    // As every real-time process does: loads pages of shared libraries before they are used.
     static_cast<void>(realtime::lock_memory());
   }
 };

@@ -15,7 +15,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-/// Messages are their own stamps.
+/// Messages that are their own stamps.
 class Sync {
  public:
   Sync(std::size_t depth, SyncPolicy policy, std::int64_t window = 0)
@@ -125,12 +125,12 @@ TEST(SyncBuffer, PairsAreInOrderAndUseEachMessageOnceForAnyArrival) {
   }
 }
 
-/// All that waits, and the rule by trying every set.
+/// All waiting messages, and the matching rule applied by trying every set.
 class EverySet {
  public:
   EverySet(std::size_t inputs, std::int64_t window) : waiting_(inputs), window_(window) {}
 
-  /// The set that the message completes; empty: none.
+  /// Returns the set that the message completes; empty: none.
   std::vector<std::int64_t> add(std::size_t input, std::int64_t stamp) {
     newest_ = {input, stamp};
     best_.clear();
@@ -217,7 +217,7 @@ TEST(SyncBuffer, InputsOfDifferentTypesMeet) {
   EXPECT_EQ(buffer.get<1>(), "b");
   EXPECT_EQ(buffer.get<2>(), 0.5);
   buffer.consume();
-  EXPECT_EQ(buffer.lost(), 1U);  // of the second input, the one that came before
+  EXPECT_EQ(buffer.lost(), 1U);  // the message of the second input that came before
 }
 
 TEST(SyncBuffer, NeedsTwoInputs) {

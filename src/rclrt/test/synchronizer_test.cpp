@@ -171,7 +171,7 @@ TEST_P(SharedCallbacks, KnowByWhichTopicTheirMessageCame) {
   right->publish(stamped<Imu>(2, 0));
   left->publish(stamped<Imu>(3, 0));
   spinning->spin();
-  std::ranges::sort(runs);  // one wait set takes from each in turn
+  std::ranges::sort(runs);  // one wait set takes one message from each in turn
   EXPECT_EQ(runs, (std::vector<std::pair<std::size_t, std::int32_t>>{{0, 1}, {0, 3}, {1, 2}}));
 }
 

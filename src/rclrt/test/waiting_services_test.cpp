@@ -23,7 +23,7 @@ using std_msgs::msg::Int64;
 using std_srvs::srv::SetBool;
 using namespace std::chrono_literals;
 
-/// A component as one writes it for a MultiThreadedExecutor: a timer in a reentrant group calls a
+/// A component as users write it for a MultiThreadedExecutor: a timer in a reentrant group calls a
 /// service of another node and waits for the answer.
 class Component {
  public:
@@ -58,7 +58,7 @@ class Component {
   }
   bool wait_for_service() const { return client_->wait_for_service(20s); }
 
-  std::atomic<bool> ending{false};  // calls nothing any more
+  std::atomic<bool> ending{false};  // no more calls
   std::atomic<int> started{0};      // runs of the timer's callback
   std::atomic<int> ended{0};
   std::atomic<int> calls{0};

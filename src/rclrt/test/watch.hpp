@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread takes from the heap and which locks, once it is warm.
+// Counts the allocations and locks of a thread after its warm-up.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kMessages = 10'000;
 /// Watches the one thread that calls it, from the end of the warm-up until the last message.
 class Watch {
  public:
-  /// True from the last message on.
+  /// Returns true from the last message on.
   bool operator()() {
     const std::uint64_t number = ++calls_;
     if (number == kWarmUp) {
@@ -27,7 +27,7 @@ class Watch {
     }
     return number >= kWarmUp + kMessages;
   }
-  /// After the thread has ended.
+  /// Returns the report. Call it after the thread has ended.
   const realtime::RtReport& report() const { return report_; }
 
  private:

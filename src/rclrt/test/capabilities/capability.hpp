@@ -15,7 +15,7 @@
 /// `reason` completes "not offered, because ...".
 #define RCLRT_NOT_OFFERED(reason) GTEST_SKIP() << "not offered, because " << (reason)
 
-/// For what only shows with real-time threads: without permission the row is left as it is.
+/// For effects that only real-time threads show: without permission the row is not changed.
 #define RCLRT_NEEDS_REALTIME()                             \
   if (const auto denied = realtime::why_no_realtime(95)) { \
     GTEST_SKIP() << "cannot be shown here: " << *denied;   \
@@ -31,7 +31,7 @@ class Capability : public EveryExecutor {
   bool is(const std::string& name) const { return GetParam() == name; }
   static ExecutorOptions one_cpu() { return {.cpus = {realtime::allowed_cpus().front()}}; }
 
-  /// Two threads for callbacks of one level.
+  /// Returns an executor with two threads for callbacks of one priority.
   std::unique_ptr<Executor> executor_with_two_threads() {
     if (is("wait_set")) {
       return std::make_unique<WaitSetExecutor>(context, ExecutorOptions{.name = "test"},
@@ -39,7 +39,7 @@ class Capability : public EveryExecutor {
     }
     return executor({.workers_per_level = is("per_group") ? 0U : 2U});  // it has one for each group
   }
-  /// Whether all that it runs is on one thread.
+  /// Returns whether all its callbacks run on one thread.
   bool has_one_thread() const { return is("events") || is("static_order"); }
 
   /// Spins until one of the callbacks calls `done`.

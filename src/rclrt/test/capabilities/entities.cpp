@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can have a callback.
+// The entities that can have a callback.
 #include <rcl_interfaces/srv/get_parameters.hpp>
 #include <sensor_msgs/msg/imu.hpp>
 #include <std_srvs/srv/set_bool.hpp>
@@ -156,7 +156,7 @@ TEST_P(Callbacks, EventsOfTheQualityOfService) {
       node.create_publisher<Int64>("topic", QoS(5).deadline(std::chrono::milliseconds(5)));
   create_qos_event<OfferedDeadlineMissed>(node, publisher,
                                           [&](const OfferedDeadlineMissed&) { done(); });
-  ready = [&] { publisher->publish(Int64{}); };  // from here on it is late
+  ready = [&] { publisher->publish(Int64{}); };  // the next message is late
   spin(*executor());
 }
 

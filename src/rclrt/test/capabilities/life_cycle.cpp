@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beginning, change and end.
+// Start, changes and end of an executor.
 #include <atomic>
 #include <future>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs when.
+// The order in which callbacks run.
 #include <algorithm>
 #include <atomic>
 
@@ -18,8 +18,8 @@ constexpr const char* kDeadlinesDecide = "deadlines decide what runs, not priori
 
 class Scheduling : public Capability {
  protected:
-  /// Two callbacks become ready, the less urgent one first, while a third one has the CPU: the
-  /// order in which they run.
+  /// Returns the order in which two callbacks run that become ready while a third one has the CPU,
+  /// the less urgent one first.
   std::vector<std::string> order_of_two() {
     std::vector<std::string> order;
     const auto ran = [&](const char* name) {
@@ -66,8 +66,8 @@ TEST_P(Scheduling, AMoreUrgentCallbackPreempts) {
   std::atomic<int> runs{0};
   bool preempted = false;
   std::shared_ptr<GuardCondition> slow;
-  // An urgent callback for every executor: by priority and by deadline. Its first run has its
-  // thread ready for the second: a thread that starts may still wait for its stack.
+  // A callback that is urgent for every executor: by priority and by deadline. Its first run makes
+  // its thread ready for the second one: a starting thread may still wait for its stack.
   const auto urgent = node.create_guard_condition(
       [&] {
         if (++runs == 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the steady state asks of the heap and of locks.
+// Heap and locks in the steady state.
 #include "../watch.hpp"
 #include "capability.hpp"
 
@@ -13,8 +13,8 @@ class SteadyState : public Capability {
   /// Returns the reports of both workers: a timer publishes, a subscription receives by reference.
   /// The two reports are the same under `events`, `picas` and `static_order`.
   std::pair<realtime::RtReport, realtime::RtReport> publish_and_receive() {
-    // A late machine runs all releases that a timer may have waiting before their messages. None of
-    // these is replaced by a newer one: the instance that finds it gone asks the middleware.
+    // A late machine runs all waiting releases of a timer before their messages. No message may be
+    // replaced by a newer one: the instance that misses it would ask the middleware.
     constexpr std::size_t kDepth = 100;
     const auto publisher = node.create_publisher<Int64>("topic", kDepth, {.loans = 2});
     Watch publishing;
