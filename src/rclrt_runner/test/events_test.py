@@ -39,7 +39,7 @@ def run(app: Path, out: Path, executor: str) -> dict[str, Any]:
 
 
 def releases(out: Path) -> dict[int, int]:
-    """When each instance of the chain was released, since the epoch."""
+    """The release of each instance of the chain, since the epoch."""
     with (out / "chains.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["chain"] == "contact"]
     return {int(row["instance"]): int(row["release_ns"]) for row in rows}

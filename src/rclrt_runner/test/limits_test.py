@@ -131,7 +131,7 @@ def test_without_permission_any_number_of_priorities_is_possible(
 
 @pytest.fixture
 def group() -> Iterator[Path]:
-    """A control group of version 1, of which the processes may have no real time."""
+    """A control group of version 1 that permits its processes no real time."""
     path = CPU_GROUPS / f"rclrt_limits_test_{os.getpid()}"
     try:
         path.mkdir()

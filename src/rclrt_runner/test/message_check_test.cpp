@@ -84,7 +84,7 @@ TEST(MessageCheck, FindsEveryFieldThatCannotBe) {
       [](ChainMessage& m) { m.sent_ns = kNow_ns + 1; },  // in the future
       [](ChainMessage& m) { m.sent_ns = INT64_MAX; },
       [](ChainMessage& m) { m.sent_ns = INT64_MIN; },
-      [](ChainMessage& m) {  // as made by a default constructor, but for the size
+      [](ChainMessage& m) {  // as made by a default constructor, except for the size
         m.stamp_ns = m.sent_ns = 0;
         m.tokens.clear();
       },

@@ -19,7 +19,7 @@ model::Application with_rule(const model::ThreadRule& rule) {
   return application;
 }
 
-/// How many threads of this process have exactly this scheduling.
+/// Returns how many threads of this process have exactly this scheduling.
 int threads_with(const realtime::Scheduling& scheduling) {
   int count = 0;
   for (const pid_t tid : realtime::thread_ids()) {

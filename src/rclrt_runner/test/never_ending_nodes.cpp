@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes before rcl's own where it is linked into a program: none of its nodes ever ends, as Fast DDS
-// may do to a process that ends together with others.
+// Replaces rcl's function in a program that links it: none of its nodes ever ends. Fast DDS may
+// cause this in a process that ends together with others.
 #include <rcl/node.h>
 #include <unistd.h>
 

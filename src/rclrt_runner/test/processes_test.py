@@ -111,7 +111,7 @@ def wait_until_gone(pids: list[int]) -> None:
 
 @contextmanager
 def long_run(app: Path, out: Path) -> Iterator[tuple[subprocess.Popen[str], dict[str, int]]]:
-    """A run with its processes, which could go on for an hour."""
+    """A run with its processes; it lasts an hour unless it is stopped."""
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "3600", "--out", str(out)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True

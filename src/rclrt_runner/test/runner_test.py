@@ -69,8 +69,8 @@ def test_messages_handed_over_within_the_process_carry_their_chains(
     assert done.returncode == 0, done.stderr
     results: dict[str, Any] = json.loads((tmp_path / "out" / "results.json").read_text())
     obstacle = next(chain for chain in results["chains"] if chain["id"] == "obstacle")
-    # A machine that is late loses releases (wait_set skips them); what was released is accounted
-    # for, and each message that was handed over carries the instance that it belongs to.
+    # A late machine loses releases (wait_set skips them). Every release is accounted for, and each
+    # message that was handed over carries its instance.
     accounted = obstacle["completed"] + obstacle["dropped"] + obstacle["pending"]
     assert accounted == obstacle["released"] == 30
     ran = [row for row in rows(tmp_path / "out" / "instances.csv") if row["outcome"] == "ran"]
@@ -79,12 +79,12 @@ def test_messages_handed_over_within_the_process_carry_their_chains(
     assert len(set(fused)) == len(fused)
     assert len(set(braked)) == len(braked)
     assert set(fused).issuperset(braked)
-    # A machine that is late ends the run late: what is released meanwhile is not of the run.
+    # A late machine ends the run late: later releases do not belong to the run.
     of_run = [f"obstacle:{number}" for number in range(30)]
     assert obstacle["completed"] == len(set(braked).intersection(of_run)) > 0
     assert all(token.startswith("obstacle:") for token in braked)
     brake = next(each for each in results["callbacks"] if each["id"] == "brake")
-    # The run may end between the last fuse and the wait set's look for its message.
+    # The run may end between the last fuse and the wait set's check for its message.
     assert len(braked) <= brake["released"] <= len(fused)
 
 
@@ -222,9 +222,9 @@ def test_a_missed_chain_names_what_was_in_its_way(tmp_path: Path) -> None:
     for miss in results["misses"]:
         release = miss["release_ms"]
         end = release + (miss["response_ms"] or results["chains"][0]["deadline_ms"])
-        # On a busy machine two of its instances may have been in the way of one.
+        # On a busy machine two of its instances may have delayed one.
         burners = [each for each in miss["culprits"] if each["callback"] == "burner"]
-        # Without it in the way, the machine was: it took the CPU from all of us.
+        # If the burner did not delay it, the machine did: it took the CPU from all processes.
         overlap = sum(max(min(end, b) - max(release, a), 0) for a, b in burns)
         assert bool(burners) == (overlap > 0)
         if burners:
@@ -236,7 +236,7 @@ def test_a_missed_chain_names_what_was_in_its_way(tmp_path: Path) -> None:
         total = miss["response_ms"] or results["chains"][0]["deadline_ms"]
         assert parts + miss["unexplained_ms"] == pytest.approx(total)
     burner = next(each for each in results["callbacks"] if each["id"] == "burner")
-    # 20 ms of work, a deadline of 10; and what a late machine drops.
+    # 20 ms of work, a deadline of 10; a late machine also drops instances.
     assert burner["missed"] == burner["completed"] + burner["dropped"]
     assert burner["completed"] > 0
     assert named > 0
@@ -249,7 +249,7 @@ def test_remapping_reaches_the_nodes(app: Path, tmp_path: Path) -> None:
 
 
 def wait_for_worker(pid: int) -> None:
-    """Waits until the executor "main" has a worker, of a level or, without real time, of all."""
+    """Waits until "main" has a worker: for one priority or, without real time, for all."""
     end = time.monotonic() + GENEROUS_S
     while time.monotonic() < end:
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -264,7 +264,7 @@ def test_two_runs_in_one_domain_notice_each_other(app: Path, tmp_path: Path) -> 
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "20"]
     other = subprocess.Popen([*command, "--out", str(tmp_path / "other")])
     try:
-        # Not before the other one runs: it would notice us first, and leave.
+        # Not before the other run has started: it would detect this one first, and end.
         wait_for_worker(other.pid)
         done = run(app, tmp_path / "out", "preemptive")
         for _ in range(10):
@@ -324,7 +324,7 @@ def test_a_callback_does_its_workload(app: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     log = next(each for each in results["callbacks"] if each["id"] == "log")
-    # Two sorts of a thousand numbers are no 4 ms of CPU time, and some.
+    # Two sorts of a thousand numbers take less than 4 ms of CPU time, but more than none.
     assert 0 < log["execution_ms"]["best"] < 4
     app.write_text(text.replace(own, f"{own} workload: {{name: absent, iterations: 2}},"))
     done = run(app, tmp_path / "other", "preemptive")

@@ -49,7 +49,7 @@ def tokens_of(out: Path, callback: str) -> list[str]:
 
 
 def check_chains(out: Path) -> dict[str, Any]:
-    """Every instance's response came back along its own chain."""
+    """Checks that every instance's response came back along its own chain."""
     results: dict[str, Any] = json.loads((out / "results.json").read_text())
     for chain in results["chains"]:
         assert chain["completed"] + chain["dropped"] + chain["pending"] == chain["released"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synchronisers of unequal rates on real ROS 2: what they leave over is no miss."""
+"""Synchronisers of unequal rates on real ROS 2: a message left over is no miss."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ chains:
   - {{id: fast, callbacks: [imu, fuse, act], deadline_ms: 3600000}}
   - {{id: slow, callbacks: [camera, fuse, act], deadline_ms: 3600000}}
 """
-"""However late a busy machine is, nothing is late here: only what is lost would be missed."""
+"""Deadlines that even a busy machine keeps: only a lost message would be a miss."""
 
 
 @pytest.mark.parametrize(
