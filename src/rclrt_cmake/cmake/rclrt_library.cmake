@@ -2,11 +2,11 @@
 # Libraries and programs.
 
 # rclrt_add_library(SOURCES... [PUBLIC LIBRARIES...] [PRIVATE LIBRARIES...] [PRECOMPILE HEADERS...]):
-# the library that has the package's name, with <package>::<package> as its alias. Shared unless
-# BUILD_SHARED_LIBS is off. Its public headers mark what it exports with <PACKAGE>_EXPORT of
-# <package's include directory>/export.hpp, which is generated; all else is hidden.
-# Where tests are built, the target <package>_internals is a static library of the same objects, for
-# tests of what is not exported. Link one of the two, never both.
+# the library with the package's name, and its alias <package>::<package>. It is shared unless
+# BUILD_SHARED_LIBS is off. Its public headers mark exported symbols with <PACKAGE>_EXPORT of the
+# generated <package's include directory>/export.hpp; all other symbols are hidden.
+# If tests are built, the target <package>_internals is a static library of the same objects, for
+# tests of symbols that are not exported. Link one of the two, never both.
 function(rclrt_add_library)
   cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
   set(name ${PROJECT_NAME})
@@ -16,7 +16,7 @@ function(rclrt_add_library)
   rclrt_compile_together(${name}_objects)
   _rclrt_library_usage(${name}_objects)
   target_include_directories(${name}_objects PRIVATE src)
-  # Calls of our own functions are not to be replaced from outside: they can be inlined.
+  # Calls of our own functions cannot be replaced from outside, so they can be inlined.
   target_compile_options(${name}_objects PRIVATE ${RCLRT_WARNINGS} -fno-semantic-interposition)
   target_link_libraries(${name}_objects PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
   if(arg_PRECOMPILE)
@@ -45,15 +45,15 @@ function(rclrt_add_library)
     ARCHIVE DESTINATION lib LIBRARY DESTINATION lib RUNTIME DESTINATION bin)
 endfunction()
 
-# rclrt_compile_together(TARGET): compiles several files of the target at once. Most of the time goes
-# into the same headers again and again. -DCMAKE_UNITY_BUILD=OFF compiles each file alone.
+# rclrt_compile_together(TARGET): compiles several files of the target at once, because most of the
+# compile time is spent on the same headers. -DCMAKE_UNITY_BUILD=OFF compiles each file alone.
 function(rclrt_compile_together target)
   if(NOT DEFINED CMAKE_UNITY_BUILD)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
 
-# How the library is used: its headers, and C++20.
+# Sets the usage requirements of the library: its headers and C++20.
 function(_rclrt_library_usage target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC
@@ -62,8 +62,8 @@ function(_rclrt_library_usage target)
     $<INSTALL_INTERFACE:include/${PROJECT_NAME}>)
 endfunction()
 
-# Writes the export header, and its directory below the include directory to `result`:
-# rclrt/realtime for rclrt_realtime, but rclrt_rclcpp for rclrt_rclcpp, whose headers lie there.
+# Writes the export header. Sets `result` to its directory below the include directory: that of the
+# package's headers, such as rclrt/realtime for rclrt_realtime, but rclrt_rclcpp for rclrt_rclcpp.
 function(_rclrt_export_header result)
   string(REGEX REPLACE "^rclrt_" "rclrt/" directory ${PROJECT_NAME})
   if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/${directory})
@@ -75,8 +75,8 @@ function(_rclrt_export_header result)
   set(${result} ${directory} PARENT_SCOPE)
 endfunction()
 
-# rclrt_add_program(NAME SOURCES... [LIBRARIES NAMES...]): a program for lib/<package>/, where
-# `ros2 run` looks.
+# rclrt_add_program(NAME SOURCES... [LIBRARIES NAMES...]): a program for lib/<package>/, in which
+# `ros2 run` searches.
 function(rclrt_add_program name)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a package of rclrt begins and ends with.
+# The functions at the begin and the end of a package of rclrt.
 
 set(RCLRT_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
-# rclrt_package(): call it after project(). Takes the version from package.xml, sets how every
-# target of the package is compiled and linked, and where it is installed.
+# rclrt_package(): call it after project(). Reads the version from package.xml. Sets the options for
+# compiling, linking and installing every target of the package.
 macro(rclrt_package)
   file(READ ${PROJECT_SOURCE_DIR}/package.xml rclrt_manifest)
   if(NOT rclrt_manifest MATCHES "<version>(([0-9]+)\\.([0-9]+)\\.([0-9]+))</version>")
@@ -34,13 +34,13 @@ macro(rclrt_package)
     set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/..;$ORIGIN/../lib")
     set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
   endif()
-  # The dynamic linker resolves every symbol before main: looking one up at its first call takes a
-  # lock, in the middle of the real-time path. No PLT within a library, for the same reason.
+  # The dynamic linker resolves every symbol before main, because a lookup at the first call would take
+  # a lock on the real-time path. There is no PLT within a library for the same reason.
   add_link_options(-Wl,-z,now -Wl,-Bsymbolic-functions -Wl,--as-needed)
   set(RCLRT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-    -Wno-missing-field-initializers)  # designated initializers leave the rest at its default
-  # GCC 12 sees overruns within std::string that are none (its bugs 105329 and 105651), and shows them
-  # when <string> is precompiled, and at -O3.
+    -Wno-missing-field-initializers)  # designated initializers leave other members at their defaults
+  # GCC 12 reports false overruns within std::string (GCC bugs 105329 and 105651) if <string> is
+  # precompiled, and at -O3.
   set(RCLRT_NO_FALSE_OVERRUNS "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict>"
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>")
   list(APPEND RCLRT_WARNINGS "$<$<CONFIG:Release>:${RCLRT_NO_FALSE_OVERRUNS}>")
@@ -50,8 +50,8 @@ macro(rclrt_package)
   endif()
 endmacro()
 
-# rclrt_find(PACKAGES...): finds packages that must be there. What this build makes itself (as the
-# build of the Python wheel does) is not looked for.
+# rclrt_find(PACKAGES...): finds required packages. Skips packages that this build makes itself, as in
+# the build of the Python wheel.
 macro(rclrt_find)
   foreach(rclrt_name ${ARGN})
     if(NOT TARGET ${rclrt_name}::${rclrt_name})
@@ -60,9 +60,10 @@ macro(rclrt_find)
   endforeach()
 endmacro()
 
-# rclrt_find_optional(NAME CONSEQUENCE): finds a package without which this one does less; a sentence
-# says what. Where it is not found, that is said, and written to not_found.txt after the package's
-# name: tools/build repeats it at its end, and configures again once the package is there.
+# rclrt_find_optional(NAME CONSEQUENCE): finds an optional package. CONSEQUENCE is a sentence on the
+# functions that are missing without it. If the package is not found, the sentence is printed, and
+# written to not_found.txt after the package's name. tools/build repeats it at its end, and
+# configures again when the package is installed.
 macro(rclrt_find_optional name consequence)
   find_package(${name} QUIET)
   if(NOT ${name}_FOUND)
@@ -77,7 +78,7 @@ macro(rclrt_find_optional name consequence)
   endif()
 endmacro()
 
-# rclrt_install_manifest(): installs package.xml, and the entry by which ROS finds the package.
+# rclrt_install_manifest(): installs package.xml and the entry by which ROS finds the package.
 function(rclrt_install_manifest)
   install(FILES ${PROJECT_SOURCE_DIR}/package.xml DESTINATION share/${PROJECT_NAME})
   file(WRITE ${PROJECT_BINARY_DIR}/${PROJECT_NAME}.marker "")
@@ -86,8 +87,8 @@ function(rclrt_install_manifest)
 endfunction()
 
 # rclrt_install_package([DEPENDENCIES NAMES...] [STATIC_DEPENDENCIES NAMES...]): the last call of a
-# package with a library: installs the headers, and what find_package() of another project reads.
-# STATIC_DEPENDENCIES stand in no header; users of a static library need them for linking.
+# package with a library. Installs the headers and the files that find_package() of another project
+# reads. STATIC_DEPENDENCIES are used in no header; users of a static library need them for linking.
 # A package that has found ament_cmake is exported by ament, all others by CMake alone.
 macro(rclrt_install_package)
   cmake_parse_arguments(rclrt_arg "" "" "DEPENDENCIES;STATIC_DEPENDENCIES" ${ARGN})

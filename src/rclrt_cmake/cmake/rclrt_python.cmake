@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Python packages with a native module.
 
-# rclrt_python_install_dir(RESULT): where Python packages lie below the prefix, as ament and colcon
-# have it. RCLRT_PYTHON_INSTALL_DIR overrides it.
+# rclrt_python_install_dir(RESULT): the directory of Python packages below the prefix, as in ament and
+# colcon. RCLRT_PYTHON_INSTALL_DIR overrides it.
 function(rclrt_python_install_dir result)
   if(NOT DEFINED RCLRT_PYTHON_INSTALL_DIR)
     execute_process(
@@ -14,22 +14,22 @@ function(rclrt_python_install_dir result)
   set(${result} ${RCLRT_PYTHON_INSTALL_DIR} PARENT_SCOPE)
 endfunction()
 
-# rclrt_add_python_module(SOURCES...): the Python package that has the project's name. Its directory
-# has __init__.py, _native.pyi and py.typed; its module _native is made from the sources and the
-# library of the same name. The target is <project>_python; the whole package also stands in
+# rclrt_add_python_module(SOURCES...): the Python package with the project's name. Its directory has
+# __init__.py, _native.pyi and py.typed. Its module _native is made from the sources and the library
+# of the same name. The target is <project>_python. The whole package is also in
 # ${PROJECT_BINARY_DIR}/python, for the tests.
 function(rclrt_add_python_module)
   find_package(Python3 REQUIRED COMPONENTS Interpreter Development.Module)
   find_package(pybind11 REQUIRED)
   set(target ${PROJECT_NAME}_python)
-  # Which pybind11 turns on otherwise, and costs minutes.
+  # Without this, pybind11 turns it on, which costs minutes.
   if(NOT DEFINED CMAKE_INTERPROCEDURAL_OPTIMIZATION)
     set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)
   endif()
   pybind11_add_module(${target} ${ARGN})
   target_compile_options(${target} PRIVATE ${RCLRT_WARNINGS})
-  # The module only calls the library: optimising and describing pybind11's templates takes half of
-  # the time and gains nothing.
+  # The module only calls the library. Optimisation and debug information of pybind11's templates
+  # take half of the time and have no benefit.
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1 -g0>)
   rclrt_compile_together(${target})
   target_link_libraries(${target} PRIVATE ${PROJECT_NAME})

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests. Those of one package run side by side, as many as ctest is told to; the ones that state
-# SERIAL run alone, and those with the same LOCK not beside each other: for what a machine has once,
-# such as the bandwidth that the kernel grants to SCHED_DEADLINE. RCLRT_TESTS_SERIAL: all GoogleTest
-# programs of a directory run alone, because their real-time threads would starve each other's.
+# Tests. Those of one package run in parallel, as many as ctest's options allow. Tests with SERIAL run
+# alone. Tests with the same LOCK do not run at the same time: they share a resource of the machine,
+# such as the bandwidth that the kernel grants to SCHED_DEADLINE. With RCLRT_TESTS_SERIAL, all
+# GoogleTest programs of a directory run alone, because their real-time threads would starve each
+# other.
 
 # rclrt_add_test_program(NAME SOURCES... [LIBRARIES NAMES...]): a program for tests, not installed.
-# Its own code is less optimised than what it tests, which makes it compile in half the time.
+# Its own code is less optimised than the tested code, so it compiles in half the time.
 function(rclrt_add_test_program name)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
@@ -18,9 +19,9 @@ endfunction()
 # rclrt_add_gtest(NAME [SOURCES FILES...] [LIBRARIES NAMES...]
 #   [DEFINITIONS NAMES...] [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [LOCK NAME] [SERIAL]
 #   [OWN_HEADERS]):
-# a GoogleTest program NAME_test of test/NAME_test.cpp and the SOURCES; each of its tests is one of
-# ctest's. Precompiled are the headers that RCLRT_TEST_HEADERS lists, once for all tests of a
-# directory; OWN_HEADERS: not for this one, since its definitions differ.
+# a GoogleTest program NAME_test of test/NAME_test.cpp and the SOURCES, with a ctest test for each of
+# its tests. The headers in RCLRT_TEST_HEADERS are precompiled once for all tests of a directory.
+# OWN_HEADERS excludes this program, because its definitions differ.
 function(rclrt_add_gtest name)
   cmake_parse_arguments(arg "SERIAL;OWN_HEADERS" "TIMEOUT;LOCK"
     "SOURCES;LIBRARIES;DEFINITIONS;ENVIRONMENT" ${ARGN})
@@ -51,14 +52,14 @@ function(rclrt_add_gtest name)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_LIST ${target}_discovered
     PROPERTIES ${properties})
   if(arg_ENVIRONMENT)
-    # Not as a property above: of a list, that passes on the first value only.
+    # Not a property above: that would pass on only the first value of a list.
     file(GENERATE OUTPUT ${list} CONTENT
       "set_tests_properties(\${${target}_discovered} PROPERTIES ENVIRONMENT [==[${arg_ENVIRONMENT}]==])\n")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${list})
   endif()
 endfunction()
 
-# The first test of a directory precompiles RCLRT_TEST_HEADERS, the others reuse what it made.
+# The first test of a directory precompiles RCLRT_TEST_HEADERS; the others reuse the result.
 function(_rclrt_precompile_test target)
   if(NOT RCLRT_TEST_HEADERS)
     return()
@@ -74,11 +75,11 @@ endfunction()
 
 # rclrt_add_pytest(NAME PATH [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [JOBS N]
 #   [OPTIONAL]):
-# the tests below PATH as one of ctest's, with a result file that counts each. JOBS processes run
-# them. Each has a DDS domain of its own (ROS_DOMAIN_ID, from 81, or from 91 in a package with
-# RCLRT_TESTS_BESIDE_OTHERS; with JOBS, as many as processes).
-# OPTIONAL: the file skips itself where something that it needs is not installed, and ctest shows it
-# as skipped.
+# the tests below PATH as one ctest test, with a result file that counts each of them. JOBS
+# processes run them. Each ctest test has its own DDS domain (ROS_DOMAIN_ID, from 81, or from 91 in a
+# package with RCLRT_TESTS_BESIDE_OTHERS), or one domain per process with JOBS.
+# OPTIONAL: the file skips itself if something that it needs is not installed, and ctest shows it as
+# skipped.
 function(rclrt_add_pytest name path)
   cmake_parse_arguments(arg "SERIAL;OPTIONAL" "TIMEOUT;JOBS" "ENVIRONMENT" ${ARGN})
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
@@ -99,7 +100,7 @@ function(rclrt_add_pytest name path)
   set_property(GLOBAL PROPERTY RCLRT_NEXT_DOMAIN ${next})
   add_test(NAME ${name}
     COMMAND ${Python3_EXECUTABLE} -m pytest -q -p no:cacheprovider ${jobs}
-      -p no:launch_testing -p no:launch_ros  # those of ROS, which do not load in every pytest
+      -p no:launch_testing -p no:launch_ros  # plugins of ROS, which do not load in every pytest
       --junit-xml=${PROJECT_BINARY_DIR}/test_results/${PROJECT_NAME}/${name}.xunit.xml
       -o junit_suite_name=${PROJECT_NAME}.${name} ${CMAKE_CURRENT_SOURCE_DIR}/${path}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
