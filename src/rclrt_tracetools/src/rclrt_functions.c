@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rclrt and rclrt_rclcpp call where this library is loaded: see src/tracing.cpp there. */
+/* The functions that rclrt and rclrt_rclcpp call if this library is loaded: see their
+   src/tracing.cpp. */
 #include "rclrt_provider.h"
 
 void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rclrt knows of a callback and ros2_tracing has no event for. All times in nanoseconds.
-   LTTng's macros include this file several times, each time with another meaning. */
+/* Events with rclrt's data on callbacks, which ros2_tracing lacks. Times are in nanoseconds.
+   LTTng's macros include this file several times, each time with different macros. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER rclrt
 
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* clang-format off */
-/* A callback exists: the node's handle is as in ros2:rcl_node_init, 0 without a node; members of
-   one group have the same group. */
+/* A callback was created. The node's handle is as in ros2:rcl_node_init, 0 without a node. Members
+   of one group have the same group. */
 LTTNG_UST_TRACEPOINT_EVENT(rclrt, callback_added,
   LTTNG_UST_TP_ARGS(const void*, callback_arg, const void*, node_handle_arg,
                     const char*, name_arg, const char*, kind_arg, int32_t, priority_arg,
@@ -31,7 +31,7 @@ LTTNG_UST_TRACEPOINT_EVENT(rclrt, callback_added,
     lttng_ust_field_integer(int, reentrant, reentrant_arg)
     lttng_ust_field_integer(int64_t, deadline, deadline_arg)))
 
-/* A callback is an input of a synchroniser; a window of 0 is that of equal stamps. */
+/* A callback is an input of a synchroniser. A window of 0 requires equal stamps. */
 LTTNG_UST_TRACEPOINT_EVENT(rclrt, synchronizer_input_added,
   LTTNG_UST_TP_ARGS(const void*, synchronizer_arg, const void*, callback_arg,
                     int64_t, window_arg),
@@ -40,7 +40,7 @@ LTTNG_UST_TRACEPOINT_EVENT(rclrt, synchronizer_input_added,
     lttng_ust_field_integer_hex(const void*, callback, callback_arg)
     lttng_ust_field_integer(int64_t, window, window_arg)))
 
-/* An executor runs a callback from now on; cpus: numbers with commas, none for all. */
+/* An executor runs a callback from now on. cpus: comma-separated numbers; empty for all. */
 LTTNG_UST_TRACEPOINT_EVENT(rclrt, executor_callback_added,
   LTTNG_UST_TP_ARGS(const void*, executor_arg, const char*, name_arg, const char*, cpus_arg,
                     const void*, callback_arg),
@@ -50,9 +50,9 @@ LTTNG_UST_TRACEPOINT_EVENT(rclrt, executor_callback_added,
     lttng_ust_field_string(cpus, cpus_arg)
     lttng_ust_field_integer_hex(const void*, callback, callback_arg)))
 
-/* An executor runs an entity of rclcpp from now on, at this priority: the entity's handle is as in
-   the events ros2:*_init; members of one group have the same group. Also when the priority has
-   changed. */
+/* An executor runs an entity of rclcpp from now on, at this priority; also emitted after a change
+   of the priority. The entity's handle is as in the events ros2:*_init. Members of one group have
+   the same group. */
 LTTNG_UST_TRACEPOINT_EVENT(rclrt, executor_entity_added,
   LTTNG_UST_TP_ARGS(const void*, executor_arg, const char*, name_arg, const char*, cpus_arg,
                     const void*, entity_arg, int32_t, priority_arg, const void*, group_arg,

@@ -5,7 +5,7 @@
 
 bool ros_trace_compile_status() { return true; }
 
-/* Defines the three functions of an event: its parameters, and their names. */
+/* Defines the three functions of an event. Takes its parameters, then their names. */
 #define RCLRT_DEFINE(event, parameters, ...)                                             \
   bool ros_trace_enabled_##event() { return lttng_ust_tracepoint_enabled(ros2, event); } \
   void ros_trace_##event parameters { lttng_ust_tracepoint(ros2, event, __VA_ARGS__); }  \
@@ -28,7 +28,7 @@ RCLRT_DEFINE(rcl_publisher_init,
              (const void* publisher_handle, const void* node_handle,
               const void* rmw_publisher_handle, const char* topic_name, const size_t queue_depth),
              publisher_handle, node_handle, rmw_publisher_handle, topic_name, queue_depth)
-/* The event has no field for the publisher: that of rcl_publish, which follows, has. */
+/* The event has no field for the publisher. The event of rcl_publish, which follows, has one. */
 RCLRT_DEFINE(rclcpp_publish,
              (const void* publisher_handle __attribute__((unused)), const void* message), message)
 RCLRT_DEFINE_2(rclcpp_intra_publish, publisher_handle, message)

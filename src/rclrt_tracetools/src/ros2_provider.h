@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of ros2_tracing 8: names and fields are theirs, so what reads their traces reads ours.
-   LTTng's macros include this file several times, each time with another meaning. */
+/* The events of ros2_tracing 8, with its names and fields, so that its readers also read our traces.
+   LTTng's macros include this file several times, each time with different macros. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER ros2
 
@@ -17,14 +17,14 @@
 
 #include "tracetools/version.h"
 
-/* A field that has the name of its argument. */
+/* A field with the name of its argument. */
 #define RCLRT_POINTER(name) lttng_ust_field_integer_hex(const void*, name, name##_arg)
 #define RCLRT_INTEGER(type, name) lttng_ust_field_integer(type, name, name##_arg)
 #define RCLRT_STRING(name) lttng_ust_field_string(name, name##_arg)
-/* The first bytes of a GID, as many as rmw keeps. */
+/* The first bytes of a GID; their number is that of rmw. */
 #define RCLRT_GID lttng_ust_field_array(uint8_t, gid, gid_arg, 16)
 
-/* Events of one or of two pointers. */
+/* Events with one or two pointers. */
 #define RCLRT_EVENT_1(event, a)                                                    \
   LTTNG_UST_TRACEPOINT_EVENT(ros2, event, LTTNG_UST_TP_ARGS(const void*, a##_arg), \
                              LTTNG_UST_TP_FIELDS(RCLRT_POINTER(a)))
