@@ -5,7 +5,7 @@
 #   ros_from  "wheels" (from PyPI, in $venv) or "installation" (a ROS 2 sourced by the user)
 #   venv      the Python environment with our tools, and with the wheels if they are used
 
-# True when the sourced ROS 2 has what we build on.
+# Returns whether the sourced ROS 2 has the packages that we need.
 has_sourced_rcl() {
   old_ifs=$IFS
   IFS=:
