@@ -23,7 +23,7 @@ std::int64_t at(double ms) { return static_cast<std::int64_t>(ms * kMs); }
 class ChainMisses : public ::testing::Test {
  protected:
   ChainMisses() {
-    application.executors[1].cpus = {0};  // the planner's; nothing of it is in the way
+    application.executors[1].cpus = {0};  // the planner's; it delays nothing here
   }
 
   InstanceRecord& add(std::uint32_t callback, double start_ms, double end_ms, bool of_chain) {
@@ -61,7 +61,7 @@ TEST_F(ChainMisses, OneInTimeIsNone) {
 
 TEST_F(ChainMisses, TheTimeOfALateOneIsSplitAndTheCulpritIsNamed) {
   add(kScan, 0, 5, true);
-  add(kFuse, 7, 10, true).ready_ns = at(7);  // 2 ms on the way
+  add(kFuse, 7, 10, true).ready_ns = at(7);  // 2 ms in transit
   add(kCapture, 10, 40, false);
   add(kBrake, 40, 44, true).ready_ns = at(10);
   const auto misses = explained();

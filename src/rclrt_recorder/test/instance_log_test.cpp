@@ -84,7 +84,7 @@ TEST(InstanceLog, TokensBelongToTheNextRecordOnly) {
   EXPECT_TRUE(instances[1].record.tokens.all().empty());
 }
 
-/// Ended at `id`.
+/// Returns the record of an instance that ended at `id`.
 executor::InstanceRecord record_of(const executor::Callback& callback, std::uint64_t id) {
   executor::InstanceRecord record;
   record.callback = &callback;

@@ -31,8 +31,9 @@ chains:
       .application.value();
 }
 
-/// From `start_ms` to `end_ms` after the window's start; released at its start unless a release is
-/// given, and its message was published at `published_ms`.
+/// Returns an instance that ran from `start_ms` to `end_ms` after the window's start. It was
+/// released at its start unless a release is given, and its message was published at
+/// `published_ms`.
 LoggedInstance ran(Callback callback, std::int64_t start_ms, std::int64_t end_ms,
                    std::int64_t published_ms = -1, std::int64_t release_ms = -1) {
   LoggedInstance result;
@@ -132,7 +133,7 @@ TEST(Lineage, ATimerOffItsGridIsCountedAsItCame) {
 TEST(Lineage, ATimerThatIsAlwaysDueIsCountedAsItCame) {
   model::Application application = robot();
   auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
-  timer.period = std::chrono::microseconds(1);  // what rclrt_rclcpp makes of a timer without period
+  timer.period = std::chrono::microseconds(1);  // as rclrt_rclcpp records a timer without a period
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 5, 6, -1, 4)};
   follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 4 * kMs}}));
@@ -145,7 +146,8 @@ TEST(Lineage, ATimerThatWasCancelledIsNotLateForWhatFollows) {
     model::Application application = robot();
     std::vector<LoggedInstance> instances{ran(kScan, 3, 4), ran(kScan, 33, 34)};
     follow_chains(application, kSecond, instances, {goes_on, false, false, false});
-    // Released each 10 ms, seen twice, and nothing in the last 967 ms. If it goes on, it starves.
+    // Released each 10 ms, recorded twice, and nothing in the last 967 ms. If it goes on, it
+    // starves.
     EXPECT_EQ(overrun_of(application, kScan),
               goes_on ? model::OverrunPolicy::kCatchUp : model::OverrunPolicy::kRebase);
     EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 3, kStart + 33 * kMs}}));

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 constexpr std::int64_t kUs = 1'000;
 
-/// Two nodes, of which the first publishes on /points.
+/// Two nodes; the first one publishes on /points.
 class PublicationsTest : public testing::Test {
  protected:
   std::uint32_t add(std::size_t node, const std::string& topic = "") {

@@ -6,7 +6,7 @@
 
 namespace rclrt::recorder {
 
-/// The same numbers in every run, so that a failing property can be looked into.
+/// Returns the same numbers in every run, so that a failing property can be reproduced.
 inline std::mt19937 repeatable_random(unsigned seed) { return std::mt19937(seed); }
 
 }  // namespace rclrt::recorder

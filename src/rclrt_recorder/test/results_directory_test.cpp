@@ -107,7 +107,7 @@ TEST_F(Results, GoBelowTheCurrentDirectoryWhenTheNameIsRelative) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(temporary_.path());
   ResultsDirectory results("out");
-  std::filesystem::current_path(before);  // where the target is was settled at the start
+  std::filesystem::current_path(before);  // the target's place was resolved at the start
   results.commit();
   EXPECT_TRUE(std::filesystem::is_directory(target_));
 }

@@ -84,7 +84,7 @@ TEST(ObservedModel, HasTheTimesThatWereRecordedAndKeepsWhatNeverRan) {
   }
   const model::Application observed = observed_model(results);
   ASSERT_TRUE(observed.callbacks[kFuse].observed);
-  // It took 3 and 3.25 ms; what it only buffered does not count.
+  // It took 3 and 3.25 ms; instances that only buffered do not count.
   EXPECT_EQ(observed.callbacks[kFuse].observed->n, 2U);
   EXPECT_EQ(observed.callbacks[kFuse].observed->p50.count(), 3'000'000);
   EXPECT_EQ(observed.callbacks[kFuse].observed->max.count(), 3'250'000);

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   try {
     using namespace rclrt;  // NOLINT(google-build-using-namespace)
     recorder::RunResults results = recorder::sample_results();
-    // A second instance on a track that is busy: it overlaps the first 12 ms of plan partly.
+    // A second instance on a busy track: it overlaps the first 12 ms of plan.
     recorder::InstanceRecord overlapping = results.records[5];
     overlapping.id = 100;
     overlapping.start_ns = recorder::sample_time(15'000);
