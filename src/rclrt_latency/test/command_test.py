@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt latency` and its program, measuring for moments. No test asks how late a thread wakes."""
+"""`rclrt latency` and its program, measuring for moments. No test checks a latency."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_thread_makes_its_loops(run: Command) -> None:
 
 @realtime
 def test_policies_take_turns_and_rounds_add_up(run: Command) -> None:
-    # Where SCHED_FIFO is permitted, SCHED_DEADLINE need not be: not to a thread that lacks a CPU.
+    # SCHED_DEADLINE may be refused although SCHED_FIFO is permitted: to a thread that lacks a CPU.
     alone = run("--policy", "deadline", "--stalls", "none", *LOOPS)
     denied = "or measure what is permitted" in alone.stderr
     assert denied or alone.returncode == 0, alone.stderr

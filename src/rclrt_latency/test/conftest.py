@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command as a user calls it, and traces made here, byte by byte."""
+"""The command as a user calls it, and traces made by the tests, byte by byte."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slices of traces that were made here."""
+"""Slices of traces that the tests make."""
 
 from __future__ import annotations
 
