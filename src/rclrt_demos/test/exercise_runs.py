@@ -34,8 +34,8 @@ def measure(
     shown: Callable[[Any], bool] = lambda result: True,
 ) -> Any:
     """The results of a run that was long enough for every slice to have a value and for `shown`.
-    A run that dropped values is repeated: there is room for a tenth and a second more than the run
-    was to take, and a machine that stalls may need more."""
+    A run that dropped values is repeated: there is room for a tenth and a second more than its
+    planned duration, and a machine that stalls may need more."""
     file = directory / "out.json"
     for seconds in durations:
         ran = run(program, *options, "--seconds", seconds, "--json", str(file))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The callback-group demonstration runs and its figures fit each other. How many low pings come
+"""The callback-group demonstration runs and its figures are consistent. How many low pings come
 back depends on the machine, so no test expects a number of them."""
 
 from __future__ import annotations
