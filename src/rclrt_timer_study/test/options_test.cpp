@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: rttest's units and defaults, and what is refused.
+// The command line: rttest's units and defaults, and refused values.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -135,7 +135,7 @@ TEST(StudyOptions, WhatCannotBeIsRefused) {
   EXPECT_NE(refusal({"--nodes", "0"}).find("1 to 9"), std::string::npos);
   EXPECT_NE(refusal({"--hist_filename", "a", "--topn_filename", "a"}).find("twice"),
             std::string::npos);
-  // A series of a run without an end has no end.
+  // A run without an end has a series without an end.
   EXPECT_NE(refusal({"--timeseries_filename", "a", "--rttest_args", "-i", "0"}).find("-i"),
             std::string::npos);
   EXPECT_NE(refusal({"--rttest_args", "-f", "a", "-i", "1000000000"}).find("at most"),
