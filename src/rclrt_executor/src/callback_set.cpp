@@ -57,7 +57,7 @@ void CallbackSet::add(std::shared_ptr<Callback> callback) {
   if (!prepared_) {
     return;
   }
-  bool claimed = false;  // false: another executor has it, or this one has not released it yet
+  bool claimed = false;  // false: another executor has it, or this one has not dropped it yet
   try {
     leaving_.reserve(leaving_.size() + 1);
     claim(*callback);
@@ -118,7 +118,7 @@ bool CallbackSet::remove(const std::shared_ptr<Callback>& callback) {
   const bool in_a_callback = runner_.in_own_callback();
   while (!has_left(callback)) {
     if (in_a_callback) {
-      spin_.wake_spinner();  // the spinner releases the callback
+      spin_.wake_spinner();  // the spinner drops the callback
       break;
     }
     // Polled, because a notification would cost time in every instance of every callback.
@@ -349,7 +349,7 @@ void CallbackSet::give_up_all(Callbacks& gone) {
     }
     attached_ = false;
   }
-  reap(gone);  // no worker runs, so it releases all
+  reap(gone);  // no worker runs, so it drops all
   gone.reserve(gone.size() + callbacks_.size());
   while (!callbacks_.empty()) {
     gone.push_back(std::move(callbacks_.back()));

@@ -25,8 +25,8 @@ class ThreadSettings;
 /// dispatcher builds from them. It is never taken on the path of an instance.
 ///
 /// A callback is in at most one set at a time (see `claim`). It leaves in two steps. From `leave`
-/// on it is not released, and workers give up its instances. `reap` releases the callback once it
-/// is quiet: no instance of it is pending, and no thread has it pinned.
+/// on it is not released, and workers give up its instances. `reap` drops the set's reference to it
+/// once it is quiet: no instance of it is pending, and no thread has it pinned.
 class CallbackSet {
  public:
   using Callbacks = std::vector<std::shared_ptr<Callback>>;
@@ -71,7 +71,7 @@ class CallbackSet {
   bool start_leaving(const std::shared_ptr<Callback>& callback);
   bool has_left(const std::shared_ptr<Callback>& callback);
   void leave(const std::shared_ptr<Callback>& callback) noexcept;
-  // These move the callbacks that they release into `gone`, which must be destroyed with the mutex
+  // These move the callbacks that they drop into `gone`, which must be destroyed with the mutex
   // unlocked: objects that a callback owns may use the executor in their destructors.
   void reap(Callbacks& gone);
   void give_up_all(Callbacks& gone);

@@ -160,8 +160,7 @@ void EdfQueue::settle_gate() noexcept {
 void EdfQueue::collect() noexcept {
   for (const auto& deadline_class : classes_) {
     deadline_class->pushed =
-        deadline_class->queue
-            .take_pushed();  // before the clock is read, to keep the order of release
+        deadline_class->queue.take_pushed();  // before the clock is read, for the order
   }
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   for (const auto& deadline_class : classes_) {

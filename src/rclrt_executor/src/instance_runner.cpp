@@ -129,8 +129,7 @@ void InstanceRunner::give_up_read(Callback& callback, Instance* instance) noexce
     state_of(*next->callback).lane.load()->resume(next);
   }
   state.unpin();
-  priority
-      .restore();  // last: the resumed instance must be in its lane before other threads run again
+  priority.restore();  // last: what was resumed is in its lane before other threads run
 }
 
 void InstanceRunner::abandon(Instance* instance) noexcept {
@@ -147,8 +146,7 @@ void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
   if (!state.removed.load()) {
     InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
     state.released.fetch_add(1, std::memory_order_relaxed);
-    run(callback, info,
-        {.slot = slot, .rank = 0, .polls = true});  // no rank, because nothing preempts
+    run(callback, info, {.slot = slot, .rank = 0, .polls = true});  // no rank: nothing preempts
   }
 }
 

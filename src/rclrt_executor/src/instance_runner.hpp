@@ -39,8 +39,7 @@ class InstanceRunner {
   /// it back to its callback, leaves the group, unpins it and restores `priority`.
   void execute(Instance* instance, const Worker& worker, WorkerPriority& priority) noexcept;
   /// Begins `instance`, which is pinned, and takes its input; `execute_read` or `give_up_read`
-  /// follows. Returns std::nullopt when the callback threw: the spin ends, and the instance is
-  /// given up.
+  /// follows. Returns std::nullopt when that threw: the spin ends, and the instance is given up.
   std::optional<InstanceInfo> read(Instance* instance) noexcept;
   /// Runs, as `execute` does, an instance that `read` has begun with `info`.
   void execute_read(Instance* instance, InstanceInfo info, const Worker& worker,

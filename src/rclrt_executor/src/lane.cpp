@@ -9,8 +9,8 @@
 #include "rclrt/realtime/clock.hpp"
 
 // Functions on the path of an instance are gnu::hot, here and elsewhere: the linker places them
-// side by side. After a millisecond of sleep their code is in no cache, and so fewer cache lines
-// and pages must be fetched.
+// side by side. After a millisecond of sleep their code is in no cache. The placement reduces the
+// number of cache lines and pages that must be fetched.
 
 namespace rclrt::executor {
 

@@ -177,8 +177,7 @@ void LaneSet::stop() noexcept RCLRT_WAITS {
       each->workers = 0;
     }
   }
-  for (const auto& each :
-       threads) {  // joins all before one is freed, because spares read the others
+  for (const auto& each : threads) {  // all, before one is freed: spares read the others
     each->join();
   }
   threads.clear();

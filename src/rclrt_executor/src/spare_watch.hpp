@@ -74,8 +74,7 @@ class SpareWatch {
     idle.notify_all();
   }
 
-  realtime::EventCount
-      wakeup;  // of the spare that watches: notified when an instance becomes ready
+  realtime::EventCount wakeup;    // of the spare that watches: notified of ready instances
   realtime::EventCount patience;  // of the same spare between two looks; notified at the end only
   realtime::EventCount idle;      // of the other spares
 

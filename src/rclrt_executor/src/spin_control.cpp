@@ -205,8 +205,8 @@ SpinResult SpinControl::spin_until(const std::function<bool(nanoseconds)>& compl
   return timed_out ? SpinResult::kTimeout : SpinResult::kInterrupted;
 }
 
-/// Returns a function that checks two conditions: of each callback, as many instances have ended as
-/// are pending now; or the remaining ones are held back. It returns whether one of them holds.
+/// Returns a function that returns true when as many instances of each callback have ended as are
+/// pending now, or when the remaining ones are held back.
 SpinControl::Ended SpinControl::all_ended() const {
   std::vector<std::pair<std::shared_ptr<Callback>, std::uint64_t>> targets;
   for (auto& callback : callbacks_.all()) {

@@ -112,8 +112,8 @@ class SpinState {
   std::atomic_flag failed_;  // the thread that sets it first owns error_ until spin has joined it
   std::exception_ptr error_;
 
-  // Every instance reads the following. Set before the threads start and after they have ended;
-  // relaxed where instances end.
+  // Every instance reads the following.
+  // Set before the threads start and after they have ended; relaxed where instances end.
   alignas(64) std::atomic<SpinLimit> limit_{SpinLimit::kNone};
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};

@@ -264,8 +264,7 @@ StaticOrderQueue::Member StaticOrderQueue::take_member() noexcept {
     return {};
   }
   Instance* const instance = std::exchange(place->member, nullptr);
-  static_cast<void>(
-      group_of(*instance->callback).try_enter());  // no other callback runs, so the group is free
+  static_cast<void>(group_of(*instance->callback).try_enter());  // no other runs, so it is free
   return {.instance = instance, .info = place->info, .was_read = place->was_read};
 }
 

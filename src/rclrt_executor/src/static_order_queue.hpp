@@ -102,8 +102,7 @@ class StaticOrderQueue {
   std::vector<Place*> order_;                   // those of the executor's callbacks
   std::vector<CallbackReadiness> readiness_;    // in the order of `order_`
   // The next two are touched with the configuration locked, without `mutex_`.
-  std::unordered_map<const Callback*, Place*>
-      place_by_callback_;     // compares addresses only: see Place
+  std::unordered_map<const Callback*, Place*> place_by_callback_;  // compared only: see Place
   std::vector<Place*> left_;  // of callbacks that have left or are leaving
   std::uint64_t next_number_ = 0;
   std::size_t next_ = 0;         // no place of order_ before it is in the set

@@ -91,9 +91,8 @@ class WorkshopDispatcher final : public Dispatcher {
   const WorkshopOptions workshop_;
   LaneSet shared_;  // has a lane only where callbacks run to completion
   PiLock pool_;
-  std::vector<std::unique_ptr<Level>>
-      levels_;               // descending; changed only with the configuration locked, too
-  bool has_leader_ = false;  // guarded by pool_
+  std::vector<std::unique_ptr<Level>> levels_;  // descending; changed with the configuration, too
+  bool has_leader_ = false;                     // guarded by pool_
   // Guarded by the configuration.
   std::vector<realtime::Thread> threads_;
   bool running_ = false;
@@ -181,8 +180,8 @@ void WorkshopDispatcher::start() {
 
 void WorkshopDispatcher::stop() noexcept {
   shared_.stop();
-  std::vector<realtime::Thread>
-      ending;  // joined without the lock, because a callback may wait for it
+  // Joined without the lock, because a callback may wait for it.
+  std::vector<realtime::Thread> ending;
   const std::scoped_lock lock(context().callbacks.mutex());
   running_ = false;
   ending.swap(threads_);

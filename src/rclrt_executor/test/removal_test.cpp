@@ -104,8 +104,7 @@ TYPED_TEST(Removal, WhatACallbackOwnsMayUseTheExecutorWhenItEnds) {
       executor->add(std::move(timer));
     }
     ASSERT_TRUE(eventually([&] { return left.load(); }));
-    // The executor is the last owner now, and releases the callback at its next change at the
-    // latest.
+    // The executor is the last owner now, and drops the callback at its next change at the latest.
     EXPECT_TRUE(eventually([&] {
       executor->remove(every_millisecond([](const InstanceInfo&) {}));
       return companion_ended.load();

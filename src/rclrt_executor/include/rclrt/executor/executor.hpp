@@ -26,7 +26,7 @@ namespace rclrt::executor {
 /// Derived classes only choose how instances are dispatched; all have these functions.
 class RCLRT_EXECUTOR_EXPORT Executor {
  public:
-  /// Detaches and releases all callbacks. The executor must not be spinning.
+  /// Detaches all callbacks and drops its references to them. The executor must not be spinning.
   virtual ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

@@ -65,9 +65,9 @@ struct RCLRT_EXECUTOR_EXPORT CallbackState {
   std::atomic<int> level;
   std::atomic<int> pins = 0;  // seq_cst: see CallbackSet::remove
 
-  // The second cache line, up to and including own_group. Statistics only: no data is published by
-  // them. The release increments and acquire loads of `completed` and `dropped` keep `counters`
-  // from showing a completion without its release.
+  // The second cache line, up to and including own_group.
+  // Statistics only: no data is published by them. The release increments and acquire loads of
+  // `completed` and `dropped` keep `counters` from showing a completion without its release.
   std::atomic<std::uint64_t> released = 0;
   std::atomic<std::uint64_t> completed = 0;
   const std::int64_t deadline_ns;  // a copy from `options`, as `overload`

@@ -113,7 +113,7 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
   std::atomic<std::int64_t> deadline_ceiling_ns_{INT64_MAX};
   std::atomic<const void*> owner_{nullptr};  // the executor that may change them
 
-  realtime::PiMutex mutex_;  // guards what follows
+  realtime::PiMutex mutex_;  // guards the following
   const Instance* reserved_ = nullptr;
   // Many instances are parked one by one, each with the lane's lock held.
   LevelList parked_;
