@@ -53,8 +53,8 @@ inline constexpr std::size_t kScopes = 6;
 /// A reference to an integer that was read before: the length of a sequence or the tag of a
 /// variant.
 struct Reference {
-  std::optional<Scope> scope{};  ///< none: search the enclosing structures, the nearest
-  ///< first, then the scopes before
+  /// None: search the enclosing structures, the nearest first, then the scopes before.
+  std::optional<Scope> scope{};
   std::vector<std::string> path{};  ///< names of the structures, then of the integer
 };
 
