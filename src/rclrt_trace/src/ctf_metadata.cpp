@@ -14,8 +14,7 @@ namespace rclrt::trace::ctf {
 namespace {
 
 constexpr std::size_t kMostEvents = 100'000;
-constexpr std::int64_t kHighestFrequency =
-    10'000'000'000;  // times a second in ns fits into 64 bits
+constexpr std::int64_t kHighestFrequency = 10'000'000'000;  // * 1e9 fits into 64 bits
 constexpr auto kLatestOffset = static_cast<std::int64_t>(kLatest_ns);
 
 /// Parses those declarations of TSDL (CTF's metadata language) that tracers write.

@@ -36,8 +36,7 @@ void ModelBuilder::note_silent_nodes() {
 
 /// Names the timers that may publish data which their nodes received before. No event shows this.
 void ModelBuilder::note_republishing() {
-  std::map<std::uint32_t, std::string>
-      stored;  // by node: a callback that takes messages and publishes none
+  std::map<std::uint32_t, std::string> stored;  // by node: callbacks that take and do not publish
   for (const std::uint32_t each : traced_of_) {
     const TracedCallback& callback = callback_at(each);
     if (callback.kind == TriggerKind::kSubscription && callback.outputs.empty()) {

@@ -60,8 +60,7 @@ class ThreadSwitches::Ring {
  public:
   explicit Ring(int descriptor) : descriptor_(descriptor) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    for (size_ = kMostBytes; size_ >= kLeastBytes;
-         size_ /= 2) {  // other processes may have locked some
+    for (size_ = kMostBytes; size_ >= kLeastBytes; size_ /= 2) {  // others may have locked some
       void* const memory =
           mmap(nullptr, page + size_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
       if (memory != MAP_FAILED) {
