@@ -52,7 +52,7 @@ template <typename T>
 inline constexpr bool kIsScalarParameter =
     std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>;
 
-/// Packs a bool, an integer or a double into the 64 bits that real-time readers look at.
+/// Packs a bool, an integer or a double into the 64 bits that real-time readers load.
 template <typename T>
 std::int64_t to_bits(T value) noexcept {
   if constexpr (std::is_same_v<T, double>) {

@@ -67,7 +67,8 @@ class RCLRT_EXPORT Parameters {
   SetParametersResult set(const std::string& name, ParameterValue value);
   /// Sets all of them or none.
   SetParametersResult set_atomically(std::vector<ParameterChange> changes);
-  /// Throws std::invalid_argument when it is not declared, or read-only.
+  /// Removes the declaration of a parameter. Throws std::invalid_argument if it is not declared, or
+  /// read-only.
   void undeclare(const std::string& name);
 
   /// Adds a callback. Callbacks run in the order in which they were added, on the thread that sets
