@@ -38,5 +38,5 @@ def test_callbacks_of_one_node_run_in_different_executors(tmp_path: Path, execut
     assert hops == [("tick", "work", "executors")]
     levels = {each["id"]: each["os_priority"] for each in results["callbacks"]}
     if executor in ("preemptive", "thread_dispatch", "producer_consumer") and levels["tick"]:
-        # Each has the highest priority of its own executor: in one executor they would be neighbours.
+        # Each is at the highest priority of its own executor. In one they would be neighbours.
         assert levels["tick"] == levels["work"]
