@@ -100,8 +100,7 @@ void Stream::compare_with_index() {
     in.seekg(static_cast<std::streamoff>(kIndexHeader + i * entry));
     const std::uint64_t offset = number(8);
     const std::uint64_t size = number(8) / 8;
-    // The index of an overwritten file keeps old entries: they lie behind the end of the new
-    // content.
+    // The index of an overwritten file keeps old entries, which lie behind the new content.
     missing += in && offset >= file_size_ && size > 0 ? 1 : 0;
   }
   if (missing > 0) {

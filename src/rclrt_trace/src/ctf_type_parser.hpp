@@ -66,9 +66,8 @@ class TypeParser {
   class Block;
 
   std::map<std::string, TypePtr> aliases_;
-  std::vector<std::pair<std::string, TypePtr>>
-      hidden_;     // a name's type outside of the block; may be null
-  int depth_ = 0;  // number of types around the next one
+  std::vector<std::pair<std::string, TypePtr>> hidden_;  // a name's outer type; may be null
+  int depth_ = 0;                                        // number of types around the next one
 };
 
 }  // namespace rclrt::trace::ctf

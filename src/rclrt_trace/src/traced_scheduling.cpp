@@ -49,8 +49,7 @@ void TracedSystem::take_switch(const TraceEvent& event) {
                    : thread_states_.find(*known->second);
       };
       if (const auto before = thread_of(event.numbers[0]); before != thread_states_.end()) {
-        // TASK_RUNNING, or the bit above the states with which LTTng's module marks a preemption in
-        // it.
+        // TASK_RUNNING, or the bit above the states by which LTTng's module marks a preemption.
         const bool preempted = (event.numbers[2] & kStates) == 0;
         leave_cpu(before->second, event.time_ns, preempted);
       }
