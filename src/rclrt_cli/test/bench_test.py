@@ -132,7 +132,7 @@ def test_the_pictures_show_every_executor_and_what_was_lost(
         (["bench", "executor"], "invalid choice: 'executor' (choose from 'executors')"),
         (["bench", "executors", "--json", "."], "--json .: is a directory"),
         (["bench", "executors", "--json", "no/rows.json"], "--json no/rows.json: no is no dir"),
-        (["bench", "executors", "--json", "/proc/rows.json"], "--json /proc/rows.json: cannot"),
+        (["bench", "executors", "--json", "/proc/rows.json"], "--json /proc/rows.json: is below"),
         (["bench", "executors", "--plots", "no"], "--plots no: no such directory"),
         (["bench", "executors", "--fast"], "unrecognized arguments: --fast"),
         (["bench", "executors", "--", "-r", "a:=b"], "bench takes no arguments after --"),
