@@ -23,6 +23,8 @@ VARIANTS = (
     "static_order:let",
 )
 TRIES = 10
+PERIODS = 3
+"""With the order of the simulation. A busy machine may delay others by more than 30 ms."""
 TIMERS = """
 rclrt: 1
 name: order
@@ -108,9 +110,9 @@ def check_order(app: Path, executor: str) -> Order:
         if not json.loads((out / "results.json").read_text())["context"]["realtime"]:
             pytest.skip("without permission for real time callbacks run to completion")
         seen += orders(out)
-        if seen.most_common(1)[0][0] == expected:
+        if seen[expected] >= PERIODS:
             break
-    assert seen.most_common(1)[0][0] == expected, f"{seen}"
+    assert seen[expected] >= PERIODS, f"{seen}"
     return expected
 
 
