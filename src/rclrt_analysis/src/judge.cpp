@@ -2,20 +2,10 @@
 #include "rclrt/analysis/judge.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "throttling.hpp"
 
 namespace rclrt::analysis {
-
-namespace {
-
-std::string realtime_assumption(const Machine& machine) {
-  char percent[16];
-  std::snprintf(percent, sizeof percent, "%.1f", 100 * machine.realtime_share);
-  return std::string("real-time threads need no more than ") + percent +
-         " % of any second of a CPU, and the kernel holds them back only beyond that";
-}
-
-}  // namespace
 
 Machine Machine::unmeasured() {
   return {.conditions = {
@@ -29,7 +19,7 @@ Judgement judge(const model::Application& application, ExecutorKind executor,
   result.assumptions.insert(result.assumptions.end(), machine.assumptions.begin(),
                             machine.assumptions.end());
   if (machine.is_limited()) {
-    result.assumptions.push_back(realtime_assumption(machine));
+    result.assumptions.push_back(detail::realtime_assumption(machine));
   }
   std::vector<std::string> conditions = machine.conditions;
   if (auto throttling = throttling_condition(application, machine)) {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "rclrt/analysis/machine.hpp"
+#include "throttling.hpp"
 
 namespace rclrt::analysis {
 
@@ -186,6 +186,11 @@ std::string percent(double share) {
 }
 
 }  // namespace
+
+std::string detail::realtime_assumption(const Machine& machine) {
+  return "real-time threads need no more than " + percent(machine.realtime_share) +
+         " of any second of a CPU, and the kernel holds them back only beyond that";
+}
 
 double busiest_second(std::span<const Demand> demands, double background, double limit) {
   const double load = background + load_of(demands);

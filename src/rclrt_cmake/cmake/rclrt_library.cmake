@@ -50,7 +50,7 @@ endfunction()
 function(rclrt_compile_together target)
   if(NOT DEFINED CMAKE_UNITY_BUILD)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # GCC takes a file that CMake includes for a header, whose anonymous namespaces it warns about.
+    # GCC treats the files that CMake includes as headers, and warns about anonymous namespaces there.
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

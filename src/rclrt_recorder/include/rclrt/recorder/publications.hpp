@@ -17,8 +17,8 @@ namespace rclrt::recorder {
 /// as few callbacks as explain the taken messages: first those that ran at the most publications of
 /// a topic (among equal ones, the one with the shortest total run time). A callback that explains
 /// less than one message in fifty, divided by the number of callbacks that may have published, is a
-/// coincidence. A topic gets no publisher if more than one message in fifty remains: a thread
-/// outside of callbacks published these, and the callbacks' rate would be too low.
+/// coincidence. A topic gets no publisher if more than two messages and one in fifty remain: a
+/// thread outside of callbacks published these, and the callbacks' rate would be too low.
 ///
 /// `of_node`: the topics for which each node of the application has publishers; a callback of
 /// another node is not considered.
