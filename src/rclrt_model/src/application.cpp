@@ -106,7 +106,7 @@ std::vector<int> Application::effective_priorities() const {
 }
 
 std::size_t Application::executor_of(std::size_t callback) const {
-  const Callback& own = callbacks.at(callback);
+  const Callback& own = callback_at(*this, callback);
   return own.executor ? *own.executor : nodes.at(own.node).executor;
 }
 

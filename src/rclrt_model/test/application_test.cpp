@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/model/application.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -9,6 +10,8 @@ namespace rclrt::model {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
@@ -101,7 +104,9 @@ TEST(EffectivePriority, IsTheCallbacksOwnEvenBelowItsChains) {
 }
 
 TEST(EffectivePriority, RefusesAnIndexWithoutACallback) {
-  EXPECT_THROW(diamond().effective_priority(5), std::out_of_range);
+  EXPECT_THAT(
+      [&] { diamond().effective_priority(5); },
+      ThrowsMessage<std::out_of_range>(HasSubstr("there is no callback 5; the application has 5")));
 }
 
 TEST(ExecutorOf, IsThatOfTheNodeUnlessTheCallbackHasItsOwn) {
@@ -111,7 +116,9 @@ TEST(ExecutorOf, IsThatOfTheNodeUnlessTheCallbackHasItsOwn) {
   application.callbacks[1].executor = application.executors.size() - 1;
   EXPECT_EQ(application.executor_of(0), application.nodes[application.callbacks[0].node].executor);
   EXPECT_EQ(application.executor_of(1), application.executors.size() - 1);
-  EXPECT_THROW(application.executor_of(1000), std::out_of_range);
+  EXPECT_THAT([&] { application.executor_of(1000); },
+              ThrowsMessage<std::out_of_range>(
+                  HasSubstr("there is no callback 1000; the application has 5")));
 }
 
 TEST(Period, IsThatOfTheTimerThatStartsTheChain) {

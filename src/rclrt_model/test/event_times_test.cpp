@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/model/event_times.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@ namespace rclrt::model {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 Event event_of(Nanoseconds min_interval, Nanoseconds max_interval) {
   Event event;
@@ -74,8 +77,12 @@ TEST(EventTimes, EndAtTheLastNanosecondInsteadOfOverflowing) {
 }
 
 TEST(EventTimes, RefuseIntervalsThatAreNotPositiveAndAscending) {
-  EXPECT_THROW(EventTimes(event_of(2ms, 1ms), "bumper"), std::invalid_argument);
-  EXPECT_THROW(EventTimes(Event{}, "bumper"), std::invalid_argument);
+  EXPECT_THAT([&] { EventTimes(event_of(2ms, 1ms), "bumper"); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "the intervals of event 'bumper' are not positive and in ascending order")));
+  EXPECT_THAT([&] { EventTimes(Event{}, "bumper"); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "the intervals of event 'bumper' are not positive and in ascending order")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/model/executor_kind.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -10,6 +11,9 @@
 namespace rclrt::model {
 namespace {
 
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
 TEST(ExecutorKinds, AreFoundByTheirNames) {
   for (const ExecutorTraits& each : executor_kinds()) {
     EXPECT_EQ(executor_kind_of(each.name), each.kind);
@@ -17,7 +21,8 @@ TEST(ExecutorKinds, AreFoundByTheirNames) {
   }
   EXPECT_EQ(executor_kind_of("preemptiv"), std::nullopt);
   EXPECT_EQ(executor_kind_of(""), std::nullopt);
-  EXPECT_THROW(traits(static_cast<ExecutorKind>(12)), std::invalid_argument);
+  EXPECT_THAT([&] { traits(static_cast<ExecutorKind>(12)); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("no such kind of executor")));
 }
 
 TEST(ExecutorKinds, ThatRunCallbacksAreListedForAReader) {
@@ -66,7 +71,9 @@ TEST(TopPriorities, OfWhatMayShareACpuDifferUnderPicas) {
   EXPECT_EQ(top_priorities(application, ExecutorKind::kPicas), std::vector({80, 95}));
   application.executors[1].top_priority = 80;
   application.executors[0].cpus = {0};
-  EXPECT_THROW(top_priorities(application, ExecutorKind::kPicas), std::invalid_argument);
+  EXPECT_THAT([&] { top_priorities(application, ExecutorKind::kPicas); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("executors 'e0' and 'e1' share a CPU and have top_priority 80")));
   application.executors[1].cpus = {1, 2};
   EXPECT_EQ(top_priorities(application, ExecutorKind::kPicas), std::vector({80, 80}));
 }
@@ -79,15 +86,20 @@ TEST(TopPriorities, LeaveRoomForLevelsAndDeadlines) {
   EXPECT_EQ(top_priorities(application, ExecutorKind::kPreemptive), std::vector({3, 95}));
   EXPECT_EQ(top_priorities(application, ExecutorKind::kEdf), std::vector({3, 95}));
   application.executors[0].top_priority = 2;
-  EXPECT_THROW(top_priorities(application, ExecutorKind::kPreemptive), std::invalid_argument);
-  EXPECT_THROW(top_priorities(application, ExecutorKind::kEdf), std::invalid_argument);
+  EXPECT_THAT([&] { top_priorities(application, ExecutorKind::kPreemptive); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("executor 'e0': 2 priority levels do not fit")));
+  EXPECT_THAT([&] { top_priorities(application, ExecutorKind::kEdf); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("executor 'e0': 2 different deadlines do not fit")));
   EXPECT_EQ(top_priorities(application, ExecutorKind::kEvents), std::vector({2, 95}));
 }
 
 TEST(TopPriorities, ThatDoNotFitAreRefused) {
   std::vector<int> priorities(95);
-  EXPECT_THROW(top_priorities(with_priorities(priorities), ExecutorKind::kPicas),
-               std::invalid_argument);
+  EXPECT_THAT([&] { top_priorities(with_priorities(priorities), ExecutorKind::kPicas); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("95 executors do not fit into the 94 SCHED_FIFO priorities below 95")));
   priorities.pop_back();
   EXPECT_EQ(top_priorities(with_priorities(priorities), ExecutorKind::kPicas).back(), 2);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "broken_applications.hpp"
 #include "mutator.hpp"
 #include "promises.hpp"
 #include "test_files.hpp"
@@ -17,8 +18,10 @@ constexpr unsigned long kDefaultIterations = 80'000;  // about 20 s under Addres
 
 std::vector<std::string> corpus() {
   std::vector<std::string> texts;
-  for (const auto& file : test::broken_files()) {
-    texts.push_back(test::read_file(file));
+  for (const test::BrokenApplication& each : test::broken_applications().cases) {
+    if (!each.text.empty()) {
+      texts.push_back(each.text);
+    }
   }
   // As many good texts as broken ones; otherwise hardly any would pass.
   const std::size_t broken = texts.size();

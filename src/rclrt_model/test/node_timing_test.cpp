@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/model/node_timing.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "mutator.hpp"
@@ -11,6 +12,8 @@ namespace rclrt::model {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr std::string_view kGood = R"(rclrt: 1
 callbacks:
@@ -122,7 +125,9 @@ chains: [{id: c, callbacks: [scan, own], priority: 1, deadline_ms: 10}]
 }
 
 TEST(NodeTiming, AFileThatCannotBeReadIsNamed) {
-  EXPECT_THROW(load_node_timings("/nowhere/priorities.yaml"), yaml::FileError);
+  EXPECT_THAT([&] { load_node_timings("/nowhere/priorities.yaml"); },
+              ThrowsMessage<yaml::FileError>(HasSubstr(
+                  "/nowhere/priorities.yaml: the file cannot be read: No such file or directory")));
 }
 
 TEST(NodeTiming, AnyBytesGiveEntriesOrDiagnostics) {

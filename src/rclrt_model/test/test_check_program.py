@@ -6,10 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from broken_applications import broken_applications
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[2] / "examples"
-BROKEN = sorted((HERE / "broken").glob("*.yaml"))
+BROKEN = broken_applications()
 
 
 def check(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
@@ -17,18 +18,13 @@ def check(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([program, *arguments], capture_output=True, check=False, timeout=120)
 
 
-def expected_errors(file: Path) -> list[bytes]:
-    prefix = b"# expect: "
-    lines = file.read_bytes().split(b"\n")
-    return [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
-
-
-@pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
-def test_a_broken_file_gives_its_located_errors_and_exit_code_2(file: Path) -> None:
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_gives_its_located_errors_and_exit_code_2(name: str, tmp_path: Path) -> None:
+    file = BROKEN[name].write(tmp_path)
     result = check(file)
     assert result.returncode == 2
-    expected = [os.fsencode(file) + b":" + error for error in expected_errors(file)]
-    assert result.stderr.split(b"\n") == [*expected, b""]
+    expected = [f"{file}:{error}" for error in BROKEN[name].errors]
+    assert result.stderr.decode().split("\n") == [*expected, ""]
     assert result.stdout == b""
 
 

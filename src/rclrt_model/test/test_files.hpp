@@ -27,7 +27,6 @@ inline std::vector<std::filesystem::path> yaml_files(const std::filesystem::path
   return files;
 }
 
-inline std::vector<std::filesystem::path> broken_files() { return yaml_files(RCLRT_BROKEN_DIR); }
 /// The applications among the examples.
 inline std::vector<std::filesystem::path> example_files() {
   std::vector<std::filesystem::path> files = yaml_files(RCLRT_EXAMPLES_DIR);

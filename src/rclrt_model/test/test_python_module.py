@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from broken_applications import broken_applications
 
 import rclrt_model
 
@@ -169,12 +170,12 @@ def test_parts_outlive_the_application() -> None:
     assert callbacks[0].id == "scan"
 
 
-def test_a_broken_file_raises_with_every_location() -> None:
-    file = HERE / "broken" / "executor_cpus.yaml"
+def test_a_broken_file_raises_with_every_error(tmp_path: Path) -> None:
+    case = broken_applications()["executor_cpus"]
+    file = case.write(tmp_path)
     with pytest.raises(rclrt_model.ModelError) as caught:
         rclrt_model.load(file)
-    lines = str(caught.value).splitlines()
-    assert [line.split(": ")[0] for line in lines] == [f"{file}:7:{c}" for c in (36, 40, 43, 49)]
+    assert str(caught.value).splitlines() == [f"{file}:{error}" for error in case.errors]
     assert isinstance(caught.value, ValueError)
 
 
