@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/byte_ring.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,6 +12,9 @@
 
 namespace rclrt::realtime {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Sends a record that contains its own size, and its number in every word.
 bool send(ByteRing& ring, std::uint64_t number, std::size_t words) {
@@ -93,8 +97,12 @@ TEST(ByteRing, KeepsARecordThatRunsPastTheEndInOnePiece) {
 }
 
 TEST(ByteRing, RefusesRecordsLargerThanItself) {
-  EXPECT_THROW(ByteRing(64, 65), std::invalid_argument);
-  EXPECT_THROW(ByteRing(64, 0), std::invalid_argument);
+  EXPECT_THAT([&] { ByteRing(64, 65); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("ByteRing: a record must be at least 1 byte and fit the ring")));
+  EXPECT_THAT([&] { ByteRing(64, 0); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("ByteRing: a record must be at least 1 byte and fit the ring")));
   EXPECT_EQ(ByteRing(65, 64).capacity(), 128U);
 }
 

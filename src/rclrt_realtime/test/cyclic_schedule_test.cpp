@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/cyclic_schedule.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,9 @@
 
 namespace rclrt::realtime {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(CyclicSchedule, BeginsNowWithoutAFirstRelease) {
   CyclicSchedule schedule(10, OverrunPolicy::kSkip);
@@ -82,7 +86,9 @@ TEST(CyclicSchedule, BeyondTheEndOfTheClockThereIsNoRelease) {
 }
 
 TEST(CyclicSchedule, RefusesAPeriodThatIsNotPositive) {
-  EXPECT_THROW(CyclicSchedule(0, OverrunPolicy::kSkip), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { CyclicSchedule(0, OverrunPolicy::kSkip); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a period must be positive, not 0 ns")));
 }
 
 /// Cycles of random length, from far shorter to far longer than the period, each started at its

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/cyclic_thread.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -29,6 +30,8 @@ std::ostream& operator<<(std::ostream& out, const Release& release) {
 namespace {
 
 using Releases = std::vector<Release>;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr std::int64_t kPeriod_ns = 10;
 
@@ -235,7 +238,8 @@ TEST(CyclicThread, CanBeStartedAgainAndBeginsAnew) {
   CyclicThread thread(options_for(OverrunPolicy::kSkip, clock),
                       [&](const Release& release) { releases.push_back(release); });
   thread.start();
-  EXPECT_THROW(thread.start(), std::logic_error);
+  EXPECT_THAT([&] { thread.start(); }, ThrowsMessage<std::logic_error>(
+                                           HasSubstr("which is still running: stop() it first")));
   clock.run_until(110, 1);
   thread.stop();
   clock.advance(13);
@@ -257,22 +261,33 @@ TEST(CyclicThread, AThreadThatCannotStartThrowsAndMayBeStartedLater) {
   CyclicThread thread(
       {.thread = {.name = "nowhere", .scheduling = {.cpus = {100'000}}}, .period_ns = kPeriod_ns},
       [](const Release&) {});
-  EXPECT_THROW(thread.start(), std::invalid_argument);
+  EXPECT_THAT([&] { thread.start(); }, ThrowsMessage<std::invalid_argument>(
+                                           HasSubstr("CPU 100000 cannot be used by this process")));
   EXPECT_FALSE(thread.running());
-  EXPECT_THROW(thread.start(), std::invalid_argument);
+  EXPECT_THAT([&] { thread.start(); }, ThrowsMessage<std::invalid_argument>(
+                                           HasSubstr("CPU 100000 cannot be used by this process")));
 }
 
 TEST(CyclicThread, RefusesTimesThatCannotBe) {
   const auto loop = [](const Release&) {};
-  EXPECT_THROW(CyclicThread({.period_ns = 0}, loop), std::invalid_argument);
-  EXPECT_THROW(CyclicThread({.period_ns = 10, .deadline_ns = -1}, loop), std::invalid_argument);
-  EXPECT_THROW(CyclicThread({.period_ns = 10, .wake_ahead_ns = -1}, loop), std::invalid_argument);
-  EXPECT_THROW(CyclicThread({.period_ns = 10, .wake_ahead_ns = 10}, loop), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { CyclicThread({.period_ns = 0}, loop); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a period must be positive, not 0 ns")));
+  EXPECT_THAT([&] { CyclicThread({.period_ns = 10, .deadline_ns = -1}, loop); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("a deadline must not be negative, not -1 ns")));
+  EXPECT_THAT(
+      [&] { CyclicThread({.period_ns = 10, .wake_ahead_ns = -1}, loop); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("0 to less than a period ahead, not -1 ns")));
+  EXPECT_THAT(
+      [&] { CyclicThread({.period_ns = 10, .wake_ahead_ns = 10}, loop); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("0 to less than a period ahead, not 10 ns")));
 }
 
 TEST(CyclicThread, RefusesToBeWithoutAClock) {
-  EXPECT_THROW(CyclicThread({.period_ns = 10, .clock = nullptr}, [](const Release&) {}),
-               std::invalid_argument);
+  EXPECT_THAT([&] { CyclicThread({.period_ns = 10, .clock = nullptr}, [](const Release&) {}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("needs a clock: leave it at &steady_clock()")));
 }
 
 TEST(CyclicThread, ItsFiguresCanBeReadWhileItRuns) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/duration.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -24,6 +25,8 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Returns the value of a parameter in nanoseconds for an argument.
 constexpr std::int64_t parameter_ns(SaturatingNanoseconds value) { return value.count(); }
@@ -58,8 +61,8 @@ TEST(DurationParameters, OfFloatingPointAreRoundedToTheNearestNanosecond) {
   EXPECT_EQ(parameter_ns(duration<float>(-2.5F)), -2'500'000'000);
   EXPECT_EQ(parameter_ns(duration<double>(1e300)), INT64_MAX);
   EXPECT_EQ(parameter_ns(duration<double>(-std::numeric_limits<double>::infinity())), INT64_MIN);
-  EXPECT_THROW(parameter_ns(duration<double>(std::numeric_limits<double>::quiet_NaN())),
-               std::invalid_argument);
+  EXPECT_THAT([&] { parameter_ns(duration<double>(std::numeric_limits<double>::quiet_NaN())); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("a duration is not a number (NaN)")));
 }
 
 TEST(DurationParameters, TakeNoUnitThatWouldLoseDigits) {

@@ -26,6 +26,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
+using testing::ThrowsMessage;
 
 class AFlightRecorder : public testing::Test {
  protected:
@@ -246,13 +247,19 @@ TEST_F(AFlightRecorder, TakesRequestsFromManyThreads) {
 
 TEST_F(AFlightRecorder, RefusesOptionsOutOfRange) {
   options_.max_bytes = 1;
-  EXPECT_THROW(FlightRecorder{options_}, std::invalid_argument);
+  EXPECT_THAT(
+      [&] { FlightRecorder{options_}; },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("max_bytes must hold at least one event")));
   options_.max_bytes = 1'000;
   options_.after = milliseconds(-1);
-  EXPECT_THROW(FlightRecorder{options_}, std::invalid_argument);
+  EXPECT_THAT([&] { FlightRecorder{options_}; },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("before, after and min_interval must be from 0 to a year")));
   options_.after = milliseconds(1);
   options_.before = milliseconds::max();  // in nanoseconds it would overflow
-  EXPECT_THROW(FlightRecorder{options_}, std::invalid_argument);
+  EXPECT_THAT([&] { FlightRecorder{options_}; },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("before, after and min_interval must be from 0 to a year")));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace rclrt::realtime {
 namespace {
 
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr std::int64_t kStart_ns = 1'763'800'000'123'456'789;
 
@@ -160,24 +161,33 @@ TEST(HistogramLog, LimitsKeepAFileFromUsingMoreMemory) {
 TEST(HistogramLog, ReadingGoesOnBehindABadLine) {
   std::istringstream in(log_of("nonsense\n1,2,3," + encode_histogram(sample(2, 5))));
   HistogramLogReader reader(in, "a.hlog");
-  EXPECT_THROW(reader.next(), HistogramLogError);
+  EXPECT_THAT([&] { reader.next(); },
+              ThrowsMessage<HistogramLogError>(HasSubstr("a.hlog:3: time \"nonsense\", expected")));
   EXPECT_EQ(reader.next()->histogram.count(), sample(2, 5).count());
 }
 
 TEST(HistogramLog, WhatWouldNotReadBackIsNotWritten) {
   std::ostringstream file;
   HistogramLogWriter writer(file, kStart_ns);
-  EXPECT_THROW(writer.comment("two\nlines"), std::invalid_argument);
-  EXPECT_THROW(writer.write({"a,b", 0, 0, Histogram()}), std::invalid_argument);
-  EXPECT_THROW(writer.write({"a", -1, 0, Histogram()}), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { writer.comment("two\nlines"); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a comment in a histogram log is one line")));
+  EXPECT_THAT(
+      [&] { writer.write({"a,b", 0, 0, Histogram()}); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a tag in a histogram log has no comma")));
+  EXPECT_THAT([&] { writer.write({"a", -1, 0, Histogram()}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("an interval in a histogram log has no negative times")));
   file.setstate(std::ios::badbit);
-  EXPECT_THROW(writer.comment("lost"), std::runtime_error);
+  EXPECT_THAT([&] { writer.comment("lost"); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("writing a histogram log failed")));
 }
 
 TEST(HistogramLog, AFileThatCannotBeReadIsAnError) {
   std::istringstream in;
   in.setstate(std::ios::failbit);
-  EXPECT_THROW(HistogramLogReader(in, "missing.hlog"), HistogramLogError);
+  EXPECT_THAT([&] { HistogramLogReader(in, "missing.hlog"); },
+              ThrowsMessage<HistogramLogError>(HasSubstr("missing.hlog: cannot be read")));
 }
 
 /// Changes, inserts and removes bytes anywhere: the reader either reads or refuses each line.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/histogram.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,9 @@
 
 namespace rclrt::realtime {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr std::int64_t kHour_ns = 3'600'000'000'000;
 
@@ -147,8 +151,11 @@ TEST(Histogram, SubtractingWhatIsNotAnEarlierCopyIsRefused) {
   Histogram histogram;
   Histogram other;
   other.record(5);
-  EXPECT_THROW(histogram.subtract(other), std::invalid_argument);
-  EXPECT_THROW(histogram.subtract(Histogram({1, 1000, 3})), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { histogram.subtract(other); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a histogram that is not an earlier copy")));
+  EXPECT_THAT([&] { histogram.subtract(Histogram({1, 1000, 3})); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("a histogram of another range")));
 }
 
 TEST(Histogram, ResetForgetsEverything) {

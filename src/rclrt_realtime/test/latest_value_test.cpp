@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/latest_value.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,9 @@
 
 namespace rclrt::realtime {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(LatestValue, GivesTheInitialValueUntilTheFirstWrite) {
   LatestValue<int> value(1, 7);
@@ -67,8 +71,12 @@ TEST(LatestValue, RefusesMoreReadersThanItWasMadeForAndSaysWhatToDo) {
 
 TEST(LatestValue, RefusesAReaderCountThatItsCountersCannotHold) {
   constexpr std::size_t kMost = LatestValue<int>::kMostReaders;
-  EXPECT_THROW(LatestValue<int>(0), std::invalid_argument);
-  EXPECT_THROW(LatestValue<int>(kMost + 1), std::invalid_argument);
+  EXPECT_THAT([&] { LatestValue<int>(0); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("max_readers must be 1.." + std::to_string(kMost))));
+  EXPECT_THAT([&] { LatestValue<int>(kMost + 1); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("max_readers must be 1.." + std::to_string(kMost))));
   EXPECT_NO_THROW((LatestValue<int>(kMost)));
 }
 

@@ -39,6 +39,7 @@ namespace {
 using std::chrono::duration;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 class Kept final : public LogSink {
  public:
@@ -290,7 +291,9 @@ TEST(Logger, HandsOverEverythingWhenItEndsAndThreadsMayOutliveIt) {
 }
 
 TEST(Logger, RefusesARingThatTheLargestLineDoesNotFit) {
-  EXPECT_THROW(Logger({}, {.ring_bytes = 1'024}), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { Logger({}, {.ring_bytes = 1'024}); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("Logger: ring_bytes must be at least")));
 }
 
 // In the steady state, neither the calling thread nor the logger's thread allocates.

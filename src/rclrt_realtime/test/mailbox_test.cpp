@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/mailbox.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -13,12 +14,18 @@
 namespace rclrt::realtime {
 namespace {
 
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
 bool readable(int fd, int timeout_ms = 0) {
   pollfd poll_fd{fd, POLLIN, 0};
   return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
-TEST(Mailbox, RefusesACapacityOfZero) { EXPECT_THROW(Mailbox<int>(0), std::invalid_argument); }
+TEST(Mailbox, RefusesACapacityOfZero) {
+  EXPECT_THAT([&] { Mailbox<int>(0); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("capacity must be at least 1")));
+}
 
 TEST(Mailbox, GivesValuesInOrderAndCountsWhatDidNotFit) {
   Mailbox<int> mailbox(2);
@@ -79,8 +86,8 @@ TEST(Mailbox, WhatAHandlerThatThrowsLeavesBehindKeepsTheDescriptorReadable) {
   Mailbox<int> mailbox(4);
   mailbox.post(1);
   mailbox.post(2);
-  EXPECT_THROW(mailbox.drain([](int) { throw std::runtime_error("cannot handle it"); }),
-               std::runtime_error);
+  EXPECT_THAT([&] { mailbox.drain([](int) { throw std::runtime_error("cannot handle it"); }); },
+              ThrowsMessage<std::runtime_error>("cannot handle it"));
   EXPECT_TRUE(readable(mailbox.fd()));
   EXPECT_EQ(mailbox.drain([](int value) { EXPECT_EQ(value, 2); }), 1U);
   EXPECT_FALSE(readable(mailbox.fd()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/mpsc_queue.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,6 +10,9 @@
 
 namespace rclrt::realtime {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(MpscQueue, RoundsItsCapacityUpToAPowerOfTwo) {
   EXPECT_EQ(MpscQueue<int>(2).capacity(), 2U);
@@ -26,7 +30,10 @@ TEST(MpscQueue, HasRoomForAtLeastTwoAndOverwritesNothing) {
   EXPECT_EQ(value, 1);
 }
 
-TEST(MpscQueue, RefusesACapacityOfZero) { EXPECT_THROW(MpscQueue<int>(0), std::invalid_argument); }
+TEST(MpscQueue, RefusesACapacityOfZero) {
+  EXPECT_THAT([&] { MpscQueue<int>(0); }, ThrowsMessage<std::invalid_argument>(
+                                              HasSubstr("MpscQueue: capacity must be at least 1")));
+}
 
 TEST(MpscQueue, GivesValuesBackInTheOrderOneProducerPushedThem) {
   MpscQueue<int> queue(4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/mutex.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -27,6 +28,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Locks and unlocks in a separate thread; returns the result of the lock.
 template <typename TryLock>
@@ -192,8 +195,12 @@ TEST(PiMutex, KeepsItsDeadlineOnAKernelThatCannotWaitOnTheMonotonicClock) {
 }
 
 TEST(CeilingMutex, RefusesACeilingThatIsNoPriority) {
-  EXPECT_THROW(CeilingMutex(0), std::system_error);
-  EXPECT_THROW(CeilingMutex(100), std::system_error);
+  EXPECT_THAT([&] { CeilingMutex(0); },
+              ThrowsMessage<std::system_error>(
+                  HasSubstr("creating a mutex with a priority protocol: Invalid argument")));
+  EXPECT_THAT([&] { CeilingMutex(100); },
+              ThrowsMessage<std::system_error>(
+                  HasSubstr("creating a mutex with a priority protocol: Invalid argument")));
 }
 
 TEST(CeilingMutex, RunsItsHolderAtTheCeilingAndGivesThePriorityBack) {

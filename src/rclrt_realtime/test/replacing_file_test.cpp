@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/replacing_file.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 
 namespace rclrt::realtime {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 namespace fs = std::filesystem;
 
@@ -85,11 +89,14 @@ TEST_F(AReplacingFile, ReplacesALinkAndNotWhatItLeadsTo) {
 }
 
 TEST_F(AReplacingFile, RefusesWhatCannotBeReplaced) {
-  EXPECT_THROW(ReplacingFile(directory / "none" / "out"), std::system_error);
+  EXPECT_THAT([&] { ReplacingFile(directory / "none" / "out"); },
+              ThrowsMessage<std::system_error>(HasSubstr("none/out: No such file or directory")));
   fs::create_directory(directory / "folder");
-  EXPECT_THROW(ReplacingFile(directory / "folder"), std::system_error);
+  EXPECT_THAT([&] { ReplacingFile(directory / "folder"); },
+              ThrowsMessage<std::system_error>(HasSubstr("folder: is a directory")));
   ASSERT_EQ(mkfifo((directory / "pipe").c_str(), 0600), 0);
-  EXPECT_THROW(ReplacingFile(directory / "pipe"), std::system_error);
+  EXPECT_THAT([&] { ReplacingFile(directory / "pipe"); },
+              ThrowsMessage<std::system_error>(HasSubstr("pipe: is a FIFO")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/spsc_queue.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,12 +13,18 @@
 namespace rclrt::realtime {
 namespace {
 
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
 TEST(SpscQueue, RoundsItsCapacityUpToAPowerOfTwo) {
   EXPECT_EQ(SpscQueue<int>(1).capacity(), 1U);
   EXPECT_EQ(SpscQueue<int>(5).capacity(), 8U);
 }
 
-TEST(SpscQueue, RefusesACapacityOfZero) { EXPECT_THROW(SpscQueue<int>(0), std::invalid_argument); }
+TEST(SpscQueue, RefusesACapacityOfZero) {
+  EXPECT_THAT([&] { SpscQueue<int>(0); }, ThrowsMessage<std::invalid_argument>(
+                                              HasSubstr("SpscQueue: capacity must be at least 1")));
+}
 
 TEST(SpscQueue, GivesValuesBackInTheOrderTheyWerePushed) {
   SpscQueue<int> queue(4);

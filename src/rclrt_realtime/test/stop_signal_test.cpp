@@ -16,6 +16,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// A child process; its standard output and error are read as one text. The tests wait for its
 /// output, not for a time.
@@ -209,7 +210,8 @@ TEST(StopSignal, WaitsAgainAfterItWasMadeAgain) {
 
 TEST(StopSignal, IsAloneInItsProcess) {
   const StopSignal stop;
-  EXPECT_THROW(StopSignal(), std::logic_error);
+  EXPECT_THAT([&] { StopSignal(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("there is a StopSignal already")));
 }
 
 }  // namespace

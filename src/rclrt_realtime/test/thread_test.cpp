@@ -2,6 +2,7 @@
 #include "rclrt/realtime/thread.hpp"
 
 #include <alloca.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 
 namespace rclrt::realtime {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(Thread, HasItsNamePolicyPriorityAndCpuFromItsFirstInstruction) {
   if (const auto reason = why_no_realtime(7)) {
@@ -86,8 +90,9 @@ TEST(Thread, RefusesAStackThatIsTooSmallAndNamesTheLeast) {
 }
 
 TEST(Thread, RefusesACpuItMayNotUse) {
-  EXPECT_THROW(Thread({.name = "x", .scheduling = {Policy::kOther, 0, {100'000}}}, [] {}),
-               std::invalid_argument);
+  EXPECT_THAT(
+      [&] { Thread({.name = "x", .scheduling = {Policy::kOther, 0, {100'000}}}, [] {}); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("CPU 100000 cannot be used by this process")));
 }
 
 TEST(Thread, AMovedFromThreadCanBeDestroyedAndTheTargetJoins) {
@@ -133,7 +138,9 @@ TEST(Thread, RunsItsBodyAgainWhenItIsStartedAgain) {
   Thread moved(std::move(thread));
   moved.stop();
   moved.start();
-  EXPECT_THROW(moved.start(), std::logic_error) << "the third run is not over";
+  EXPECT_THAT([&] { moved.start(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("thread \"again\" is started already")))
+      << "the third run is not over";
   moved.stop();
   EXPECT_EQ(runs, 3);
 }
@@ -149,7 +156,8 @@ TEST(Thread, BeginsWithStartWhenItsStartIsDeferred) {
 
 TEST(Thread, WithoutABodyCannotStart) {
   Thread thread;
-  EXPECT_THROW(thread.start(), std::logic_error);
+  EXPECT_THAT([&] { thread.start(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("a thread without a body cannot start")));
   thread.request_stop();
   thread.stop();
 }

@@ -22,7 +22,9 @@
 namespace rclrt::realtime {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 constexpr std::chrono::milliseconds kNever = std::chrono::hours(1);
 
@@ -167,7 +169,9 @@ TEST(ThreadWatch, TellsOfAThreadOfUnknownOriginWhenItIsNotKnownTwice) {
 }
 
 TEST(ThreadWatch, RefusesAPeriodBelowAMillisecond) {
-  EXPECT_THROW(ThreadWatch({.period = std::chrono::milliseconds(0)}), std::invalid_argument);
+  EXPECT_THAT([&] { ThreadWatch({.period = std::chrono::milliseconds(0)}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("ThreadWatch: the period must be at least 1 ms")));
 }
 
 TEST(ThreadWatch, EndsWhileThreadsComeAndGo) {

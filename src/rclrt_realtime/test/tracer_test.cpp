@@ -20,6 +20,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Keeps the events that it receives. Read them only after a flush, a remove or the end of the
 /// tracer.
@@ -292,8 +293,12 @@ TEST(Tracer, SinksComeAndGoWhileItRuns) {
 }
 
 TEST(Tracer, RefusesRingsAndPeriodsOfNothing) {
-  EXPECT_THROW(Tracer({}, {.ring_records = 0}), std::invalid_argument);
-  EXPECT_THROW(Tracer({}, {.period = std::chrono::milliseconds(0)}), std::invalid_argument);
+  EXPECT_THAT([&] { Tracer({}, {.ring_records = 0}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("Tracer: a thread's ring must hold at least 1 record")));
+  EXPECT_THAT(
+      [&] { Tracer({}, {.period = std::chrono::milliseconds(0)}); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("the drain's period must be at least 1 ms")));
 }
 
 // Under ThreadSanitizer this tests the lifetime of the rings: threads start and end while the
