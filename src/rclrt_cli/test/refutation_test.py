@@ -86,22 +86,48 @@ def test_the_counter_example_shows_the_same_miss_in_a_simulation(
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("executor", ["wait_set", "producer_consumer", "thread_dispatch"])
-def test_misses_are_searched_under_each_executor(
-    executor: str, tmp_path: Path, rclrt: Rclrt
+@pytest.mark.parametrize(
+    ("executor", "misses"),
+    [
+        ("wait_set", ["blocked", "late"]),
+        ("producer_consumer", ["blocked", "late"]),
+        ("thread_dispatch", ["blocked", "late"]),
+        ("edf", ["blocked", "late"]),
+    ],
+)
+def test_each_miss_under_an_executor_has_a_counter_example_that_replays(
+    executor: str, misses: list[str], app: Path, tmp_path: Path, rclrt: Rclrt
 ) -> None:
-    app = str(ROOT / "examples" / "autonomous_vehicle" / "app.yaml")
     file = tmp_path / "miss.yaml"
-    _, result = analysed(rclrt, app, "--executor", executor, "--counter-example", file)
+    code, result = analysed(rclrt, app, "--executor", executor, "--counter-example", file)
+    assert code == 1
     refuted = [chain for chain in result["chains"] if chain["verdict"] == "refuted"]
-    if executor == "wait_set":
-        assert [chain["id"] for chain in refuted] == ["obstacle", "planning"]
-    assert file.exists() == bool(refuted)
-    if refuted:
-        done = simulated(app, "--replay", str(file), "--out", str(tmp_path / "out"))
-        stated = f"{refuted[0]['counter_example']['response_ms']:.9g} ms"
-        assert f"response {stated}, " in done.stdout
-        assert f"the counter-example states {stated}" in done.stdout
+    assert [chain["id"] for chain in refuted] == misses
+    assert [chain["id"] for chain in result["chains"] if "counter_example" in chain] == misses
+    done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "out"))
+    stated = f"{refuted[0]['counter_example']['response_ms']:.9g} ms"
+    assert f"chain {misses[0]}, instance " in done.stdout
+    assert f"response {stated}, " in done.stdout
+    assert f"the counter-example states {stated}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("executor", "misses"),
+    [
+        ("wait_set", ["obstacle", "planning"]),
+        ("producer_consumer", []),
+        ("thread_dispatch", []),
+    ],
+)
+def test_the_vehicle_misses_deadlines_under_the_wait_set_alone(
+    executor: str, misses: list[str], tmp_path: Path, rclrt: Rclrt
+) -> None:
+    vehicle = ROOT / "examples" / "autonomous_vehicle" / "app.yaml"
+    file = tmp_path / "miss.yaml"
+    _, result = analysed(rclrt, vehicle, "--executor", executor, "--counter-example", file)
+    refuted = [chain["id"] for chain in result["chains"] if chain["verdict"] == "refuted"]
+    assert refuted == misses
+    assert file.exists() == bool(misses)
 
 
 def test_a_counter_example_of_another_application_is_refused(

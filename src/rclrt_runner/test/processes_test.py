@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ chains:
   - {id: obstacle, callbacks: [scan, fuse, brake, keep], priority: 2}
   - {id: object, callbacks: [look, fuse, brake, keep], priority: 1}
 """
+
+WORKER = re.compile(r"(front|rear|motion) (L|run)")
+"""The names of the executors' threads: for one priority or, without real time, for all."""
 
 
 @pytest.fixture
@@ -127,14 +131,31 @@ def long_run(app: Path, out: Path) -> Iterator[tuple[subprocess.Popen[str], dict
             process.kill()
 
 
+def has_worker(pid: int) -> bool:
+    """Returns whether an executor of the process has a thread for callbacks."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # it may have ended
+            if WORKER.match((task / "comm").read_text()):
+                return True
+    return False
+
+
+def wait_until_they_run(pids: dict[str, int]) -> None:
+    end = time.monotonic() + GENEROUS_S
+    while not all(has_worker(pids[name]) for name in ("sensing", "motion")):
+        assert time.monotonic() < end, "no worker has started"
+        time.sleep(0.01)
+
+
 # Right after the fork, and when they run.
-@pytest.mark.parametrize("later_s", [0.0, 1.5])
+@pytest.mark.parametrize("while_they_run", [False, True])
 def test_one_that_dies_ends_the_run_and_is_named(
-    parts: Path, tmp_path: Path, later_s: float
+    parts: Path, tmp_path: Path, while_they_run: bool
 ) -> None:
     out = tmp_path / "out"
     with long_run(parts, out) as (process, pids):
-        time.sleep(later_s)
+        if while_they_run:
+            wait_until_they_run(pids)
         os.kill(pids["motion"], signal.SIGKILL)
         _, said = process.communicate(timeout=GENEROUS_S)
     assert process.returncode == 1
@@ -146,15 +167,16 @@ def test_one_that_dies_ends_the_run_and_is_named(
     wait_until_gone(list(pids.values()))
 
 
-@pytest.mark.parametrize("later_s", [0.0, 1.5])
+@pytest.mark.parametrize("while_they_run", [False, True])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("send", [os.kill, os.killpg])
 def test_a_stop_ends_all_and_writes_nothing(
-    parts: Path, tmp_path: Path, number: signal.Signals, send: Any, later_s: float
+    parts: Path, tmp_path: Path, number: signal.Signals, send: Any, while_they_run: bool
 ) -> None:
     out = tmp_path / "out"
     with long_run(parts, out) as (process, pids):
-        time.sleep(later_s)
+        if while_they_run:
+            wait_until_they_run(pids)
         send(process.pid, number)
         _, said = process.communicate(timeout=GENEROUS_S)
     assert process.returncode == 130, said
@@ -192,7 +214,7 @@ def test_a_failure_is_told_also_of_a_process_that_does_not_end(parts: Path, tmp_
 
 def test_one_that_is_interrupted_is_named(parts: Path, tmp_path: Path) -> None:
     with long_run(parts, tmp_path / "out") as (process, pids):
-        time.sleep(1.5)
+        wait_until_they_run(pids)
         os.kill(pids["sensing"], signal.SIGINT)
         _, said = process.communicate(timeout=GENEROUS_S)
     assert process.returncode == 1
