@@ -58,7 +58,7 @@ std::uint64_t start_of(pid_t process) {
 /// written anything.
 struct OriginMapping::Content {
   static constexpr std::uint64_t kMagic = 0x726f'7472'6c63'7200;  // "\0rclrtor"
-  static constexpr std::uint64_t kVersion = 2;
+  static constexpr std::uint64_t kVersion = 3;
 
   // PAIRS WITH: attach(), which reads the other fields after it has read this one. 0: not written
   // yet, or its writer has ended.

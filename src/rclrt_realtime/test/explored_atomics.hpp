@@ -58,10 +58,15 @@ struct ExploredWith {
     bool compare_exchange_weak(T& expected, T value,
                                std::memory_order order = std::memory_order_seq_cst) noexcept
         RCLRT_NONBLOCKING {
-      const T wanted = expected;
       const auto failure = order == std::memory_order_acq_rel   ? std::memory_order_acquire
                            : order == std::memory_order_release ? std::memory_order_relaxed
                                                                 : order;
+      return compare_exchange_strong(expected, value, order, failure);
+    }
+
+    bool compare_exchange_strong(T& expected, T value, std::memory_order order,
+                                 std::memory_order failure) noexcept RCLRT_NONBLOCKING {
+      const T wanted = expected;
       expected = RCLRT_TRUST("a test", update(order, failure, [&](std::uint64_t& now) {
                                const bool equal = now == bits(wanted);
                                now = equal ? bits(value) : now;
