@@ -9,11 +9,11 @@ import os
 import re
 import signal
 import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 import pytest
+from rclrt_py.testing.waiting import wait_for
 
 LIMIT_S = 600  # of a run that hangs
 
@@ -146,10 +146,15 @@ def test_ping_and_pong_find_each_other_from_two_processes() -> None:
     try:
         output = read_until("Running experiment", pong)
         sent = read_until("Running experiment", ping)
-        while worker_cpu_ns(pong.pid, "high") < 40_000_000:  # until pings have been answered
-            assert pong.poll() is None
-            assert ping.poll() is None
-            time.sleep(0.01)
+        wait_for(  # until pings have been answered
+            lambda: (
+                worker_cpu_ns(pong.pid, "high") >= 40_000_000
+                or pong.poll() is not None
+                or ping.poll() is not None
+            )
+        )
+        assert pong.poll() is None
+        assert ping.poll() is None
         sent_rest, ping_errors = interrupt(ping)
         output_rest, pong_errors = interrupt(pong)
     finally:

@@ -7,7 +7,6 @@ import json
 import resource
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from rclrt_generator.timing import Infeasible
 from rclrt_py.errors import BadInput
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.testing.command import command
-from rclrt_py.testing.waiting import GENEROUS_S
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 
 # The form of the thesis's tool.
 PUBLISHED = {
@@ -194,9 +193,8 @@ def test_ctrl_c_leaves_nothing(rules: Path, tmp_path: Path) -> None:
         ],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    while not any(tmp_path.glob(".out.*/seed20")):
-        assert child.poll() is None
-        time.sleep(0.01)
+    wait_for(lambda: child.poll() is not None or any(tmp_path.glob(".out.*/seed20")))
+    assert child.poll() is None
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=GENEROUS_S)
     assert child.returncode == 130

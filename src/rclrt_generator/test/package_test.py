@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -17,8 +16,8 @@ from rclrt_generator.application import draw_application
 from rclrt_generator.package import package_files
 from rclrt_generator.rules import PRESETS
 from rclrt_py.testing.command import command
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 
-GENEROUS_S = 900  # only a program that hangs takes as long
 RULES = {
     "name": "Package_test", "chain_count": 3, "chain_avg_len": 5, "chain_merge_p": 0.1,
     "chain_sync_p": 0.2, "executor_count": 4, "util_total": 0.2, "min_period_us": 50000,
@@ -83,11 +82,11 @@ def test_four_executors_run_as_four_processes_and_every_chain_is_complete(packag
         text = log.read_text() if log.exists() else ""
         return {number for number in "012" if f"chain: {number}, " in text}
 
-    end = time.monotonic() + GENEROUS_S
-    while len(seen()) < len(chains):
-        assert all(process.poll() is None for process in running)
-        assert time.monotonic() < end, log.read_text()
-        time.sleep(0.1)
+    def is_running() -> bool:
+        return all(process.poll() is None for process in running)
+
+    wait_for(lambda: len(seen()) == len(chains) or not is_running())
+    assert is_running()
     for process in running:
         process.send_signal(signal.SIGINT)
     assert [process.wait(GENEROUS_S) for process in running] == [0] * len(PROGRAMS)
