@@ -9,12 +9,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rclrt_py.testing.waiting import GENEROUS_S
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 from traced_runs import NOBODY
 
 EMIT = """\
@@ -69,9 +68,9 @@ class Recording:
         self._wait(".ready")
 
     def _wait(self, suffix: str) -> None:
-        while not self._go.with_suffix(suffix).exists():
-            assert self._process.poll() is None, self._process.communicate()
-            time.sleep(0.01)
+        file = self._go.with_suffix(suffix)
+        wait_for(lambda: self._process.poll() is not None or file.exists())
+        assert self._process.poll() is None, self._process.communicate()
 
     def daemon(self, name: str) -> int:
         """Returns the process id of this recording's daemon of that name."""

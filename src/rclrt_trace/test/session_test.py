@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from rclrt_py.testing.waiting import GENEROUS_S
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 from traced_runs import EXAMPLES, Traced, rclrt
 
 import rclrt_model
@@ -270,10 +270,9 @@ def test_snapshots_are_read_once(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*python, "trace", "record", "-o", trace, "--snapshot", "--", *python, *command]
     ) as recording:
-        while not any(trace.glob("creation/**/ros_*")):
-            assert recording.poll() is None
-            time.sleep(0.05)
-        time.sleep(1)
+        wait_for(lambda: recording.poll() is not None or any(trace.glob("creation/**/ros_*")))
+        assert recording.poll() is None
+        time.sleep(1)  # the snapshot is of the middle of the run, which takes 3 s
         recording.send_signal(signal.SIGUSR1)
         assert recording.wait(GENEROUS_S) == 0
     assert len(list(trace.glob("running/*/ust"))) == 2
