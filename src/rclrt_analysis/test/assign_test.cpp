@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/analysis/assign.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,9 @@
 
 namespace rclrt::analysis {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 bool schedulable(std::vector<Task> tasks, const std::vector<int>& priorities, Policy policy) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -73,7 +77,9 @@ TEST(AssignTasks, SuspensionIsNotSaidToBeOptimal) {
   tasks[0] = {.id = "a", .wcet = 1, .period = 4, .deadline = 4, .suspension = 1};
   tasks[1] = {.id = "b", .wcet = 1, .period = 8, .deadline = 8};
   EXPECT_FALSE(assign_priorities(tasks, Policy::kFpPreemptive).optimal);
-  EXPECT_THROW(assign_priorities(tasks, Policy::kEdf), std::invalid_argument);
+  EXPECT_THAT([&] { assign_priorities(tasks, Policy::kEdf); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("EDF goes by deadlines: there are no priorities to assign")));
 }
 
 std::vector<Verdict> verdicts(const model::Application& application) {

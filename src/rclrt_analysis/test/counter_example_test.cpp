@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/analysis/counter_example.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "application_builder.hpp"
@@ -8,6 +9,9 @@
 
 namespace rclrt::analysis {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr SearchEffort kLittle{.instances = 50'000};
 
@@ -169,7 +173,9 @@ TEST(CounterExample, OfAnotherApplicationIsRefused) {
   const auto two = Builder().timer("a", 10, 6).timer("b", 10, 1).chain("a", {"a"}, 2, 5).done();
   const auto found = search(one);
   ASSERT_TRUE(found[0]);
-  EXPECT_THROW(replay(two, *found[0]), std::invalid_argument);
+  EXPECT_THAT([&] { replay(two, *found[0]); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("the counter-example belongs to another application")));
 }
 
 TEST(CounterExampleFile, MistakesAreLocated) {

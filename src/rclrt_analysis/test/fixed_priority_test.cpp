@@ -2,6 +2,7 @@
 /// Published task sets and their response times.
 #include "rclrt/analysis/fixed_priority.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -14,6 +15,8 @@ namespace rclrt::analysis {
 namespace {
 
 using Responses = std::vector<std::optional<Ticks>>;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 Responses responses(const TaskSetResult& result) {
   Responses all;
@@ -186,12 +189,15 @@ TEST(FixedPriority, TheRefutationOfTheCanAnalysis) {
 
 TEST(FixedPriority, TimesOutsideTheLimitsAreRefusedByName) {
   auto set = tasks({{1, 0}});
-  EXPECT_THROW(fixed_priority_preemptive(set), std::invalid_argument);
+  EXPECT_THAT([&] { fixed_priority_preemptive(set); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("the period is 0; expected 1 to ")));
   set = tasks({{-1, 5}});
-  EXPECT_THROW(fixed_priority_nonpreemptive(set), std::invalid_argument);
+  EXPECT_THAT([&] { fixed_priority_nonpreemptive(set); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("the WCET is -1; expected 0 to ")));
   set = tasks({{1, 5}});
   set[0].suspension = 1;
-  EXPECT_THROW(fixed_priority_nonpreemptive(set), std::invalid_argument);
+  EXPECT_THAT([&] { fixed_priority_nonpreemptive(set); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("suspension is not offered for ")));
 }
 
 TEST(FixedPriority, TheLongestTimesDoNotOverflow) {

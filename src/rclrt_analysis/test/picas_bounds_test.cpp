@@ -29,6 +29,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 struct Place {
   int cpu;
@@ -283,7 +284,9 @@ TEST(PicasBounds, LeaveOutWhatIsReleasedAtTheirEnd) {
 TEST(PicasBounds, AreOfChainsThatStartAtATimerOrAnEvent) {
   const auto application =
       Builder().subscription("a", "nobody", 1).chain("own", {"a"}, 1, 10).done();
-  EXPECT_THROW(picas_bounds(application), std::invalid_argument);
+  EXPECT_THAT([&] { picas_bounds(application); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("chain 'own' does not start at a timer or an event")));
 }
 
 /// A random application with different priorities: PiCAS's, or any.

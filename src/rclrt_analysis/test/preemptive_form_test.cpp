@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Executors that are analysed as special cases of `preemptive`, and their simulation.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,9 @@
 
 namespace rclrt::analysis {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Under one executor "low" takes 10 of 100, and "high" 2 of 20 after an instant.
 model::Application two_timers() {
@@ -105,7 +109,9 @@ TEST(Picas, StatedPrioritiesOfExecutorsDecide) {
   EXPECT_EQ(worst_of(application, ExecutorKind::kPicas)[2], ms(4).count());
   EXPECT_EQ(bounds_of(application, ExecutorKind::kPicas)[2], ms(4).count());
   application.executors[1].top_priority = 50;
-  EXPECT_THROW(bounds_of(application, ExecutorKind::kPicas), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { bounds_of(application, ExecutorKind::kPicas); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("share a CPU and have top_priority 50")));
 }
 
 TEST(Preemptive, StatedPrioritiesOfExecutorsDecide) {

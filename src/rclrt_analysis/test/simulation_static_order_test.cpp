@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of a static order and their triggers, as schedules worked by hand.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -8,6 +9,9 @@
 
 namespace rclrt::analysis::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(SimulatedStaticOrder, runs_a_set_by_level_and_leaves_the_rest_to_the_next) {
   // b and c become ready while a runs; d, the most urgent one, while b and c run.
@@ -46,7 +50,9 @@ TEST(SimulatedStaticOrder, waits_for_the_callback_that_is_the_trigger) {
   system.value.executors[0].trigger_callback = 0;
   EXPECT_EQ(schedule(system, 9), "b 3-4 a 4-5 b 7-8 a 8-9");
   system.value.executors[0].trigger_callback = 2;
-  EXPECT_THROW(schedule(system, 9), std::invalid_argument);
+  EXPECT_THAT([&] { schedule(system, 9); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "executor 0 of the simulation is triggered by a callback that does not exist")));
 }
 
 TEST(SimulatedStaticOrder, with_logical_execution_time_takes_messages_when_a_set_begins) {
