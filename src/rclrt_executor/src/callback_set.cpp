@@ -27,7 +27,7 @@ bool contains(const CallbackSet::Callbacks& list, const std::shared_ptr<Callback
 /// discarded, whether in a list or pinned. The thread that pinned the callback unpins it only after
 /// that.
 bool is_quiet(const Callback& callback) noexcept {
-  return callback.counters().pending() == 0 && state_of(callback).pins.load() == 0;
+  return callback.counters().pending() == 0 && state_of(callback).pins.is_empty();
 }
 
 }  // namespace
@@ -121,10 +121,35 @@ bool CallbackSet::remove(const std::shared_ptr<Callback>& callback) {
       spin_.wake_spinner();  // the spinner drops the callback
       break;
     }
-    // Polled, because a notification would cost time in every instance of every callback.
-    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 100'000);
+    await_unpinned(*callback);
   }
   return removed;
+}
+
+/// Waits until the threads have unpinned a removed callback. An instance that a thread is just
+/// submitting is pending and not pinned: there is no notification of it, so the wait is short then,
+/// and never longer than a millisecond. After it `reap` gives up such an instance.
+void CallbackSet::await_unpinned(Callback& callback) noexcept {
+  const std::int64_t now_ns = realtime::monotonic_now_ns();
+  realtime::QuiescenceGuard& pins = state_of(callback).pins;
+  if (pins.is_empty()) {
+    realtime::sleep_until_ns(now_ns + 50'000);
+  } else {
+    pins.wait_until_empty(now_ns + 1'000'000);
+  }
+}
+
+void CallbackSet::await_leaving() {
+  std::shared_ptr<Callback> first;  // ends without the lock
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!leaving_.empty()) {
+      first = leaving_.front();
+    }
+  }
+  if (first) {
+    await_unpinned(*first);
+  }
 }
 
 bool CallbackSet::start_removal(const std::shared_ptr<Callback>& callback) {

@@ -56,6 +56,8 @@ class CallbackSet {
   void release_due_timers();
   /// Drops the set's references to removed callbacks that are quiet. Returns false if one is not.
   bool reap_all();
+  /// Waits until a removed callback may be quiet, a millisecond at most.
+  void await_leaving();
   /// Detaches all callbacks and drops the references. Called while no threads run.
   void clear() noexcept;
 
@@ -71,6 +73,7 @@ class CallbackSet {
   bool start_leaving(const std::shared_ptr<Callback>& callback);
   bool has_left(const std::shared_ptr<Callback>& callback);
   void leave(const std::shared_ptr<Callback>& callback) noexcept;
+  static void await_unpinned(Callback& callback) noexcept;
   // These move the callbacks that they drop into `gone`, which must be destroyed with the mutex
   // unlocked: objects that a callback owns may use the executor in their destructors.
   void reap(Callbacks& gone);

@@ -16,13 +16,11 @@ bool NotifiedCallback::notify(std::size_t count) noexcept RCLRT_NONBLOCKING {
 }
 
 [[gnu::hot]] bool NotifiedCallback::announce_if_listening() noexcept RCLRT_NONBLOCKING {
-  held_back_.fetch_add(1);
-  const bool listening = listening_.load();
-  if (listening) {
+  const realtime::QuiescenceGuard::Inside inside(submitters_);
+  if (inside.allowed()) {
     announce_kept();
   }
-  held_back_.fetch_sub(1);
-  return listening;
+  return inside.allowed();
 }
 
 [[gnu::hot]] void NotifiedCallback::announce(std::size_t count) noexcept RCLRT_NONBLOCKING {
@@ -33,21 +31,12 @@ bool NotifiedCallback::notify(std::size_t count) noexcept RCLRT_NONBLOCKING {
 }
 
 void NotifiedCallback::start_listening() noexcept RCLRT_NONBLOCKING {
-  listening_.store(true);
+  submitters_.open();
   announce_kept();
 }
 
-void NotifiedCallback::stop_listening() noexcept {
-  listening_.store(false);
-  await_held();
-}
+void NotifiedCallback::stop_listening() noexcept { submitters_.close(); }
 
-void NotifiedCallback::await_held() noexcept {
-  // Polled, because a notification would cost time in every message, and need memory that outlives
-  // this object.
-  while (held_back_.load() != 0) {
-    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
-  }
-}
+void NotifiedCallback::await_held() noexcept { submitters_.wait_until_empty(); }
 
 }  // namespace rclrt::executor

@@ -79,7 +79,7 @@ void SpinControl::run(const Ended& ended) {
       }
     }
     while (!state_.stopping() && !callbacks_.reap_all()) {
-      realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);
+      callbacks_.await_leaving();
     }
   }
   dispatcher_.wake();

@@ -11,10 +11,10 @@
 
 #include "entity_entry.hpp"
 #include "entity_names.hpp"
-#include "gate.hpp"
 #include "maintenance_thread.hpp"
 #include "origins.hpp"
 #include "rclrt/executor/group.hpp"
+#include "rclrt/realtime/quiescence_guard.hpp"
 #include "recording_impl.hpp"
 #include "removal_queue.hpp"
 #include "spin_failure.hpp"
@@ -63,7 +63,7 @@ class Executor::EntityRegistry {
   void release_due_timers() noexcept { clocks_.release_due(); }
   /// Begins a spin: from here on the executor's threads scan. Not called while a spin is under way.
   void begin_spin();
-  /// Ends the spin. On return the executor's threads hold no entity: see Gate.
+  /// Ends the spin. On return the executor's threads hold no entity: see `gate_`.
   void end_spin();
   /// Returns whether the engine could not follow a change since the spin began.
   bool failed() const noexcept { return failure_.failed(); }
@@ -153,7 +153,11 @@ class Executor::EntityRegistry {
   const Groups groups_of_executor_;
   const rclcpp::Context::SharedPtr context_;
   Changes changes_;
-  Gate gate_;
+  // Open during a spin. A thread of the executor that scans entities keeps them for a moment, and
+  // does so only inside the gate. Once it is closed, these threads hold no entity: an entity that
+  // the user releases then ends at once, on the user's thread, as with rclcpp's executors. (rcl
+  // requires it: two entities of one node must not end at the same time.)
+  rclrt::realtime::QuiescenceGuard gate_;
   ClockTimers clocks_;
   SpinFailure failure_;
 

@@ -2,12 +2,11 @@
 // A pointer that a middleware may use at any time, also after the listener has ended.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <mutex>
-#include <thread>
+
+#include "rclrt/realtime/quiescence_guard.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -41,7 +40,8 @@ class ListenerSlot {
     if (place_ == nullptr) {
       place_ = Places::instance().take();
     }
-    place_->listener.store(&listener);
+    place_->listener = &listener;
+    place_->notifiers.open();
     return place_;
   }
   /// Waits until no thread is in the listener any more; none will enter it again.
@@ -49,10 +49,7 @@ class ListenerSlot {
     if (place_ == nullptr) {
       return;
     }
-    place_->listener.store(nullptr);
-    while (place_->tellers.load() != 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    place_->notifiers.close();
     Places::instance().give_back(place_);
     place_ = nullptr;
   }
@@ -64,19 +61,17 @@ class ListenerSlot {
       return;
     }
     Place& place = *static_cast<Place*>(const_cast<void*>(user_data));
-    place.tellers.fetch_add(1);
-    if (WorkListener* const listener = place.listener.load()) {
-      listener->on_new_work(count);
+    const rclrt::realtime::QuiescenceGuard::Inside inside(place.notifiers);
+    if (inside.allowed()) {
+      place.listener->on_new_work(count);
     }
-    place.tellers.fetch_sub(1);
   }
 
  private:
-  /// Invariant: a notifier first increments `tellers` and then reads `listener`. `close` first
-  /// clears `listener` and then reads `tellers` (all seq_cst). So one of the two sees the other.
+  /// Invariant: `listener` is written while the guard is closed and empty, and read inside it.
   struct Place {
-    std::atomic<WorkListener*> listener{nullptr};
-    std::atomic<int> tellers{0};
+    WorkListener* listener = nullptr;
+    rclrt::realtime::QuiescenceGuard notifiers;
   };
 
   class Places {

@@ -14,8 +14,8 @@ constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kSoon_ns = 1'000'000;
 }  // namespace
 
-MaintenanceThread::MaintenanceThread(const std::string& name, Changes& changes, Gate& gate,
-                                     Tasks tasks)
+MaintenanceThread::MaintenanceThread(const std::string& name, Changes& changes,
+                                     rclrt::realtime::QuiescenceGuard& gate, Tasks tasks)
     : changes_(changes),
       gate_(gate),
       tasks_(std::move(tasks)),
@@ -67,7 +67,7 @@ void MaintenanceThread::run() {
 /// Does a task if the gate is open. Returns whether it did.
 template <typename Task>
 bool MaintenanceThread::inside(const Task& task) {
-  const Gate::Inside inside(gate_);
+  const rclrt::realtime::QuiescenceGuard::Inside inside(gate_);
   if (inside.allowed()) {
     task();
   }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "entity_callback.hpp"
-#include "gate.hpp"
+#include "rclrt/realtime/quiescence_guard.hpp"
 #include "rclrt/realtime/thread.hpp"
 
 namespace rclrt_rclcpp {
@@ -23,7 +23,8 @@ class MaintenanceThread {
     std::function<void()> look_at_publishers;  ///< when one is unknown; otherwise as `look`
     std::function<void()> each_second;         ///< whether the gate is open or not
   };
-  MaintenanceThread(const std::string& name, Changes& changes, Gate& gate, Tasks tasks);
+  MaintenanceThread(const std::string& name, Changes& changes,
+                    rclrt::realtime::QuiescenceGuard& gate, Tasks tasks);
   ~MaintenanceThread();
   MaintenanceThread(const MaintenanceThread&) = delete;
   MaintenanceThread& operator=(const MaintenanceThread&) = delete;
@@ -38,7 +39,7 @@ class MaintenanceThread {
   void wait(rclrt::realtime::EventCount::Key key, std::int64_t until_ns);
 
   Changes& changes_;
-  Gate& gate_;
+  rclrt::realtime::QuiescenceGuard& gate_;
   const Tasks tasks_;
   std::atomic<bool> unfinished_{false};
   std::atomic<bool> stop_{false};

@@ -82,7 +82,7 @@ NodeCounts count_nodes(const TopicOrigins::Node& node) {
 Origin TopicOrigins::find(const Gid& publisher, std::int64_t published_ns,
                           std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   used_ns_.store(now_ns, std::memory_order_relaxed);
-  const RcuValue<Publishers>::Reading reading(publishers_);
+  const ReaderCountedValue<Publishers>::Reading reading(publishers_);
   const Publisher* const known = find_publisher(*reading, publisher, now_ns);
   if (known == nullptr) {
     return {};

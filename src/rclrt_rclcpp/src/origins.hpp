@@ -19,7 +19,7 @@
 
 #include "entity_callback.hpp"
 #include "origin_segments.hpp"
-#include "rcu_value.hpp"
+#include "reader_counted_value.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -75,7 +75,7 @@ class TopicOrigins {
   const std::string topic_;
   const std::weak_ptr<Node> node_;
   Changes& changes_;
-  RcuValue<Publishers> publishers_;
+  ReaderCountedValue<Publishers> publishers_;
   // Hints that order nothing: relaxed.
   std::atomic<std::int64_t> used_ns_{INT64_MIN / 2};
   std::atomic<std::int64_t> asked_ns_{INT64_MIN / 2};

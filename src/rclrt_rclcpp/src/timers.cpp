@@ -325,7 +325,7 @@ void ClockTimers::run() {
   while (!stop_.load()) {
     const auto key = bell_.prepare_wait();
     std::int64_t left_ns = 1'000'000'000;  // the opening of the gate wakes the thread
-    if (const Gate::Inside inside(gate_); inside.allowed()) {
+    if (const rclrt::realtime::QuiescenceGuard::Inside inside(gate_); inside.allowed()) {
       left_ns = release_due();
     }
     if (stop_.load()) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "entity_callback.hpp"
-#include "gate.hpp"
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/realtime/quiescence_guard.hpp"
 #include "rclrt/realtime/thread.hpp"
 
 namespace rclrt_rclcpp {
@@ -23,7 +23,8 @@ class ClockTimerCallback;
 class ClockTimers {
  public:
   /// Makes the thread's owner. The thread is scheduled like the most urgent thread of `engine`.
-  ClockTimers(const engine::Executor& engine, Gate& gate) : engine_(engine), gate_(gate) {}
+  ClockTimers(const engine::Executor& engine, rclrt::realtime::QuiescenceGuard& gate)
+      : engine_(engine), gate_(gate) {}
   ~ClockTimers();
   ClockTimers(const ClockTimers&) = delete;
   ClockTimers& operator=(const ClockTimers&) = delete;
@@ -46,7 +47,7 @@ class ClockTimers {
   void run();
 
   const engine::Executor& engine_;
-  Gate& gate_;
+  rclrt::realtime::QuiescenceGuard& gate_;
   std::mutex mutex_;  // guards clocks_; no other lock is taken inside it
   std::vector<Clock> clocks_;
   rclrt::realtime::EventCount bell_;

@@ -3,6 +3,7 @@
 #include "every_interleaving.hpp"
 #include "rclrt/realtime/doorbell.hpp"
 #include "rclrt/realtime/event_count.hpp"
+#include "rclrt/realtime/quiescence_guard.hpp"
 
 namespace rclrt::realtime {
 namespace {
@@ -141,6 +142,144 @@ TEST_F(EveryInterleaving, FindsEventCountWrongWithoutItsSingleTotalOrder) {
 TEST_F(EveryInterleaving, FindsTheWakeUpThatIsLostByLookingBeforePreparingToWait) {
   const Outcome outcome = explore_event_count<Explored>(Loads::kNewest, 1, Look::kBeforePrepare);
   EXPECT_EQ(outcome.failure, "somebody sleeps and nobody is left to wake it");
+}
+
+// ---- QuiescenceGuard ----
+
+/// Visitors use an object inside an open guard; another thread closes the guard and then destroys
+/// the object. If it sleeps for ever, the explorer finds it: all threads sleep then.
+template <typename Atomics>
+Outcome explore_close(Loads loads, int visitors, int visits) {
+  return Explorer::explore(loads, [=](Explorer& run) {
+    BasicQuiescenceGuard<Atomics> guard;
+    guard.open();
+    int object = 0;
+    for (int i = 0; i < visitors; ++i) {
+      run.spawn([&] {
+        for (int visit = 0; visit < visits; ++visit) {
+          if (guard.try_enter()) {
+            Atomics::reading(object);
+            guard.leave();
+          }
+        }
+      });
+    }
+    run.spawn([&] {
+      guard.close();
+      Atomics::writing(object);
+    });
+    run.run();
+    Explorer::check(guard.is_empty(), "a thread is still inside");
+  });
+}
+
+/// Two threads wait for a visitor that has entered before.
+template <typename Atomics>
+Outcome explore_two_waiters() {
+  return Explorer::explore(Loads::kNewest, [=](Explorer& run) {
+    BasicQuiescenceGuard<Atomics> guard;
+    guard.enter();
+    int object = 0;
+    run.spawn([&] {
+      Atomics::writing(object);
+      guard.leave();
+    });
+    for (int i = 0; i < 2; ++i) {
+      run.spawn([&] {
+        guard.wait_until_empty();
+        Atomics::reading(object);
+      });
+    }
+    run.run();
+  });
+}
+
+/// Two threads leave a note and deliver it if the guard is open; the thread that opens the guard
+/// delivers the notes that it finds, as NotifiedCallback does. No note may be lost.
+template <typename Atomics>
+Outcome explore_open() {
+  return Explorer::explore(Loads::kAnyAllowed, [=](Explorer& run) {
+    BasicQuiescenceGuard<Atomics> guard;
+    Ghost notes[2] = {Ghost(0), Ghost(0)};
+    bool delivered[2] = {};
+    bool found[2] = {};
+    for (int i = 0; i < 2; ++i) {
+      run.spawn([&, i] {
+        notes[i].store(1, std::memory_order_relaxed);
+        delivered[i] = guard.try_enter();
+        if (delivered[i]) {
+          guard.leave();
+        }
+      });
+    }
+    run.spawn([&] {
+      guard.open();
+      for (int i = 0; i < 2; ++i) {
+        found[i] = notes[i].load(std::memory_order_relaxed) == 1;
+      }
+    });
+    run.run();
+    for (int i = 0; i < 2; ++i) {
+      Explorer::check(delivered[i] || found[i], "a note that is not delivered");
+    }
+  });
+}
+
+/// A reader uses the current one of two values; the writer replaces it and frees the old one if no
+/// thread is inside.
+template <typename Atomics>
+Outcome explore_replace(int readers) {
+  return Explorer::explore(Loads::kAnyAllowed, [=](Explorer& run) {
+    BasicQuiescenceGuard<Atomics> guard;
+    int values[2] = {};
+    typename Atomics::template Atomic<int> current{0};
+    for (int i = 0; i < readers; ++i) {
+      run.spawn([&] {
+        guard.enter();
+        Atomics::reading(values[current.load(std::memory_order_acquire)]);
+        guard.leave();
+      });
+    }
+    run.spawn([&] {
+      Atomics::writing(values[1]);
+      current.store(1, std::memory_order_release);
+      if (guard.is_empty()) {
+        Atomics::writing(values[0]);
+      }
+    });
+    run.run();
+  });
+}
+
+TEST_F(EveryInterleaving, OfQuiescenceGuardLetsNoThreadInAfterClose) {
+  expect_correct(explore_close<Explored>(Loads::kAnyAllowed, 1, 2), 10);
+  expect_correct(explore_close<Explored>(Loads::kNewest, 2, 1), 50);
+}
+
+TEST_F(EveryInterleaving, OfQuiescenceGuardWakesAllThreadsThatWait) {
+  expect_correct(explore_two_waiters<Explored>(), 10);
+}
+
+TEST_F(EveryInterleaving, OfQuiescenceGuardLosesNoWorkWhenItOpens) {
+  expect_correct(explore_open<Explored>(), 10);
+}
+
+TEST_F(EveryInterleaving, OfQuiescenceGuardKeepsAValueWhileItIsRead) {
+  expect_correct(explore_replace<Explored>(1), 3);
+  expect_correct(explore_replace<Explored>(2), 10);
+}
+
+TEST_F(EveryInterleaving, FindsQuiescenceGuardWrongWithoutItsReleasesOrItsAcquires) {
+  using NoRelease = ExploredWith<test::without_release>;
+  using NoAcquire = ExploredWith<test::without_acquire>;
+  EXPECT_NE(explore_close<NoRelease>(Loads::kAnyAllowed, 1, 1).failure, "");
+  EXPECT_NE(explore_close<NoAcquire>(Loads::kAnyAllowed, 1, 1).failure, "");
+  EXPECT_NE(explore_two_waiters<NoRelease>().failure, "");
+  EXPECT_NE(explore_two_waiters<NoAcquire>().failure, "");
+  EXPECT_NE(explore_open<NoRelease>().failure, "");
+  EXPECT_NE(explore_open<NoAcquire>().failure, "");
+  EXPECT_NE(explore_replace<NoRelease>(1).failure, "");
+  EXPECT_NE(explore_replace<NoAcquire>(1).failure, "");
 }
 
 }  // namespace

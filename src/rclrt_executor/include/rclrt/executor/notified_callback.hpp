@@ -2,12 +2,12 @@
 // A callback for work announced by threads that do not know whether an executor listens.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/export.hpp"
 #include "rclrt/executor/work_count.hpp"
+#include "rclrt/realtime/quiescence_guard.hpp"
 
 namespace rclrt::executor {
 
@@ -40,11 +40,11 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
 
   /// Counts an announced instance that the caller holds back. The callback stays alive until
   /// submit_held.
-  void count_held() noexcept RCLRT_NONBLOCKING { held_back_.fetch_add(1); }
+  void count_held() noexcept RCLRT_NONBLOCKING { submitters_.enter(); }
   /// Hands an instance that was held back to the executor.
   void submit_held(Instance* instance) noexcept RCLRT_NONBLOCKING {
     submit(instance);
-    held_back_.fetch_sub(1);  // the last access: detach may let the entity end from here on
+    submitters_.leave();  // the last access: detach may let the entity end from here on
   }
   /// Waits, after the last announcement, until no thread holds an announced instance back.
   RCLRT_SETUP void await_held() noexcept;
@@ -53,14 +53,15 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
   bool announce_if_listening() noexcept RCLRT_NONBLOCKING;
   void announce_kept() noexcept RCLRT_NONBLOCKING { announce(unannounced_.take_all()); }
 
-  // The number of possible submitters: announced instances that are held back, and calls of
-  // announce_if_listening. Once listening_ is false, or no thread calls `notify` any more, no new
-  // announcement starts. So at zero no thread submits any more.
-  std::atomic<int> held_back_{0};
-  // A `notify` adds to unannounced_ and then reads listening_; start_listening sets listening_ and
-  // then reads unannounced_. At least one of the two sees the other's write. The thread that takes
-  // the number out of unannounced_ announces it.
-  std::atomic<bool> listening_{false};
+  // Open while an executor listens. Inside are all possible submitters: announced instances that
+  // are held back, and calls of `notify` that announce. Once it is closed, or no thread calls
+  // `notify` any more, no new announcement starts. So when it is empty no thread submits any more.
+  //
+  // A `notify` adds to unannounced_ and then tries to enter; start_listening opens the guard and
+  // then reads unannounced_. Either the thread enters, or it tried before the guard was opened, and
+  // its addition is visible then. The thread that takes the number out of unannounced_ announces
+  // it.
+  realtime::QuiescenceGuard submitters_;
   WorkCount unannounced_;
 };
 

@@ -13,6 +13,7 @@
 #include "rclrt/executor/group.hpp"
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/executor/work_count.hpp"
+#include "rclrt/realtime/quiescence_guard.hpp"
 
 namespace rclrt::executor {
 class CallbackSet;
@@ -54,16 +55,16 @@ struct RCLRT_EXECUTOR_EXPORT CallbackState {
 
   /// Keeps the callback alive while a worker or a scheduler holds an instance of it, or a wait set
   /// may poll it.
-  void pin() noexcept RCLRT_NONBLOCKING { pins.fetch_add(1); }
+  void pin() noexcept RCLRT_NONBLOCKING { pins.enter(); }
   /// Ends a `pin`. This is the thread's last access to the callback.
-  void unpin() noexcept RCLRT_NONBLOCKING { pins.fetch_sub(1); }
+  void unpin() noexcept RCLRT_NONBLOCKING { pins.leave(); }
 
   // The first cache line, with the callback's virtual table.
   Credits credits;
   Group& group;                            // own_group, or the group in `options`
   std::atomic<ReadySink*> sink = nullptr;  // where a new instance goes: an inbox, or the lane
   std::atomic<int> level;
-  std::atomic<int> pins = 0;  // seq_cst: see CallbackSet::remove
+  realtime::QuiescenceGuard pins;  // only counts: see CallbackSet::await_unpinned
 
   // The second cache line, up to and including own_group.
   // Statistics only: no data is published by them. The release increments and acquire loads of
@@ -72,7 +73,7 @@ struct RCLRT_EXECUTOR_EXPORT CallbackState {
   std::atomic<std::uint64_t> completed = 0;
   const std::int64_t deadline_ns;  // a copy from `options`, as `overload`
   const Overload overload;
-  std::atomic<bool> removed = false;  // seq_cst, as pins
+  std::atomic<bool> removed = false;
   Group own_group;
 
   // The executor's set that has the callback. The set that changes it from nullptr to itself (see

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that are replaced while others read them.
-#include "rcu_value.hpp"
+#include "reader_counted_value.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,25 +12,25 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-TEST(RcuValue, WhatIsReadStaysWhileItIsRead) {
-  RcuValue<std::shared_ptr<int>> value;
+TEST(ReaderCountedValue, WhatIsReadStaysWhileItIsRead) {
+  ReaderCountedValue<std::shared_ptr<int>> value;
   const auto first = std::make_shared<int>(1);
   value.replace(first);
   {
-    const RcuValue<std::shared_ptr<int>>::Reading reading(value);
+    const ReaderCountedValue<std::shared_ptr<int>>::Reading reading(value);
     value.replace(std::make_shared<int>(2));
     value.replace(std::make_shared<int>(3));
     EXPECT_EQ(**reading, 1);
     EXPECT_EQ(first.use_count(), 2) << "the replaced value has the other one";
     EXPECT_EQ(*value.current(), 3);
-    EXPECT_EQ(**RcuValue<std::shared_ptr<int>>::Reading(value), 3);
+    EXPECT_EQ(**ReaderCountedValue<std::shared_ptr<int>>::Reading(value), 3);
   }
   value.replace(std::make_shared<int>(4));
-  EXPECT_EQ(first.use_count(), 1) << "nobody reads any more";
+  EXPECT_EQ(first.use_count(), 1) << "no thread reads any more";
 }
 
-TEST(RcuValue, ManyReadWhileOneReplaces) {
-  RcuValue<std::vector<int>> value;
+TEST(ReaderCountedValue, ManyReadWhileOneReplaces) {
+  ReaderCountedValue<std::vector<int>> value;
   value.replace({0, 0});
   std::atomic<int> reads{0};
   std::atomic<bool> wrong{false};
@@ -39,7 +39,7 @@ TEST(RcuValue, ManyReadWhileOneReplaces) {
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       while (!stop) {
-        const RcuValue<std::vector<int>>::Reading reading(value);
+        const ReaderCountedValue<std::vector<int>>::Reading reading(value);
         wrong = wrong || (*reading).size() != 2 || (*reading)[0] != (*reading)[1];
         ++reads;
       }
