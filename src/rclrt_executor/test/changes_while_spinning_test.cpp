@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks that are added and removed while the executor spins.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,6 +17,9 @@
 
 namespace rclrt::executor::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 template <typename E>
 class Changes : public ::testing::Test {};
@@ -124,7 +128,8 @@ TYPED_TEST(Changes, ACallbackOfAnotherExecutorIsRefusedAndNothingIsChanged) {
   first->add(timer);
   first->prepare();
   second->prepare();
-  EXPECT_THROW(second->add(timer), std::logic_error);
+  EXPECT_THAT([&] { second->add(timer); },
+              ThrowsMessage<std::logic_error>(HasSubstr("is already in executor \"test\"")));
   EXPECT_TRUE(second->callbacks().empty());
   EXPECT_TRUE(first->remove(timer));
   second->add(timer);
@@ -145,10 +150,15 @@ TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
   executor->add(every_millisecond([](const InstanceInfo&) {}, 2));
   executor->prepare();
   const Spinning spinning(*executor);
-  EXPECT_THROW(executor->add(every_millisecond([](const InstanceInfo&) {}, 3)),
-               std::invalid_argument);
-  EXPECT_THROW(executor->set_level(timer, 4), std::invalid_argument);
-  EXPECT_THROW(executor->require_levels({1, 5}), std::invalid_argument);
+  EXPECT_THAT([&] { executor->add(every_millisecond([](const InstanceInfo&) {}, 3)); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "3 priority levels do not fit into the 2 SCHED_FIFO priorities below 3")));
+  EXPECT_THAT([&] { executor->set_level(timer, 4); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "3 priority levels do not fit into the 2 SCHED_FIFO priorities below 3")));
+  EXPECT_THAT([&] { executor->require_levels({1, 5}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "3 priority levels do not fit into the 2 SCHED_FIFO priorities below 3")));
   executor->require_levels({2, 1, 2});
   EXPECT_EQ(timer->level(), 1);
   EXPECT_EQ(executor->callbacks().size(), 2U);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/detail/credits.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -10,6 +11,9 @@
 
 namespace rclrt::executor {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(Credits, AreAsManyAsAskedForAndDistinct) {
   for (const std::size_t count : {1U, 63U, 64U, 65U, 200U}) {
@@ -31,7 +35,9 @@ TEST(Credits, CanBeTakenAgainAfterTheyWereGivenBack) {
 }
 
 TEST(Credits, RefuseACountOfZero) {
-  EXPECT_THROW(detail::Credits(nullptr, 0), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { detail::Credits(nullptr, 0); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a callback needs at least one credit")));
 }
 
 TEST(Credits, NoTwoThreadsHoldTheSameInstance) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of every executor on preparing, spinning, cancelling and failing.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,6 +14,9 @@
 
 namespace rclrt::executor::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 template <typename E>
 class LifeCycle : public ::testing::Test {};
@@ -94,16 +98,19 @@ TYPED_TEST(LifeCycle, ACallbackInTwoExecutorsIsRefused) {
   auto second = make<TypeParam>(on_one_cpu());
   const auto callback = ticking({});
   first->add(callback);
-  EXPECT_THROW(first->add(callback), std::logic_error);
+  EXPECT_THAT([&] { first->add(callback); },
+              ThrowsMessage<std::logic_error>(HasSubstr("is already in executor \"test\"")));
   second->add(callback);
   first->prepare();
-  EXPECT_THROW(second->prepare(), std::logic_error);
+  EXPECT_THAT([&] { second->prepare(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("is already in executor \"test\"")));
 }
 
 TYPED_TEST(LifeCycle, ASpinWithinASpinIsRefused) {
   auto executor = make<TypeParam>(on_one_cpu());
   executor->add(ticking([&](const InstanceInfo&) { executor->spin(); }));
-  EXPECT_THROW(executor->spin(), std::logic_error);
+  EXPECT_THAT([&] { executor->spin(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("executor \"test\" is spinning already")));
 }
 
 TYPED_TEST(LifeCycle, AClosedExecutorNeverSpinsAgain) {
@@ -137,7 +144,9 @@ TYPED_TEST(LifeCycle, AGroupServesOneExecutorAfterAnotherButNotTwoAtOnce) {
     third.group = group;
     other->add(std::make_shared<TestTimer>(third, TimerOptions{.period_ns = 100'000},
                                            [](const InstanceInfo&) {}));
-    EXPECT_THROW(other->prepare(), std::logic_error);
+    EXPECT_THAT([&] { other->prepare(); },
+                ThrowsMessage<std::logic_error>(
+                    HasSubstr("the group of callback \"third\" is used in another executor")));
     executor.reset();
   }
 }
@@ -146,7 +155,9 @@ TYPED_TEST(LifeCycle, ACpuThatDoesNotExistIsRefusedInPrepare) {
   auto options = on_one_cpu();
   options.cpus = {100'000};
   auto executor = make<TypeParam>(options);
-  EXPECT_THROW(executor->prepare(), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { executor->prepare(); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("CPU 100000 cannot be used by this process")));
 }
 
 TYPED_TEST(LifeCycle, AGroupBelowTheMostUrgentLevelRuns) {
@@ -261,7 +272,7 @@ TYPED_TEST(LifeCycle, AnEpochThatThrowsEndsSpinAndIsAskedForAgain) {
     ++runs;
     executor->cancel();
   }));
-  EXPECT_THROW(executor->spin(), std::runtime_error);
+  EXPECT_THAT([&] { executor->spin(); }, ThrowsMessage<std::runtime_error>("not yet"));
   EXPECT_EQ(runs, 0);
   executor->spin();
   EXPECT_GE(runs, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events and PiCAS: one thread that runs callbacks to completion. They differ in the choice of the
 // next one. The order of events decides.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -28,6 +29,8 @@ namespace rclrt::executor::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 ExecutorOptions defaults() {
   ExecutorOptions options = on_one_cpu();
@@ -111,7 +114,7 @@ TYPED_TEST(OneThread, WhatHasStartedIsFinishedAlsoOnSeveralCpus) {
   });
   const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
     urgent->release_now();
-    std::this_thread::sleep_for(30ms);
+    std::this_thread::sleep_for(30ms);  // a second thread would run `urgent` meanwhile
     waited = !urgent_ran;
   });
   executor.add(urgent);
@@ -174,7 +177,9 @@ TYPED_TEST(OneThread, TheExecutorWithTheHigherPriorityPreempts) {
 TYPED_TEST(OneThread, AsksForNoPreemption) {
   ExecutorOptions options = defaults();
   options.preemption = Preemption::kAlways;
-  EXPECT_THROW(TypeParam{options}, std::invalid_argument);
+  EXPECT_THAT([&] { TypeParam{options}; },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("finishes what it has started: leave Preemption::kAlways out")));
 }
 
 TYPED_TEST(OneThread, AnyNumberOfPrioritiesFits) {
@@ -188,7 +193,8 @@ TYPED_TEST(OneThread, AnyNumberOfPrioritiesFits) {
 TEST(Events, HasOneWorker) {
   ExecutorOptions options = defaults();
   options.workers_per_level = 2;
-  EXPECT_THROW(EventsExecutor{options}, std::invalid_argument);
+  EXPECT_THAT([&] { EventsExecutor{options}; },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("events has one thread, not 2")));
 }
 
 /// Returns the order of execution, if the machine let the first timer run before the second one was

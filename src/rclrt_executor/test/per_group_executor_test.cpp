@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread for each group. The order of events decides.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -22,6 +23,8 @@ namespace rclrt::executor::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 std::string thread_name() {
   std::array<char, 16> name{};
@@ -255,11 +258,14 @@ TEST(PerGroup, TheThreadOfAGroupThatHasGoneIsTheNextOnes) {
 TEST(PerGroup, AsksForAThreadForEachGroupAndNothingElse) {
   ExecutorOptions options = on_one_cpu();
   options.preemption = Preemption::kNever;
-  EXPECT_THROW(PerGroupExecutor{options}, std::invalid_argument);
+  EXPECT_THAT([&] { PerGroupExecutor{options}; },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("leave Preemption::kNever out")));
   options.preemption = Preemption::kByRealtime;
   EXPECT_FALSE(PerGroupExecutor{options}.runs_to_completion());
   options.workers_per_level = 2;
-  EXPECT_THROW(PerGroupExecutor{options}, std::invalid_argument);
+  EXPECT_THAT(
+      [&] { PerGroupExecutor{options}; },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("has one thread for each group, not 2")));
 }
 
 TEST(PerGroup, ManyGroupsThatComeAndGoKeepTheirPriorities) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "priority_map.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -9,6 +10,8 @@
 
 namespace rclrt::executor {
 namespace {
+
+using testing::ThrowsMessage;
 
 TEST(PriorityMap, GivesNLevelsTheNPrioritiesBelowTheTop) {
   // Thesis, section 5.1.3, footnote 1: scheduler at 99, N levels in [99 - N, 99).
@@ -36,8 +39,10 @@ TEST(PriorityMap, FitsExactlyAsManyLevelsAsThereArePriorities) {
 }
 
 TEST(PriorityMap, RefusesATopOutsideTheRangeOfSchedFifo) {
-  EXPECT_THROW(PriorityMap({1}, 100), std::invalid_argument);
-  EXPECT_THROW(PriorityMap({1}, 1), std::invalid_argument);
+  EXPECT_THAT([&] { PriorityMap({1}, 100); },
+              ThrowsMessage<std::invalid_argument>("top_priority must be from 2 to 99, not 100"));
+  EXPECT_THAT([&] { PriorityMap({1}, 1); },
+              ThrowsMessage<std::invalid_argument>("top_priority must be from 2 to 99, not 1"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A change that fails leaves the executor unchanged.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -14,6 +15,9 @@
 
 namespace rclrt::executor::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 template <typename E>
 class RefusedChange : public ::testing::Test {};
@@ -49,7 +53,9 @@ TYPED_TEST(RefusedChange, LeavesTheWaitingInstancesOfAnotherExecutorAlone) {
     marker->release_now();
     // The marker is behind them in the lane: they wait for their group now.
     ASSERT_TRUE(eventually([&] { return started > 0 && marker_ran; }));
-    EXPECT_THROW(other->add(callback), std::logic_error);
+    EXPECT_THAT([&] { other->add(callback); },
+                ThrowsMessage<std::logic_error>(
+                    HasSubstr("callback \"c\" is already in executor \"test\"")));
     EXPECT_EQ(callback->counters().dropped, 0U);
     go_on = true;
     EXPECT_TRUE(eventually([&] { return callback->counters().completed == 3; }));
@@ -104,7 +110,9 @@ TEST_F(WithoutThreads, AddingALevelFailsAndCanBeTriedAgain) {
   ASSERT_TRUE(eventually([&] { return low_runs > 0; }));
   {
     const AddressSpace room(kRoomForOne);
-    EXPECT_THROW(executor.add(high), std::system_error);  // hangs when it waits for the one thread
+    // Hangs if it waits for the one thread.
+    EXPECT_THAT([&] { executor.add(high); },
+                ThrowsMessage<std::system_error>(HasSubstr("starting thread \"test L2")));
   }
   EXPECT_EQ(executor.callbacks().size(), 1U);
   const int before = low_runs;
@@ -124,7 +132,8 @@ TEST_F(WithoutThreads, ATimerThatCannotMoveToANewLevelStaysWhereItWas) {
   ASSERT_TRUE(eventually([&] { return runs > 0; }));
   {
     const AddressSpace room(kRoomForOne);
-    EXPECT_THROW(executor.set_level(timer, 2), std::system_error);
+    EXPECT_THAT([&] { executor.set_level(timer, 2); },
+                ThrowsMessage<std::system_error>(HasSubstr("starting thread \"test L2")));
   }
   EXPECT_EQ(timer->level(), 1);
   const int before = runs;
@@ -141,7 +150,8 @@ TEST_F(WithoutThreads, SpinFailsAndCanBeTriedAgain) {
   executor.prepare();
   {
     const AddressSpace room(kRoomForOne);
-    EXPECT_THROW(executor.spin(), std::system_error);
+    EXPECT_THAT([&] { executor.spin(); },
+                ThrowsMessage<std::system_error>(HasSubstr("starting thread \"test L")));
   }
   executor.spin();
   EXPECT_GT(runs, 0);

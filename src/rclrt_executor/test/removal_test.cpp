@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // States of a removed callback: running, waiting, or the last owner of objects that it refers to.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,6 +19,9 @@
 
 namespace rclrt::executor::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 template <typename E>
 class Removal : public ::testing::Test {};
@@ -41,7 +45,9 @@ TYPED_TEST(Removal, OfACallbackThatAlreadyRemovesItselfWaitsForItToo) {
     });
     executor->add(timer);
     ASSERT_TRUE(eventually([&] { return leaves.load(); }));
-    EXPECT_THROW(executor->add(timer), std::logic_error) << "it has not left yet";
+    EXPECT_THAT([&] { executor->add(timer); },
+                ThrowsMessage<std::logic_error>(HasSubstr("is already in executor \"test\"")))
+        << "it has not left yet";
     waited_for = true;
     EXPECT_FALSE(executor->remove(timer)) << "it was removed before";
     EXPECT_TRUE(ended) << "it still ran when remove had returned";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels under SCHED_DEADLINE. Counts of events decide.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,6 +20,8 @@ namespace rclrt::executor::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 realtime::Reservation reservation(std::chrono::nanoseconds runtime,
                                   std::chrono::nanoseconds period) {
@@ -131,7 +134,9 @@ TYPED_TEST(Reserved, AGroupAcrossAReservationAndAnotherLevelIsRefused) {
   EXPECT_EQ(executor->callbacks().size(), 1U);
   executor->set_level(reserved, 1);
   executor->add(other);
-  EXPECT_THROW(executor->set_level(reserved, 5), std::invalid_argument);
+  EXPECT_THAT([&] { executor->set_level(reserved, 5); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("has members at level 5, which has a reservation, and at level 1")));
   EXPECT_EQ(reserved->level(), 1);
 }
 

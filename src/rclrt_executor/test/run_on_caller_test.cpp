@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instances on the calling thread, and timers that are reset, under every executor to which work is
 // announced.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -12,12 +14,15 @@
 #include <vector>
 
 #include "all_executors.hpp"
+#include "spinning.hpp"
 
 namespace rclrt::executor::test {
 namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 template <typename E>
 class RunHere : public ::testing::Test {};
@@ -81,8 +86,8 @@ TYPED_TEST(RunHere, ItWaitsForWorkOfAnotherThreadAndForTimers) {
   const auto notified = callback_at(1, [](const InstanceInfo&) {});
   executor->add(notified);
   executor->prepare();
-  std::thread teller([&] {
-    std::this_thread::sleep_for(milliseconds(5));
+  std::thread teller([&, caller = gettid()] {
+    EXPECT_TRUE(eventually_sleeps(caller));
     notified->release_now();
   });
   EXPECT_TRUE(executor->run_one_on_caller(hours(1)));
@@ -100,8 +105,8 @@ TYPED_TEST(RunHere, ItWaitsForWorkOfAnotherThreadAndForTimers) {
 TYPED_TEST(RunHere, ItReturnsWhenTheTimeIsOverAndWhenSomebodyCancels) {
   auto executor = make<TypeParam>(on_one_cpu());
   EXPECT_FALSE(executor->run_one_on_caller(milliseconds(2)));
-  std::thread canceller([&] {
-    std::this_thread::sleep_for(milliseconds(5));
+  std::thread canceller([&, caller = gettid()] {
+    EXPECT_TRUE(eventually_sleeps(caller));
     executor->cancel();
   });
   EXPECT_FALSE(executor->run_one_on_caller(hours(1)));
@@ -125,9 +130,11 @@ TYPED_TEST(RunHere, WhatACallbackThrowsReachesTheCaller) {
   executor->add(throws);
   executor->prepare();
   throws->release_now();
-  EXPECT_THROW(executor->run_one_on_caller(milliseconds(0)), std::runtime_error);
+  EXPECT_THAT([&] { executor->run_one_on_caller(milliseconds(0)); },
+              ThrowsMessage<std::runtime_error>("x"));
   throws->release_now();
-  EXPECT_THROW(executor->run_one_on_caller(milliseconds(0)), std::runtime_error);
+  EXPECT_THAT([&] { executor->run_one_on_caller(milliseconds(0)); },
+              ThrowsMessage<std::runtime_error>("x"));
 }
 
 TYPED_TEST(RunHere, ThreadsMayFollowAndWhatWaitsRunsThere) {
@@ -150,7 +157,9 @@ TYPED_TEST(RunHere, ThreadsMayFollowAndWhatWaitsRunsThere) {
 
 TEST(RunHereOfWaitSet, ItIsNotOffered) {
   auto executor = make<WaitSetExecutor>(on_one_cpu());
-  EXPECT_THROW(executor->run_one_on_caller(milliseconds(0)), std::logic_error);
+  EXPECT_THAT([&] { executor->run_one_on_caller(milliseconds(0)); },
+              ThrowsMessage<std::logic_error>(
+                  HasSubstr("asks for work by itself: run_one_on_caller is not offered")));
 }
 
 /// A timer, the next release of which the test sets.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks that are never preempted: on request, and by default without real time. The order of
 // events decides.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,6 +22,9 @@ namespace rclrt::executor::test {
 namespace {
 
 using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Without permission for real time, and with it on request.
 std::vector<ExecutorOptions> ways_to_complete(const ExecutorOptions& base) {
@@ -93,29 +97,40 @@ TYPED_TEST(RunToCompletion, SpinSomeHasTheSameOrder) {
   }
 }
 
+/// Returns whether an urgent callback starts while the less urgent one that released it sleeps, for
+/// `limit` at the most. Checks that it runs afterwards otherwise.
+template <typename E>
+bool starts_while_another_sleeps(const ExecutorOptions& options, milliseconds limit) {
+  auto executor = make<E>(options);
+  std::atomic<bool> urgent_ran{false};
+  bool met = false;
+  const auto urgent = std::make_shared<TestCallback>(named("urgent", 5), [&](const InstanceInfo&) {
+    urgent_ran = true;
+    executor->cancel();
+  });
+  const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
+    urgent->release_now();
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (!urgent_ran && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(1ms);
+    }
+    met = urgent_ran;
+  });
+  executor->add(urgent);
+  executor->add(low);
+  executor->prepare();
+  low->release_now();
+  executor->spin();
+  EXPECT_TRUE(urgent_ran);
+  return met;
+}
+
 TYPED_TEST(RunToCompletion, NothingStartsWhileTheOnlyWorkerSleepsInItsCallback) {
   for (ExecutorOptions options : ways_to_complete(on_one_cpu())) {
     options.workers_per_level = 1;  // otherwise spare threads would replace a sleeping one
-    auto executor = make<TypeParam>(options);
-    std::atomic<bool> urgent_ran{false};
-    bool waited = true;
-    const auto urgent =
-        std::make_shared<TestCallback>(named("urgent", 5), [&](const InstanceInfo&) {
-          urgent_ran = true;
-          executor->cancel();
-        });
-    const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
-      urgent->release_now();
-      std::this_thread::sleep_for(30ms);
-      waited = !urgent_ran;
-    });
-    executor->add(urgent);
-    executor->add(low);
-    executor->prepare();
-    low->release_now();
-    executor->spin();
-    EXPECT_TRUE(urgent_ran);
-    EXPECT_TRUE(waited);
+    EXPECT_FALSE(starts_while_another_sleeps<TypeParam>(options, 30ms));
+    options.preemption = Preemption::kAlways;
+    EXPECT_TRUE(starts_while_another_sleeps<TypeParam>(options, 120s));
   }
 }
 
@@ -156,66 +171,53 @@ TYPED_TEST(RunToCompletion, LevelsThatChangeChangeTheOrder) {
   }
 }
 
+/// Checks that `count` callbacks of as many levels run at a time, and a further one only when they
+/// have ended.
+template <typename E>
+void expect_to_run_at_a_time(const ExecutorOptions& options, std::size_t count) {
+  auto executor = make<E>(options);
+  std::atomic<std::size_t> inside{0};
+  std::atomic<bool> go_on{false};
+  std::vector<std::shared_ptr<TestCallback>> callbacks;
+  for (std::size_t i = 0; i <= count; ++i) {
+    callbacks.push_back(
+        std::make_shared<TestCallback>(named("c", static_cast<int>(i)), [&](const InstanceInfo&) {
+          ++inside;
+          eventually([&] { return go_on.load(); });
+        }));
+    executor->add(callbacks.back());
+  }
+  executor->prepare();
+  const Spinning spinning(*executor);
+  for (const auto& callback : callbacks) {
+    callback->release_now();
+  }
+  EXPECT_TRUE(eventually([&] { return inside == count; }));
+  std::this_thread::sleep_for(20ms);  // a further worker would start the last one meanwhile
+  EXPECT_EQ(inside, count);
+  go_on = true;
+  EXPECT_TRUE(eventually([&] { return inside == count + 1; }));
+}
+
 TYPED_TEST(RunToCompletion, AsManyRunAtATimeAsWorkersAreStated) {
   if (!kOverlapsWithinALevel<TypeParam>) {
     GTEST_SKIP() << "one callback runs at a time";
   }
-  auto base = on_one_cpu();
-  base.workers_per_level = 3;
-  for (const ExecutorOptions& options : ways_to_complete(base)) {
-    auto executor = make<TypeParam>(options);
-    std::atomic<int> inside{0};
-    std::atomic<bool> go_on{false};
-    std::vector<std::shared_ptr<TestCallback>> callbacks;
-    for (const int level : {1, 2, 3, 4}) {
-      callbacks.push_back(std::make_shared<TestCallback>(named("c" + std::to_string(level), level),
-                                                         [&](const InstanceInfo&) {
-                                                           ++inside;
-                                                           eventually([&] { return go_on.load(); });
-                                                         }));
-      executor->add(callbacks.back());
+  for (const std::size_t workers : {std::size_t{3}, std::size_t{4}}) {
+    auto base = on_one_cpu();
+    base.workers_per_level = workers;
+    for (const ExecutorOptions& options : ways_to_complete(base)) {
+      expect_to_run_at_a_time<TypeParam>(options, workers);
     }
-    executor->prepare();
-    const Spinning spinning(*executor);
-    for (const auto& callback : callbacks) {
-      callback->release_now();
-    }
-    EXPECT_TRUE(eventually([&] { return inside == 3; }));
-    std::this_thread::sleep_for(20ms);
-    EXPECT_EQ(inside, 3);
-    go_on = true;
-    EXPECT_TRUE(eventually([&] { return inside == 4; }));
   }
 }
 
 TYPED_TEST(RunToCompletion, OnePerCpuRunsAtATimeByDefault) {
-  const std::size_t most =
-      kOverlapsWithinALevel<TypeParam> ? realtime::allowed_cpus().size() : std::size_t{1};
   auto base = kOverlapsWithinALevel<TypeParam> ? on_all_cpus() : on_one_cpu();
   base.spare_workers = 0;  // spare threads would replace sleeping ones
   for (const ExecutorOptions& options : ways_to_complete(base)) {
-    auto executor = make<TypeParam>(options);
-    std::atomic<std::size_t> inside{0};
-    std::atomic<bool> go_on{false};
-    std::vector<std::shared_ptr<TestCallback>> callbacks;
-    for (std::size_t i = 0; i <= most; ++i) {
-      callbacks.push_back(
-          std::make_shared<TestCallback>(named("c", static_cast<int>(i)), [&](const InstanceInfo&) {
-            ++inside;
-            eventually([&] { return go_on.load(); });
-          }));
-      executor->add(callbacks.back());
-    }
-    executor->prepare();
-    const Spinning spinning(*executor);
-    for (const auto& callback : callbacks) {
-      callback->release_now();
-    }
-    EXPECT_TRUE(eventually([&] { return inside == most; }));
-    std::this_thread::sleep_for(20ms);
-    EXPECT_EQ(inside, most);
-    go_on = true;
-    EXPECT_TRUE(eventually([&] { return inside == most + 1; }));
+    expect_to_run_at_a_time<TypeParam>(
+        options, kOverlapsWithinALevel<TypeParam> ? realtime::allowed_cpus().size() : 1);
   }
 }
 
@@ -223,22 +225,7 @@ TYPED_TEST(RunToCompletion, CanBeRefusedWithoutRealTime) {
   auto options = on_one_cpu();
   options.realtime = Realtime::kOff;
   options.preemption = Preemption::kAlways;
-  auto executor = make<TypeParam>(options);
-  std::atomic<bool> urgent_ran{false};
-  bool met = false;
-  const auto urgent = std::make_shared<TestCallback>(
-      named("urgent", 5), [&](const InstanceInfo&) { urgent_ran = true; });
-  const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
-    urgent->release_now();
-    met = eventually([&] { return urgent_ran.load(); });
-    executor->cancel();
-  });
-  executor->add(urgent);
-  executor->add(low);
-  executor->prepare();
-  low->release_now();
-  executor->spin();
-  EXPECT_TRUE(met);
+  EXPECT_TRUE(starts_while_another_sleeps<TypeParam>(options, 120s));
 }
 
 TYPED_TEST(RunToCompletion, OnRequestAllWorkersHaveOnePriorityBelowTheScheduler) {
@@ -289,7 +276,9 @@ TEST(RunToCompletionAndReservations, ContradictEachOther) {
   for (const auto& executor :
        {std::shared_ptr<Executor>(std::make_shared<PreemptiveExecutor>(options)),
         std::shared_ptr<Executor>(std::make_shared<ProducerConsumerExecutor>(options))}) {
-    EXPECT_THROW(executor->prepare(), std::invalid_argument);
+    EXPECT_THAT([&] { executor->prepare(); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr(
+                    "without preemption no level has threads that could have a reservation")));
   }
 }
 

@@ -2,7 +2,10 @@
 // An executor that spins beside the test.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -41,6 +44,16 @@ inline bool eventually(const std::function<bool()>& condition) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
+}
+
+/// Waits until the thread sleeps in the kernel.
+inline bool eventually_sleeps(pid_t tid) {
+  return eventually([tid] {
+    std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    return line.find(") S ") != std::string::npos;
+  });
 }
 
 inline auto every_millisecond(TestCallback::Body body, int level = 0,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The spins that end by themselves, under every executor.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,6 +16,8 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr std::int64_t kHour_ns = 3'600'000'000'000;
 
@@ -129,7 +132,7 @@ TYPED_TEST(Spins, AnExceptionOfACallbackIsRethrownByEachOfThem) {
           return static_cast<void>(executor->spin_until_future_complete(future));
       }
     };
-    EXPECT_THROW(spin(), std::domain_error) << which;
+    EXPECT_THAT([&] { spin(); }, ThrowsMessage<std::domain_error>("no")) << which;
   }
 }
 
@@ -154,8 +157,12 @@ TYPED_TEST(Spins, NoneOfThemRunsInACallbackOfTheSameExecutor) {
   auto executor = make<TypeParam>(on_one_cpu());
   int refused = 0;
   executor->add(due("nested", 0, [&](const InstanceInfo&) {
-    EXPECT_THROW(executor->spin_some(), std::logic_error);
-    EXPECT_THROW(executor->spin_once(), std::logic_error);
+    EXPECT_THAT(
+        [&] { executor->spin_some(); },
+        ThrowsMessage<std::logic_error>(HasSubstr("executor \"test\" is spinning already")));
+    EXPECT_THAT(
+        [&] { executor->spin_once(); },
+        ThrowsMessage<std::logic_error>(HasSubstr("executor \"test\" is spinning already")));
     ++refused;
   }));
   executor->spin_some();

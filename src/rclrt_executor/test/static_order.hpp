@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +57,24 @@ class Reader : public TestCallback {
   const int& input_;
   EventLog& log_;
   int taken_ = -1;
+};
+
+/// Holds when `trigger` does, and counts how often it was evaluated while it did not hold.
+class CountingTrigger final : public StaticOrderTrigger {
+ public:
+  explicit CountingTrigger(std::shared_ptr<const StaticOrderTrigger> trigger)
+      : trigger_(std::move(trigger)) {}
+  bool holds(std::span<const CallbackReadiness> callbacks) const noexcept
+      RCLRT_NONBLOCKING override {
+    const bool result = trigger_->holds(callbacks);
+    refusals_ += result ? 0 : 1;
+    return result;
+  }
+  int refusals() const { return refusals_; }
+
+ private:
+  const std::shared_ptr<const StaticOrderTrigger> trigger_;
+  mutable std::atomic<int> refusals_{0};
 };
 
 class StaticOrder : public ::testing::Test {

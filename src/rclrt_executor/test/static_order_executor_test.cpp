@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets in a fixed order, and their triggers. The order of events decides.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "spinning.hpp"
@@ -17,6 +17,9 @@
 
 namespace rclrt::executor::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST_F(StaticOrder, ASetRunsByLevelThenInOrderOfAddition) {
   StaticOrderExecutor executor(one_thread());
@@ -120,7 +123,8 @@ TEST_F(StaticOrder, TriggerAllWaitsForEveryTimerAndSubscription) {
 }
 
 TEST_F(StaticOrder, TriggerAllIsSeenByTheThreadThatSleeps) {
-  StaticOrderExecutor executor(one_thread(), {.trigger = trigger_all()});
+  const auto trigger = std::make_shared<CountingTrigger>(trigger_all());
+  StaticOrderExecutor executor(one_thread(), {.trigger = trigger});
   const auto left = logged("left", 2);
   const auto right = logged("right", 1);
   executor.add(left);
@@ -128,8 +132,9 @@ TEST_F(StaticOrder, TriggerAllIsSeenByTheThreadThatSleeps) {
   executor.prepare();
   const Spinning spinning(executor);
   for (std::size_t round = 1; round <= 20; ++round) {
+    const int before = trigger->refusals();
     (round % 2 == 0 ? left : right)->release_now();
-    std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(eventually([&] { return trigger->refusals() > before; }));
     EXPECT_EQ(log.events().size(), 2 * (round - 1));
     (round % 2 == 0 ? right : left)->release_now();
     ASSERT_TRUE(eventually([&] { return log.events().size() == 2 * round; }));
@@ -222,11 +227,17 @@ TEST_F(StaticOrder, WhatIsLeftOfASetComesFirstInTheNextSpin) {
 TEST_F(StaticOrder, HasOneThreadAndATrigger) {
   ExecutorOptions options = one_thread();
   options.workers_per_level = 2;
-  EXPECT_THROW(StaticOrderExecutor{options}, std::invalid_argument);
-  EXPECT_THROW(StaticOrderExecutor{on_one_cpu()}, std::invalid_argument);  // kAlways
-  EXPECT_THROW(StaticOrderExecutor(one_thread(), {.trigger = nullptr}), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { StaticOrderExecutor{options}; },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("static_order has one thread, not 2")));
+  EXPECT_THAT([&] { StaticOrderExecutor{on_one_cpu()}; },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("leave Preemption::kAlways out")));
+  EXPECT_THAT([&] { StaticOrderExecutor(one_thread(), {.trigger = nullptr}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("static_order needs a trigger")));
   StaticOrderExecutor ahead(one_thread(), {.logical_execution_time = true});
-  EXPECT_THROW(ahead.run_one_on_caller(0ms), std::logic_error);
+  EXPECT_THAT(
+      [&] { ahead.run_one_on_caller(0ms); },
+      ThrowsMessage<std::logic_error>(HasSubstr("is not offered with logical execution time")));
 }
 
 }  // namespace

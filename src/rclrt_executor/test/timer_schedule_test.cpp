@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/detail/timer_schedule.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "test_callback.hpp"
@@ -8,6 +9,9 @@
 
 namespace rclrt::executor {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(TimerSchedule, ReleasesOnTheGridWhateverTheLateness) {
   detail::TimerSchedule schedule(10);
@@ -73,8 +77,12 @@ TEST(TimerCallback, ReleasesBeyondItsCreditsAreDroppedAtOnceHoweverManyAreDue) {
 }
 
 TEST(TimerSchedule, RefusesAPeriodThatIsNotPositive) {
-  EXPECT_THROW(detail::TimerSchedule(0), std::invalid_argument);
-  EXPECT_THROW(detail::TimerSchedule(-1), std::invalid_argument);
+  EXPECT_THAT([&] { detail::TimerSchedule(0); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("a timer's period must be positive, not 0 ns")));
+  EXPECT_THAT([&] { detail::TimerSchedule(-1); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("a timer's period must be positive, not -1 ns")));
 }
 
 TEST(TimerCallback, CountsSkippedReleasesAsDropped) {

@@ -2,6 +2,7 @@
 // More levels than SCHED_FIFO has priorities, in cases where levels need no kernel priority:
 // without real time, under executors that give all threads one priority, and below the best-effort
 // level.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,6 +13,9 @@
 
 namespace rclrt::executor::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr int kLevels = 200;
 
@@ -62,10 +66,14 @@ TYPED_TEST(UnmappedLevels, AreRefusedBeforeAndAfterPrepareWhereEachTakesAPriorit
   auto options = on_one_cpu();
   options.top_priority = 3;  // room for two
   auto executor = make<TypeParam>(options);
-  EXPECT_THROW(executor->require_levels({1, 2, 3}), std::invalid_argument);
+  EXPECT_THAT([&] { executor->require_levels({1, 2, 3}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "3 priority levels do not fit into the 2 SCHED_FIFO priorities below 3")));
   executor->require_levels({1, 2});
   executor->prepare();
-  EXPECT_THROW(executor->require_levels({1, 2, 3}), std::invalid_argument);
+  EXPECT_THAT([&] { executor->require_levels({1, 2, 3}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "3 priority levels do not fit into the 2 SCHED_FIFO priorities below 3")));
 }
 
 template <typename E>

@@ -3,6 +3,7 @@
 // peculiarities are in wait_set_peculiarities_test.cpp.
 #include "rclrt/executor/wait_set_executor.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,9 @@
 
 namespace rclrt::executor::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 class WaitSet : public ::testing::Test {
  protected:
@@ -257,7 +261,10 @@ TEST_F(WaitSet, WhatASpinLeftInTheSetDoesNotRunAfterItsRemoval) {
   EXPECT_EQ(b->counters().completed, 0U);
 }
 
-TEST_F(WaitSet, NoThreadsAreRefused) { EXPECT_THROW(make({.threads = 0}), std::invalid_argument); }
+TEST_F(WaitSet, NoThreadsAreRefused) {
+  EXPECT_THAT([&] { make({.threads = 0}); }, ThrowsMessage<std::invalid_argument>(HasSubstr(
+                                                 "a wait set executor needs at least one thread")));
+}
 
 }  // namespace
 }  // namespace rclrt::executor::test

@@ -200,7 +200,7 @@ TEST(SpareWorkers, AreNotThereWhereTheNumberOfWorkersIsStatedOrNoneAreWanted) {
       });
       const auto sleeps = std::make_shared<TestCallback>(named("sleeps"), [&](const InstanceInfo&) {
         other->release_now();
-        std::this_thread::sleep_for(20ms);
+        std::this_thread::sleep_for(20ms);  // a spare worker would run `other` meanwhile
         met = other_ran;
       });
       executor.add(other);
