@@ -16,6 +16,8 @@ namespace rclrt::recorder {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr RunWindow kWindow{.start_ns = 1000 * kMs, .end_ns = 1200 * kMs};
 
@@ -245,7 +247,8 @@ TEST(ChainAccounting, LooksAtStallsOfTheChainsCpusOnly) {
 }
 
 TEST(ChainAccounting, WantsTheReleasesOfEveryChain) {
-  EXPECT_THROW(account_chains(sample_application(), kWindow, {}, {}, {}), std::invalid_argument);
+  EXPECT_THAT([&] { account_chains(sample_application(), kWindow, {}, {}, {}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("releases of 0 chains for 2 chains")));
 }
 
 /// A random run of the obstacle chain: instances complete in time, late, or not at all.

@@ -16,6 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 std::int64_t at(double ms) { return static_cast<std::int64_t>(ms * kMs); }
 
@@ -166,10 +167,12 @@ TEST_F(ChainMisses, OfMoreThanTheLimitTheWorstAreExplainedInOrder) {
 }
 
 TEST_F(ChainMisses, InputsThatDoNotFitTogetherAreRefused) {
-  EXPECT_THROW(
-      explain_misses(
-          {.application = application, .chains = {}, .records = {}, .priorities = priorities}, 1),
-      std::invalid_argument);
+  EXPECT_THAT(
+      [&] {
+        explain_misses(
+            {.application = application, .chains = {}, .records = {}, .priorities = priorities}, 1);
+      },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a result for each chain")));
 }
 
 }  // namespace

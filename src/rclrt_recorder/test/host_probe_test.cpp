@@ -21,7 +21,9 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 TEST(StallRecorder, RecordsAWakeUpLaterThanTheThreshold) {
   StallRecorder recorder(3, 500, 10);
@@ -150,15 +152,21 @@ TEST(HostProbe, WorksWithoutRealTimePriorityAndBlamesNobodyThen) {
 TEST(HostProbe, StopsMoreThanOnceAndStartsOnlyOnce) {
   HostProbe probe({.cpus = {}, .priority = 1});
   probe.start();
-  EXPECT_THROW(probe.start(), std::logic_error);
+  EXPECT_THAT([&] { probe.start(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("a host probe starts once")));
   probe.stop();
   probe.stop();
-  EXPECT_THROW(probe.start(), std::logic_error);
+  EXPECT_THAT([&] { probe.start(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("a host probe starts once")));
 }
 
 TEST(HostProbe, RefusesACpuThatDoesNotExistAndAPeriodOfZero) {
-  EXPECT_THROW(HostProbe({.cpus = {1 << 20}, .priority = 1}), std::invalid_argument);
-  EXPECT_THROW(HostProbe({.cpus = {}, .priority = 1, .period = {}}), std::invalid_argument);
+  EXPECT_THAT([&] { HostProbe({.cpus = {1 << 20}, .priority = 1}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("CPU 1048576 cannot be used by this process")));
+  EXPECT_THAT(
+      [&] { HostProbe({.cpus = {}, .priority = 1, .period = {}}); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("the host probe's period must be above 0")));
 }
 
 TEST(HostStallReport, AttributesTheStallsOfAValidProbe) {

@@ -22,6 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Property;
 using testing::Throws;
+using testing::ThrowsMessage;
 
 class Results : public testing::Test {
  protected:
@@ -162,8 +163,11 @@ TEST_F(Results, StayBesideTheTargetWhenOtherFilesCameMeanwhile) {
 
 TEST_F(Results, RefuseATargetThatIsAFileOrBelowAFile) {
   write_text(target_, "a file");
-  EXPECT_THROW(ResultsDirectory{target_}, std::system_error);
-  EXPECT_THROW(ResultsDirectory{target_ / "below"}, std::system_error);
+  EXPECT_THAT([&] { ResultsDirectory{target_}; },
+              ThrowsMessage<std::system_error>(HasSubstr(target_.string() + ": Not a directory")));
+  EXPECT_THAT(
+      [&] { ResultsDirectory{target_ / "below"}; },
+      ThrowsMessage<std::system_error>(HasSubstr(target_.string() + "/below: Not a directory")));
   EXPECT_EQ(content_of(target_), "a file");
 }
 

@@ -22,6 +22,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 json parsed(const RunResults& results) { return json::parse(results_json(results)); }
 
@@ -295,10 +296,14 @@ TEST_F(ResultsFiles, ReportAFullDisk) {
 TEST_F(ResultsFiles, AreRefusedForResultsThatDoNotFitTheApplication) {
   RunResults results = sample_results();
   results.chains.pop_back();
-  EXPECT_THROW(write_results(directory_.path(), results), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { write_results(directory_.path(), results); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("results have 1 chain results; expected 2")));
   results = sample_results();
   results.records[0].thread_track = 9;
-  EXPECT_THROW(write_results(directory_.path(), results), std::invalid_argument);
+  EXPECT_THAT([&] { write_results(directory_.path(), results); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("names a callback or display track that does not exist")));
 }
 
 }  // namespace

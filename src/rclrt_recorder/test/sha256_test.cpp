@@ -13,6 +13,9 @@
 namespace rclrt::recorder {
 namespace {
 
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
 class Sha256 : public testing::Test {
  protected:
   ~Sha256() override { std::filesystem::remove(path_); }
@@ -52,7 +55,9 @@ TEST_F(Sha256, OfAMissingFileIsAnErrorThatNamesIt) {
 }
 
 TEST_F(Sha256, OfADirectoryIsAnError) {
-  EXPECT_THROW(sha256_of_file(testing::TempDir()), std::system_error);
+  EXPECT_THAT([&] { sha256_of_file(testing::TempDir()); },
+              ThrowsMessage<std::system_error>(
+                  HasSubstr("cannot read " + testing::TempDir() + ": Is a directory")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/recorder/statistics.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 
 namespace rclrt::recorder {
 namespace {
+
+using testing::ThrowsMessage;
 
 std::vector<std::int64_t> one_to(std::int64_t last) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(last));
@@ -45,9 +48,12 @@ TEST(NearestRank, IsExactWhereFloatingPointWouldRoundUp) {
 }
 
 TEST(NearestRank, RefusesNothingAndPercentagesOutOfRange) {
-  EXPECT_THROW(nearest_rank({}, 50), std::invalid_argument);
-  EXPECT_THROW(nearest_rank(one_to(3), 0), std::invalid_argument);
-  EXPECT_THROW(nearest_rank(one_to(3), 101), std::invalid_argument);
+  EXPECT_THAT([&] { nearest_rank({}, 50); },
+              ThrowsMessage<std::invalid_argument>("no percentile of nothing"));
+  EXPECT_THAT([&] { nearest_rank(one_to(3), 0); },
+              ThrowsMessage<std::invalid_argument>("a percentile is in 1..100, not 0"));
+  EXPECT_THAT([&] { nearest_rank(one_to(3), 101); },
+              ThrowsMessage<std::invalid_argument>("a percentile is in 1..100, not 101"));
 }
 
 TEST(NearestRank, IsNeverExceededByFewerThanTheGivenPercentage) {
