@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exercise/results.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@ namespace rclrt::demos {
 namespace {
 
 using Json = nlohmann::json;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(Slice, KeepsSpansInOrderAndCountsWhatDoesNotFit) {
   Slice slice("Loop", 2);
@@ -126,8 +129,12 @@ TEST_F(ExerciseFiles, WithoutACommitNothingIsLeftAndTheOldFileStays) {
 }
 
 TEST_F(ExerciseFiles, ADirectoryOrAMissingOneIsAnErrorAtOnce) {
-  EXPECT_THROW(TextFile file(directory), std::runtime_error);
-  EXPECT_THROW(TextFile file(directory / "missing" / "out.json"), std::runtime_error);
+  EXPECT_THAT(
+      [&] { TextFile file(directory); },
+      ThrowsMessage<std::runtime_error>(HasSubstr(directory.string() + ": is a directory")));
+  EXPECT_THAT([&] { TextFile file(directory / "missing" / "out.json"); },
+              ThrowsMessage<std::runtime_error>(
+                  HasSubstr("out.json: cannot be written: No such file or directory")));
   EXPECT_EQ(count_files(), 0U);
 }
 

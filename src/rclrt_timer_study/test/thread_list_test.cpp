@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread_list.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 
 namespace rclrt::timer_study {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 // Fields of proc(5): 18 priority, 19 nice, 39 processor, 40 rt_priority, 41 policy.
 std::string stat_line(const std::string& name, int priority, int nice, int cpu, int rt_priority,
@@ -49,8 +53,11 @@ TEST(ThreadList, AStatLineIsReadAsPsShowsIt) {
 }
 
 TEST(ThreadList, ALineThatIsNoStatLineIsRefused) {
-  EXPECT_THROW(parse_thread_stat(""), std::runtime_error);
-  EXPECT_THROW(parse_thread_stat("77 (name) S 1 2 3"), std::runtime_error);
+  EXPECT_THAT([&] { parse_thread_stat(""); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("not a stat line of /proc: \"\"")));
+  EXPECT_THAT([&] { parse_thread_stat("77 (name) S 1 2 3"); },
+              ThrowsMessage<std::runtime_error>(
+                  HasSubstr("a stat line of /proc ends early: \"77 (name) S 1 2 3\"")));
 }
 
 TEST(ThreadList, EachThreadBelongsToTheStepInWhichItCame) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the trace format: the metadata, and the streams that are read by it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,6 +15,9 @@
 
 namespace rclrt::trace::ctf {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Event headers like LTTng's compact ones: 5 bits of an id, 27 bits of a time.
 constexpr const char* kMetadata = R"(/* CTF 1.8 */
@@ -121,8 +125,12 @@ TEST(CtfMetadata, PacketsOfTextThatAreCutOffAreLocated) {
   packet[29] = packet[25];
   EXPECT_EQ(metadata_text(packet + "text"), "text");
   EXPECT_EQ(metadata_text(packet + "text" + packet + "more"), "textmore");
-  EXPECT_THROW(metadata_text(packet + "text" + packet + "mo"), MetadataError);
-  EXPECT_THROW(metadata_text(packet + "text" + "rest"), MetadataError);
+  EXPECT_THAT([&] { metadata_text(packet + "text" + packet + "mo"); },
+              ThrowsMessage<MetadataError>(HasSubstr(
+                  "byte 80: the packet of metadata from byte 41 is cut off; it has 41 bytes")));
+  EXPECT_THAT(
+      [&] { metadata_text(packet + "text" + "rest"); },
+      ThrowsMessage<MetadataError>("byte 45: the packet of metadata from byte 41 is cut off"));
   EXPECT_EQ(metadata_text("/* plain */"), "/* plain */");
 }
 

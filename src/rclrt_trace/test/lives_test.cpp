@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes and nodes that share a number, a name or an address, at the same time or one after the
 // other.
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <string>
 
@@ -11,6 +13,9 @@
 
 namespace rclrt::trace {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// A sensor and a motor that takes the sensor's points, in one process. `base` is added to all
 /// handles.
@@ -232,7 +237,8 @@ TEST(Lives, ProcessesOfOneNumberThatNothingTellsApartAreRefused) {
   Pair robot;
   robot.make(0);
   robot.make(500, 10 * kMs, "/other");
-  EXPECT_THROW(overlap(robot), TraceError);
+  EXPECT_THAT([&] { overlap(robot); },
+              ThrowsMessage<TraceError>(HasSubstr("events of two processes with the same number")));
 
   const auto alternate = [](Pair& other) {
     for (int i = 0; i < 10; ++i) {
@@ -245,7 +251,8 @@ TEST(Lives, ProcessesOfOneNumberThatNothingTellsApartAreRefused) {
   Pair named;  // the nodes never run at the same time
   named.make(0);
   named.make(500, 10 * kMs, "/other");
-  EXPECT_THROW(alternate(named), TraceError);
+  EXPECT_THAT([&] { alternate(named); },
+              ThrowsMessage<TraceError>(HasSubstr("events of two processes with the same number")));
 }
 
 TEST(Lives, ARunWithinARunIsNoSecondProcess) {

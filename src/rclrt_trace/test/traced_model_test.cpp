@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models and results from events of rclcpp.
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,6 +12,9 @@
 
 namespace rclrt::trace {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// A sensor with a timer, a controller and a motor, in a line.
 struct Line : Robot {
@@ -252,7 +257,8 @@ TEST(TracedModel, ATraceWithoutRunsIsRefused) {
   Robot robot;
   robot.node(1, "idle");
   robot.timer(20, 1, 10 * kMs, 21);
-  EXPECT_THROW(build_model(robot.system, "robot"), TraceError);
+  EXPECT_THAT([&] { build_model(robot.system, "robot"); },
+              ThrowsMessage<TraceError>(HasSubstr("the trace has no run of a callback of ROS")));
 }
 
 TEST(TracedModel, WhatRunsWhereEventsAreLostIsLeftOut) {
