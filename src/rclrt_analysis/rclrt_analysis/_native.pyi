@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
-from collections.abc import Sequence
-from typing import Literal, final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, Protocol, TypeVar, final
 
 from rclrt_model import Application, ModelError
 
@@ -342,6 +342,20 @@ class Overheads:
         near_hop_ns: tuple[int, int] = (0, 0),
         far_hop_ns: tuple[int, int] = (0, 0),
     ) -> None: ...
+    @property
+    def dispatch_ns(self) -> int: ...
+    @property
+    def timer_jitter_ns(self) -> int: ...
+    @property
+    def scheduler_ns(self) -> int: ...
+    @property
+    def polling_ns(self) -> int: ...
+    @property
+    def background_ns(self) -> int: ...
+    @property
+    def stall_ns(self) -> int: ...
+    @property
+    def far_hop_ns(self) -> tuple[int, int]: ...
 
 def chain_bounds(
     application: Application, executor: str = "preemptive", overheads: Overheads = ...
@@ -360,9 +374,41 @@ class Machine:
     @staticmethod
     def unmeasured() -> Machine: ...
     @property
+    def overheads(self) -> Overheads: ...
+    @property
+    def realtime_share(self) -> float: ...
+    @property
     def is_limited(self) -> bool: ...
     @property
+    def assumptions(self) -> tuple[str, ...]: ...
+    @property
     def conditions(self) -> tuple[str, ...]: ...
+
+@final
+class StatedOverheads:
+    def __init__(
+        self,
+        *,
+        dispatch_ns: int | None = None,
+        timer_jitter_ns: int | None = None,
+        scheduler_ns: int | None = None,
+        hop_ns: int | None = None,
+    ) -> None: ...
+    def machine(self) -> Machine: ...
+
+@final
+class OverheadsFile:
+    def machine(
+        self,
+        application: Application,
+        executor: str,
+        *,
+        statistic: str = "max",
+        hops: str | None = None,
+        stated: StatedOverheads = ...,
+    ) -> Machine: ...
+
+def load_overheads(path: str | os.PathLike[str]) -> OverheadsFile: ...
 
 @final
 class Judgement:
@@ -374,7 +420,139 @@ class Judgement:
     def feasible(self) -> bool: ...
 
 def judge(application: Application, executor: str, machine: Machine) -> Judgement: ...
-def mean_load(application: Application, machine: Machine) -> float: ...
+
+@final
+class ChainLimit:
+    def __init__(
+        self,
+        *,
+        chain: str,
+        bound_ns: int | None,
+        level: int,
+        cpus: Sequence[int],
+        callbacks: Sequence[str],
+        meets_all: bool,
+    ) -> None: ...
+    @property
+    def bound_ns(self) -> int | None: ...
+    @property
+    def level(self) -> int: ...
+    @property
+    def cpus(self) -> tuple[int, ...]: ...
+    @property
+    def callbacks(self) -> tuple[str, ...]: ...
+    @property
+    def meets_all(self) -> bool: ...
+
+def chain_limit(application: Application, chain: int, bound: ChainBound) -> ChainLimit: ...
+
+class _ChainRow(Protocol):
+    @property
+    def chain(self) -> str: ...
+    @property
+    def instance(self) -> int: ...
+    @property
+    def release(self) -> int: ...
+    @property
+    def completion(self) -> int | None: ...
+    @property
+    def status(self) -> str: ...
+
+class _InstanceRow(Protocol):
+    @property
+    def callback(self) -> str: ...
+    @property
+    def priority(self) -> int: ...
+    @property
+    def ready(self) -> int: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def cpu(self) -> int: ...
+    @property
+    def tokens(self) -> str: ...
+
+class _StallRow(Protocol):
+    @property
+    def cpu(self) -> int: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def waited(self) -> int: ...
+
+_Row = TypeVar("_Row", bound=_ChainRow)
+
+def above_limits(
+    chains: Iterable[_Row], limits: Sequence[ChainLimit], end_of_run: int
+) -> list[tuple[_Row, int]]: ...
+
+@final
+class Allowance:
+    def __init__(
+        self,
+        *,
+        wcet: Mapping[str, int],
+        each: int = 0,
+        once: int = 0,
+        held_back: int = 0,
+    ) -> None: ...
+
+@final
+class ObservationContext:
+    def __init__(
+        self,
+        executor: str,
+        allowed: Allowance,
+        bound: Callable[[str, int], int | None],
+        may_drop: Callable[[str, int], bool],
+    ) -> None: ...
+    @property
+    def levels(self) -> dict[str, int]: ...
+
+def observation_context(
+    application: Application, executor: str, machine: Machine
+) -> ObservationContext: ...
+
+@final
+class Excess:
+    @property
+    def chain(self) -> str: ...
+    @property
+    def instance(self) -> int: ...
+    @property
+    def release(self) -> int: ...
+    @property
+    def response(self) -> int | None: ...
+    @property
+    def bound(self) -> int: ...
+    @property
+    def busy_since(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
+    @property
+    def stalled(self) -> int: ...
+    @property
+    def stalled_bound(self) -> int | None: ...
+    @property
+    def cause(self) -> Literal["host", "assumption", "unexplained"]: ...
+    @property
+    def what(self) -> str: ...
+
+def judge_observations(
+    chains: Sequence[_ChainRow],
+    instances: Sequence[_InstanceRow],
+    stalls: Sequence[_StallRow],
+    end_of_run: int,
+    limits: Sequence[ChainLimit],
+    context: ObservationContext,
+) -> list[Excess]: ...
+def status_of(
+    above: int, conditions: int, realtime: bool
+) -> Literal["holds", "condition broken", "contradicted"]: ...
 
 @final
 class QueueBound:

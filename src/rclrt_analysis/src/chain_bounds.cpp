@@ -12,6 +12,7 @@
 #include "holistic.hpp"
 #include "input_callbacks.hpp"
 #include "preemptive_form.hpp"
+#include "throttling.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -368,7 +369,7 @@ std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overhead
     result.emplace_back("a message between executors arrives at once (give its hop latency)");
   }
   if (overheads.dispatch == 0 && overheads.timer_jitter == 0) {
-    result.emplace_back("dispatching takes no time (give the machine's overheads to include it)");
+    result.emplace_back(detail::kNoDispatchTime);
   } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
     result.emplace_back("the scheduler thread's work is part of the dispatch overhead");
   }

@@ -7,10 +7,7 @@
 
 namespace rclrt::analysis {
 
-Machine Machine::unmeasured() {
-  return {.conditions = {
-              "dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)"}};
-}
+Machine Machine::unmeasured() { return {.conditions = {detail::kNoDispatchTime}}; }
 
 Judgement judge(const model::Application& application, ExecutorKind executor,
                 const Machine& machine, Effort effort) {
@@ -25,6 +22,9 @@ Judgement judge(const model::Application& application, ExecutorKind executor,
   if (auto throttling = throttling_condition(application, machine)) {
     conditions.push_back(*std::move(throttling));
   }
+  std::erase_if(result.assumptions, [&](const std::string& each) {  // each is stated once
+    return std::ranges::find(conditions, each) != conditions.end();
+  });
   for (ChainBound& chain : result.chains) {
     chain.assumptions.insert(chain.assumptions.end(), conditions.begin(), conditions.end());
     if (chain.verdict == Verdict::kProved && !conditions.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's limit on real-time threads, in the words of a judgement.
+// The properties of a machine, in the words of a judgement.
 #pragma once
 
 #include <string>
@@ -7,6 +7,11 @@
 #include "rclrt/analysis/machine.hpp"
 
 namespace rclrt::analysis::detail {
+
+/// The assumption of a bound without a dispatch overhead. It is a condition of the bound, unless
+/// the user states that the machine has no such overhead.
+inline constexpr const char* kNoDispatchTime =
+    "dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)";
 
 /// Returns what every bound assumes if the kernel of the machine limits real-time threads.
 std::string realtime_assumption(const Machine& machine);

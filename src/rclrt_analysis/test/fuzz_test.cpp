@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Mutated task sets and counter-examples, the same in every run: any bytes give an answer or
-/// located errors. RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED select more texts and other ones.
+/// Mutated task sets, counter-examples and overheads, the same in every run: any bytes give an
+/// answer or located errors. RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED select more texts and other
+/// ones.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,6 +12,8 @@
 #include "rclrt/analysis/analyse_tasks.hpp"
 #include "rclrt/analysis/assign.hpp"
 #include "rclrt/analysis/counter_example_file.hpp"
+#include "rclrt/analysis/judge.hpp"
+#include "rclrt/analysis/overheads_file.hpp"
 #include "rclrt/analysis/read_task_set.hpp"
 #include "rclrt/analysis/sensitivity.hpp"
 
@@ -116,6 +119,45 @@ TEST(Fuzz, ACounterExampleReplaysOrHasLocatedErrors) {
       replay(application, *read.example);
     } catch (const std::invalid_argument&) {  // NOLINT(bugprone-empty-catch): EDF on several CPUs
     }
+  }
+  if (iterations() >= 1000) {
+    EXPECT_GT(accepted, iterations() / 100);
+  }
+}
+
+TEST(Fuzz, OverheadsMakeAMachineOrHaveLocatedErrors) {
+  const auto application = Builder()
+                               .timer("a", 10, 2)
+                               .subscription("a1", "a", 1)
+                               .chain("first", {"a", "a1"}, 2, 8)
+                               .done();
+  const std::vector<std::string> texts{
+      R"({"rclrt": 1, "kind": "overheads", "executors": {"preemptive": {"dispatch_us": {"n": 9, "min": 2, "p50": 3, "p99": 5, "max": 40}}}, "machine": {"message_bytes": 64}})",
+      R"(rclrt: 1
+kind: overheads
+executors: {wait_set: {polling_us: 20, dispatch_us: 1e1}, edf: {timer_lateness_us: 0.25}}
+hop_us: {intra_process: {min: 4, max: 90.5}, same_host: 500}
+background_us: {max: 9, max_undisturbed: 7}
+rt_bandwidth: {share: 0.95}
+)"};
+  model::test::Mutator mutator(texts, model::test::fuzz_seed());
+  std::size_t accepted = 0;
+  for (unsigned long i = 0; i < iterations(); ++i) {
+    const std::string text = mutator.next();
+    const OverheadsFileResult read = parse_overheads(text, "o.json");
+    ASSERT_NE(read.file.has_value(), !read.diagnostics.empty()) << text;
+    if (!read.file) {
+      continue;
+    }
+    ++accepted;
+    const Machine machine =
+        machine_of(*read.file, application, ExecutorKind::kPreemptive,
+                   {.statistic = i % 2 == 0 ? Statistic::kMax : Statistic::kP99});
+    ASSERT_LE(machine.overheads.far.min, machine.overheads.far.max) << text;
+    ASSERT_TRUE(machine.realtime_share >= 0 && machine.realtime_share <= 1) << text;
+    const Judgement judgement =
+        judge(application, ExecutorKind::kPreemptive, machine, {.steps = 20'000});
+    ASSERT_EQ(judgement.chains.size(), 1U) << text;
   }
   if (iterations() >= 1000) {
     EXPECT_GT(accepted, iterations() / 100);

@@ -7,12 +7,13 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from rclrt_py.native import analysis, chain_bounds, judge
+from rclrt_py.native import analysis, judge
 
-from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.bounds.machine import overheads_us
 from rclrt_cli.sensitivity import SensitivityResult
 
 if TYPE_CHECKING:
+    from rclrt_analysis import Machine
     from rclrt_model import Application
 
 HOLDS = ("proved", "conditional")
@@ -140,11 +141,11 @@ class Analysis(TypedDict):
     tests: NotRequired[Tests]
 
 
-def sound(application: Application, executor: str, overheads: Overheads) -> Analysis:
+def sound(application: Application, executor: str, machine: Machine) -> Analysis:
     """Returns the safe bounds. `feasible` is true if every deadline is proved or conditional."""
     module = analysis()
     ids = [callback.id for callback in application.callbacks]
-    found = judge(application, executor, overheads.machine())
+    found = judge(application, executor, machine)
     chains: list[Chain] = [
         {
             "id": chain.id,
@@ -168,7 +169,7 @@ def sound(application: Application, executor: str, overheads: Overheads) -> Anal
         }
         for chain, bound in zip(application.chains, found.chains, strict=True)
     ]
-    queues = module.queue_bounds(application, executor, overheads.native())
+    queues = module.queue_bounds(application, executor, machine.overheads)
     return {
         "application": application.name,
         "test": "sound",
@@ -176,7 +177,7 @@ def sound(application: Application, executor: str, overheads: Overheads) -> Anal
         "callbacks": _priorities(application),
         "executor": executor,
         "feasible": found.feasible,
-        "overheads": overheads.to_json(),
+        "overheads": overheads_us(machine),
         "queues": [
             {"id": name, "pending_bound": queue.pending, "depth": queue.depth, "holds": queue.holds}
             for name, queue in zip(ids, queues, strict=True)
@@ -230,8 +231,9 @@ def thesis(application: Application) -> Analysis:
 
 def picas(application: Application) -> Analysis:
     """Returns PiCAS's own bounds beside the sound ones; they are conditional at most."""
-    sound_bounds = chain_bounds(application, "picas")
-    published = analysis().picas_bounds(application)
+    module = analysis()
+    sound_bounds = judge(application, "picas", module.Machine()).chains
+    published = module.picas_bounds(application)
     chains: list[Chain] = []
     for chain, bound, own in zip(application.chains, sound_bounds, published, strict=True):
         holds = own.bound_ns is not None and own.bound_ns <= chain.deadline_ns and not own.unsafe
@@ -255,7 +257,7 @@ def picas(application: Application) -> Analysis:
         "callbacks": _priorities(application),
         "executor": "picas",
         "feasible": all(chain["verdict"] in HOLDS for chain in chains),
-        "assumptions": [*analysis().chain_assumptions("picas")],
+        "assumptions": [*module.chain_assumptions("picas")],
         "chains": chains,
     }
 
@@ -282,6 +284,17 @@ def _cell(time_ms: float | None) -> str:
     return "-" if time_ms is None else f"{time_ms:.9g}"
 
 
+def _common_conditions(chains: list[Chain]) -> list[str]:
+    """Returns the conditions of every chain, if there are several chains."""
+    if len(chains) < 2:
+        return []
+    return [
+        each
+        for each in chains[0]["assumptions"]
+        if all(each in chain["assumptions"] for chain in chains)
+    ]
+
+
 def table(result: Analysis) -> Iterator[str]:
     """Yields a line per chain, the longest terms of its bound, and the reasons of the answer."""
     under = f" under {result['executor']}" if "executor" in result else ""
@@ -290,6 +303,7 @@ def table(result: Analysis) -> Iterator[str]:
         f"test: {result['test']}"
     )
     width = max(5, *(len(chain["id"]) for chain in result["chains"])) + 2
+    common = _common_conditions(result["chains"])
     heads = (*BOUNDS.get(result["test"], ("bound ms",)), "deadline ms", "verdict")
     yield "chain".ljust(width) + "".join(head.rjust(WIDTH) for head in heads)
     for chain in result["chains"]:
@@ -312,12 +326,15 @@ def table(result: Analysis) -> Iterator[str]:
                 f"data are replaced when {chain['data_age_ms']:.9g} ms old"
             )
         for assumption in chain["assumptions"]:
-            yield " " * width + f"  if {assumption}"
+            if assumption not in common:
+                yield " " * width + f"  if {assumption}"
     for queue in result.get("queues", ()):
         if not queue["holds"]:
             most = queue["pending_bound"]
             pending = "has no bound" if most is None else f"up to {most}"
             yield f"{queue['id']}: pending {pending}, with a depth of {queue['depth']}"
+    for condition in common:
+        yield from textwrap.wrap(f"Each bound holds if {condition}.", 118)
     yield ""
     yield f"feasible: {'yes' if result['feasible'] else 'not proved'}"
     if "not_searched" in result:

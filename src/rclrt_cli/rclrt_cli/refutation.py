@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from rclrt_py.native import analysis
 
-from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.chain_analysis import Analysis
 from rclrt_cli.task_analysis import Number, TaskAnalysis, number
 
 if TYPE_CHECKING:
-    from rclrt_analysis import CounterExample, TaskCounterExample, TaskFile
+    from rclrt_analysis import CounterExample, Machine, TaskCounterExample, TaskFile
     from rclrt_model import Application
 
 NOT_SIMULATED = ("background", "stall")
@@ -20,7 +19,7 @@ NOT_SIMULATED = ("background", "stall")
 
 
 def refute_chains(
-    application: Application, result: Analysis, overheads: Overheads
+    application: Application, result: Analysis, machine: Machine
 ) -> list[CounterExample]:
     """Searches for counter-examples for the chains that are neither proved nor conditional.
 
@@ -33,7 +32,7 @@ def refute_chains(
         return []
     try:
         found = module.find_counter_examples(
-            application, result["executor"], wanted, overheads=overheads.native()
+            application, result["executor"], wanted, overheads=machine.overheads
         )
     except ValueError as error:  # more CPUs than the simulator has, for example
         result["not_searched"] = str(error)
@@ -62,7 +61,7 @@ def refute_chains(
             "release_ms": example.release_ns / 1e6,
             "response_ms": example.response_ns / 1e6,
         }
-    left_out = [name for name in NOT_SIMULATED if getattr(overheads, f"{name}_ns") > 0]
+    left_out = [name for name in NOT_SIMULATED if getattr(machine.overheads, f"{name}_ns") > 0]
     if left_out and any(chain["verdict"] == "unknown" for chain in result["chains"]):
         result["searched_without"] = left_out
     return [example for example in found if example is not None]

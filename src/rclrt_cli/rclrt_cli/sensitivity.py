@@ -10,10 +10,8 @@ from rclrt_py.native import analysis
 from rclrt_py.runs.application import interval_ns
 from rclrt_py.terminal.table import Columns
 
-from rclrt_cli.bounds.machine import Overheads
-
 if TYPE_CHECKING:
-    from rclrt_analysis import Margin, Sensitivity, TaskFile
+    from rclrt_analysis import Machine, Margin, Sensitivity, TaskFile
     from rclrt_model import Application
 
 MILLION = 1_000_000
@@ -42,9 +40,9 @@ class SensitivityResult(TypedDict):
     monotone: bool
 
 
-def of_chains(application: Application, executor: str, overheads: Overheads) -> SensitivityResult:
+def of_chains(application: Application, executor: str, machine: Machine) -> SensitivityResult:
     """Computes the margins of each WCET, each timer's period or event's interval, and all WCETs."""
-    found = analysis().sensitivity(application, executor, overheads.native())
+    found = analysis().sensitivity(application, executor, machine.overheads)
     ids = [callback.id for callback in application.callbacks]
     wcets = [callback.wcet_ns for callback in application.callbacks]
     periods = [interval_ns(callback) for callback in application.callbacks]

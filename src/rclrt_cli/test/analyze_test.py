@@ -104,13 +104,31 @@ def test_an_application_gets_a_bound_and_its_reasons_for_each_chain(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     app = str(EXAMPLES / "fig_5_7" / "app.yaml")
-    main(["analyze", app, "--json"])
+    main(["analyze", app, "--json", "--dispatch-us", "0"])
     result = json.loads(capsys.readouterr().out)
     first = result["chains"][0]
     assert (first["id"], first["bound_ms"], first["verdict"]) == ("tau_1", 2.0, "proved")
     assert first["why"][0] == {"kind": "own", "callback": "c1", "releases": 1, "total_ms": 2.0}
     assert {"id": "c6", "priority": 1} in result["callbacks"]
     assert result["assumptions"]
+
+
+def test_without_the_time_of_a_dispatch_nothing_is_proved_and_the_table_says_so_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    app = str(EXAMPLES / "autonomous_vehicle" / "app.yaml")
+    condition = "dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)"
+    assert main(["analyze", app]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count(condition) == 1
+    assert f"Each bound holds if {condition}." in shown
+    assert "conditional" in shown
+    assert " proved" not in shown
+    assert main(["analyze", app, "--dispatch-us", "0"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert " proved" in shown
+    assert "conditional" not in shown
+    assert f"; {condition}." in shown  # an assumption of the model
 
 
 @pytest.mark.parametrize(

@@ -192,5 +192,5 @@ def test_overheads_that_cannot_be_read_are_refused_before_anything_runs(
         *("--overheads", "overheads.json"),
     )
     assert done.returncode == 2
-    assert "kind is \"results\"; expected 'overheads'" in done.stderr
+    assert "kind is the text 'results'; expected 'overheads'" in done.stderr
     assert workspace.calls() == []

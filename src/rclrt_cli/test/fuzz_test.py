@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from measured_overheads import APP, MEASURED
-from rclrt_cli.bounds.machine import HOPS, STATISTICS, Overheads, OverheadsFile
+from rclrt_cli.bounds.machine import HOPS, STATISTICS, OverheadsFile
 from rclrt_cli.main import main
 from rclrt_py.errors import BadInput
 from rclrt_py.executors import EXECUTORS
@@ -77,18 +77,16 @@ def test_overheads_are_read_or_the_error_names_the_file(tmp_path: Path) -> None:
         file.write_bytes(mutator.next())
         try:
             executor = mutator.choice(EXECUTORS)
-            found = OverheadsFile(file, mutator.choice(STATISTICS)).of(
-                executor, mutator.choice(HOPS)
+            machine = OverheadsFile(file, mutator.choice(STATISTICS)).machine(
+                application, executor, mutator.choice(HOPS)
             )
         except BadInput as error:
             errors.append(str(error))
             continue
         accepted += 1
-        native = found.native()
-        assert isinstance(found, Overheads)
         if number % 50 == 0:
-            bounds = analysis().chain_bounds(application, executor, native)
-            assert len(bounds) == len(application.chains)
+            judgement = analysis().judge(application, executor, machine)
+            assert len(judgement.chains) == len(application.chains)
     assert all(str(file) in error for error in errors)
     assert ITERATIONS / 20 < accepted < ITERATIONS * 0.8
 

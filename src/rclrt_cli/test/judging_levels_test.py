@@ -34,4 +34,4 @@ def test_what_is_in_the_way_is_told_by_the_priorities_of_threads(
     pytest.importorskip("rclrt_analysis")
     app = tmp_path / "app.yaml"
     app.write_text(GROUP)
-    assert Judge.of(load_application(app), executor, None).levels == levels
+    assert Judge.of(load_application(app), executor, None).context.levels == levels

@@ -7,26 +7,23 @@ import csv
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from rclrt_cli.bounds.evidence import Allowance, BusyTimes, OneCpu, Ways, stalled_time
 from rclrt_cli.bounds.excesses import ASSUMPTION, HOST, UNEXPLAINED, excesses_csv, load_excesses
 from rclrt_cli.bounds.judging import Judge
-from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.predicted import PredictedChain, predict
-from rclrt_cli.bounds.stalled_bounds import StalledBounds
 from rclrt_py.errors import BadInput
 from rclrt_py.native import load_application
-from rclrt_py.runs.csv_reader import InstanceRow, StallRow
 from rclrt_py.runs.run_data import EXCESSES, Run
 from rclrt_py.testing.scheduler_model import MS, Callback, Chain
 from rclrt_py.testing.synthetic_run import write_run
-from sources import ROOT
+
+analysis = pytest.importorskip("rclrt_analysis")
 
 US = 1_000
 DISPATCH = 100 * US
 CHAIN = PredictedChain("only", 2.5, "proved", (), 3, (1,), "")
-ALLOWED = Allowance({"work": 2 * MS}, each=DISPATCH)
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,16 @@ class StallsAddUp:
         return self.drops
 
 
-JUDGE = Judge("preemptive", ALLOWED, StallsAddUp())
+def judge_with(bounds: StallsAddUp | None = None, **allowed: Any) -> Judge:
+    """Returns a judge that allows for 2 ms of work and 0.1 ms for its dispatch."""
+    allowance = analysis.Allowance(wcet={"work": 2 * MS}, each=DISPATCH, **allowed)
+    bounds = bounds or StallsAddUp()
+    return Judge(
+        analysis.ObservationContext("preemptive", allowance, bounds.bound_ns, bounds.may_drop)
+    )
+
+
+JUDGE = judge_with()
 
 
 def run_of(
@@ -94,32 +100,6 @@ def test_a_stall_that_covers_what_was_lost_is_the_hosts(tmp_path: Path) -> None:
     assert excess.what == "the CPU stood still for 2.900 ms since 0.050000 s"
 
 
-def instance(callback: str, token: str, ready_ms: float, end_ms: float) -> InstanceRow:
-    ready, end = round(ready_ms * MS), round(end_ms * MS)
-    return InstanceRow(1, callback, 1, "main", ready, ready, ready, end, 0, 0, "ran", token)
-
-
-def test_a_message_between_executors_that_took_longer_than_the_hop_is_named() -> None:
-    rows = [
-        instance("a", "way:0", 0, 1),
-        instance("b", "way:0;other:0", 1.5, 2),
-        instance("c", "way:0", 4, 5),
-        instance("a", "way:1", 10, 11),
-        instance("b", "way:1", 11.1, 12),
-    ]
-    allowed = replace(ALLOWED, hop=200 * US, executors={"a": 0, "b": 1, "c": 1})
-    ways = Ways(rows)
-    (event,) = ways.late_messages("way", 0, ("a", "b", "c"), allowed)  # b and c: one executor
-    assert event.excess == 300 * US
-    assert str(event) == (
-        "the message from a to b took 0.500 ms, and 0.200 ms are allowed for, at 0.001000 s"
-    )
-    assert ways.late_messages("way", 1, ("a", "b", "c"), allowed) == []
-    assert ways.late_messages("other", 0, ("a", "b"), allowed) == []  # the sender is unknown
-    sync = replace(allowed, executors={"a": 0, "c": 1})
-    assert ways.late_messages("way", 0, ("a", "b"), sync) == []
-
-
 def test_a_stall_just_shorter_than_what_was_lost_excuses_nothing(tmp_path: Path) -> None:
     stall = f"1,{50 * MS},{50 * MS + 2_899 * US},0\n"
     run = run_of(tmp_path / "run", 3_000, 5_000, stalls=stall)
@@ -131,9 +111,9 @@ def test_a_stall_that_covers_the_lost_time_excuses_no_bound_that_is_too_low(
 ) -> None:
     stall = f"1,{50 * MS},{50 * MS + 2_900 * US},0\n"
     run = run_of(tmp_path / "run", 3_000, 5_000, stalls=stall)
-    just_enough = replace(JUDGE, bounds=StallsAddUp(more=-400 * US))  # 5 ms
+    just_enough = judge_with(StallsAddUp(more=-400 * US))  # 5 ms
     assert causes(run, just_enough) == [(5, HOST)]
-    too_low = replace(JUDGE, bounds=StallsAddUp(more=-401 * US))
+    too_low = judge_with(StallsAddUp(more=-401 * US))
     assert causes(run, too_low) == [(5, UNEXPLAINED)]
 
 
@@ -189,7 +169,7 @@ def test_a_stall_in_which_the_probe_was_ready_is_not_the_hosts(tmp_path: Path) -
 
 
 def test_only_a_wait_as_long_as_the_kernels_limit_is_the_kernels(tmp_path: Path) -> None:
-    limited = replace(JUDGE, allowed=replace(ALLOWED, held_back=5 * MS))
+    limited = judge_with(held_back=5 * MS)
     for waited, cause in ((2_500, HOST), (2_499, ASSUMPTION)):
         stall = f"1,{50 * MS},{53 * MS},{waited * US}\n"
         run = run_of(tmp_path / cause, 3_000, 5_000, stalls=stall)
@@ -222,7 +202,7 @@ def test_a_thread_that_is_no_callback_is_named_and_not_excused(tmp_path: Path) -
 
 def test_what_every_measurement_was_right_about_is_unexplained(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", 500, 2_501)
-    patient = replace(JUDGE, allowed=replace(ALLOWED, once=500 * US))
+    patient = judge_with(once=500 * US)
     (excess,) = patient.judge(run, [CHAIN])
     assert (excess.cause, excess.lost) == (UNEXPLAINED, 0)
     assert str(excess) == "instance 5 took 2.501 ms: nothing measured explains it"
@@ -235,7 +215,7 @@ def test_a_drop_is_the_hosts_when_the_stall_can_fill_a_queue(tmp_path: Path) -> 
         "release_ns", completion_ns="", response_ns="", status="dropped",
     )  # fmt: skip
     assert causes(run) == [(5, UNEXPLAINED)]
-    assert causes(run, replace(JUDGE, bounds=StallsAddUp(drops=True))) == [(5, HOST)]
+    assert causes(run, judge_with(StallsAddUp(drops=True))) == [(5, HOST)]
 
 
 def test_an_instance_that_finds_no_partner_in_a_sync_is_not_above_its_bound(tmp_path: Path) -> None:
@@ -306,80 +286,3 @@ def test_what_was_judged_is_refused_when_it_is_broken(
     (run.directory / EXCESSES).write_text(text.replace(before, after))
     with pytest.raises(BadInput, match=re.escape(said)):
         load_excesses(run, [CHAIN])
-
-
-def row(ready: int, end: int, priority: int, cpu: int = 0) -> InstanceRow:
-    return InstanceRow(0, "work", priority, "main", ready, ready, ready, end, cpu, 0, "ran", "")
-
-
-def test_a_busy_time_goes_on_while_work_of_its_level_is_left() -> None:
-    rows = [row(0, 10, 3), row(8, 20, 2), row(15, 30, 1), row(40, 50, 3)]
-    assert BusyTimes(rows, "preemptive", 2).around(18) == (0, 20)
-    assert BusyTimes(rows, "preemptive", 2).around(25) == (25, 25)  # only level 1 is busy
-    assert BusyTimes(rows, "preemptive", 1).around(25) == (0, 30)
-    assert BusyTimes(rows, "preemptive", 1).around(45) == (40, 50)
-    assert BusyTimes(rows, "wait_set", 3).around(25) == (0, 30)  # everything is in one queue
-
-
-def test_less_urgent_work_counts_only_when_it_had_started_before() -> None:
-    urgent = row(0, 4 * MS, 3, 2 * MS)
-    late = urgent._replace(start=2 * MS)
-    before = row(-1 * MS, 2 * MS, 1, 2 * MS)
-    after = row(1 * MS, 3 * MS, 1, 2 * MS)
-    preempted = row(-1 * MS, 9 * MS, 1, 2 * MS)
-
-    def lost(*rows: InstanceRow, executor: str = "preemptive") -> int:
-        return OneCpu(rows, [], executor, 3, 0, 4 * MS).lost(ALLOWED)
-
-    assert lost(urgent) == lost(late) == 1_900 * US
-    assert lost(late, before) == 0
-    assert lost(late, after) == 1_900 * US
-    assert lost(urgent, preempted) == 1_900 * US
-    assert lost(urgent, after, executor="wait_set") == 0
-    (event,) = OneCpu([urgent, after], [], "preemptive", 3, 0, 4 * MS).events(ALLOWED)
-    assert str(event) == "work, less urgent, ran for 2.000 ms before what was ready, at 0.001000 s"
-
-
-def test_work_that_goes_on_afterwards_counts_up_to_what_was_left_for_it() -> None:
-    urgent = row(1 * MS, 4 * MS, 3, 3 * MS)
-    longer = row(0, 9 * MS, 3, 2 * MS)  # it had the CPU for 1 of the 4 ms
-    assert OneCpu([longer, urgent], [], "preemptive", 3, 0, 4 * MS).lost(ALLOWED) == 800 * US
-
-
-def test_stalls_of_several_cpus_count_once() -> None:
-    stalls = [StallRow(0, 10, 20), StallRow(1, 15, 30), StallRow(1, 50, 60)]
-    assert stalled_time(stalls, (), 0, 100) == 30
-    assert stalled_time(stalls, (1,), 0, 100) == 25
-    assert stalled_time(stalls, (1,), 20, 55) == 15
-
-
-@pytest.mark.parametrize(("share", "held_back"), [(0.5, 500 * MS), (0.7, 0), (1.0, 0)])
-def test_the_kernels_limit_excuses_only_an_application_that_needs_more(
-    share: float, held_back: int
-) -> None:
-    pytest.importorskip("rclrt_analysis")
-    app = load_application(ROOT / "examples" / "autonomous_vehicle" / "app.yaml")  # 61.2 %
-    assert Allowance.of(app, Overheads(rt_share=share)).held_back == held_back
-
-
-def test_the_bound_with_a_stall_is_that_of_the_analysis(tmp_path: Path) -> None:
-    pytest.importorskip("rclrt_analysis")
-    app = tmp_path / "app.yaml"
-    app.write_text(
-        """
-rclrt: 1
-name: two
-nodes: [{name: robot}]
-callbacks:
-  - {id: a, node: robot, timer: {period_ms: 5}, wcet_ms: 2}
-  - {id: b, node: robot, timer: {period_ms: 20}, wcet_ms: 4}
-chains:
-  - {id: high, callbacks: [a], priority: 1}
-  - {id: low, callbacks: [b], priority: 0}
-"""
-    )
-    bounds = StalledBounds(load_application(app), "preemptive", Overheads())
-    assert bounds.bound_ns("low", 0) == (4 + 2 * 2) * MS
-    assert bounds.bound_ns("low", 3 * MS) == (4 + 3 + 3 * 2) * MS  # a is released meanwhile
-    assert not bounds.may_drop("high", 3 * MS)
-    assert bounds.may_drop("high", 60 * MS)

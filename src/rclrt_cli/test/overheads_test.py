@@ -156,7 +156,8 @@ def test_a_kernel_that_holds_nobody_back_is_no_assumption(tmp_path: Path, rclrt:
 
 def test_what_the_file_does_not_state_is_named(tmp_path: Path, rclrt: Rclrt) -> None:
     _, result, _ = analyze(tmp_path, rclrt, MEASURED, "--executor", "edf")
-    assert any("dispatch_us of edf" in text for text in result["assumptions"])
+    assert any("timer_lateness_us of edf" in text for text in result["assumptions"])
+    assert "dispatch_us of edf" in result["chains"][0]["assumptions"][-1]
 
 
 def test_hops_and_a_background_that_the_file_does_not_state_are_named_unless_given(
@@ -188,20 +189,24 @@ def test_a_percentile_of_no_file_is_refused(
 @pytest.mark.parametrize(
     ("change", "options", "complaint"),
     [
-        ({"kind": "results"}, (), "kind"),
-        ({"executors": {"preemptive": {"dispatch_us": -1}}}, (), "dispatch_us is -1"),
+        ({"kind": "results"}, (), "kind is the text 'results'; expected 'overheads'"),
+        (
+            {"executors": {"preemptive": {"dispatch_us": -1}}},
+            (),
+            "executors.preemptive.dispatch_us is '-1'; expected microseconds",
+        ),
         (
             {"executors": {"preemptive": {"dispatch_us": {"min": 9, "max": 3}}}},
             (),
-            "executors.preemptive.dispatch_us.max is 3; expected no less than min",
+            "executors.preemptive.dispatch_us.max is '3'; expected no less than min",
         ),
         (
             {"background_us": {"p50": 9, "p99": 3, "max": 10}},
             (),
-            "background_us.p99 is 3; expected no less than p50",
+            "background_us.p99 is '3'; expected no less than p50",
         ),
-        ({"rt_bandwidth": {"share": 1.5}}, (), "share is 1.5; expected a share from 0 to 1"),
-        ({"background_us": 1.1e9}, (), "background_us is 1100000000.0; expected microseconds"),
+        ({"rt_bandwidth": {"share": 1.5}}, (), "share is '1.5'; expected a share from 0 to 1"),
+        ({"background_us": 1.1e9}, (), "background_us is '1100000000.0'; expected microseconds"),
     ],
 )
 def test_a_wrong_file_is_located(
@@ -213,7 +218,7 @@ def test_a_wrong_file_is_located(
 ) -> None:
     code, _, error = analyze(tmp_path, rclrt, {**MEASURED, **change}, *options)
     assert code == 2
-    assert "overheads.json" in error
+    assert f"{tmp_path / 'overheads.json'}:1:" in error
     assert complaint in error
 
 
@@ -223,7 +228,8 @@ def test_an_executor_that_the_file_does_not_know_has_conditional_bounds(
     code, result, _ = analyze(tmp_path, rclrt, MEASURED, "--executor", "producer_consumer")
     assert code == 0
     assert {chain["verdict"] for chain in result["chains"]} == {"conditional"}
-    assert "says nothing" in result["chains"][0]["assumptions"][-1]
+    condition = f"dispatch_us of producer_consumer, not in {tmp_path / 'overheads.json'}, is zero"
+    assert condition in result["chains"][0]["assumptions"][-1]
 
 
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path, rclrt: Rclrt) -> None:
@@ -231,7 +237,7 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path, rclrt: Rclrt) -> Non
     file.write_text('{"rclrt": 1, "kind": "overheads", "executors": {}, "executors": {}}')
     answer = rclrt("analyze", APP, "--overheads", file)
     assert answer.code == 2
-    assert f'{file}: the key "executors" stands twice' in answer.err
+    assert f"{file}:1:52: the key 'executors' is given twice" in answer.err
 
 
 def test_the_schema_takes_what_is_read() -> None:

@@ -34,7 +34,9 @@ def test_what_is_proved_of_unequal_rates_is_not_missed(
 ) -> None:
     app = tmp_path / "app.yaml"
     app.write_text(APPLICATION.format(fast=fast, slow=slow, sync=sync, deadline=slow + 60))
-    proved = finished("analyze", str(app), "--executor", "preemptive", "--json")
+    proved = finished(
+        "analyze", str(app), "--executor", "preemptive", "--dispatch-us", "0", "--json"
+    )
     assert proved.returncode == 0, proved.stdout
     assert {each["verdict"] for each in json.loads(proved.stdout)["chains"]} == {"proved"}
     out = tmp_path / "out"

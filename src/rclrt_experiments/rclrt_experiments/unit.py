@@ -12,7 +12,7 @@ from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.feasibility import load, settle
 from rclrt_generator.timing import Infeasible
 from rclrt_py.executors import kind_of
-from rclrt_py.native import analysis, chain_bounds
+from rclrt_py.native import analysis, judge
 from rclrt_py.stats import nearest_rank
 
 from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
@@ -131,11 +131,10 @@ def share_deadlines(application: GeneratedApplication) -> dict[str, int]:
 
 
 def bounds_of(model: Application, executor: str, overheads: Overheads) -> Sequence[HasBound]:
-    """Returns the bound of each chain."""
+    """Returns the bound of each chain on a machine with these overheads."""
     if analysis().why_no_bounds(executor) is not None:
         return [Bound()] * len(model.chains)
-    bounds: Sequence[HasBound] = chain_bounds(model, executor, overheads)
-    return bounds
+    return judge(model, executor, analysis().Machine(overheads=overheads)).chains
 
 
 def simulate_unit(

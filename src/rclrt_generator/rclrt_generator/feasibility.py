@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_py.native import analysis, chain_bounds, load_application
+from rclrt_py.native import analysis, judge, load_application
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.application import GeneratedApplication
@@ -36,7 +36,8 @@ def settle(application: GeneratedApplication) -> dict[str, int]:
         }
     if rules.feasibility == "proved":
         model = load(application, priorities)
-        for chain, bound in zip(model.chains, chain_bounds(model, rules.executor), strict=True):
+        found = judge(model, rules.executor, analysis().Machine())
+        for chain, bound in zip(model.chains, found.chains, strict=True):
             if bound.verdict != "proved":
                 what = "no bound was found"
                 if bound.bound_ns is not None:

@@ -21,26 +21,16 @@ def analysis() -> Any:
     return _load("rclrt_analysis")
 
 
-def chain_bounds(application: Application, executor: str, *overheads: Any) -> Any:
-    """Returns the bounds of rclrt_analysis.
+def judge(application: Application, executor: str, machine: Machine) -> Judgement:
+    """Returns the verdict of rclrt_analysis.
 
     Throws BadInput if the executor cannot have the stated priorities.
     """
-    return _analyse("chain_bounds", application, executor, *overheads)
-
-
-def judge(application: Application, executor: str, machine: Machine) -> Judgement:
-    """Returns the verdict of rclrt_analysis. Throws BadInput as chain_bounds does."""
-    judgement: Judgement = _analyse("judge", application, executor, machine)
-    return judgement
-
-
-def _analyse(function: str, application: Application, *arguments: Any) -> Any:
-    module = analysis()
     try:
-        return getattr(module, function)(application, *arguments)
+        judgement: Judgement = analysis().judge(application, executor, machine)
     except ValueError as error:
         raise BadInput(f"{application.name}: {error}") from None
+    return judgement
 
 
 def model() -> Any:

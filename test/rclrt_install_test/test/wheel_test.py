@@ -121,7 +121,7 @@ def read(path: Path) -> Any:
 
 
 def test_analyze_proves_the_bounds(installation: Installation) -> None:
-    answer = installation.run("rclrt", "analyze", "app.yaml", "--json")
+    answer = installation.run("rclrt", "analyze", "app.yaml", "--dispatch-us", "0", "--json")
     assert bounds_of(answer) == {chain: (ms, "proved") for chain, ms in BOUNDS_MS.items()}
 
 
@@ -135,7 +135,7 @@ def test_assign_gives_each_node_a_core_of_its_own(installation: Installation) ->
     installation.run("rclrt", "assign", "app.yaml", "--cores", "2", "-o", "assigned.yaml")
     nodes = read(installation.work / "assigned.yaml")["nodes"]
     assert len({node["executor"] for node in nodes}) == 2
-    answer = installation.run("rclrt", "analyze", "assigned.yaml", "--json")
+    answer = installation.run("rclrt", "analyze", "assigned.yaml", "--dispatch-us", "0", "--json")
     # Each chain is alone on its core, so its response time is its own work.
     assert bounds_of(answer) == {"steering": (2.0, "proved"), "planning": (6.0, "proved")}
 

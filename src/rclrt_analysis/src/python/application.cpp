@@ -117,7 +117,16 @@ void bind_overheads(py::module_& module) {
            py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
            py::arg("scheduler_ns") = 0, py::arg("polling_ns") = 0, py::arg("background_ns") = 0,
            py::arg("stall_ns") = 0, py::arg("near_hop_ns") = std::pair<Ticks, Ticks>{},
-           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{});
+           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{})
+      .def_readonly("dispatch_ns", &Overheads::dispatch)
+      .def_readonly("timer_jitter_ns", &Overheads::timer_jitter)
+      .def_readonly("scheduler_ns", &Overheads::scheduler)
+      .def_readonly("polling_ns", &Overheads::polling)
+      .def_readonly("background_ns", &Overheads::background)
+      .def_readonly("stall_ns", &Overheads::stall)
+      .def_property_readonly("far_hop_ns", [](const Overheads& self) {
+        return std::pair(self.far.min, self.far.max);
+      });
 }
 
 void bind_bounds(py::module_& module) {

@@ -44,6 +44,8 @@ void bind_assign(pybind11::module_& module);
 void bind_counter_examples(pybind11::module_& module);
 void bind_chain_steps(pybind11::module_& module);
 void bind_judge(pybind11::module_& module);
+void bind_machine(pybind11::module_& module);
+void bind_observation(pybind11::module_& module);
 void bind_sensitivity(pybind11::module_& module);
 void bind_simulation(pybind11::module_& module);
 void bind_tasks(pybind11::module_& module);

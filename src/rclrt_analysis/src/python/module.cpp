@@ -18,7 +18,9 @@ PYBIND11_MODULE(_native, module) {
   rclrt::analysis::bind_assign(module);
   rclrt::analysis::bind_counter_examples(module);
   rclrt::analysis::bind_chain_steps(module);
+  rclrt::analysis::bind_machine(module);
   rclrt::analysis::bind_judge(module);
+  rclrt::analysis::bind_observation(module);
   rclrt::analysis::bind_sensitivity(module);
   rclrt::analysis::bind_simulation(module);
 }

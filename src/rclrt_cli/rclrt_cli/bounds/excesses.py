@@ -10,6 +10,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from rclrt_py.errors import BadInput
+from rclrt_py.native import analysis
 from rclrt_py.runs.csv_reader import ChainRow, rows_of
 from rclrt_py.runs.run_data import EXCESSES, RESULTS, Run
 
@@ -59,23 +60,18 @@ COLUMNS = [
 ]
 
 
-def rows_above(run: Run, chains: Iterable[PredictedChain]) -> Iterator[tuple[ChainRow, int]]:
-    """Yields the instances of one run that are above the bound of their chain, with that bound."""
-    by_id = {chain.id: chain for chain in chains}
-    end_of_run = round(run.results.duration_s * 1e9)
-    for row in run.chain_rows():
-        chain = by_id.get(row.chain)
-        bound = chain.bound_ns if chain else None
-        if chain is None or bound is None:
-            continue
-        if row.response is not None:
-            above = row.response > bound
-        elif not chain.meets_all:
-            above = False
-        else:
-            above = row.status in ("dropped", "unmatched") or row.release + bound < end_of_run
-        if above:
-            yield row, bound
+def rows_above(run: Run, chains: Iterable[PredictedChain]) -> list[tuple[ChainRow, int]]:
+    """Returns the instances of one run that are above the bound of their chain, with that bound."""
+    limits = [chain.limit() for chain in chains]
+    above: list[tuple[ChainRow, int]] = analysis().above_limits(
+        run.chain_rows(), limits, end_of(run)
+    )
+    return above
+
+
+def end_of(run: Run) -> int:
+    """Returns the end of the run, in nanoseconds since its start."""
+    return round(run.results.duration_s * 1e9)
 
 
 def load_excesses(run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from rclrt_py.executors import EXECUTORS, kind_name
 from rclrt_py.files.json_reader import JsonValue
-from rclrt_py.native import analysis
+from rclrt_py.native import analysis, judge
 from rclrt_py.runs.output_directory import BOUNDS
 
-from rclrt_cli import chain_analysis
-from rclrt_cli.bounds.machine import Overheads, OverheadsFile, hops_of, largest_message
+from rclrt_cli.bounds.machine import OverheadsFile, machine_of
 
 if TYPE_CHECKING:
+    from rclrt_analysis import ChainBound, ChainLimit
     from rclrt_model import Application
 
 BOUNDS_VERSION = 2
@@ -47,6 +47,18 @@ class PredictedChain:
     @property
     def bound_ns(self) -> int | None:
         return None if self.bound_ms is None else round(self.bound_ms * 1e6)
+
+    def limit(self) -> ChainLimit:
+        """Returns the form in which the analysis compares observations with it."""
+        limit: ChainLimit = analysis().ChainLimit(
+            chain=self.id,
+            bound_ns=self.bound_ns,
+            level=self.level,
+            cpus=self.cpus,
+            callbacks=self.callbacks,
+            meets_all=self.meets_all,
+        )
+        return limit
 
 
 @dataclass(frozen=True)
@@ -106,63 +118,35 @@ def predict(
     return Predictions(found, f"{overheads.path}, {overheads.statistic}" if overheads else "")
 
 
-def machine_of(
-    application: Application, executor: str, overheads: OverheadsFile | None
-) -> Overheads:
-    """Returns the overheads that the bounds allow for."""
-    if overheads is None:
-        return Overheads(condition=analysis().Machine.unmeasured().conditions[0])
-    return overheads.of(executor, hops_of(application), largest_message(application))
-
-
 def _predict(
     application: Application, executor: str, overheads: OverheadsFile | None
 ) -> Prediction:
-    steps_of = analysis().with_steps(application)
-    result = chain_analysis.sound(steps_of, executor, machine_of(application, executor, overheads))
-    ids = [callback.id for callback in application.callbacks]
-    steps = iter(result["chains"])
+    module = analysis()
+    machine = machine_of(application, executor, overheads)
+    found = judge(module.with_steps(application), executor, machine)
+    steps = iter(found.chains)
     chains = {}
-    for stated in application.chains:
+    for place, stated in enumerate(application.chains):
         until = [next(steps) for _ in stated.callbacks]
         whole = until[-1]
+        limit = module.chain_limit(application, place, whole)
         chains[stated.id] = PredictedChain(
             id=stated.id,
-            bound_ms=whole["bound_ms"],
-            verdict=whole["verdict"],
-            assumptions=tuple(whole["assumptions"]),
-            level=_lowest_in_the_way(application, stated.callbacks, whole["level"]),
-            cpus=_cpus(application, stated.callbacks),
-            note=whole["note"],
-            callbacks=tuple(ids[index] for index in stated.callbacks),
-            step_bounds_ms=tuple(step["bound_ms"] for step in until),
-            meets_all=whole["bound_ms"] is None or whole["reaction_ms"] is not None,
+            bound_ms=_ms(whole),
+            verdict=whole.verdict,
+            assumptions=whole.assumptions,
+            level=limit.level,
+            cpus=limit.cpus,
+            note=whole.note,
+            callbacks=limit.callbacks,
+            step_bounds_ms=tuple(_ms(step) for step in until),
+            meets_all=limit.meets_all,
         )
-    return Prediction(chains, tuple(result["assumptions"]))
+    return Prediction(chains, found.assumptions)
 
 
-def _lowest_in_the_way(application: Application, chain: Sequence[int], level: int) -> int:
-    """Returns the lowest priority that can be in the way of a chain.
-
-    For a chain through a sync, this is the lowest of all priorities: any callback may delay an
-    input of the sync.
-    """
-    callbacks = range(len(application.callbacks))
-    if any(application.callbacks[index].kind == "sync" for index in chain):
-        priorities: list[int] = [application.effective_priority(index) for index in callbacks]
-        return min(priorities)
-    return level
-
-
-def _cpus(application: Application, callbacks: Sequence[int]) -> tuple[int, ...]:
-    """Returns the CPUs on which a chain's callbacks run. Empty: any CPU."""
-    used: set[int] = set()
-    for index in callbacks:
-        cpus = application.executors[application.executor_of(index)].cpus
-        if not cpus:
-            return ()
-        used.update(cpus)
-    return tuple(sorted(used))
+def _ms(bound: ChainBound) -> float | None:
+    return None if bound.bound_ns is None else bound.bound_ns / 1e6
 
 
 def _read_prediction(json: JsonValue) -> Prediction:

@@ -17,13 +17,12 @@ from rclrt_py.native import analysis, load_application, model, read_input
 from rclrt_py.terminal.table import Columns
 
 from rclrt_cli import chain_analysis
-from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.commands.analyze import is_task_set
 from rclrt_cli.options import overheads, priorities
 from rclrt_cli.refutation import refute_chains
 
 if TYPE_CHECKING:
-    from rclrt_analysis import Quality, TaskFile
+    from rclrt_analysis import Machine, Quality, TaskFile
     from rclrt_model import Application
 
 HELP = "allocate nodes to cores and set priorities, for the bounds of the chains"
@@ -189,7 +188,7 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]
         application,
         cpus,
         arguments.executor,
-        overheads=machine.native(),
+        overheads=machine.overheads,
         method=method,
         objective=objective,
         evaluations=arguments.evaluations,
@@ -238,9 +237,7 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]
     return result, f"# Executors and priorities by rclrt assign.\n{text}"
 
 
-def _analysed(
-    application: Application, executor: str, machine: Overheads
-) -> chain_analysis.Analysis:
+def _analysed(application: Application, executor: str, machine: Machine) -> chain_analysis.Analysis:
     """Returns the result of `rclrt analyze` for the application."""
     result = chain_analysis.sound(application, executor, machine)
     refute_chains(application, result, machine)

@@ -5,22 +5,16 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rclrt_py.errors import BadInput
+from rclrt_py.native import analysis
 
-from rclrt_cli.bounds.machine import (
-    HOPS,
-    STATISTICS,
-    Overheads,
-    OverheadsFile,
-    hops_of,
-    largest_message,
-)
+from rclrt_cli.bounds.machine import HOPS, STATISTICS, OverheadsFile
 
 if TYPE_CHECKING:
+    from rclrt_analysis import Machine
     from rclrt_model import Application
 
 
@@ -82,27 +76,21 @@ OPTIONS = (
 
 def from_arguments(
     arguments: argparse.Namespace, executor: str, application: Application
-) -> Overheads:
-    """Returns the overheads of this executor. The command line replaces values of the file."""
+) -> Machine:
+    """Returns the machine for this executor. The command line replaces values of the file."""
     file = overheads_file(arguments)
-    if file is None and arguments.hops is not None:
-        raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
-    result = Overheads()
+    stated = analysis().StatedOverheads(
+        dispatch_ns=arguments.dispatch_us,
+        timer_jitter_ns=arguments.timer_jitter_us,
+        scheduler_ns=arguments.scheduler_us,
+        hop_ns=arguments.hop_us,
+    )
     if file is not None:
-        hops = arguments.hops or hops_of(application)
-        result = file.of(executor, hops, largest_message(application))
-    stated = {
-        "dispatch_ns": arguments.dispatch_us,
-        "timer_lateness_ns": arguments.timer_jitter_us,
-        "scheduler_ns": arguments.scheduler_us,
-        "hop_ns": arguments.hop_us,
-    }
-    stated = {name: ns for name, ns in stated.items() if ns is not None}
-    # An overhead on the command line is not zero, so the assumption that it is zero is dropped.
-    left_out = {f"{name.removesuffix('_ns')}_us" for name in stated}
-    assumptions = [each for each in result.assumptions if each.about not in left_out]
-    result = replace(result, **stated, assumptions=tuple(assumptions))
-    return result if arguments.hop_us is None else replace(result, least_hop_ns=0)
+        return file.machine(application, executor, arguments.hops, stated)
+    if arguments.hops is not None:
+        raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
+    machine: Machine = stated.machine()
+    return machine
 
 
 def _microseconds(text: str) -> int:

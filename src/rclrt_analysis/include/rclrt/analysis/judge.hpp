@@ -24,9 +24,10 @@ struct Judgement {
 
 /// Returns chain_bounds() with the verdicts that hold on the machine. A bound is proved only if
 /// nothing is left to check, neither of the application nor of the machine. `rclrt analyze`,
-/// reports and recordings print this verdict. Machine{} is a machine without overheads, which the
-/// assumptions state; Machine::unmeasured() is one with unknown overheads. Pure; any thread. Throws
-/// as chain_bounds() does.
+/// `rclrt compare`, reports and recordings print this verdict. Machine::unmeasured() is a machine
+/// with unknown overheads: every bound is conditional. Machine{} is the model of a machine without
+/// overheads: the assumptions state it, and what is proved is proved in that model. Pure; any
+/// thread. Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Judgement judge(const model::Application& application, ExecutorKind executor,
                                       const Machine& machine, Effort effort = {});
 

@@ -24,7 +24,8 @@ struct RCLRT_ANALYSIS_EXPORT Machine {
   /// Every bound is conditional on these: a property that is not known, or does not fit.
   std::vector<std::string> conditions;
 
-  /// Returns a machine without any measurement: every bound is conditional.
+  /// Returns a machine without any measurement: every bound is conditional on dispatching that
+  /// takes no time.
   static Machine unmeasured();
   /// Returns whether the kernel enforces realtime_share. A measured share of almost 1 is no limit.
   bool is_limited() const noexcept { return realtime_share < 0.995; }

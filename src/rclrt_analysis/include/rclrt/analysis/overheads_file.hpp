@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of a machine's overheads that `rclrt calibrate` writes (schemas/overheads.schema.json),
+// and the machine that it describes. Input is untrusted. All functions may be called from several
+// threads.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/analysis/export.hpp"
+#include "rclrt/analysis/machine.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
+
+namespace rclrt::analysis {
+
+/// The statistic of the measured samples that a bound uses.
+enum class Statistic {
+  kMax,             ///< includes the time during which the host stalled
+  kMaxUndisturbed,  ///< the largest sample during which the host did not stall
+  kP99,             ///< makes every bound conditional
+  kP50,             ///< makes every bound conditional
+};
+
+/// The slowest hop that a message between executors takes.
+enum class HopKind {
+  kIntraProcess,  ///< within one process
+  kSameHost,      ///< between two processes of one host
+};
+
+/// A measured time, in ns. A file may state one number instead of statistics.
+struct MeasuredTime {
+  Ticks min{};  ///< 0 if the file has statistics without it
+  Ticks max{};
+  std::optional<Ticks> max_undisturbed;
+  std::optional<Ticks> p99;
+  std::optional<Ticks> p50;
+};
+
+/// The measured times of one kind of executor. An absent time was not measured.
+struct MeasuredExecutor {
+  std::optional<MeasuredTime> dispatch;
+  std::optional<MeasuredTime> timer_lateness;
+  std::optional<MeasuredTime> scheduler;
+  std::optional<MeasuredTime> polling;
+};
+
+/// The content of a file.
+struct OverheadsFile {
+  std::string name;  ///< of the file, for the assumptions
+  std::map<ExecutorKind, MeasuredExecutor> executors;
+  std::optional<MeasuredTime> intra_process;  ///< of a hop
+  std::optional<MeasuredTime> same_host;      ///< of a hop
+  std::optional<MeasuredTime> background;     ///< of each ms
+  double realtime_share = 1;                  ///< see Machine::realtime_share
+  std::optional<std::int64_t> message_bytes;  ///< size of the measured messages
+};
+
+/// Times that replace measured ones, in ns.
+struct StatedOverheads {
+  std::optional<Ticks> dispatch;
+  std::optional<Ticks> timer_jitter;
+  std::optional<Ticks> scheduler;
+  std::optional<Ticks> hop;  ///< at most, for a message between executors
+};
+
+/// The values of a file that a bound uses.
+struct MachineChoice {
+  Statistic statistic = Statistic::kMax;
+  /// Absent: the slowest hop that the application's processes require.
+  std::optional<HopKind> hops;
+  StatedOverheads stated;
+};
+
+/// The content of a file, or the errors in it.
+struct OverheadsFileResult {
+  std::optional<OverheadsFile> file;
+  std::vector<yaml::Diagnostic> diagnostics;
+};
+
+/// Reads JSON or YAML. `name` is the name of the file in assumptions. Never throws on bad input
+/// (only std::bad_alloc when memory runs out).
+RCLRT_ANALYSIS_EXPORT OverheadsFileResult parse_overheads(std::string_view text, std::string name);
+
+/// Loads a file. Throws yaml::FileError when it cannot be read or is wrong; its what() is the whole
+/// located text.
+RCLRT_ANALYSIS_EXPORT OverheadsFile load_overheads(const std::filesystem::path& file);
+
+/// Returns the machine of a file, as one executor of the application uses it. A time that the file
+/// does not have counts as zero, and an assumption states that. Every bound is conditional on a
+/// property that was not measured: the dispatch time of the executor, messages larger than the
+/// measured ones, times above a percentile. Throws yaml::FileError if the choice names hops that
+/// the file does not have.
+RCLRT_ANALYSIS_EXPORT Machine machine_of(const OverheadsFile& file,
+                                         const model::Application& application,
+                                         ExecutorKind executor, const MachineChoice& choice = {});
+
+/// Returns the machine of stated times alone. Times that are not stated count as zero; without a
+/// dispatch time, the machine is Machine::unmeasured() in that respect.
+RCLRT_ANALYSIS_EXPORT Machine machine_of(const StatedOverheads& stated);
+
+}  // namespace rclrt::analysis
