@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common parts of the trials of the bounds: the number of systems, and the distance between the
-// bounds and the worst simulated response.
+// Common parts of the trials of bounds and verdicts: the number of systems, the distance between
+// the bounds and the worst simulated response, and the checks of a verdict.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/analysis/judge.hpp"
+#include "rclrt/analysis/simulation.hpp"
 #include "rclrt/analysis/time_distribution.hpp"
 
 namespace rclrt::analysis::test {
@@ -52,6 +56,35 @@ class Tightness {
 /// Returns true with probability `share`.
 inline bool chance(SimulationRandom& random, double share) {
   return static_cast<double>(random.uniform(0, 999'999)) < share * 1e6;
+}
+
+/// Checks that each verdict agrees with its bound and its conditions, and `feasible` with them.
+inline void check_verdicts(const model::Application& application, const Judgement& judgement) {
+  ASSERT_EQ(judgement.chains.size(), application.chains.size());
+  bool holds = true;
+  for (std::size_t i = 0; i < judgement.chains.size(); ++i) {
+    const ChainBound& chain = judgement.chains[i];
+    const model::Chain& stated = application.chains[i];
+    const bool fits = chain.bound && *chain.bound <= stated.deadline.count();
+    const bool sure = chain.assumptions.empty();
+    ASSERT_EQ(chain.verdict == Verdict::kProved, fits && sure) << stated.id;
+    ASSERT_EQ(chain.verdict == Verdict::kConditional, fits && !sure) << stated.id;
+    ASSERT_TRUE(chain.bound || !chain.note.empty()) << stated.id << " has no bound and no reason";
+    holds = holds && fits;
+  }
+  ASSERT_EQ(judgement.feasible, holds);
+}
+
+/// Checks that no chain with a proved deadline misses it in a simulation.
+inline void check_proved(const model::Application& application, const Judgement& judgement,
+                         const SimulationResult& result) {
+  for (std::size_t i = 0; i < judgement.chains.size(); ++i) {
+    if (judgement.chains[i].verdict == Verdict::kProved) {
+      ASSERT_EQ(result.chains[i].missed, 0U) << application.chains[i].id;
+      ASSERT_LE(result.chains[i].response.worst_ns, application.chains[i].deadline.count())
+          << application.chains[i].id;
+    }
+  }
 }
 
 }  // namespace rclrt::analysis::test

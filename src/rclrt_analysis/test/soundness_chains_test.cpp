@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// No simulated response exceeds a bound, over random applications with random phases and execution
-/// times. RCLRT_SOUNDNESS_TRIALS sets their number.
+/// No simulated response exceeds a proved bound, and no proved deadline is missed, over random
+/// applications with random phases and execution times. RCLRT_SOUNDNESS_TRIALS sets their number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,42 +9,48 @@
 #include <vector>
 
 #include "random_application.hpp"
-#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/judge.hpp"
 #include "rclrt/analysis/simulation.hpp"
 #include "soundness.hpp"
 
 namespace rclrt::analysis {
 namespace {
 
-/// The machine of the bounds and of the simulation.
-struct Machine {
+/// The executor and the overheads of the bounds and of the simulation.
+struct Setting {
   ExecutorKind executor{};
   Overheads overheads;
 };
 
-SimulatedTimes times_of(const Machine& machine, bool shorter) {
+SimulatedTimes times_of(const Setting& setting, bool shorter) {
   const auto between = [](const Hop& hop) { return TimeDistribution::uniform(hop.min, hop.max); };
   return {.lowest_execution = shorter ? 0.3 : 1.0,
-          .dispatch_ns = machine.overheads.dispatch,
-          .scheduler_ns = machine.overheads.scheduler,
-          .polling_ns = machine.overheads.polling,
-          .lateness = between({0, machine.overheads.timer_jitter}),
-          .hop = between(machine.overheads.near),
-          .far_hop = between(machine.overheads.far)};
+          .dispatch_ns = setting.overheads.dispatch,
+          .scheduler_ns = setting.overheads.scheduler,
+          .polling_ns = setting.overheads.polling,
+          .lateness = between({0, setting.overheads.timer_jitter}),
+          .hop = between(setting.overheads.near),
+          .far_hop = between(setting.overheads.far)};
 }
 
 /// Simulates the chains in several phasings and expects no response above a bound.
 void try_application(RandomApplication& random, model::Application& application,
-                     const Machine& machine, std::uint64_t seed, test::Tightness& tightness) {
-  const auto bounds = chain_bounds(application, machine.executor, machine.overheads);
+                     const Setting& setting, std::uint64_t seed, test::Tightness& tightness) {
+  const Judgement judgement =
+      judge(application, setting.executor, {.overheads = setting.overheads});
+  ASSERT_NO_FATAL_FAILURE(test::check_verdicts(application, judgement)) << "seed " << seed;
+  const std::vector<ChainBound>& bounds = judgement.chains;
   std::vector<std::int64_t> worst(bounds.size());
   for (int phasing = 0; phasing < 8; ++phasing) {
     if (phasing > 0) {
       random.move_phases(application);
     }
     const auto result = simulate(
-        simulated_system(application, machine.executor, times_of(machine, phasing % 4 == 3)),
+        simulated_system(application, setting.executor, times_of(setting, phasing % 4 == 3)),
         {.horizon_ns = 400'000'000, .seed = seed});
+    ASSERT_NO_FATAL_FAILURE(test::check_proved(application, judgement, result))
+        << "seed " << seed << "\n"
+        << describe(application);
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       worst[i] = std::max(worst[i], result.chains[i].response.worst_ns);
       // Not every random application satisfies the assumptions of a conditional bound.
@@ -53,9 +59,9 @@ void try_application(RandomApplication& random, model::Application& application,
       }
       ASSERT_LE(result.chains[i].response.worst_ns, *bounds[i].bound)
           << "seed " << seed << ", " << application.chains[i].id << ", dispatch "
-          << machine.overheads.dispatch << ", scheduler " << machine.overheads.scheduler << ", hop "
-          << machine.overheads.far.min << " to " << machine.overheads.far.max << ", late "
-          << machine.overheads.timer_jitter << ", polling " << machine.overheads.polling << "\n"
+          << setting.overheads.dispatch << ", scheduler " << setting.overheads.scheduler << ", hop "
+          << setting.overheads.far.min << " to " << setting.overheads.far.max << ", late "
+          << setting.overheads.timer_jitter << ", polling " << setting.overheads.polling << "\n"
           << describe(application);
     }
   }
@@ -72,11 +78,11 @@ TEST(Soundness, NoSimulatedResponseIsAboveABound) {
   for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
     RandomApplication random(seed);
     model::Application application = random.make();
-    Machine machine{ExecutorKind::kPreemptive, {}};
+    Setting setting{ExecutorKind::kPreemptive, {}};
     if (seed % 3 == 0) {
-      machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+      setting.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     }
-    try_application(random, application, machine, seed, tightness);
+    try_application(random, application, setting, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
   tightness.print("chains of an executor");
@@ -88,16 +94,16 @@ TEST(Soundness, NorUnderASchedulerThreadWithOverheads) {
   for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
     RandomApplication random(seed);
     model::Application application = random.make();
-    Machine machine{ExecutorKind::kProducerConsumer, {}};
+    Setting setting{ExecutorKind::kProducerConsumer, {}};
     if (seed % 2 == 0) {
-      machine = {ExecutorKind::kThreadDispatch, {}};
+      setting = {ExecutorKind::kThreadDispatch, {}};
     }
-    machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
-    machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
+    setting.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+    setting.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
     if (seed % 3 == 0) {
-      machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+      setting.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     }
-    try_application(random, application, machine, seed, tightness);
+    try_application(random, application, setting, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
   tightness.print("chains behind a scheduler thread");
@@ -110,14 +116,14 @@ TEST(Soundness, NorUnderEdf) {
     RandomApplication random(seed);
     model::Application application = random.make();
     random.add_deadlines(application);
-    Machine machine{ExecutorKind::kEdf, {}};
+    Setting setting{ExecutorKind::kEdf, {}};
     if (seed % 2 == 0) {
-      machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+      setting.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
     }
     if (seed % 3 == 0) {
-      machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+      setting.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     }
-    try_application(random, application, machine, seed, tightness);
+    try_application(random, application, setting, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
   tightness.print("chains under EDF");
@@ -129,17 +135,17 @@ TEST(Soundness, NorInAWaitSet) {
   for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
     RandomApplication random(seed);
     model::Application application = random.make();
-    Machine machine{ExecutorKind::kWaitSet, {}};
+    Setting setting{ExecutorKind::kWaitSet, {}};
     if (seed % 2 == 0) {
-      machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+      setting.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
     }
     if (seed % 3 == 0) {
-      machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+      setting.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     }
     if (seed % 5 < 2) {
-      machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
+      setting.overheads.polling = ms(random.uniform(0, 0.2)).count();
     }
-    try_application(random, application, machine, seed, tightness);
+    try_application(random, application, setting, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
   tightness.print("chains in a wait set");
@@ -163,22 +169,22 @@ TEST(Soundness, NorAcrossExecutors) {
       if (kind.executor == ExecutorKind::kEdf) {
         random.add_deadlines(application);
       }
-      Machine machine{kind.executor, {}};
-      machine.overheads.far.min = ms(random.uniform(0, 1)).count();
-      machine.overheads.far.max = machine.overheads.far.min + ms(random.uniform(0, 2)).count();
+      Setting setting{kind.executor, {}};
+      setting.overheads.far.min = ms(random.uniform(0, 1)).count();
+      setting.overheads.far.max = setting.overheads.far.min + ms(random.uniform(0, 2)).count();
       if (seed % 3 == 0) {
-        machine.overheads.near.max = ms(random.uniform(0, 0.5)).count();
+        setting.overheads.near.max = ms(random.uniform(0, 0.5)).count();
       }
       if (seed % 5 < 2) {
-        machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+        setting.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
       }
       if (kind.executor == ExecutorKind::kWaitSet && seed % 2 == 0) {
-        machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
+        setting.overheads.polling = ms(random.uniform(0, 0.2)).count();
       }
       if (kind.executor == ExecutorKind::kProducerConsumer) {
-        machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
+        setting.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
       }
-      try_application(random, application, machine, seed, tightness);
+      try_application(random, application, setting, seed, tightness);
     }
     ASSERT_GT(tightness.count(), applications / 16);
     tightness.print("chains across executors, " + std::string(traits(kind.executor).name));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// No simulated response, reaction or data age exceeds its bound, and no queue with a
-/// fitting bound overflows, over random applications of any shape on machines with overheads, late
-/// timers and interrupts. The phasings are chosen to come close. RCLRT_SOUNDNESS_TRIALS sets the
-/// number of applications.
+/// No simulated response, reaction or data age exceeds its bound, no proved deadline is missed, and
+/// no queue with a fitting bound overflows, over random applications of any shape on machines with
+/// overheads, late timers and interrupts. The phasings are chosen to come close.
+/// RCLRT_SOUNDNESS_TRIALS sets the number of applications.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 #include "ages.hpp"
 #include "random_graph.hpp"
-#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/judge.hpp"
 #include "rclrt/analysis/simulation.hpp"
 #include "soundness.hpp"
 
@@ -190,7 +190,9 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
       random.add_deadlines(application);
     }
     const Overheads overheads = random_machine(random, kind);
-    const auto bounds = chain_bounds(application, kind.executor, overheads);
+    const Judgement judgement = judge(application, kind.executor, {.overheads = overheads});
+    ASSERT_NO_FATAL_FAILURE(test::check_verdicts(application, judgement)) << "seed " << seed;
+    const std::vector<ChainBound>& bounds = judgement.chains;
     const auto queues = queue_bounds(application, kind.executor, overheads);
     const bool keeps_all =
         std::ranges::all_of(queues, [](const QueueBound& queue) { return queue.holds(); });
@@ -210,6 +212,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
       const auto result = simulate(system, {.horizon_ns = kHorizon_ns, .seed = seed}, &ages);
       SCOPED_TRACE("seed " + std::to_string(seed) + ", phasing " + std::to_string(phasing) + "\n" +
                    describe(application));
+      ASSERT_NO_FATAL_FAILURE(test::check_proved(application, judgement, result));
       double score = 0;
       for (std::size_t i = 0; i < bounds.size(); ++i) {
         if (is_sure(bounds[i])) {
@@ -230,6 +233,11 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
         best_offsets = offsets_of(application);
       }
     }
+    add_tightness(bounds, worst);
+  }
+
+  void add_tightness(const std::vector<ChainBound>& bounds,
+                     const std::vector<std::int64_t>& worst) {
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       if (is_sure(bounds[i])) {
         tightness_.add(*bounds[i].bound, worst[i]);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares bounds with simulations: a response above a proved bound refutes the bound.
+"""Compares verdicts with simulations: a response above a proved bound refutes the verdict.
 
 The bounds become the deadlines of the application. The search for counter-examples of `rclrt
-analyze` then looks for a schedule that misses one. It tries adversarial offsets first, then random
-ones, then changes of good ones.
+analyze` then looks for a schedule that misses one of those that are proved. It tries adversarial
+offsets first, then random ones, then changes of good ones. Every second application is attacked on
+a machine with overheads.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rclrt_py.native import analysis, chain_bounds
+from rclrt_py.native import analysis, judge
 
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.draws import Draws
@@ -21,8 +22,13 @@ from rclrt_generator.feasibility import load, settle
 from rclrt_generator.rules import Rules
 from rclrt_generator.shrink import smaller_ones
 from rclrt_generator.timing import Infeasible
+from rclrt_generator.verdicts import differences
 
-Bounds = Callable[..., Sequence[Any]]
+if TYPE_CHECKING:
+    from rclrt_analysis import Overheads
+
+Judge = Callable[..., Any]
+NO_DEADLINE_NS = 3_600_000_000_000
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,10 @@ class Outcome:
 
     chains: int = 0
     proved: int = 0
-    """Number of chains with a bound that needs no assumption of its own: these were attacked."""
+    """Number of chains that are proved with their bound as the deadline: these were attacked."""
     violation: Violation | None = None
+    difference: str = ""
+    """The difference of the verdicts of library and command on a drawn machine. Empty: none."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +64,43 @@ class Attack:
 
     instances: int = 60_000
     """Number of instances to simulate for each application and executor."""
-    chain_bounds: Bounds | None = None
-    """Replaces the bounds of rclrt_analysis. Tests give wrong ones."""
+    on_machines: bool = True
+    """Whether verdicts are compared on drawn machines, and every second application is attacked
+    with the overheads of one."""
+    judge: Judge | None = None
+    """Replaces the verdicts of rclrt_analysis. Tests give wrong ones."""
 
     def outcome(
-        self, application: GeneratedApplication, priorities: dict[str, int], executor: str
+        self,
+        application: GeneratedApplication,
+        priorities: dict[str, int],
+        executor: str,
+        overheads: Overheads | None = None,
     ) -> Outcome:
-        """Bounds and attacks one application. The result is deterministic."""
+        """Judges and attacks one application. The result is deterministic."""
         module = analysis()
-        bounds = (self.chain_bounds or chain_bounds)(load(application, priorities), executor)
-        wanted = [bound.bound_ns is not None and not bound.assumptions for bound in bounds]
-        outcome = Outcome(chains=len(bounds), proved=sum(wanted))
-        if not any(wanted):
-            return outcome
+        judged = self.judge or judge
+        overheads_used = overheads or module.Overheads()
+        machine = module.Machine(overheads=overheads_used)
+        bounds = judged(load(application, priorities), executor, machine).chains
         deadlines = [
-            max(1, bound.bound_ns) if attacked else 3_600_000_000_000
-            for bound, attacked in zip(bounds, wanted, strict=True)
+            NO_DEADLINE_NS
+            if bound.bound_ns is None or bound.assumptions
+            else min(max(1, bound.bound_ns), NO_DEADLINE_NS)
+            for bound in bounds
         ]
         attacked = replace(application, deadlines_ns=deadlines)
         model = load(attacked, priorities)
+        verdicts = judged(model, executor, machine).chains
+        wanted = [
+            chain.verdict == "proved" and deadline < NO_DEADLINE_NS
+            for chain, deadline in zip(verdicts, deadlines, strict=True)
+        ]
+        outcome = Outcome(chains=len(bounds), proved=sum(wanted))
+        if not any(wanted):
+            return outcome
         for found in module.find_counter_examples(
-            model, executor, wanted, instances=self.instances
+            model, executor, wanted, overheads=overheads_used, instances=self.instances
         ):
             if found is not None:
                 violation = Violation(
@@ -91,15 +115,16 @@ class Attack:
                 return replace(outcome, violation=violation)
         return outcome
 
-    def smallest(self, violation: Violation) -> Violation:
-        """Returns a violation under the same executor that no smaller application still shows."""
+    def smallest(self, violation: Violation, overheads: Overheads | None = None) -> Violation:
+        """Returns a violation under the same executor, on a machine with these overheads, that no
+        smaller application still shows."""
         found = True
         while found:
             found = False
             for smaller in smaller_ones(violation.application):
                 known = {smaller.id_of(callback) for callback in smaller.order}
                 kept = {name: p for name, p in violation.priorities.items() if name in known}
-                outcome = self.outcome(smaller, kept, violation.executor)
+                outcome = self.outcome(smaller, kept, violation.executor, overheads)
                 if outcome.violation is not None:
                     violation, found = outcome.violation, True
                     break
@@ -109,20 +134,28 @@ class Attack:
 def attack_seed(
     rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool
 ) -> dict[str, Outcome] | None:
-    """Attacks one application under each executor. Returns None if the rules and the seed give no
-    feasible application. With `vary`, the seed also draws what the rules leave open: see
-    varied()."""
+    """Attacks one application under each executor, and compares the verdicts on a drawn machine.
+
+    Returns None if the rules and the seed give no feasible application. With `vary`, the seed also
+    draws what the rules leave open: see varied().
+    """
     own = replace(rules, random_seed=seed)
     try:
-        application = draw_application(varied(own) if vary else own)
+        application = draw_application(with_messages(varied(own)) if vary else own)
         priorities = settle(application)
     except Infeasible:
         return None
+    differing: dict[str, str] = {}
+    machines: dict[str, Overheads] = {}
+    if attack.on_machines:
+        differing, machines = differences(application, priorities, executors)
     outcomes = {}
     for executor in executors:
-        outcome = attack.outcome(application, priorities, executor)
+        on_machine = machines.get(executor) if seed % 2 else None
+        outcome = attack.outcome(application, priorities, executor, on_machine)
+        outcome = replace(outcome, difference=differing.get(executor, ""))
         if outcome.violation is not None:
-            outcome = replace(outcome, violation=attack.smallest(outcome.violation))
+            outcome = replace(outcome, violation=attack.smallest(outcome.violation, on_machine))
         outcomes[executor] = outcome
     return outcomes
 
@@ -155,6 +188,11 @@ def varied(rules: Rules) -> Rules:
         max_event_interval=Decimal(2),
         service_p=draws.one_of((0.0, 0.0, 0.5)),
     )
+
+
+def with_messages(rules: Rules) -> Rules:
+    """Returns rules for messages of several sizes."""
+    return replace(rules, max_message_bytes=4096)
 
 
 def total(outcomes: Sequence[Outcome]) -> Outcome:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt verify`: generated applications, their bounds, and the search for a response above one."""
+"""`rclrt verify`: generated applications, their verdicts, and the search for a response that
+contradicts one."""
 
 from __future__ import annotations
 
@@ -104,6 +105,14 @@ def run(arguments: argparse.Namespace) -> int:
         f"{seeds[0]} to {seeds[-1]}, {elapsed:.0f} s"
     )
     _print_table(arguments.executors, outcomes)
+    differing = [
+        f"{executor}: {outcome.difference}"
+        for each in outcomes
+        for executor, outcome in each.items()
+        if outcome.difference
+    ]
+    for difference in differing:
+        print(f"the verdicts differ under {difference}")
     found = list(violations(outcomes))
     for number, violation in enumerate(found):
         _say(number, violation)
@@ -121,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
             rules, not stated, seeds, arguments.run, arguments.executors[0], arguments.seconds,
             arguments.overheads, workloads,
         )  # fmt: skip
-    return EXIT_ABOVE_BOUND if found else live
+    return EXIT_ABOVE_BOUND if found or differing else live
 
 
 def _all(
@@ -144,13 +153,15 @@ def _ignore_interrupts() -> None:
 
 
 def _print_table(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:
-    columns = Columns(18, 9, 9, 10)
-    print(columns.line("executor", "chains", "proved", "violated"))
+    columns = Columns(18, 9, 9, 10, 10)
+    print(columns.line("executor", "chains", "proved", "violated", "differing"))
     for executor in executors:
         own = [each[executor] for each in outcomes]
         counts = total(own)
         violated = sum(each.violation is not None for each in own)
-        print(columns.line(executor, *map(str, (counts.chains, counts.proved, violated))))
+        differing = sum(bool(each.difference) for each in own)
+        cells = (counts.chains, counts.proved, violated, differing)
+        print(columns.line(executor, *map(str, cells)))
 
 
 def _say(number: int, violation: Violation) -> None:
