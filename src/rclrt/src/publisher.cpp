@@ -130,7 +130,7 @@ bool PublisherBase::is_needed_outside() noexcept {
 detail::IntraSlot* PublisherBase::borrow_slot() noexcept {
   detail::IntraSlot* const slot = intra_topic_->borrow();
   if (slot == nullptr) {
-    exhausted_.fetch_add(1, std::memory_order_relaxed);
+    exhausted_.fetch_add(1, std::memory_order_relaxed);  // statistics only
   }
   return slot;
 }

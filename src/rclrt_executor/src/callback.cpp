@@ -32,13 +32,16 @@ Counters CallbackState::counters() const noexcept RCLRT_NONBLOCKING {
   Counters result;
   result.completed = completed.load(std::memory_order_acquire);
   result.dropped = dropped.load(std::memory_order_acquire);
+  // relaxed: the two loads before it acquire, so it counts their releases. PAIRS WITH: count(),
+  // drop(), discard() and end_without_run()
   result.released = released.load(std::memory_order_relaxed);
-  result.missed = missed.load(std::memory_order_relaxed);
+  result.missed = missed.load(std::memory_order_relaxed);  // as `released`
   return result;
 }
 
 [[gnu::hot]] Instance* CallbackState::make_instance(
     std::int64_t release_ns, std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
+  // relaxed: the instance's completion or drop, which comes later, is a release
   released.fetch_add(1, std::memory_order_relaxed);
   Instance* instance = credits.take();
   if (instance == nullptr) {
@@ -59,13 +62,15 @@ void CallbackState::refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
 
 void CallbackState::drop(std::uint64_t count) noexcept RCLRT_NONBLOCKING {
   if (deadline_ns != 0) {
+    // relaxed: statistics; the release below orders them for counters()
     missed.fetch_add(count, std::memory_order_relaxed);
     unreported_drops.fetch_add(count, std::memory_order_relaxed);
   }
-  dropped.fetch_add(count, std::memory_order_release);
+  dropped.fetch_add(count, std::memory_order_release);  // PAIRS WITH: counters()
 }
 
 void CallbackState::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
+  // relaxed: only a prediction. release; PAIRS WITH: begin()
   std::int64_t newest = newest_ns.load(std::memory_order_relaxed);
   while (newest < release_ns &&
          !newest_ns.compare_exchange_weak(newest, release_ns, std::memory_order_release,
@@ -76,7 +81,7 @@ void CallbackState::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCK
 [[gnu::hot]] InstanceInfo CallbackState::begin(Instance* instance) noexcept RCLRT_NONBLOCKING {
   InstanceInfo info{.release_ns = instance->release_ns,
                     .ready_ns = instance->ready_ns,
-                    .level = level.load(std::memory_order_relaxed)};
+                    .level = level.load(std::memory_order_relaxed)};  // a number, orders nothing
   if (overload == Overload::kSkipIfRunning) {
     return info;
   }
@@ -85,6 +90,7 @@ void CallbackState::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCK
   // message (kEmpty): its message was replaced by a newer one.
   credits.give_back(instance);
   if (overload == Overload::kKeepLast) {
+    // PAIRS WITH: keep_newest()
     const std::int64_t newest = newest_ns.exchange(INT64_MIN, std::memory_order_acquire);
     if (credits.all_out()) {
       keep_newest(newest);  // the next instance already waits: `newest` may be later than that
@@ -104,13 +110,13 @@ void CallbackState::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCK
 
 void CallbackState::end_without_run(Instance* instance) noexcept RCLRT_NONBLOCKING {
   end(instance);
-  dropped.fetch_add(1, std::memory_order_release);
+  dropped.fetch_add(1, std::memory_order_release);  // PAIRS WITH: counters()
 }
 
 void CallbackState::discard(Instance* instance) noexcept RCLRT_NONBLOCKING {
   credits.give_back(instance);
   undelivered.add(1);
-  dropped.fetch_add(1, std::memory_order_release);
+  dropped.fetch_add(1, std::memory_order_release);  // PAIRS WITH: counters()
 }
 
 }  // namespace rclrt::executor::detail

@@ -232,7 +232,7 @@ void CallbackSet::disclaim(Callback& callback) noexcept {
   state.removed.store(false);
   state.sink.store(nullptr);
   state.lane.store(nullptr);
-  state.ordering_deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
+  state.ordering_deadline_ns.store(INT64_MAX, std::memory_order_relaxed);  // publishes no data
   const auto is_member = [&](const auto& other) {
     return other.get() != &callback && &state_of(*other).group == &state.group;
   };

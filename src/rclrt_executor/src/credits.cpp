@@ -20,6 +20,7 @@ Credits::Credits(Callback* owner, std::size_t count)
   }
   for (std::size_t first = 0; first < count; first += kBits) {
     const std::size_t bits = std::min(kBits, count - first);
+    // relaxed: no other thread has the object yet
     word(first / kBits).store(~std::uint64_t{0} >> (kBits - bits), std::memory_order_relaxed);
   }
 }
@@ -27,9 +28,9 @@ Credits::Credits(Callback* owner, std::size_t count)
 [[gnu::hot]] Instance* Credits::take() noexcept RCLRT_NONBLOCKING {
   for (std::size_t first = 0; first < count_; first += kBits) {
     auto& free = word(first / kBits);
-    std::uint64_t bits = free.load(std::memory_order_relaxed);
+    std::uint64_t bits = free.load(std::memory_order_relaxed);  // only a prediction
     while (bits != 0) {
-      // bits & (bits - 1) clears the lowest set bit.
+      // bits & (bits - 1) clears the lowest set bit. PAIRS WITH: give_back()
       if (free.compare_exchange_weak(bits, bits & (bits - 1), std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
         return &instances_[first + static_cast<std::size_t>(std::countr_zero(bits))];
@@ -41,6 +42,7 @@ Credits::Credits(Callback* owner, std::size_t count)
 
 bool Credits::all_out() const noexcept RCLRT_NONBLOCKING {
   for (std::size_t first = 0; first < count_; first += kBits) {
+    // relaxed: a snapshot that orders nothing
     if (word(first / kBits).load(std::memory_order_relaxed) != 0) {
       return false;
     }
@@ -50,6 +52,7 @@ bool Credits::all_out() const noexcept RCLRT_NONBLOCKING {
 
 [[gnu::hot]] void Credits::give_back(Instance* instance) noexcept RCLRT_NONBLOCKING {
   const auto index = static_cast<std::size_t>(instance - instances_.get());
+  // PAIRS WITH: take()
   word(index / kBits).fetch_or(std::uint64_t{1} << (index % kBits), std::memory_order_release);
 }
 

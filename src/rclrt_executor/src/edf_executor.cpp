@@ -102,7 +102,7 @@ void EdfDispatcher::add(Callback& callback) {
   detail::GroupState& group = group_of(callback);
   group.set_deadline_ceiling(std::min(group.deadline_ceiling_ns(), relative_ns));
   detail::CallbackState& state = state_of(callback);
-  state.ordering_deadline_ns.store(relative_ns, std::memory_order_relaxed);
+  state.ordering_deadline_ns.store(relative_ns, std::memory_order_relaxed);  // publishes no data
   state.sink.store(&deadline_class);
   state.lane.store(&deadline_class);
   if (TimerCallback* const timer = as_timer(callback)) {

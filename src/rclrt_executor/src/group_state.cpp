@@ -34,7 +34,8 @@ void GroupState::release(const void* executor) {
 
 /// Stores the current state. Called under `mutex_` and with kWaits set. `inside` is kInside or 0.
 void GroupState::settle(std::uint32_t inside) noexcept {
-  // release: a member may have left, and the next one does not take the mutex.
+  // release; PAIRS WITH: try_enter(): a member may have left, and the next one does not take the
+  // mutex.
   state_.store(inside | (!parked_.empty() || reserved_ != nullptr ? kWaits : 0),
                std::memory_order_release);
 }
@@ -44,6 +45,7 @@ bool GroupState::enter_or_park(Instance* instance) noexcept RCLRT_WAITS {
   if (reserved_ == instance) {
     reserved_ = nullptr;
   }
+  // acquire; PAIRS WITH: leave(): if the group is free, the last member's writes are visible.
   const bool busy = (state_.fetch_or(kWaits, std::memory_order_acquire) & kInside) != 0;
   if (busy || (reserved_ != nullptr && level_of(instance) <= level_of(reserved_))) {
     parked_.insert(instance, level_of(instance));
@@ -66,6 +68,7 @@ Instance* GroupState::forget(const Instance* instance) noexcept RCLRT_WAITS {
     return nullptr;
   }
   reserved_ = nullptr;
+  // relaxed: with kWaits, the state changes only under the mutex
   const std::uint32_t inside = state_.load(std::memory_order_relaxed) & kInside;
   Instance* const next = inside != 0 ? nullptr : reserve_next();
   settle(inside);
@@ -76,7 +79,7 @@ Instance* GroupState::unpark(const Callback& callback) noexcept {
   const std::scoped_lock lock(mutex_);
   Instance* const instance = parked_.remove_one(callback);
   if (instance != nullptr) {
-    settle(state_.load(std::memory_order_relaxed) & kInside);
+    settle(state_.load(std::memory_order_relaxed) & kInside);  // relaxed: as in forget()
   }
   return instance;
 }

@@ -169,7 +169,7 @@ void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
 
 [[gnu::hot]] void InstanceRunner::run(Callback& callback, InstanceInfo& info,
                                       const Worker& worker) noexcept {
-  info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  info.id = next_id_.fetch_add(1, std::memory_order_relaxed);  // only unique numbers
   const bool observed = sink_ != nullptr || watch_ != nullptr || callback.deadline_ns() != 0;
   const Outcome outcome =
       observed ? run_observed(callback, info, worker)
@@ -248,11 +248,12 @@ void InstanceRunner::judge(Callback& callback, const InstanceInfo& info,
   detail::CallbackState& state = state_of(callback);
   const bool late = interval.end_ns - info.counts_from_ns() > state.deadline_ns;
   if (late) {
-    state.missed.fetch_add(1, std::memory_order_relaxed);
+    state.missed.fetch_add(1, std::memory_order_relaxed);  // statistics; see count()
   }
   if (watch_ == nullptr) {
     return;
   }
+  // relaxed: the exchange alone assigns each drop to one report
   const std::uint64_t dropped = state.unreported_drops.exchange(0, std::memory_order_relaxed);
   if (late || dropped != 0) {
     DeadlineMiss miss{.callback = &callback,

@@ -129,6 +129,7 @@ void Lane::forget_workers() noexcept {
 [[gnu::hot]] Instance* Lane::take_for(LaneWorker& worker) noexcept RCLRT_WAITS {
   Instance* const instance = take(worker.priority, INT64_MAX);
   if (instance != nullptr) {
+    // relaxed: see LaneWorker::turn
     worker.turn.store(worker.turn.load(LaneWorker::kRelaxed) + 1, LaneWorker::kRelaxed);
   }
   return instance;

@@ -38,16 +38,18 @@ struct LaneWorker {
   bool end_turn() noexcept RCLRT_NONBLOCKING {
     const std::uint64_t now = turn.load(kRelaxed);
     if (is_busy(now)) {
-      turn.store(now + 1, kRelaxed);
+      turn.store(now + 1, kRelaxed);  // the lock orders the writes: see `turn`
     }
     return is_busy(now);
   }
 
+  // Each member states why it is enough.
   static constexpr auto kRelaxed = std::memory_order_relaxed;
 
   WorkerPriority priority;
   const Kind kind;
-  std::atomic<int> thread{0};  // the kernel's thread ID; 0: it has not begun
+  // The kernel's thread ID; 0: it has not begun. relaxed: only a number
+  std::atomic<int> thread{0};
   // Odd while it is busy. Its thread writes it with the lane's lock held; relaxed: a thread that
   // reads it without the lock may take the thread for busy a moment too long, and reads it again
   // later.

@@ -35,6 +35,7 @@ class PiLock {
   }
   void unlock() noexcept RCLRT_NONBLOCKING {
     std::uint32_t own = this_thread();
+    // release; PAIRS WITH: lock(). relaxed if it fails: then hand_over() is the release.
     if (!word_.compare_exchange_strong(own, 0, std::memory_order_release,
                                        std::memory_order_relaxed)) {
       hand_over();

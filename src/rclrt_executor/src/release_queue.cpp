@@ -9,7 +9,7 @@
 namespace rclrt::executor {
 
 [[gnu::hot]] void ReleaseQueue::push(Instance* instance) noexcept RCLRT_NONBLOCKING {
-  Instance* head = pushed_.load(std::memory_order_relaxed);
+  Instance* head = pushed_.load(std::memory_order_relaxed);  // only a prediction
   do {
     instance->next = head;
     // seq_cst: publishes the instance, and orders the push before the read of which worker sleeps.

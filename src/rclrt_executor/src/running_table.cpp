@@ -29,12 +29,13 @@ int own_number() noexcept RCLRT_NONBLOCKING {
     const std::size_t index = (last + tried) % kSlots;
     Slot& slot = slots_[index];
     const Callback* none = nullptr;
+    // relaxed: only a prediction. acquire; PAIRS WITH: leave(). release; PAIRS WITH: running()
     if (slot.callback.load(std::memory_order_relaxed) == nullptr &&
-        slot.callback.compare_exchange_strong(none, &callback, std::memory_order_acquire,
+        slot.callback.compare_exchange_strong(none, &callback, std::memory_order_acq_rel,
                                               std::memory_order_relaxed)) {
       last = index;
-      slot.thread.store(own_number(), std::memory_order_relaxed);
-      slot.id.store(id + 1, std::memory_order_release);
+      slot.thread.store(own_number(), std::memory_order_release);  // PAIRS WITH: running()
+      slot.id.store(id + 1, std::memory_order_release);            // PAIRS WITH: running()
       return &slot;
     }
   }
@@ -44,10 +45,12 @@ int own_number() noexcept RCLRT_NONBLOCKING {
 std::vector<RunningTable::Running> RunningTable::running() const {
   std::vector<Running> result;
   for (const Slot& slot : slots_) {
+    // All acquire; PAIRS WITH: enter() and leave()
     const std::uint64_t id = slot.id.load(std::memory_order_acquire);
     const Callback* const callback = slot.callback.load(std::memory_order_acquire);
     const int thread = slot.thread.load(std::memory_order_acquire);
-    if (id != 0 && callback != nullptr && slot.id.load(std::memory_order_acquire) == id) {
+    // relaxed: the acquire loads of the other fields come before it
+    if (id != 0 && callback != nullptr && slot.id.load(std::memory_order_relaxed) == id) {
       result.push_back({callback, thread, id});
     }
   }

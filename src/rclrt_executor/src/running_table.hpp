@@ -20,9 +20,10 @@ class Callback;
 /// nanoseconds.
 ///
 /// A slot belongs to the thread that changed `callback` from nullptr until it stores nullptr again.
-/// `id` is unique and not 0. It is stored last and cleared first (release; PAIRS WITH: `running`,
-/// acquire). So a reader that finds the same id before and after the other fields has read one
-/// instance.
+/// `id` is unique and not 0. It is stored last and cleared first. All fields are stored with
+/// release and loaded with acquire: a reader that gets a field of a later instance also gets the
+/// cleared or later id. So a reader that finds the same id before and after the other fields has
+/// read one instance.
 class RunningTable {
  public:
   static constexpr std::size_t kSlots = 64;
@@ -37,8 +38,8 @@ class RunningTable {
   Slot* enter(const Callback& callback, std::uint64_t id) noexcept RCLRT_NONBLOCKING;
   static void leave(Slot* slot) noexcept RCLRT_NONBLOCKING {
     if (slot != nullptr) {
-      slot->id.store(0, std::memory_order_release);
-      slot->callback.store(nullptr, std::memory_order_release);
+      slot->id.store(0, std::memory_order_release);              // PAIRS WITH: running()
+      slot->callback.store(nullptr, std::memory_order_release);  // PAIRS WITH: enter(), running()
     }
   }
 

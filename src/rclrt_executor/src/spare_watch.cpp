@@ -6,7 +6,7 @@
 namespace rclrt::executor {
 
 void LaneWorker::begin() noexcept RCLRT_NONBLOCKING {
-  thread.store(this_thread_number(), kRelaxed);
+  thread.store(this_thread_number(), kRelaxed);  // only a number
 }
 
 void SpareWatch::add(LaneWorker& worker) noexcept {
@@ -52,6 +52,7 @@ void SpareWatch::look(const LaneWorker& self, std::int64_t now_ns) noexcept RCLR
 void LaneWorker::look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS {
   constexpr std::int64_t kShare = 8;           // a waiting thread uses at most 1/8 of the time
   constexpr std::int64_t kAtOnce_ns = 50'000;  // plus this, however short the time is
+  // All relaxed: estimates, see LaneWorker::seen_turn.
   const std::uint64_t now = turn.load(kRelaxed);
   const int number = thread.load(kRelaxed);
   const std::int64_t cpu_ns = cpu_time_of_ns(number);

@@ -25,6 +25,7 @@ std::int64_t TimerCallback::first_release_ns(std::int64_t epoch_ns) const noexce
   const auto release = schedule_of(timer).take(now_ns, policy);
   if (release.skipped != 0) {
     detail::CallbackState& state = state_of(timer);
+    // relaxed: the drop that follows is a release, for counters()
     state.released.fetch_add(release.skipped, std::memory_order_relaxed);
     state.drop(release.skipped);
   }
@@ -39,7 +40,7 @@ std::int64_t TimerCallback::first_release_ns(std::int64_t epoch_ns) const noexce
   if (instance == nullptr) {
     detail::TimerSchedule& schedule = schedule_of(timer);
     if (const std::uint64_t more = schedule.skip_due(now_ns); more != 0) {
-      state.released.fetch_add(more, std::memory_order_relaxed);
+      state.released.fetch_add(more, std::memory_order_relaxed);  // as in take_release()
       state.drop(more - 1);
       state.refuse(schedule.next_ns() - schedule.period_ns());
     }

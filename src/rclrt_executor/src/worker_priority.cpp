@@ -47,7 +47,7 @@ void WorkerPriority::move_to(int own, realtime::Thread& thread) {
   own_.store(own);
   if (!is_raised_ && now() != own) {
     thread.set_priority(own == 0 ? realtime::Policy::kOther : realtime::Policy::kFifo, own);
-    now_.store(own, std::memory_order_relaxed);
+    now_.store(own, std::memory_order_relaxed);  // the mutex orders the changes
   }
 }
 
@@ -60,7 +60,7 @@ void WorkerPriority::set(int priority) noexcept RCLRT_WAITS {
                  std::strerror(errno));
     std::abort();
   }
-  now_.store(priority, std::memory_order_relaxed);
+  now_.store(priority, std::memory_order_relaxed);  // as in move_to()
 }
 
 }  // namespace rclrt::executor

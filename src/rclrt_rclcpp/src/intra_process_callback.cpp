@@ -29,7 +29,7 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
     has_stamps_ = StampReader(subscription.get_message_type_support_handle()).has_header();
   }
   AgeCounters age_counters() const noexcept override {
-    const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+    const std::uint64_t taken = taken_.load(std::memory_order_relaxed);  // statistics only
     return has_stamps_ ? AgeCounters{.unstamped = taken} : AgeCounters{.from_publication = taken};
   }
 
@@ -61,7 +61,7 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
       rclrt::recorder::InstanceLog::set_published(info.ready_ns);
     }
     if (is_limited_) {
-      taken_.fetch_add(1, std::memory_order_relaxed);
+      taken_.fetch_add(1, std::memory_order_relaxed);  // statistics only
     }
     const Running running(*this, info, taking, Origin{info.ready_ns, false});
     waitable.execute(data);

@@ -157,6 +157,7 @@ Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
   if (!options_.is_limited) {
     return origin;
   }
+  // relaxed: statistics only
   if (!stamped_ns && reader_.has_header()) {
     unstamped_.fetch_add(1, std::memory_order_relaxed);
   } else if (!origin.is_whole) {

@@ -78,6 +78,7 @@ class MessageAge {
   }
 
   AgeCounters counters() const noexcept {
+    // relaxed: two independent counts
     return {unstamped_.load(std::memory_order_relaxed),
             from_publication_.load(std::memory_order_relaxed)};
   }
@@ -90,6 +91,7 @@ class MessageAge {
   class Least {
    public:
     TimeBefore note(std::int64_t time_ns) noexcept {
+      // relaxed: if two threads store at once, the larger value may remain
       const std::int64_t least_ns = std::min(time_ns, least_ns_.load(std::memory_order_relaxed));
       least_ns_.store(least_ns, std::memory_order_relaxed);
       return {time_ns, time_ns - least_ns};

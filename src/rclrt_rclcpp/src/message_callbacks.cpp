@@ -55,9 +55,11 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
   void count_from_stamp(const rclcpp::SubscriptionBase& subscription, AgeOptions options) override {
     own_age_ = std::make_unique<MessageAge>(subscription.get_message_type_support_handle(),
                                             std::move(options));
+    // PAIRS WITH: age_counters() and note_taken()
     age_.store(own_age_.get(), std::memory_order_release);
   }
   AgeCounters age_counters() const noexcept override {
+    // PAIRS WITH: count_from_stamp()
     const MessageAge* const age = age_.load(std::memory_order_acquire);
     return age != nullptr ? age->counters() : AgeCounters{};
   }
@@ -114,7 +116,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
   Origin note_taken(const Message& message, const rclcpp::MessageInfo& info,
                     InstanceInfo& instance) {
     const bool is_recorded = number() != engine::kNoNumber;
-    MessageAge* const age = age_.load(std::memory_order_acquire);
+    MessageAge* const age = age_.load(std::memory_order_acquire);  // PAIRS WITH: count_from_stamp()
     const bool has_age = age != nullptr && (age->is_limited() || tells_origins(instance.ready_ns));
     if (!is_recorded && !has_age) {
       return {};

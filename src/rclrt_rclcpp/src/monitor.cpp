@@ -48,7 +48,7 @@ void Monitor::missed(const engine::DeadlineMiss& miss) noexcept {
   item.culprits = miss.blame.listed().size();
   item.worst = miss.blame.worst;
   if (!queue_.try_push(item)) {
-    without_blame_.fetch_add(1, std::memory_order_relaxed);
+    without_blame_.fetch_add(1, std::memory_order_relaxed);  // statistics only
   }
   if (also_ != nullptr) {
     also_->missed(miss);

@@ -227,6 +227,7 @@ Monitor::Status Monitor::status_of_process(const std::vector<CallbackInfo>& call
       status.values.push_back(value("unmatched", each));
     }
   }
+  // relaxed: statistics only
   const std::uint64_t without_blame = without_blame_.load(std::memory_order_relaxed);
   std::array<char, 40> cpu{};
   std::snprintf(cpu.data(), cpu.size(), "%.1f", cpu_percent);

@@ -81,7 +81,7 @@ NodeCounts count_nodes(const TopicOrigins::Node& node) {
 
 Origin TopicOrigins::find(const Gid& publisher, std::int64_t published_ns,
                           std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
-  used_ns_.store(now_ns, std::memory_order_relaxed);
+  used_ns_.store(now_ns, std::memory_order_relaxed);  // a hint, as the other members
   const ReaderCountedValue<Publishers>::Reading reading(publishers_);
   const Publisher* const known = find_publisher(*reading, publisher, now_ns);
   if (known == nullptr) {
@@ -106,18 +106,20 @@ const TopicOrigins::Publisher* TopicOrigins::find_publisher(
     const Publishers& publishers, const Gid& gid, std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   const auto known = std::ranges::find(publishers, gid, &Publisher::gid);
   if (known != publishers.end() && known->is_named) {
-    if (!has_matched_.load(std::memory_order_relaxed)) {
+    if (!has_matched_.load(std::memory_order_relaxed)) {  // relaxed: a hint
       has_matched_.store(true, std::memory_order_relaxed);
     }
     return &*known;
   }
   ask(now_ns);
+  // relaxed: a hint
   const bool is_only = publishers.size() == 1 && publishers.front().is_named &&
                        !has_matched_.load(std::memory_order_relaxed);
   return is_only ? &publishers.front() : nullptr;
 }
 
 void TopicOrigins::ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+  // All relaxed: hints. Two threads may ask at once, which costs one scan more.
   if (now_ns - asked_ns_.load(std::memory_order_relaxed) <= kAskAgain_ns ||
       asks_left_.load(std::memory_order_relaxed) <= 0) {
     return;
@@ -128,7 +130,7 @@ void TopicOrigins::ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
 }
 
 bool TopicOrigins::is_used(std::int64_t now_ns) const noexcept {
-  return now_ns - used_ns_.load(std::memory_order_relaxed) < kUsed_ns;
+  return now_ns - used_ns_.load(std::memory_order_relaxed) < kUsed_ns;  // a hint
 }
 
 /// Returns std::nullopt if the graph is not available, such as at a shutdown.
@@ -162,7 +164,7 @@ void TopicOrigins::look(const OriginSegments& segments, const NodeCounts& nodes,
   auto now = publishers(segments, nodes);
   if (now && *now != publishers_.current()) {
     publishers_.replace(std::move(*now));
-    asks_left_.store(kAsks, std::memory_order_relaxed);
+    asks_left_.store(kAsks, std::memory_order_relaxed);  // a hint
   }
   for (const Publisher& publisher : publishers_.current()) {
     for (const auto& each : publisher.nodes) {

@@ -39,7 +39,7 @@ std::size_t RealtimePublisherBase::take_free() noexcept RCLRT_NONBLOCKING {
   std::size_t index = returned_;
   returned_ = kNone;
   if (index == kNone && !free_.try_pop(index)) {
-    dropped_.fetch_add(1, std::memory_order_relaxed);
+    dropped_.fetch_add(1, std::memory_order_relaxed);  // statistics only
     return kNone;
   }
   return index;

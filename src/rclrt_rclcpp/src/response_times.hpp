@@ -18,6 +18,7 @@ class ResponseTimes {
   void note(const rclrt::executor::InstanceInfo& info, std::int64_t end_ns) noexcept {
     us_.record((end_ns - info.counts_from_ns()) / 1'000);
     const std::int64_t run_ns = end_ns - info.start_ns;
+    // relaxed: a hint, see least_run_ns_
     if (run_ns < least_run_ns_.load(std::memory_order_relaxed)) {
       least_run_ns_.store(run_ns, std::memory_order_relaxed);
     }

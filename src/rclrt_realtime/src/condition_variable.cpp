@@ -31,7 +31,7 @@ std::cv_status PiConditionVariable::wait_until_ns(std::unique_lock<PiMutex>& loc
               FUTEX_WAIT_BITSET_PRIVATE, before, timeout, nullptr, FUTEX_BITSET_MATCH_ANY) != 0 &&
       errno == ETIMEDOUT;
   lock.lock();
-  waiters_.fetch_sub(1, std::memory_order_relaxed);
+  waiters_.fetch_sub(1, std::memory_order_relaxed);  // under the mutex, as above
   return timed_out ? std::cv_status::timeout : std::cv_status::no_timeout;
 }
 

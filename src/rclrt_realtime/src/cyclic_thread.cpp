@@ -51,7 +51,7 @@ void CyclicThread::start() {
   lateness_.reset();
   loop_time_.reset();
   for (auto* counter : {&cycles_, &missed_, &overruns_, &deadline_misses_}) {
-    counter->store(0, std::memory_order_relaxed);
+    counter->store(0, std::memory_order_relaxed);  // the start of the thread orders it
   }
   stop_.store(false);
   running_.store(true);
@@ -78,6 +78,7 @@ void CyclicThread::stop() noexcept RCLRT_WAITS {
 bool CyclicThread::running() const noexcept RCLRT_NONBLOCKING { return running_.load(); }
 
 CyclicCounts CyclicThread::counts() const noexcept RCLRT_NONBLOCKING {
+  // relaxed: each figure is independent of the others
   return {cycles_.load(std::memory_order_relaxed), missed_.load(std::memory_order_relaxed),
           overruns_.load(std::memory_order_relaxed),
           deadline_misses_.load(std::memory_order_relaxed)};

@@ -31,6 +31,8 @@ Histogram::Histogram(Histogram&& other) noexcept
       below_range_(other.below_range()),
       above_range_(other.above_range()) {}
 
+// Every access to a count is relaxed: the counts are independent, and they order nothing.
+
 Histogram& Histogram::operator=(Histogram&& other) noexcept {
   buckets_ = other.buckets_;
   counts_ = std::move(other.counts_);

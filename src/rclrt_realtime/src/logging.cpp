@@ -169,6 +169,7 @@ void Logger::set_level(LogLevel level) noexcept RCLRT_NONBLOCKING {
 }
 
 LogLevel Logger::level() const noexcept RCLRT_NONBLOCKING {
+  // Relaxed, see detail::Gate.
   return static_cast<LogLevel>(implementation_->gate().load(std::memory_order_relaxed));
 }
 

@@ -27,7 +27,7 @@ const ThreadRings::List& ThreadRings::refresh() {
     seen_ = rings_;
   }
   for (const auto& ring : seen_) {
-    ring->last_pass = ring->ended.load(std::memory_order_acquire);
+    ring->last_pass = ring->ended.load(std::memory_order_acquire);  // PAIRS WITH: EndOfRing
     ring->bytes.refresh();
   }
   return seen_;

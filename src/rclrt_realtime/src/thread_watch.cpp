@@ -41,7 +41,7 @@ class ThreadWatch::Impl {
     });
   }
   ~Impl() {
-    ending_.store(true, std::memory_order_relaxed);
+    ending_.store(true, std::memory_order_relaxed);  // as above
     drain_->stop();
   }
   Impl(const Impl&) = delete;

@@ -99,7 +99,7 @@ class Tracer::Implementation {
 
   void empty(detail::ThreadRing& ring, std::int64_t now_ns) {
     const auto thread = TraceThread{ring.id};
-    dictionary_.set_tid(thread, ring.tid.load(std::memory_order_relaxed));
+    dictionary_.set_tid(thread, ring.tid.load(std::memory_order_relaxed));  // for display only
     while (const std::byte* bytes = ring.bytes.front()) {
       detail::TraceRecord record;
       std::memcpy(&record, bytes, sizeof record);
@@ -214,6 +214,7 @@ void Tracer::enable(bool enabled) noexcept RCLRT_NONBLOCKING {
 }
 
 bool Tracer::enabled() const noexcept RCLRT_NONBLOCKING {
+  // Relaxed, see detail::Gate.
   return implementation_->gate().load(std::memory_order_relaxed) != detail::kGateClosed;
 }
 

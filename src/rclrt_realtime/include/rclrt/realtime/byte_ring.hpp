@@ -58,8 +58,9 @@ class ByteRing {
   std::byte* try_reserve(std::size_t size) noexcept RCLRT_NONBLOCKING {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (room_end_ - head < size) [[unlikely]] {
-      room_end_ = tail_.load(std::memory_order_acquire) + capacity_;
+      room_end_ = tail_.load(std::memory_order_acquire) + capacity_;  // PAIRS WITH: pop()
       if (room_end_ - head < size) {
+        // relaxed: a count that only this thread changes
         dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         return nullptr;
       }
@@ -69,11 +70,14 @@ class ByteRing {
 
   /// Sends the `size` bytes reserved last (producer).
   void commit(std::size_t size) noexcept RCLRT_NONBLOCKING {
+    // PAIRS WITH: refresh(). relaxed: this thread has written it
     head_.store(head_.load(std::memory_order_relaxed) + size, std::memory_order_release);
   }
 
   /// Makes the records sent so far visible to `front`, and no later ones (consumer).
-  void refresh() noexcept RCLRT_NONBLOCKING { seen_ = head_.load(std::memory_order_acquire); }
+  void refresh() noexcept RCLRT_NONBLOCKING {
+    seen_ = head_.load(std::memory_order_acquire);  // PAIRS WITH: commit()
+  }
 
   /// Returns the oldest record (consumer); nullptr if all records that `refresh` saw have been
   /// popped.
@@ -84,6 +88,7 @@ class ByteRing {
 
   /// Gives the `size` bytes of the oldest record back to the producer (consumer).
   void pop(std::size_t size) noexcept RCLRT_NONBLOCKING {
+    // PAIRS WITH: try_reserve(). relaxed: this thread has written it
     tail_.store(tail_.load(std::memory_order_relaxed) + size, std::memory_order_release);
   }
 

@@ -23,11 +23,13 @@ namespace rclrt::realtime {
 template <template <typename> typename Atomic>
 class BasicArmed {
  public:
-  void arm() noexcept RCLRT_NONBLOCKING { armed_.exchange(true, std::memory_order_acq_rel); }
+  void arm() noexcept RCLRT_NONBLOCKING {
+    armed_.exchange(true, std::memory_order_acq_rel);  // PAIRS WITH: ring(), both ways
+  }
 
   /// Returns true if the caller must signal.
   bool ring() noexcept RCLRT_NONBLOCKING {
-    return armed_.exchange(false, std::memory_order_acq_rel);
+    return armed_.exchange(false, std::memory_order_acq_rel);  // PAIRS WITH: arm(), both ways
   }
 
  private:

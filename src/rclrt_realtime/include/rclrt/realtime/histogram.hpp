@@ -104,11 +104,12 @@ class RCLRT_REALTIME_EXPORT Histogram {
   /// Returns the counter of `value`. Counts and clamps a value that is out of range.
   std::atomic<std::uint64_t>& count_of(std::int64_t value,
                                        std::uint64_t samples) noexcept RCLRT_NONBLOCKING {
+    // relaxed: independent counts, which order nothing
     if (value < 0) [[unlikely]] {
       below_range_.fetch_add(samples, std::memory_order_relaxed);
       value = 0;
     } else if (value > buckets_.range().highest) [[unlikely]] {
-      above_range_.fetch_add(samples, std::memory_order_relaxed);
+      above_range_.fetch_add(samples, std::memory_order_relaxed);  // as above
       value = buckets_.range().highest;
     }
     return counts_[buckets_.index_of(value)];

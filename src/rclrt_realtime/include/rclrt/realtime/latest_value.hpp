@@ -83,7 +83,9 @@ class LatestValue {
     /// reader's next `read` or `view`.
     const T& view() noexcept RCLRT_NONBLOCKING {
       if (changed()) {
+        // PAIRS WITH: free_slot()
         source_->slots_[seat_->held].released.fetch_add(1, std::memory_order_release);
+        // PAIRS WITH: write()
         seat_->held = slot_of(source_->current_.fetch_add(1, std::memory_order_acquire));
       }
       const T& value = source_->slots_[seat_->held].value;
@@ -134,6 +136,7 @@ class LatestValue {
     const std::uint32_t slot = free_slot();
     Atomics::writing(slots_[slot].value);
     slots_[slot].value = value;
+    // PAIRS WITH: view()
     const std::uint32_t before = current_.exchange(slot << kSlotShift, std::memory_order_release);
     slots_[slot_of(before)].taken += before & kCountMask;
     newest_ = slot;
@@ -171,6 +174,7 @@ class LatestValue {
     std::uint32_t slot = newest_;
     do {
       slot = slot + 1 == slots ? 0 : slot + 1;
+      // acquire; PAIRS WITH: view(), where the reader gives the slot back
     } while (slot == newest_ ||
              slots_[slot].released.load(std::memory_order_acquire) != slots_[slot].taken);
     return slot;

@@ -110,7 +110,7 @@ class LogRateLimit {
       give_back(1);
       return std::nullopt;
     }
-    return suppressed_.exchange(0, std::memory_order_relaxed);
+    return suppressed_.exchange(0, std::memory_order_relaxed);  // as above
   }
 
   /// Adds lines that were not logged after all to the suppressed lines.

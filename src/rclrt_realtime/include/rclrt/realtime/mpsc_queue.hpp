@@ -42,7 +42,7 @@ class MpscQueue {
       throw std::invalid_argument("MpscQueue: capacity must be at least 1");
     }
     for (std::size_t i = 0; i <= mask_; ++i) {
-      cells_[i].sequence.store(i, std::memory_order_relaxed);
+      cells_[i].sequence.store(i, std::memory_order_relaxed);  // no other thread has the queue yet
     }
   }
 
@@ -50,15 +50,16 @@ class MpscQueue {
 
   /// Returns false when the queue is full; the value is then not stored.
   bool try_push(const T& value) noexcept RCLRT_NONBLOCKING {
-    std::size_t position = head_.load(std::memory_order_relaxed);
+    std::size_t position = head_.load(std::memory_order_relaxed);  // only hands out cells
     for (;;) {
       Cell& cell = cells_[position & mask_];
+      // PAIRS WITH: try_pop(), which has freed the cell
       const std::size_t sequence = cell.sequence.load(std::memory_order_acquire);
       if (sequence == position) {
         if (head_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed)) {
           Atomics::writing(cell.value);
           cell.value = value;
-          cell.sequence.store(position + 1, std::memory_order_release);
+          cell.sequence.store(position + 1, std::memory_order_release);  // PAIRS WITH: try_pop()
           return true;
         }
       } else if (static_cast<std::ptrdiff_t>(sequence - position) < 0) {
@@ -72,12 +73,13 @@ class MpscQueue {
   /// Returns false when the queue is empty (or its oldest push is still under way).
   bool try_pop(T& value) noexcept RCLRT_NONBLOCKING {
     Cell& cell = cells_[tail_ & mask_];
+    // PAIRS WITH: try_push()
     if (cell.sequence.load(std::memory_order_acquire) != tail_ + 1) {
       return false;
     }
     Atomics::reading(cell.value);
     value = cell.value;
-    cell.sequence.store(tail_ + mask_ + 1, std::memory_order_release);
+    cell.sequence.store(tail_ + mask_ + 1, std::memory_order_release);  // PAIRS WITH: try_push()
     ++tail_;
     return true;
   }

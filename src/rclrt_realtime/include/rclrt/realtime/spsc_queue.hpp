@@ -62,18 +62,20 @@ class SpscQueue {
   /// Takes the oldest value (consumer). Returns false when the queue is empty; `value` is then
   /// unchanged.
   bool try_pop(T& value) noexcept RCLRT_NONBLOCKING {
+    // relaxed: only this thread writes it
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     if (is_empty(tail)) {
       return false;
     }
     value = std::move(cell(tail));
-    consumer_.tail.store(tail + 1, std::memory_order_release);
+    consumer_.tail.store(tail + 1, std::memory_order_release);  // PAIRS WITH: push()
     return true;
   }
 
   /// Returns the oldest value in place, or nullptr if the queue is empty; valid until `pop`
   /// (consumer).
   T* front() noexcept RCLRT_NONBLOCKING {
+    // relaxed: only this thread writes it
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     return is_empty(tail) ? nullptr : &cell(tail);
   }
@@ -81,8 +83,9 @@ class SpscQueue {
   /// Removes the value that `front` returned (consumer). Call it only after `front` returned a
   /// value.
   void pop() noexcept RCLRT_NONBLOCKING {
+    // relaxed: only this thread writes it
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
-    consumer_.tail.store(tail + 1, std::memory_order_release);
+    consumer_.tail.store(tail + 1, std::memory_order_release);  // PAIRS WITH: push()
   }
 
   /// Returns the number of queued values; it may be out of date at once. Thread-safe.
@@ -96,15 +99,17 @@ class SpscQueue {
  private:
   template <typename U>
   bool push(U&& value) noexcept RCLRT_NONBLOCKING {
+    // relaxed: only this thread writes it
     const std::size_t head = producer_.head.load(std::memory_order_relaxed);
     if (head - producer_.tail_copy > mask_) {
+      // PAIRS WITH: try_pop() and pop()
       producer_.tail_copy = consumer_.tail.load(std::memory_order_acquire);
       if (head - producer_.tail_copy > mask_) {
         return false;
       }
     }
     cell(head) = std::forward<U>(value);
-    producer_.head.store(head + 1, std::memory_order_release);
+    producer_.head.store(head + 1, std::memory_order_release);  // PAIRS WITH: is_empty()
     return true;
   }
 
@@ -113,7 +118,7 @@ class SpscQueue {
     if (tail != consumer_.head_copy) {
       return false;
     }
-    consumer_.head_copy = producer_.head.load(std::memory_order_acquire);
+    consumer_.head_copy = producer_.head.load(std::memory_order_acquire);  // PAIRS WITH: push()
     return tail == consumer_.head_copy;
   }
 

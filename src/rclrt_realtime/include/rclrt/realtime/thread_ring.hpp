@@ -49,7 +49,7 @@ struct RCLRT_REALTIME_EXPORT ThreadRing {
 struct EndOfRing {
   std::shared_ptr<ThreadRing> keep;
   void operator()(ThreadRing* ring) noexcept {
-    ring->ended.store(true, std::memory_order_release);
+    ring->ended.store(true, std::memory_order_release);  // PAIRS WITH: ThreadRings::refresh()
     keep.reset();
   }
 };

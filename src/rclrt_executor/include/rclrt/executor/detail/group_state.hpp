@@ -85,6 +85,8 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
   /// `resume`, or nullptr.
   Instance* leave() noexcept RCLRT_WAITS {
     std::uint32_t inside = kInside;
+    // release; PAIRS WITH: try_enter() and enter_or_park(). relaxed if it fails: then
+    // leave_to_next() decides under the mutex.
     return type_ == GroupType::kReentrant ||
                    state_.compare_exchange_strong(inside, 0, std::memory_order_release,
                                                   std::memory_order_relaxed)
