@@ -16,9 +16,8 @@ namespace rclrt::realtime {
 /// read-modify-write each; leaving makes a system call only as the last thread inside, and only
 /// when a thread waits for it.
 ///
-///     if (const QuiescenceGuard::Inside inside(guard); inside.allowed()) {
-///       listener->notify();      // exists until the end of the scope
-///     }
+///     const QuiescenceGuard::Inside inside(guard);   // for its scope
+///     if (inside.allowed()) { listener->notify(); }
 ///
 ///     guard.close();             // no thread enters any more, and none is inside
 ///     listener = nullptr;

@@ -28,12 +28,9 @@ struct SeqlockRingShape {
 /// short activities do not overwrite a long one.
 ///
 ///     using Ring = SeqlockRing<Start, End, SeqlockRingShape{.places = 256}>;
-///     Ring ring;
-///     if (Ring::Place* const place = ring.claim()) {
-///       Ring::start(*place, Start{now}, End{kNoEnd});  // readers see it from here on
-///       work();
-///       Ring::end(*place, End{later});                 // its place may be reused from here on
-///     }
+///     Ring::Place* const place = ring.claim();       // nullptr: the next places are all in use
+///     Ring::start(*place, Start{now}, End{kNoEnd});  // readers see it from here on
+///     Ring::end(*place, End{later});                 // its place may be reused from here on
 ///
 /// Each place is a seqlock (H. Boehm, "Can seqlocks get along with programming language memory
 /// models?", MSPC 2012). Its state is one word: a ticket and a phase, claimed → running → ended.
