@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of one node in different executors.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,6 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std_msgs::msg::Int64;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 class CallbackGroups : public EveryExecutor {
  protected:
@@ -98,7 +101,8 @@ TEST_P(CallbackGroups, AGroupMovesToAnotherExecutorAfterItsRemoval) {
   first->add_callback_group(group, node);
   first->prepare();
   second->prepare();
-  EXPECT_THROW(second->add_callback_group(group, node), std::logic_error);
+  EXPECT_THAT([&] { second->add_callback_group(group, node); },
+              ThrowsMessage<std::logic_error>(HasSubstr("is already in executor \"first\"")));
   first->remove_callback_group(group, node);
   EXPECT_TRUE(first->engine().callbacks().empty());
   second->add_callback_group(group, node);
@@ -121,7 +125,9 @@ TEST_P(CallbackGroups, AGroupWithoutACallbackOfTheNodeIsRefusedWithTheirNames) {
     EXPECT_NE(std::string(error.what()).find("\"test\""), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("\"node\""), std::string::npos) << error.what();
   }
-  EXPECT_THROW(spinner->add_callback_group(nullptr, node), std::invalid_argument);
+  EXPECT_THAT([&] { spinner->add_callback_group(nullptr, node); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("no callback group (nullptr) of node \"node\"")));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Durations as people write them: longer than 292 years in nanoseconds, negative, floating-point.
+#include <gmock/gmock.h>
+
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -22,6 +24,8 @@ using namespace std::chrono_literals;
 using std_msgs::msg::Int64;
 using std_srvs::srv::Trigger;
 using test_msgs::action::Fibonacci;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 class Durations : public ::testing::Test {
  protected:
@@ -60,16 +64,23 @@ TEST_F(Durations, OfTimersBeyondTheEndOfTheClockMeanNever) {
 
 TEST_F(Durations, OfTimersThatAreNoneAreRefused) {
   const auto nothing = [] {};
-  EXPECT_THROW(node.create_wall_timer(hours::min(), nothing), std::invalid_argument);
-  EXPECT_THROW(node.create_wall_timer(-1ns, nothing), std::invalid_argument);
-  EXPECT_THROW(node.create_wall_timer(std::chrono::duration<double>(1e-12), nothing),
-               std::invalid_argument);
-  EXPECT_THROW(
-      node.create_wall_timer(
-          std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN()), nothing),
-      std::invalid_argument);
-  EXPECT_THROW(node.create_wall_timer(1ms, nothing, {.deadline = hours::min()}),
-               std::invalid_argument);
+  EXPECT_THAT([&] { node.create_wall_timer(hours::min(), nothing); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("period must be positive, not -9223372036854775808 ns")));
+  EXPECT_THAT(
+      [&] { node.create_wall_timer(-1ns, nothing); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("period must be positive, not -1 ns")));
+  EXPECT_THAT([&] { node.create_wall_timer(std::chrono::duration<double>(1e-12), nothing); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("period must be positive, not 0 ns")));
+  EXPECT_THAT(
+      [&] {
+        node.create_wall_timer(
+            std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN()), nothing);
+      },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a duration is not a number (NaN)")));
+  EXPECT_THAT([&] { node.create_wall_timer(1ms, nothing, {.deadline = hours::min()}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("a deadline is a time after the release: not negative")));
 }
 
 TEST_F(Durations, OfQualityOfServiceBeyondTheEndOfTheClockAreInfinite) {
@@ -83,13 +94,17 @@ TEST_F(Durations, OfQualityOfServiceBeyondTheEndOfTheClockAreInfinite) {
       QoS(1).liveliness_automatic(std::chrono::years::max()).rmw().liveliness_lease_duration));
   EXPECT_TRUE(
       is_infinite(QoS(1).liveliness_by_topic(nanoseconds::max()).rmw().liveliness_lease_duration));
-  EXPECT_THROW(QoS(1).deadline(hours::min()), std::invalid_argument);
+  EXPECT_THAT([&] { QoS(1).deadline(hours::min()); },
+              ThrowsMessage<std::invalid_argument>(
+                  "QoS: a deadline, lifespan or lease must not be negative"));
   const auto publisher = node.create_publisher<Int64>("topic", QoS(1).lifespan(hours::max()));
   EXPECT_TRUE(publisher->publish(Int64{}));
 }
 
 TEST_F(Durations, OfASynchronisersWindowMayBeAnyButNegative) {
-  EXPECT_THROW((SyncBuffer<int, int>(1, SyncPolicy::kApproximate, -1)), std::invalid_argument);
+  EXPECT_THAT([&] { (SyncBuffer<int, int>(1, SyncPolicy::kApproximate, -1)); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("a synchroniser's window must not be negative, not -1 ns")));
   EXPECT_EQ(SyncOptions{.window = hours::max()}.window, nanoseconds::max());
   SyncBuffer<int, int> all(1, SyncPolicy::kApproximate, INT64_MAX);
   int message = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intra-process hand-over: matching, refusals, and the order of destruction.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace rclrt::test {
 namespace {
 
 using std_msgs::msg::Int64;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 CallbackOptions intra() { return {.intra_process = true}; }
 
@@ -119,7 +122,7 @@ TEST_P(IntraProcessLife, AnExceptionInTheCallbackGivesTheMessageBack) {
     spinning->add_node(node);
     spinning->prepare();
     EXPECT_TRUE(publisher->publish(number(i)));
-    EXPECT_THROW(spinning->spin(), std::runtime_error);
+    EXPECT_THAT([&] { spinning->spin(); }, ThrowsMessage<std::runtime_error>("bad message"));
   }
 }
 
@@ -256,11 +259,16 @@ TEST_F(IntraProcessPool, WhatTheMiddlewareMustKeepIsRefusedWithAReason) {
 
 TEST_F(IntraProcessPool, DeadlinesAndLivelinessByTopicAreTheMiddlewaresToo) {
   const std::chrono::milliseconds time(100);
-  EXPECT_THROW(node.create_subscription<Int64>("a", QoS(5).deadline(time), kIgnore, intra()),
-               std::invalid_argument);
-  EXPECT_THROW(
-      node.create_subscription<Int64>("a", QoS(5).liveliness_by_topic(time), kIgnore, intra()),
-      std::invalid_argument);
+  EXPECT_THAT(
+      [&] { node.create_subscription<Int64>("a", QoS(5).deadline(time), kIgnore, intra()); },
+      ThrowsMessage<std::invalid_argument>(
+          HasSubstr("deadlines and liveliness by topic are the ")));
+  EXPECT_THAT(
+      [&] {
+        node.create_subscription<Int64>("a", QoS(5).liveliness_by_topic(time), kIgnore, intra());
+      },
+      ThrowsMessage<std::invalid_argument>(
+          HasSubstr("deadlines and liveliness by topic are the ")));
   node.create_subscription<Int64>("a", QoS(5).liveliness_automatic(time), kIgnore, intra());
 }
 
@@ -280,8 +288,7 @@ TEST_F(IntraProcessPool, AMessageThatOutlivedItsLifespanIsNotDelivered) {
   spinning->add(subscription);
   spinning->prepare();
   aging->publish(number(1));
-  const std::int64_t then = realtime::monotonic_now_ns() + 1'000'000;
-  realtime::sleep_until_ns(then);
+  realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);  // the first lifespan ends
   fresh->publish(number(2));
   spinning->spin();
   EXPECT_EQ(received, (std::vector<std::int64_t>{2}));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages lent by the middleware, for publishers and for subscriptions.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,6 +14,7 @@ namespace {
 
 using geometry_msgs::msg::PoseWithCovariance;
 using std_msgs::msg::String;
+using testing::ThrowsMessage;
 
 class Loans : public EveryExecutor {
  protected:
@@ -100,7 +102,8 @@ TEST_P(Loans, WhatTheUserAllowsIsReadWhereTheMiddlewareHasIt) {
   *loan = pose(2);
   publisher->publish(std::move(loan));
   spinning->add_node(node);
-  EXPECT_THROW(spinning->spin(), std::runtime_error);
+  EXPECT_THAT([&] { spinning->spin(); },
+              ThrowsMessage<std::runtime_error>("the loan is given back all the same"));
   EXPECT_EQ(received, (std::vector<double>{1, 2}));
   EXPECT_EQ(read, written);  // one process: the reader shares the writer's memory
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/node.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <std_msgs/msg/string.hpp>
@@ -11,6 +12,8 @@ namespace rclrt::test {
 namespace {
 
 using std_msgs::msg::String;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(Node, HasItsNameAndNamespace) {
   const Node node(make_context(), "camera", "/front");
@@ -40,30 +43,40 @@ TEST(Node, RefusesAnInvalidNameAndSaysWhichNode) {
 
 TEST(Node, RefusesAnInvalidTopicAndSaysWhichOne) {
   Node node(make_context(), "camera");
-  EXPECT_THROW(node.create_publisher<String>("a//b", 10), Error);
-  EXPECT_THROW(node.create_subscription<String>("a b", 10, [](const String&) {}), Error);
+  EXPECT_THAT([&] { node.create_publisher<String>("a//b", 10); },
+              ThrowsMessage<Error>(HasSubstr("creating a publisher on topic \"a//b\"")));
+  EXPECT_THAT([&] { node.create_subscription<String>("a b", 10, [](const String&) {}); },
+              ThrowsMessage<Error>(HasSubstr("creating a subscription on topic \"a b\"")));
 }
 
 TEST(Node, RefusesADepthOfZero) {
   Node node(make_context(), "camera");
-  EXPECT_THROW(node.create_subscription<String>("a", 0, [](const String&) {}),
-               std::invalid_argument);
+  EXPECT_THAT(
+      [&] { node.create_subscription<String>("a", 0, [](const String&) {}); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("needs at least one credit (queue depth)")));
 }
 
 TEST(Node, RefusesANegativeDurationOfTheQualityOfService) {
-  EXPECT_THROW(QoS(10).deadline(std::chrono::milliseconds(-1)), std::invalid_argument);
-  EXPECT_THROW(QoS(10).lifespan(std::chrono::nanoseconds(-1)), std::invalid_argument);
+  EXPECT_THAT([&] { QoS(10).deadline(std::chrono::milliseconds(-1)); },
+              ThrowsMessage<std::invalid_argument>(
+                  "QoS: a deadline, lifespan or lease must not be negative"));
+  EXPECT_THAT([&] { QoS(10).lifespan(std::chrono::nanoseconds(-1)); },
+              ThrowsMessage<std::invalid_argument>(
+                  "QoS: a deadline, lifespan or lease must not be negative"));
 }
 
 TEST(Node, RefusesAPublisherWithoutALoan) {
   Node node(make_context(), "node");
-  EXPECT_THROW(node.create_publisher<std_msgs::msg::String>("topic", 10, {.loans = 0}),
-               std::invalid_argument);
+  EXPECT_THAT([&] { node.create_publisher<std_msgs::msg::String>("topic", 10, {.loans = 0}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("PublisherOptions::loans must be at least 1")));
 }
 
 TEST(Node, RefusesAPeriodThatIsNotPositive) {
   Node node(make_context(), "camera");
-  EXPECT_THROW(node.create_wall_timer(std::chrono::seconds(0), [] {}), std::invalid_argument);
+  EXPECT_THAT([&] { node.create_wall_timer(std::chrono::seconds(0), [] {}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("a timer's period must be positive, not 0 ns")));
 }
 
 TEST(Executors, AnUnknownNameIsRefusedWithThoseThatExist) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,6 +12,7 @@ namespace rclrt::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ThrowsMessage;
 
 using std_msgs::msg::Int64;
 using std_msgs::msg::String;
@@ -181,7 +183,7 @@ TEST_P(PubSub, AnExceptionInASubscriptionCallbackIsRethrownBySpin) {
   spinning->prepare();
   ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   publisher->publish(number(1));
-  EXPECT_THROW(spinning->spin(), std::runtime_error);
+  EXPECT_THAT([&] { spinning->spin(); }, ThrowsMessage<std::runtime_error>("bad message"));
 }
 
 TEST_P(PubSub, DestroyingTheExecutorWhileMessagesArriveIsClean) {

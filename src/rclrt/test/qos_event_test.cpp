@@ -2,6 +2,7 @@
 // Events of the quality of service over the real middleware, under every executor.
 #include "rclrt/qos_event.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,6 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std_msgs::msg::Int64;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 class QosEvents : public EveryExecutor {
  protected:
@@ -157,8 +160,9 @@ TEST_P(QosEvents, ASecondCallbackForOneKindOfEventIsRefusedUntilTheFirstHasEnded
   const auto ignore = [](const OfferedDeadlineMissed&) {};
   auto first = std::make_shared<Node>(context, "first");
   create_qos_event<OfferedDeadlineMissed>(*first, publisher, ignore);
-  EXPECT_THROW(create_qos_event<OfferedDeadlineMissed>(node_, publisher, ignore),
-               std::invalid_argument);
+  EXPECT_THAT(
+      [&] { create_qos_event<OfferedDeadlineMissed>(node_, publisher, ignore); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("has a callback for this event already")));
   first.reset();
   EXPECT_NO_THROW(create_qos_event<OfferedDeadlineMissed>(node_, publisher, ignore));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Services and clients over the real middleware, under every executor.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,6 +19,8 @@ namespace rclrt::test {
 namespace {
 
 using std_srvs::srv::SetBool;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 constexpr auto kLimit = std::chrono::seconds(20);
 
 SetBool::Request request(bool data) {
@@ -157,7 +160,8 @@ TEST_P(Services, ARemovedRequestIsAnsweredToNobody) {
 TEST_P(Services, AFutureOfAPrunedRequestIsABrokenPromise) {
   auto sent = client_->async_send_request(request(true));
   EXPECT_EQ(client_->prune_pending_requests(), 1U);
-  EXPECT_THROW(sent.future.get(), std::future_error);
+  EXPECT_THAT([&] { sent.future.get(); },
+              ThrowsMessage<std::future_error>(HasSubstr("Broken promise")));
 }
 
 TEST_P(Services, WhatARemovedHandlerOwnsMayUseTheClientWhenItEnds) {
@@ -190,7 +194,7 @@ TEST_P(Services, AnExceptionOfAServiceCallbackIsRethrownBySpin) {
   executor_->add_node(node);
   executor_->prepare();
   client->async_send_request(request(true), [](const SetBool::Response&) {});
-  EXPECT_THROW(executor_->spin(), std::runtime_error);
+  EXPECT_THAT([&] { executor_->spin(); }, ThrowsMessage<std::runtime_error>("no answer"));
 }
 
 TEST_P(Services, RequestsThatCameBeforePrepareAreServed) {
@@ -232,12 +236,16 @@ TEST_P(Services, AServiceMayMoveToAnExecutorOfAnotherKindAndBack) {
 TEST(Service, AnOverloadPolicyIsRefusedForItWouldAnswerTheWrongRequest) {
   Node node(make_context(), "node");
   for (const Overload overload : {Overload::kKeepLast, Overload::kSkipIfRunning}) {
-    EXPECT_THROW(
-        node.create_service<SetBool>("s", [](const SetBool::Request&, SetBool::Response&) {}, 10,
-                                     {.overload = overload}),
-        std::invalid_argument);
-    EXPECT_THROW(node.create_client<SetBool>("s", 10, {.overload = overload}),
-                 std::invalid_argument);
+    EXPECT_THAT(
+        [&] {
+          node.create_service<SetBool>("s", [](const SetBool::Request&, SetBool::Response&) {}, 10,
+                                       {.overload = overload});
+        },
+        ThrowsMessage<std::invalid_argument>(
+            HasSubstr("service \"s\": its requests and responses are not replaced")));
+    EXPECT_THAT([&] { node.create_client<SetBool>("s", 10, {.overload = overload}); },
+                ThrowsMessage<std::invalid_argument>(
+                    HasSubstr("client \"s\": its requests and responses are not replaced")));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/sync_buffer.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace rclrt {
 namespace {
 
 using Pairs = std::vector<std::pair<int, int>>;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Messages that are their own stamps.
 class Sync {
@@ -102,7 +105,9 @@ TEST(SyncBuffer, TheOldestGivesWayWhenFull) {
 }
 
 TEST(SyncBuffer, RefusesADepthOfZero) {
-  EXPECT_THROW((SyncBuffer<int, int>(0, SyncPolicy::kExact, 0)), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { (SyncBuffer<int, int>(0, SyncPolicy::kExact, 0)); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a synchroniser's depth must be at least 1")));
 }
 
 TEST(SyncBuffer, PairsAreInOrderAndUseEachMessageOnceForAnyArrival) {
@@ -221,7 +226,9 @@ TEST(SyncBuffer, InputsOfDifferentTypesMeet) {
 }
 
 TEST(SyncBuffer, NeedsTwoInputs) {
-  EXPECT_THROW(SyncListBuffer<int>(1, 10, SyncPolicy::kExact, 0), std::invalid_argument);
+  EXPECT_THAT(
+      [&] { SyncListBuffer<int>(1, 10, SyncPolicy::kExact, 0); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a synchroniser needs at least two inputs")));
 }
 
 }  // namespace
