@@ -29,7 +29,7 @@ Outcome explore_ring(Loads loads, int writers, int activities, int reads) {
     for (int w = 1; w <= writers; ++w) {
       run.spawn([&, w] {
         for (int i = 1; i <= activities; ++i) {
-          const auto id = static_cast<std::uint64_t>(10 * w + i);
+          const auto id = 10 * static_cast<std::uint64_t>(w) + static_cast<std::uint64_t>(i);
           if (auto* const place = ring.claim()) {
             ring.start(*place, {id, id}, {0});
             ring.end(*place, {id});

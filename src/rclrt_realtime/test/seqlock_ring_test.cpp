@@ -29,7 +29,7 @@ using FixedRing = SeqlockRing<Start, End, SeqlockRingShape{.places = places, .tr
 using Ring = SeqlockRing<Start, End, SeqlockRingShape{.alignment = 64, .tries = 8}>;
 
 template <typename AnyRing>
-typename AnyRing::Place* begin(AnyRing& ring, std::uint64_t id) {
+AnyRing::Place* begin(AnyRing& ring, std::uint64_t id) {
   auto* const place = ring.claim();
   if (place != nullptr) {
     AnyRing::start(*place, {id, static_cast<std::int64_t>(10 * id)}, kNoEnd);

@@ -161,7 +161,7 @@ class BasicQuiescenceGuard {
     }
   }
 
-  mutable typename Atomics::Futex word_{kClosed};
+  mutable Atomics::Futex word_{kClosed};
 };
 
 /// The guard for all code but the interleaving tests.

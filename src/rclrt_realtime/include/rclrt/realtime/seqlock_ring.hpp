@@ -54,7 +54,7 @@ struct SeqlockRingShape {
 template <typename Start, typename End, SeqlockRingShape kShape = SeqlockRingShape{},
           typename Atomics = StdAtomics>
 class SeqlockRing {
-  using Word = typename Atomics::template Atomic<std::uint64_t>;
+  using Word = Atomics::template Atomic<std::uint64_t>;
   template <typename T>
   static constexpr std::size_t kWordsOf =
       (sizeof(T) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
@@ -84,7 +84,7 @@ class SeqlockRing {
   };
 
   SeqlockRing()
-    requires(kIsFixed)
+    requires kIsFixed
   = default;
   /// Makes a ring with `places` places, at least one.
   RCLRT_SETUP explicit SeqlockRing(std::size_t places)
