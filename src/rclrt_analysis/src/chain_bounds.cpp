@@ -352,26 +352,30 @@ std::optional<std::string> why_no_bounds(const model::ExecutorChoice& executor) 
   return std::nullopt;
 }
 
-std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
-  std::vector<std::string> result{
-      "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU",
-      "no callback takes longer than its wcet_ms, and none sleeps or waits",
-      overheads.near.max == 0
-          ? "a publish reaches the callbacks of the executor at once"
-          : "a message takes no longer than the hop latency stated, and none is lost",
-      "timers keep their offsets where the file states offset_ms; other phases are unknown",
-      "events keep their shortest interval, for reactions also their longest",
-      "messages are stamped with their timer's release, a sync's with the latest of its set",
-      "what finds no partner in a sync's window has no response",
+std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
+  std::vector<Assumption> result{
+      {"sched-fifo",
+       "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU"},
+      {"wcet", "no callback takes longer than its wcet_ms, and none sleeps or waits"},
+      {"executor", policy_assumption(executor)},
+      {"messages", overheads.near.max == 0
+                       ? "a publish reaches the callbacks of the executor at once"
+                       : "a message takes no longer than the hop latency stated, and none is lost"},
+      {"offsets",
+       "timers keep their offsets where the file states offset_ms; other phases are unknown"},
+      {"events", "events keep their shortest interval, for reactions also their longest"},
+      {"stamps",
+       "messages are stamped with their timer's release, a sync's with the latest of its set"},
+      {"unmatched",
+       "a message that is not matched within the synchroniser's window produces no response"},
   };
-  result.emplace_back(policy_assumption(executor));
   if (overheads.far.max == 0) {
-    result.emplace_back("a message between executors arrives at once (give its hop latency)");
+    result.push_back({"hop", "a message between executors arrives at once (give its hop latency)"});
   }
   if (overheads.dispatch == 0 && overheads.timer_jitter == 0) {
-    result.emplace_back(detail::kNoDispatchTime);
+    result.push_back({"dispatch", detail::kNoDispatchTime});
   } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
-    result.emplace_back("the scheduler thread's work is part of the dispatch overhead");
+    result.push_back({"scheduler", "the scheduler thread's work is part of the dispatch overhead"});
   }
   return result;
 }

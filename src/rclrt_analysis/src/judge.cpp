@@ -7,6 +7,40 @@
 
 namespace rclrt::analysis {
 
+namespace {
+
+/// Marks the assumptions about what the application does not have, and moves them to the end.
+void order_by_relevance(const model::Application& application,
+                        std::vector<Assumption>& assumptions) {
+  const auto has = [&](model::CallbackKind kind) {
+    return std::ranges::any_of(application.callbacks, [&](const model::Callback& callback) {
+      return callback.kind() == kind;
+    });
+  };
+  const bool has_offsets =
+      std::ranges::any_of(application.callbacks, [](const model::Callback& callback) {
+        const auto* timer = std::get_if<model::Timer>(&callback.trigger);
+        return timer != nullptr && timer->offset_stated;
+      });
+  const bool has_syncs = has(model::CallbackKind::kSync);
+  for (Assumption& each : assumptions) {
+    if (each.id == "messages") {
+      each.relevant = has_syncs || has(model::CallbackKind::kSubscription);
+    } else if (each.id == "offsets") {
+      each.relevant = has_offsets;
+    } else if (each.id == "events") {
+      each.relevant = has(model::CallbackKind::kEvent);
+    } else if (each.id == "stamps" || each.id == "unmatched") {
+      each.relevant = has_syncs;
+    } else if (each.id == "hop" || each.id == "least-hop") {
+      each.relevant = application.executors.size() > 1;
+    }
+  }
+  std::ranges::stable_partition(assumptions, &Assumption::relevant);
+}
+
+}  // namespace
+
 Machine Machine::unmeasured() { return {.conditions = {detail::kNoDispatchTime}}; }
 
 Judgement judge(const model::Application& application, ExecutorKind executor,
@@ -22,9 +56,10 @@ Judgement judge(const model::Application& application, ExecutorKind executor,
   if (auto throttling = throttling_condition(application, machine)) {
     conditions.push_back(*std::move(throttling));
   }
-  std::erase_if(result.assumptions, [&](const std::string& each) {  // each is stated once
-    return std::ranges::find(conditions, each) != conditions.end();
+  std::erase_if(result.assumptions, [&](const Assumption& each) {  // each is stated once
+    return std::ranges::find(conditions, each.text) != conditions.end();
   });
+  order_by_relevance(application, result.assumptions);
   for (ChainBound& chain : result.chains) {
     chain.assumptions.insert(chain.assumptions.end(), conditions.begin(), conditions.end());
     if (chain.verdict == Verdict::kProved && !conditions.empty()) {

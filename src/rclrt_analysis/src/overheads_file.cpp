@@ -230,7 +230,7 @@ void assume_zero(const OverheadsFile& file, const MeasuredExecutor& own, Executo
   };
   const auto add = [&](bool known, const std::string& key) {
     if (!known) {
-      machine.assumptions.push_back(zero(key));
+      machine.assumptions.push_back({"not-measured", zero(key)});
     }
   };
   if (!own.dispatch && !stated.dispatch) {
@@ -251,13 +251,15 @@ void assume_zero(const OverheadsFile& file, const MeasuredExecutor& own, Executo
 void assume_statistic(const OverheadsFile& file, Statistic statistic, Machine& machine) {
   switch (statistic) {
     case Statistic::kMax:
-      machine.assumptions.push_back("no overhead exceeds the measured maximum (" + file.name + ")");
+      machine.assumptions.push_back(
+          {"overheads", "no overhead exceeds the measured maximum (" + file.name + ")"});
       break;
     case Statistic::kMaxUndisturbed:
-      machine.assumptions.push_back(
-          "the host does not stall, and no overhead exceeds the maximum that was measured while it "
-          "did not (" +
-          file.name + ")");
+      machine.assumptions.push_back({"overheads",
+                                     "the host does not stall, and no overhead exceeds the maximum "
+                                     "that was measured while it "
+                                     "did not (" +
+                                         file.name + ")"});
       break;
     case Statistic::kP99:
     case Statistic::kP50:
@@ -326,12 +328,12 @@ Machine machine_of(const OverheadsFile& file, const model::Application& applicat
   }
   Ticks least = file.intra_process ? file.intra_process->min : 0;
   if (hops == HopKind::kSameHost) {
-    machine.assumptions.emplace_back("executors are processes of this host");
+    machine.assumptions.push_back({"same-host", "executors are processes of this host"});
     least = std::min(least, file.same_host->min);
   }
   if (least > 0) {
-    machine.assumptions.push_back("no message is faster than the fastest measured (" + file.name +
-                                  ")");
+    machine.assumptions.push_back(
+        {"least-hop", "no message is faster than the fastest measured (" + file.name + ")"});
   }
   const Ticks most =
       value_of(hops == HopKind::kSameHost ? file.same_host : file.intra_process, choice.statistic);

@@ -143,8 +143,8 @@ ThesisResult thesis_feasibility(const Application& whole) {
     result.chains.push_back(one);
   }
   result.assumptions = {
-      "one core, and synchronised chains are released together",
-      "necessary only: other chains and blocking do not count",
+      {"together", "one core, and synchronised chains are released together"},
+      {"necessary", "necessary only: other chains and blocking do not count"},
   };
   return result;
 }
@@ -155,11 +155,14 @@ ThesisResult thesis_harmonic(const Application& whole) {
   const CallbackGraph graph(application);
   ThesisResult result;
   result.assumptions = {
-      "one core, fixed-priority preemptive, no overheads, callback priorities as synthesised",
-      "all chains that a sync joins are released together: with offsets the bound is exceeded",
-      "each callback runs once per period of its level: callbacks that chains share without a sync "
-      "run more often, and the bound is exceeded",
-      "no time passes between a publish and the start of the next callback's wait",
+      {"one-core",
+       "one core, fixed-priority preemptive, no overheads, callback priorities as synthesised"},
+      {"in-phase",
+       "all chains that a sync joins are released together: with offsets the bound is exceeded"},
+      {"once-per-period",
+       "each callback runs once per period of its level: callbacks that chains share without a "
+       "sync run more often, and the bound is exceeded"},
+      {"no-gap", "no time passes between a publish and the start of the next callback's wait"},
   };
   result.why_not = why_not_harmonic(application, graph);
   result.applies = result.why_not.empty();

@@ -187,9 +187,10 @@ std::string percent(double share) {
 
 }  // namespace
 
-std::string detail::realtime_assumption(const Machine& machine) {
-  return "real-time threads need no more than " + percent(machine.realtime_share) +
-         " of any second of a CPU, and the kernel holds them back only beyond that";
+Assumption detail::realtime_assumption(const Machine& machine) {
+  return {"realtime-share",
+          "real-time threads need no more than " + percent(machine.realtime_share) +
+              " of any second of a CPU, and the kernel holds them back only beyond that"};
 }
 
 double busiest_second(std::span<const Demand> demands, double background, double limit) {

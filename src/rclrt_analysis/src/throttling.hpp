@@ -2,8 +2,6 @@
 // The properties of a machine, in the words of a judgement.
 #pragma once
 
-#include <string>
-
 #include "rclrt/analysis/machine.hpp"
 
 namespace rclrt::analysis::detail {
@@ -14,6 +12,6 @@ inline constexpr const char* kNoDispatchTime =
     "dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)";
 
 /// Returns what every bound assumes if the kernel of the machine limits real-time threads.
-std::string realtime_assumption(const Machine& machine);
+Assumption realtime_assumption(const Machine& machine);
 
 }  // namespace rclrt::analysis::detail

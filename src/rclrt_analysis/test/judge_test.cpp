@@ -12,7 +12,9 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
+using testing::Not;
 
 model::Application loop() {
   return Builder().timer("loop", 10, 2).chain("control", {"loop"}, 1).done();
@@ -27,11 +29,12 @@ TEST(Judge, AVerdictOnAMachineThatWasNotMeasuredIsConditional) {
 }
 
 TEST(Judge, AMeasuredMachineWithoutConditionsProves) {
-  const Machine machine{.overheads = {.dispatch = 20'000}, .assumptions = {"it was measured"}};
+  const Machine machine{.overheads = {.dispatch = 20'000},
+                        .assumptions = {{"measured", "it was measured"}}};
   const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive, machine);
   EXPECT_EQ(judgement.chains[0].verdict, Verdict::kProved);
   EXPECT_EQ(judgement.chains[0].bound, 2'020'000);
-  EXPECT_THAT(judgement.assumptions, Contains("it was measured"));
+  EXPECT_THAT(judgement.assumptions, Contains(Field(&Assumption::id, "measured")));
   EXPECT_THAT(judgement.chains[0].assumptions, ElementsAre());
 }
 
@@ -42,6 +45,41 @@ TEST(Judge, TheKernelsLimitIsAConditionWhereItMayBeReached) {
   const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive, machine);
   EXPECT_EQ(judgement.chains[0].verdict, Verdict::kConditional);
   EXPECT_THAT(judgement.chains[0].assumptions, ElementsAre(HasSubstr("more than 15.0 %")));
+}
+
+std::vector<std::string> relevant(const model::Application& application) {
+  std::vector<std::string> ids;
+  bool before = true;
+  for (const Assumption& each :
+       judge(application, ExecutorKind::kPreemptive, Machine{}).assumptions) {
+    EXPECT_TRUE(before || !each.relevant) << each.id << " comes too late";
+    before = each.relevant;
+    if (each.relevant) {
+      ids.push_back(each.id);
+    }
+  }
+  return ids;
+}
+
+TEST(Judge, TheAssumptionsAboutWhatTheApplicationHasComeFirst) {
+  EXPECT_THAT(relevant(loop()), ElementsAre("sched-fifo", "wcet", "executor", "dispatch"));
+  model::Application fusion = Builder()
+                                  .timer("a", 10, 1)
+                                  .timer("b", 10, 1)
+                                  .sync("join", "a", "b", 1)
+                                  .chain("both", {"a", "join"}, 1)
+                                  .done();
+  EXPECT_THAT(relevant(fusion), ElementsAre("sched-fifo", "wcet", "executor", "messages", "stamps",
+                                            "unmatched", "dispatch"));
+  std::get<model::Timer>(fusion.callbacks[0].trigger).offset_stated = true;
+  fusion.executors.push_back({.name = "other", .cpus = {1}});
+  EXPECT_THAT(relevant(fusion), ElementsAre("sched-fifo", "wcet", "executor", "messages", "offsets",
+                                            "stamps", "unmatched", "hop", "dispatch"));
+}
+
+TEST(Judge, AConditionOfEveryBoundIsNoAssumptionAsWell) {
+  const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive, Machine::unmeasured());
+  EXPECT_THAT(judgement.assumptions, Not(Contains(Field(&Assumption::id, "dispatch"))));
 }
 
 TEST(Judge, AChainWithoutABoundIsNotFeasible) {

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_py.native import analysis, judge
@@ -13,6 +13,7 @@ from rclrt_cli.bounds.machine import overheads_us
 from rclrt_cli.sensitivity import SensitivityResult
 
 if TYPE_CHECKING:
+    from rclrt_analysis import Assumption as NativeAssumption
     from rclrt_analysis import Machine
     from rclrt_model import Application
 
@@ -43,6 +44,15 @@ class Part(TypedDict):
     callback: str
     releases: int
     total_ms: float
+
+
+class Assumption(TypedDict):
+    """An assumption of every bound. Its id stays the same when its text changes."""
+
+    id: str
+    text: str
+    relevant: bool
+    """Whether the application has what the assumption is about."""
 
 
 class ChainCounterExample(TypedDict):
@@ -101,7 +111,7 @@ class Feasibility(TypedDict):
     """The thesis's feasibility test."""
 
     holds: bool
-    assumptions: list[str]
+    assumptions: list[Assumption]
 
 
 class Harmonic(TypedDict):
@@ -110,7 +120,7 @@ class Harmonic(TypedDict):
     applies: bool
     why_not: str
     holds: bool
-    assumptions: list[str]
+    assumptions: list[Assumption]
 
 
 class Tests(TypedDict):
@@ -128,7 +138,7 @@ class Analysis(TypedDict):
     utilisation: float
     callbacks: list[CallbackPriority]
     feasible: bool
-    assumptions: list[str]
+    assumptions: list[Assumption]
     chains: list[Chain]
     # Only in the sound test:
     executor: NotRequired[str]
@@ -182,7 +192,7 @@ def sound(application: Application, executor: str, machine: Machine) -> Analysis
             {"id": name, "pending_bound": queue.pending, "depth": queue.depth, "holds": queue.holds}
             for name, queue in zip(ids, queues, strict=True)
         ],
-        "assumptions": [*found.assumptions],
+        "assumptions": _assumptions(found.assumptions),
         "chains": chains,
     }
 
@@ -216,15 +226,18 @@ def thesis(application: Application) -> Analysis:
         "callbacks": _priorities(application),
         "feasible": feasibility.holds and harmonic.holds,
         "tests": {
-            "feasibility": {"holds": feasibility.holds, "assumptions": [*feasibility.assumptions]},
+            "feasibility": {
+                "holds": feasibility.holds,
+                "assumptions": _assumptions(feasibility.assumptions),
+            },
             "harmonic": {
                 "applies": harmonic.applies,
                 "why_not": harmonic.why_not,
                 "holds": harmonic.holds,
-                "assumptions": [*harmonic.assumptions],
+                "assumptions": _assumptions(harmonic.assumptions),
             },
         },
-        "assumptions": [*feasibility.assumptions, *harmonic.assumptions],
+        "assumptions": _assumptions([*feasibility.assumptions, *harmonic.assumptions]),
         "chains": chains,
     }
 
@@ -257,9 +270,13 @@ def picas(application: Application) -> Analysis:
         "callbacks": _priorities(application),
         "executor": "picas",
         "feasible": all(chain["verdict"] in HOLDS for chain in chains),
-        "assumptions": [*module.chain_assumptions("picas")],
+        "assumptions": _assumptions(module.chain_assumptions("picas")),
         "chains": chains,
     }
+
+
+def _assumptions(found: Iterable[NativeAssumption]) -> list[Assumption]:
+    return [{"id": each.id, "text": each.text, "relevant": each.relevant} for each in found]
 
 
 def _priorities(application: Application) -> list[CallbackPriority]:
@@ -295,7 +312,20 @@ def _common_conditions(chains: list[Chain]) -> list[str]:
     ]
 
 
-def table(result: Analysis) -> Iterator[str]:
+def assumption_lines(assumptions: Sequence[Assumption], all_of_them: bool) -> Iterator[str]:
+    """Yields the numbered assumptions of every bound: all of them, or those that are relevant."""
+    shown = [each for each in assumptions if all_of_them or each["relevant"]]
+    if not shown:
+        return
+    yield "Every bound assumes:"
+    for number, each in enumerate(shown, 1):
+        head = f"{number:3}. {each['id']}: "
+        yield from textwrap.wrap(f"{head}{each['text']}.", 118, subsequent_indent=" " * 5)
+    if hidden := len(assumptions) - len(shown):
+        yield f"     {hidden} more are about what this application does not have: --assumptions"
+
+
+def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
     """Yields a line per chain, the longest terms of its bound, and the reasons of the answer."""
     under = f" under {result['executor']}" if "executor" in result else ""
     yield (
@@ -344,4 +374,4 @@ def table(result: Analysis) -> Iterator[str]:
         yield f"The search for a miss knows all of the overheads but: {without}."
     if "tests" in result and not result["tests"]["harmonic"]["applies"]:
         yield f"The harmonic test does not apply: {result['tests']['harmonic']['why_not']}."
-    yield from textwrap.wrap("Assumes: " + "; ".join(result["assumptions"]) + ".", 118)
+    yield from assumption_lines(result["assumptions"], all_assumptions)

@@ -128,7 +128,29 @@ def test_without_the_time_of_a_dispatch_nothing_is_proved_and_the_table_says_so_
     shown = " ".join(capsys.readouterr().out.split())
     assert " proved" in shown
     assert "conditional" not in shown
-    assert f"; {condition}." in shown  # an assumption of the model
+    assert f"dispatch: {condition}." in shown  # an assumption of the model
+
+
+def test_assumptions_are_numbered_and_those_that_do_not_matter_are_shown_on_request(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    app = str(EXAMPLES / "fig_5_7" / "app.yaml")
+    main(["analyze", app])
+    shown = capsys.readouterr().out
+    assert "  1. sched-fifo: the executor's threads run under SCHED_FIFO" in shown
+    assert "  2. wcet: no callback takes longer than its wcet_ms" in shown
+    assert ". events: " not in shown
+    assert "more are about what this application does not have: --assumptions" in shown
+    main(["analyze", app, "--assumptions"])
+    shown = capsys.readouterr().out
+    assert ". events: events keep their shortest interval" in shown
+    assert "--assumptions" not in shown
+    main(["analyze", app, "--json"])
+    found = json.loads(capsys.readouterr().out)["assumptions"]
+    ids = [each["id"] for each in found if each["relevant"]]
+    assert ids[:3] == ["sched-fifo", "wcet", "executor"]
+    assert "events" not in ids
+    assert "events" in [each["id"] for each in found]
 
 
 @pytest.mark.parametrize(

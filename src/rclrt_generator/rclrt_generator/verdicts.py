@@ -121,7 +121,10 @@ def _stated(application: Application, judgement: Judgement) -> dict[str, Any]:
     return {
         "exit code": 0 if judgement.feasible else 1,
         "feasible": judgement.feasible,
-        "assumptions": list(judgement.assumptions),
+        "assumptions": [
+            {"id": each.id, "text": each.text, "relevant": each.relevant}
+            for each in judgement.assumptions
+        ],
         "chains": [
             {
                 "id": chain.id,

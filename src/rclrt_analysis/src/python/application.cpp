@@ -230,6 +230,10 @@ ExecutorKind executor_kind_or_throw(const std::string& word) {
 }
 
 void bind_application(py::module_& module) {
+  py::class_<Assumption>(module, "Assumption")
+      .def_readonly("id", &Assumption::id)
+      .def_readonly("text", &Assumption::text)
+      .def_readonly("relevant", &Assumption::relevant);
   bind_levels(module);
   module.def("synthesize_priorities", &synthesize, py::arg("application"),
              py::arg("source") = "given");

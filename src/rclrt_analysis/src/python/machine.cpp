@@ -8,8 +8,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "bindings.hpp"
 #include "rclrt/analysis/overheads_file.hpp"
@@ -19,8 +17,6 @@ namespace rclrt::analysis {
 namespace py = pybind11;
 
 namespace {
-
-py::tuple texts(const std::vector<std::string>& values) { return py::tuple(py::cast(values)); }
 
 Statistic statistic_of(const std::string& word) {
   return choice<Statistic>(word, "statistic",
@@ -69,22 +65,10 @@ void bind_overheads_file(py::module_& module) {
 
 void bind_machine(py::module_& module) {
   py::class_<Machine>(module, "Machine")
-      .def(py::init([](const Overheads& overheads, double realtime_share,
-                       std::vector<std::string> assumptions, std::vector<std::string> conditions) {
-             return Machine{overheads, realtime_share, std::move(assumptions),
-                            std::move(conditions)};
-           }),
-           py::kw_only(), py::arg("overheads") = Overheads{}, py::arg("realtime_share") = 1.0,
-           py::arg("assumptions") = std::vector<std::string>{},
-           py::arg("conditions") = std::vector<std::string>{})
+      .def(py::init([](const Overheads& overheads) { return Machine{.overheads = overheads}; }),
+           py::kw_only(), py::arg("overheads") = Overheads{})
       .def_static("unmeasured", &Machine::unmeasured)
-      .def_readonly("overheads", &Machine::overheads)
-      .def_readonly("realtime_share", &Machine::realtime_share)
-      .def_property_readonly("is_limited", &Machine::is_limited)
-      .def_property_readonly("assumptions",
-                             [](const Machine& self) { return texts(self.assumptions); })
-      .def_property_readonly("conditions",
-                             [](const Machine& self) { return texts(self.conditions); });
+      .def_readonly("overheads", &Machine::overheads);
   bind_overheads_file(module);
 }
 

@@ -142,7 +142,7 @@ def _predict(
             step_bounds_ms=tuple(_ms(step) for step in until),
             meets_all=limit.meets_all,
         )
-    return Prediction(chains, found.assumptions)
+    return Prediction(chains, tuple(each.text for each in found.assumptions))
 
 
 def _ms(bound: ChainBound) -> float | None:

@@ -64,6 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
+        "--assumptions",
+        action="store_true",
+        help="show all assumptions of the bounds, also those about what the application does not "
+        "have",
+    )
+    parser.add_argument(
         "--test",
         choices=("sound", "thesis", "picas"),
         default="sound",
@@ -105,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
         feasible = tasks["feasible"]
     else:
         chains = _analyse_application(arguments, examples)
-        _show(arguments, chains, chain_analysis.table(chains))
+        _show(arguments, chains, chain_analysis.table(chains, arguments.assumptions))
         feasible = chains["feasible"]
     if arguments.counter_example is not None:
         _write_counter_example(arguments.counter_example, examples)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -85,7 +84,7 @@ class Assignment(TypedDict):
     optimal: bool
     feasible: bool
     overheads: dict[str, float]
-    assumptions: list[str]
+    assumptions: list[chain_analysis.Assumption]
     before: AssignmentQuality
     after: AssignmentQuality
     chains: list[ChainChange]
@@ -351,7 +350,7 @@ def _chain_table(result: Assignment) -> Iterator[str]:
         yield "Independent callbacks on one core: Audsley's algorithm, which misses no solution."
     else:
         yield "A local search: there may be better ones."
-    yield from textwrap.wrap("Assumes: " + "; ".join(result["assumptions"]) + ".", 118)
+    yield from chain_analysis.assumption_lines(result["assumptions"], all_of_them=True)
 
 
 def _reached(objective: str, quality: AssignmentQuality) -> str:

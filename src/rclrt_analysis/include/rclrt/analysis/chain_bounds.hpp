@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/analysis/assumption.hpp"
 #include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/analysis/verdict.hpp"
@@ -105,7 +106,6 @@ struct ChainBound {
 /// have one busy period. The responses are summed up along the chain, with jitter propagation:
 /// Tindell and Clark 1994 (see holistic.hpp, segment_bounds.hpp). Pure; any thread. Throws
 /// std::invalid_argument for a graph with a cycle.
-/// std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
@@ -130,7 +130,7 @@ RCLRT_ANALYSIS_EXPORT std::optional<std::string> why_no_bounds(
     const model::ExecutorChoice& executor);
 
 /// Returns the assumptions of every bound of this executor.
-RCLRT_ANALYSIS_EXPORT std::vector<std::string> chain_assumptions(ExecutorKind executor,
-                                                                 const Overheads& overheads);
+RCLRT_ANALYSIS_EXPORT std::vector<Assumption> chain_assumptions(ExecutorKind executor,
+                                                                const Overheads& overheads);
 
 }  // namespace rclrt::analysis

@@ -2,7 +2,6 @@
 // The verdicts on an application: its bounds on a machine, and how far they are proved there.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "rclrt/analysis/chain_bounds.hpp"
@@ -18,8 +17,10 @@ struct Judgement {
   /// In the order of the application's chains. The verdicts take the machine into account: a
   /// chain's `assumptions` include the machine's conditions.
   std::vector<ChainBound> chains;
-  std::vector<std::string> assumptions;  ///< of every bound of this executor on this machine
-  bool feasible{};                       ///< each chain is proved or conditional
+  /// The assumptions of every bound of this executor on this machine. Those that are relevant for
+  /// the application come first.
+  std::vector<Assumption> assumptions;
+  bool feasible{};  ///< each chain is proved or conditional
 };
 
 /// Returns chain_bounds() with the verdicts that hold on the machine. A bound is proved only if

@@ -20,7 +20,7 @@ struct RCLRT_ANALYSIS_EXPORT Machine {
   /// (kernel.sched_rt_runtime_us; the fair server from Linux 6.12 on); 1: there is no limit.
   double realtime_share = 1;
   /// Every bound rests on these. They need not be checked for each application.
-  std::vector<std::string> assumptions;
+  std::vector<Assumption> assumptions;
   /// Every bound is conditional on these: a property that is not known, or does not fit.
   std::vector<std::string> conditions;
 

@@ -148,7 +148,7 @@ struct Excess {
   std::string what;  ///< the measurement that shows the cause, or empty
 };
 
-/// What is known when the observations of one executor are judged.
+/// The allowances, bounds and priorities by which the observations of one executor are judged.
 struct ObservationContext {
   ExecutorKind executor{};
   Allowance allowed;
@@ -176,7 +176,7 @@ RCLRT_ANALYSIS_EXPORT std::vector<Excess> judge_observations(const ObservedRun& 
                                                              const Machine& machine,
                                                              Effort effort = {});
 
-/// What the observations mean for a bound.
+/// The state of a bound after observations.
 enum class BoundStatus {
   kHolds,            ///< none is above it without an excuse
   kConditionBroken,  ///< some are, so one of the bound's conditions does not hold

@@ -27,7 +27,7 @@ struct ThesisResult {
   std::string why_not;
   bool holds{};
   std::vector<ThesisChain> chains;  ///< in the order of the application
-  std::vector<std::string> assumptions;
+  std::vector<Assumption> assumptions;
 };
 
 /// Tests by section 5.3, algorithm 2, walking backwards: the work of a chain and of all callbacks
