@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from callback_isolated import configurator, realtime_threads, wait_for, write_config
+from rclrt_py.executors import KINDS
 from readme_section import write_section
 from robots import (
     arguments_of,
@@ -50,17 +51,9 @@ CONTENDERS = {
     CONFIGURED: [OURS, "callback_isolated", "ordered"],
     "rclrt preemptive, nothing said": [OURS, "preemptive"],
     **{
-        f"rclrt {kind}": [OURS, kind, "ordered"]
-        for kind in (
-            "preemptive",
-            "producer_consumer",
-            "thread_dispatch",
-            "edf",
-            "picas",
-            "per_group",
-            "static_order",
-            "workshop",
-        )
+        f"rclrt {kind.name}": [OURS, kind.name, "ordered"]
+        for kind in KINDS.values()
+        if kind.on_rclcpp
     },
 }
 TAKE_THEIR_CPUS = ("prioritized", "cbg")

@@ -86,9 +86,6 @@ def passes_hyperbolic_bound(tasks: Sequence[Task]) -> bool: ...
 def is_plain_rate_monotonic(tasks: Sequence[Task]) -> bool: ...
 
 Verdict = Literal["proved", "conditional", "refuted", "unknown"]
-ExecutorKind = Literal[
-    "preemptive", "producer_consumer", "thread_dispatch", "wait_set", "edf", "events", "picas"
-]
 
 @final
 class Assumption:

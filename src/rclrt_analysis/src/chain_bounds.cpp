@@ -304,60 +304,12 @@ std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKin
   return result;
 }
 
-namespace {
-
-const char* policy_assumption(ExecutorKind executor) {
-  switch (executor) {
-    case ExecutorKind::kWaitSet:
-      return "the wait set has one thread (with several, no bound is offered)";
-    case ExecutorKind::kEdf:
-    case ExecutorKind::kEdfNonPreemptive:
-      return "deadlines are those of the callbacks, a timer's by default its period; a callback "
-             "without one runs in the background; groups follow the stack resource policy";
-    case ExecutorKind::kEvents:
-      return "each executor has one thread, which runs callbacks in order of release";
-    case ExecutorKind::kPicas:
-      return "each executor has one thread, which finishes what it has started; callbacks of one "
-             "priority delay each other";
-    case ExecutorKind::kStaticOrder:
-      return "a set runs whenever anything is ready (with other triggers, no bound is offered)";
-    case ExecutorKind::kPerGroup:
-      return "each group has one thread, at the highest priority of its callbacks; threads of one "
-             "priority delay each other";
-    case ExecutorKind::kProducerConsumer:
-    case ExecutorKind::kThreadDispatch:
-    case ExecutorKind::kPreemptive:
-    case ExecutorKind::kWorkshop:
-    case ExecutorKind::kFixedPriorityNonPreemptive:
-      break;
-  }
-  return "callbacks of one priority delay each other; a group has an immediate ceiling";
-}
-
-}  // namespace
-
-std::optional<std::string> why_no_bounds(const model::ExecutorChoice& executor) {
-  if (executor.threads > 1) {
-    return "no bounds are offered for several threads; those published have been refuted (Teper et "
-           "al., RTSS 2024)";
-  }
-  if (executor.timers_thread) {
-    return "no bounds are offered for a thread of the timers beside that of the queue";
-  }
-  if (executor.trigger != model::SetTrigger::kAny) {
-    return "no bounds are offered for a trigger that waits: how long is up to those it waits for";
-  }
-  // The bound by sets assumes no order, and holds at whatever point of its set an instance takes
-  // its message.
-  return std::nullopt;
-}
-
 std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
   std::vector<Assumption> result{
       {"sched-fifo",
        "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU"},
       {"wcet", "no callback takes longer than its wcet_ms, and none sleeps or waits"},
-      {"executor", policy_assumption(executor)},
+      {"executor", std::string(traits(executor).assumption)},
       {"messages", overheads.near.max == 0
                        ? "a publish reaches the callbacks of the executor at once"
                        : "a message takes no longer than the hop latency stated, and none is lost"},

@@ -14,7 +14,7 @@ namespace rclrt::analysis::detail {
 ///
 /// * `picas` when the callbacks of each executor are one group: by the immediate ceiling, a member
 ///   that has started is not preempted by the others, and the most urgent one that waits is next;
-/// * `per_group` when each callback has the priority of its group's thread: callbacks of one
+/// * a thread for each group when each callback has the priority of that thread: callbacks of one
 ///   priority then delay each other in any order;
 /// * `events` when they have one priority: one worker takes them in order of release.
 ///

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from rclrt_py.executors import EXECUTORS
 from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 from rclrt_py.stats import nearest_rank
 
@@ -19,31 +20,21 @@ LABELS = {
     "producer_consumer": "producer-consumer (PC)",
     "thread_dispatch": "thread-dispatch (TD)",
     "thread_dispatch+synthesis": "TD + synthesis",
-    "preemptive": "preemptive",
     "preemptive+synthesis": "preemptive + synthesis",
     "edf": "EDF",
-    "events": "events",
     "picas": "PiCAS",
-    "per_group": "a thread per group",
-    "static_order": "static order",
-    "workshop": "workshop",
 }
+_OF_KINDS = (
+    "#8a8a8a", "#e69f00", "#0072b2", "#009e73", "#cc79a7", "#d55e00", "#333333", "#a6761d",
+    "#7f7f2a", "#4e79a7",
+)  # fmt: skip
 COLOURS = {
-    "wait_set": "#8a8a8a",
-    "producer_consumer": "#e69f00",
-    "thread_dispatch": "#0072b2",
+    **dict(zip(EXECUTORS, _OF_KINDS, strict=False)),
     "thread_dispatch+synthesis": "#56b4e9",
-    "preemptive": "#009e73",
     "preemptive+synthesis": "#6b5b95",
-    "edf": "#cc79a7",
-    "events": "#d55e00",
-    "picas": "#333333",
-    "per_group": "#a6761d",
-    "static_order": "#7f7f2a",
-    "workshop": "#4e79a7",
 }
 SPARE = ("#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6cee3", "#b15928", "#fb9a99", "#6a3d9a")
-"""Colours of executors with options."""
+"""Colours of executors with options, and of new kinds."""
 LATE = "#c0392b"
 LEFT, RIGHT, TOP, HEIGHT = 62, 16, 66, 260
 MOST = 5.0

@@ -13,22 +13,11 @@ from typing import Any
 
 import jinja2
 from rclrt_py.errors import BadInput
+from rclrt_py.executors import kind_of
 
 from rclrt_generator.application import GeneratedApplication
 
 CLIENTS = ("rclrt", "rclcpp")
-CLASSES = {
-    "wait_set": "WaitSetExecutor",
-    "producer_consumer": "ProducerConsumerExecutor",
-    "thread_dispatch": "ThreadDispatchExecutor",
-    "preemptive": "PreemptiveExecutor",
-    "edf": "EdfExecutor",
-    "events": "EventsExecutor",
-    "picas": "PicasExecutor",
-    "per_group": "PerGroupExecutor",
-    "static_order": "StaticOrderExecutor",
-    "workshop": "WorkshopExecutor",
-}
 
 
 def package_files(
@@ -62,7 +51,7 @@ def package_files(
         "has_events": bool(application.events),
         "has_services": bool(application.services),
         "logging_mode": rules.logging_mode,
-        "executor_class": CLASSES[rules.executor],
+        "executor_class": kind_of(rules.executor).class_name,
         "sync": {"exact": rules.sync_policy == "exact", "window_ns": rules.sync_window_us * 1000},
     }
 

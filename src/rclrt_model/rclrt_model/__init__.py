@@ -12,12 +12,14 @@ variable to loop over it.
 
 from rclrt_model._native import (
     EXECUTOR_KINDS,
+    EXECUTOR_OPTIONS_HELP,
     Application,
     Callback,
     CallbackPlace,
     Chain,
     Event,
     Executor,
+    ExecutorOption,
     ExecutorTraits,
     ModelError,
     Node,
@@ -37,12 +39,14 @@ from rclrt_model._native import (
 
 __all__ = [
     "EXECUTOR_KINDS",
+    "EXECUTOR_OPTIONS_HELP",
     "Application",
     "Callback",
     "CallbackPlace",
     "Chain",
     "Event",
     "Executor",
+    "ExecutorOption",
     "ExecutorTraits",
     "ModelError",
     "Node",

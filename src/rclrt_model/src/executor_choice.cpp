@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 #include "names.hpp"
@@ -21,73 +21,96 @@ struct Stated {
   std::optional<std::uint64_t> seed;
 };
 
-std::uint64_t number(std::string_view option, std::string_view text, std::uint64_t lowest,
-                     std::uint64_t highest) {
+/// Returns the whole number in `text`, which is the value of the option `given`.
+std::uint64_t number(std::string_view given, std::string_view text, const ExecutorOption& option) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < lowest ||
-      value > highest) {
-    throw std::invalid_argument("executor option " + yaml::in_quotes(option) +
-                                ": expected a whole number from " + std::to_string(lowest) +
-                                " to " + std::to_string(highest));
+  if (error != std::errc{} || end != text.data() + text.size() || value < option.lowest ||
+      value > option.highest) {
+    throw std::invalid_argument("executor option " + yaml::in_quotes(given) +
+                                ": expected a whole number from " + std::to_string(option.lowest) +
+                                " to " + std::to_string(option.highest));
   }
   return value;
 }
 
-[[noreturn]] void refuse_option(ExecutorKind kind, std::string_view option) {
-  const std::string executor = "executor " + std::string(traits(kind).name);
-  const std::string unknown = " has no option " + yaml::in_quotes(option) + "; expected ";
-  switch (kind) {
-    case ExecutorKind::kWaitSet:
-      throw std::invalid_argument(
-          executor + unknown + "threads=N, order=registration, order=arbitrary, seed=N or static");
-    case ExecutorKind::kEvents:
-      throw std::invalid_argument(executor + unknown + "timers_thread");
-    case ExecutorKind::kStaticOrder:
-      throw std::invalid_argument(executor + unknown +
-                                  "trigger=any, trigger=all, trigger_on=CALLBACK or let");
-    default:
-      throw std::invalid_argument(executor + " has no options; expected its name alone, without " +
-                                  yaml::in_quotes(option));
+/// Returns the texts of the options, separated by commas and "or".
+std::string list_of(std::span<const ExecutorOption> options) {
+  std::string list;
+  for (const ExecutorOption& option : options) {
+    const bool is_last = &option == &options.back();
+    list += (list.empty() ? "" : is_last ? " or " : ", ") + std::string(option.text);
+  }
+  return list;
+}
+
+[[noreturn]] void refuse_option(const ExecutorTraits& kind, std::string_view option) {
+  const std::string executor = "executor " + std::string(kind.name);
+  if (kind.options.empty()) {
+    throw std::invalid_argument(executor + " has no options; expected its name alone, without " +
+                                yaml::in_quotes(option));
+  }
+  throw std::invalid_argument(executor + " has no option " + yaml::in_quotes(option) +
+                              "; expected " + list_of(kind.options));
+}
+
+/// An option as it is written in a name.
+struct GivenOption {
+  std::string_view text;
+  std::string_view name = text.substr(0, text.find('='));
+  std::string_view value = text.substr(std::min(text.size(), name.size() + 1));
+
+  /// Returns whether it is an option of the registry, with any number or id as its value.
+  bool is(const ExecutorOption& option) const {
+    return option.value() == "N" || option.value() == "CALLBACK" ? name == option.name()
+                                                                 : text == option.text;
+  }
+};
+
+/// Calls `visit` with each option behind the name of the kind.
+template <typename Visit>
+void for_each_option(std::string_view text, const Visit& visit) {
+  for (std::size_t from = text.find(':'); from < text.size();) {
+    const std::size_t end = std::min(text.find(':', from + 1), text.size());
+    visit(GivenOption{text.substr(from + 1, end - from - 1)});
+    from = end;
   }
 }
 
-bool read_static_order(std::string_view option, std::string_view name, std::string_view value,
-                       ExecutorChoice& choice) {
-  if (option == "let") {
-    choice.logical_execution_time = true;
-  } else if (option == "trigger=all" || option == "trigger=any") {
-    choice.trigger = option == "trigger=all" ? SetTrigger::kAll : SetTrigger::kAny;
-  } else if (name == "trigger_on" && detail::is_token(value)) {
-    choice.trigger = SetTrigger::kCallback;
-    choice.trigger_callback = value;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-void read_option(std::string_view option, std::string_view name, std::string_view value,
-                 Stated& stated) {
+/// Sets what the option means.
+void apply(const ExecutorOption& option, const GivenOption& given, Stated& stated) {
   ExecutorChoice& choice = stated.choice;
-  if (choice.kind == ExecutorKind::kStaticOrder) {
-    if (!read_static_order(option, name, value, choice)) {
-      refuse_option(choice.kind, option);
-    }
-  } else if (choice.kind == ExecutorKind::kEvents && option == "timers_thread") {
-    choice.timers_thread = true;
-  } else if (choice.kind == ExecutorKind::kWaitSet && option == "static") {
+  if (option.text == "threads=N") {
+    choice.threads = static_cast<unsigned>(number(given.text, given.value, option));
+  } else if (option.text == "seed=N") {
+    stated.seed = number(given.text, given.value, option);
+  } else if (option.text == "static") {
     choice.subscriptions_first = true;
-  } else if (choice.kind == ExecutorKind::kWaitSet && name == "threads") {
-    choice.threads = static_cast<unsigned>(number(option, value, 1, ExecutorChoice::kMaxThreads));
-  } else if (choice.kind == ExecutorKind::kWaitSet && name == "seed") {
-    stated.seed = number(option, value, 0, std::numeric_limits<std::uint64_t>::max());
-  } else if (choice.kind == ExecutorKind::kWaitSet &&
-             (option == "order=arbitrary" || option == "order=registration")) {
-    stated.arbitrary = option == "order=arbitrary";
+  } else if (option.name() == "order") {
+    stated.arbitrary = option.value() == "arbitrary";
+  } else if (option.text == "timers_thread") {
+    choice.timers_thread = true;
+  } else if (option.text == "let") {
+    choice.logical_execution_time = true;
+  } else if (option.name() == "trigger") {
+    choice.trigger = option.value() == "all" ? SetTrigger::kAll : SetTrigger::kAny;
+  } else if (option.text == "trigger_on=CALLBACK") {
+    choice.trigger = SetTrigger::kCallback;
+    choice.trigger_callback = given.value;
   } else {
-    refuse_option(choice.kind, option);
+    throw std::logic_error("the option " + std::string(option.text) + " has no meaning");
   }
+}
+
+void read_option(const GivenOption& given, Stated& stated) {
+  const ExecutorTraits& kind = traits(stated.choice);
+  const auto found = std::ranges::find_if(
+      kind.options, [&](const ExecutorOption& option) { return given.is(option); });
+  if (found == kind.options.end() ||
+      (found->value() == "CALLBACK" && !detail::is_token(given.value))) {
+    refuse_option(kind, given.text);
+  }
+  apply(*found, given, stated);
 }
 
 }  // namespace
@@ -136,26 +159,22 @@ std::string label_of(const ExecutorChoice& choice) {
 }
 
 ExecutorChoice parse_executor(std::string_view text) {
-  std::string_view rest = text.substr(0, text.find(':'));
-  const auto kind = executor_kind_of(rest);
+  const std::string_view name = text.substr(0, text.find(':'));
+  const auto kind = executor_kind_of(name);
   if (!kind) {
-    throw std::invalid_argument("unknown executor " + yaml::in_quotes(rest) + "; expected one of " +
+    throw std::invalid_argument("unknown executor " + yaml::in_quotes(name) + "; expected one of " +
                                 executor_names());
   }
   Stated stated;
   stated.choice = *kind;
   std::set<std::string_view> seen;
-  for (std::size_t from = rest.size(); from < text.size();) {
-    rest = text.substr(from + 1, text.find(':', from + 1) - from - 1);
-    from += 1 + rest.size();
-    const std::string_view name = rest.substr(0, rest.find('='));
-    const std::string_view value = rest.substr(std::min(rest.size(), name.size() + 1));
-    read_option(rest, name, value, stated);
-    if (!seen.insert(name).second) {
-      throw std::invalid_argument("executor option " + yaml::in_quotes(name) +
+  for_each_option(text, [&](const GivenOption& given) {
+    read_option(given, stated);
+    if (!seen.insert(given.name).second) {
+      throw std::invalid_argument("executor option " + yaml::in_quotes(given.name) +
                                   " is given twice; expected it once");
     }
-  }
+  });
   if (seen.contains("trigger") && seen.contains("trigger_on")) {
     throw std::invalid_argument(
         "executor options 'trigger' and 'trigger_on' are both given; "
@@ -173,6 +192,18 @@ ExecutorChoice parse_executor(std::string_view text) {
     stated.choice.order_seed = stated.seed.value_or(0);
   }
   return stated.choice;
+}
+
+std::optional<std::string> why_no_bounds(const ExecutorChoice& choice) {
+  std::optional<std::string> reason;
+  for_each_option(name_of(choice), [&](const GivenOption& given) {
+    for (const ExecutorOption& option : traits(choice).options) {
+      if (!reason && !option.no_bounds.empty() && given.is(option)) {
+        reason = option.no_bounds;
+      }
+    }
+  });
+  return reason;
 }
 
 std::optional<std::size_t> trigger_callback(const Application& application,

@@ -3,137 +3,228 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
-#include <numeric>
-#include <set>
 #include <stdexcept>
-#include <utility>
+
+#include "rclrt/model/executor_choice.hpp"
 
 namespace rclrt::model {
 
 namespace {
 
-constexpr std::array<ExecutorTraits, 12> kTraits{{
-    {.kind = ExecutorKind::kWaitSet,
-     .name = "wait_set",
-     .label = "wait set (rclcpp semantics)",
-     .polls = true,
-     .one_at_a_time = true,
-     .runs_sets = true},
-    {.kind = ExecutorKind::kProducerConsumer,
-     .name = "producer_consumer",
-     .label = "producer_consumer",
-     .has_levels = true,
-     .has_scheduler_thread = true},
-    {.kind = ExecutorKind::kThreadDispatch,
-     .name = "thread_dispatch",
-     .label = "thread_dispatch",
-     .has_levels = true,
-     .has_scheduler_thread = true},
-    {.kind = ExecutorKind::kPreemptive,
-     .name = "preemptive",
-     .label = "preemptive",
-     .has_levels = true},
-    {.kind = ExecutorKind::kEdf, .name = "edf", .label = "edf", .by_deadline = true},
-    {.kind = ExecutorKind::kEvents,
-     .name = "events",
-     .label = "events (rclcpp semantics)",
-     .one_at_a_time = true},
-    {.kind = ExecutorKind::kPicas, .name = "picas", .label = "picas", .one_at_a_time = true},
-    {.kind = ExecutorKind::kPerGroup,
-     .name = "per_group",
-     .label = "per_group",
-     .has_levels = true},
-    {.kind = ExecutorKind::kStaticOrder,
-     .name = "static_order",
-     .label = "static_order",
-     .one_at_a_time = true,
-     .runs_sets = true},
-    {.kind = ExecutorKind::kWorkshop, .name = "workshop", .label = "workshop", .has_levels = true},
-    {.kind = ExecutorKind::kEdfNonPreemptive,
-     .name = "edf_nonpreemptive",
-     .label = "edf_nonpreemptive",
-     .simulated_only = true,
-     .one_at_a_time = true,
-     .by_deadline = true},
-    {.kind = ExecutorKind::kFixedPriorityNonPreemptive,
-     .name = "fp_nonpreemptive",
-     .label = "fp_nonpreemptive",
-     .simulated_only = true,
-     .one_at_a_time = true},
-}};
+constexpr std::string_view kCeiling =
+    "callbacks of one priority delay each other; a group has an immediate ceiling";
+constexpr std::string_view kByDeadline =
+    "deadlines are those of the callbacks, a timer's by default its period; a callback without one "
+    "runs in the background; groups follow the stack resource policy";
+constexpr std::string_view kTriggerWaits =
+    "no bounds are offered for a trigger that waits: how long is up to those it waits for";
 
-bool may_share_a_cpu(const Executor& a, const Executor& b) {
-  return a.cpus.empty() || b.cpus.empty() ||
-         std::ranges::find_first_of(a.cpus, b.cpus) != a.cpus.end();
-}
+// The order of the options is their order in a name.
+constexpr ExecutorOption kWaitSetOptions[] = {
+    {.text = "threads=N",
+     .help = "rclcpp's MultiThreadedExecutor: N threads draw from one ready set",
+     .no_bounds = "no bounds are offered for several threads; those published have been refuted "
+                  "(Teper et al., RTSS 2024)",
+     .lowest = 1,
+     .highest = ExecutorChoice::kMaxThreads},
+    {.text = "static",
+     .help = "rclcpp's StaticSingleThreadedExecutor: subscriptions run before timers, clients "
+             "before services; one thread",
+     .in_place_of = "threads"},
+    {.text = "order=registration",
+     .help = "ready callbacks of one type run in the order of their registration",
+     .is_default = true},
+    {.text = "order=arbitrary",
+     .help = "ready callbacks of one type run in an order that the seed determines, the same one "
+             "at every polling point, in run and simulation"},
+    {.text = "seed=N",
+     .help = "the seed of that order; default 0",
+     .belongs_to = "order=arbitrary"},
+};
+constexpr ExecutorOption kEventsOptions[] = {
+    {.text = "timers_thread",
+     .help = "timers have a thread of their own, at the same priority",
+     .no_bounds = "no bounds are offered for a thread of the timers beside that of the queue"},
+};
+constexpr ExecutorOption kStaticOrderOptions[] = {
+    {.text = "trigger=any", .help = "a set runs when anything is ready", .is_default = true},
+    {.text = "trigger=all",
+     .help = "a set runs when every timer and every subscription is ready",
+     .no_bounds = kTriggerWaits},
+    {.text = "trigger_on=CALLBACK",
+     .help = "a set runs when this callback is ready, by any of its inputs",
+     .no_bounds = kTriggerWaits,
+     .in_place_of = "trigger"},
+    {.text = "let", .help = "a set takes its messages before its first callback runs"},
+};
 
-void require_different(const std::vector<Executor>& executors, const std::vector<int>& priorities) {
-  for (std::size_t i = 0; i < executors.size(); ++i) {
-    for (std::size_t other = 0; other < i; ++other) {
-      if (priorities[i] == priorities[other] && may_share_a_cpu(executors[i], executors[other])) {
-        throw std::invalid_argument("picas: executors '" + executors[other].name + "' and '" +
-                                    executors[i].name + "' share a CPU and have top_priority " +
-                                    std::to_string(priorities[i]) +
-                                    "; expected different ones, or none stated at all");
-      }
-    }
-  }
-}
+// The registry. tools/executor_kinds.py writes its contents into the schemas, the documentation and
+// rclrt_py; `make lint` compares them.
 
-/// Returns the number of SCHED_FIFO priorities that the executor needs: one for each level, or for
-/// each deadline under EDF.
-std::size_t priorities_needed(const Application& application, std::size_t executor,
-                              const ExecutorTraits& kind, const std::vector<int>& levels) {
-  std::set<std::int64_t> needed;
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    if (application.executor_of(i) != executor) {
-      continue;
-    }
-    const Callback& callback = application.callbacks[i];
-    needed.insert(kind.by_deadline ? callback.deadline.value_or(min_interval(callback)).count()
-                                   : levels[i]);
-  }
-  return needed.size();
-}
+constexpr ExecutorTraits kOfWaitSet = {
+    .kind = ExecutorKind::kWaitSet,
+    .name = "wait_set",
+    .label = "wait set (rclcpp semantics)",
+    .class_name = "WaitSetExecutor",
+    .summary = "rclcpp's Single- or MultiThreadedExecutor, as a baseline",
+    .assumption = "the wait set has one thread (with several, no bound is offered)",
+    .threads = ExecutorThreads::kFixed,
+    .polls = true,
+    .one_at_a_time = true,
+    .runs_sets = true,
+    .options = kWaitSetOptions};
 
-/// Throws if there are too few priorities: the executor would refuse that, or levels would share a
-/// thread.
-void require_room(const Application& application, const ExecutorTraits& kind) {
-  std::vector<int> levels;  // of all callbacks, once an executor states a priority
-  for (std::size_t i = 0; i < application.executors.size(); ++i) {
-    const Executor& executor = application.executors[i];
-    if (!executor.top_priority || !(kind.has_levels || kind.by_deadline)) {
-      continue;
-    }
-    if (levels.empty()) {
-      levels = thread_levels(application, kind.kind);
-    }
-    const std::size_t needed = priorities_needed(application, i, kind, levels);
-    if (needed >= static_cast<std::size_t>(*executor.top_priority)) {
-      throw std::invalid_argument(
-          "executor '" + executor.name + "': " + std::to_string(needed) +
-          (kind.by_deadline ? " different deadlines" : " priority levels") +
-          " do not fit into the SCHED_FIFO priorities below its top_priority of " +
-          std::to_string(*executor.top_priority) + ": state a higher one");
-    }
-  }
-}
+constexpr ExecutorTraits kOfProducerConsumer = {
+    .kind = ExecutorKind::kProducerConsumer,
+    .name = "producer_consumer",
+    .label = "producer_consumer",
+    .class_name = "ProducerConsumerExecutor",
+    .summary = "the thesis's model: a scheduler thread sorts instances into a queue per level",
+    .assumption = kCeiling,
+    .threads = ExecutorThreads::kPerLevel,
+    .on_rclcpp = true,
+    .has_levels = true,
+    .has_scheduler_thread = true,
+    .has_worker_count = true};
 
-/// Returns the executors in the order of their most urgent callbacks, then of the file.
-std::vector<std::size_t> by_urgency(const Application& application) {
-  const std::vector<int> priorities = application.effective_priorities();
-  std::vector<int> urgency(application.executors.size());
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    int& own = urgency[application.executor_of(i)];
-    own = std::max(own, priorities[i]);
-  }
-  std::vector<std::size_t> result(urgency.size());
-  std::iota(result.begin(), result.end(), std::size_t{0});
-  std::ranges::stable_sort(result, std::greater{}, [&](std::size_t each) { return urgency[each]; });
-  return result;
-}
+constexpr ExecutorTraits kOfThreadDispatch = {
+    .kind = ExecutorKind::kThreadDispatch,
+    .name = "thread_dispatch",
+    .label = "thread_dispatch",
+    .class_name = "ThreadDispatchExecutor",
+    .summary = "the thesis's model: a scheduler thread starts a thread per instance",
+    .assumption = kCeiling,
+    .threads = ExecutorThreads::kPerInstance,
+    .on_rclcpp = true,
+    .has_levels = true,
+    .has_scheduler_thread = true,
+    .has_worker_count = true};
+
+constexpr ExecutorTraits kOfPreemptive = {
+    .kind = ExecutorKind::kPreemptive,
+    .name = "preemptive",
+    .label = "preemptive",
+    .class_name = "PreemptiveExecutor",
+    .summary = "the default: work goes straight into the lane of its level",
+    .assumption = kCeiling,
+    .threads = ExecutorThreads::kPerLevel,
+    .on_rclcpp = true,
+    .has_levels = true,
+    .has_worker_count = true};
+
+constexpr ExecutorTraits kOfEdf = {.kind = ExecutorKind::kEdf,
+                                   .name = "edf",
+                                   .label = "edf",
+                                   .class_name = "EdfExecutor",
+                                   .summary = "the earliest absolute deadline runs, on one CPU",
+                                   .assumption = kByDeadline,
+                                   .threads = ExecutorThreads::kPerDeadline,
+                                   .on_rclcpp = true,
+                                   .by_deadline = true};
+
+constexpr ExecutorTraits kOfEvents = {
+    .kind = ExecutorKind::kEvents,
+    .name = "events",
+    .label = "events (rclcpp semantics)",
+    .class_name = "EventsExecutor",
+    .summary = "rclcpp's EventsExecutor: a queue in order of release",
+    .assumption = "each executor has one thread, which runs callbacks in order of release",
+    .threads = ExecutorThreads::kFixed,
+    .one_at_a_time = true,
+    .options = kEventsOptions};
+
+constexpr ExecutorTraits kOfPicas = {
+    .kind = ExecutorKind::kPicas,
+    .name = "picas",
+    .label = "picas",
+    .class_name = "PicasExecutor",
+    .summary =
+        "PiCAS (Choi, Xiang and Kim, RTAS 2021): the most urgent callback is next and runs "
+        "to its end",
+    .assumption =
+        "each executor has one thread, which finishes what it has started; callbacks of "
+        "one priority delay each other",
+    .threads = ExecutorThreads::kFixed,
+    .on_rclcpp = true,
+    .has_worker_count = true,
+    .one_at_a_time = true};
+
+constexpr ExecutorTraits kOfPerGroup = {
+    .kind = ExecutorKind::kPerGroup,
+    .name = "per_group",
+    .label = "per_group",
+    .class_name = "PerGroupExecutor",
+    .summary =
+        "a single-threaded executor per callback group, as started by hand or by "
+        "callback_isolated_executor",
+    .assumption =
+        "each group has one thread, at the highest priority of its callbacks; threads of "
+        "one priority delay each other",
+    .threads = ExecutorThreads::kPerGroup,
+    .on_rclcpp = true,
+    .has_levels = true};
+
+constexpr ExecutorTraits kOfStaticOrder = {
+    .kind = ExecutorKind::kStaticOrder,
+    .name = "static_order",
+    .label = "static_order",
+    .class_name = "StaticOrderExecutor",
+    .summary = "rclc's executor: ready sets run in your own order, when a condition holds",
+    .assumption =
+        "a set runs whenever anything is ready (with other triggers, no bound is offered)",
+    .threads = ExecutorThreads::kFixed,
+    .on_rclcpp = true,
+    .one_at_a_time = true,
+    .runs_sets = true,
+    .options = kStaticOrderOptions};
+
+constexpr ExecutorTraits kOfWorkshop = {
+    .kind = ExecutorKind::kWorkshop,
+    .name = "workshop",
+    .label = "workshop",
+    .class_name = "WorkshopExecutor",
+    .summary =
+        "the executor of the workshop \"Real-time programming with ROS 2\": idle threads are "
+        "the most urgent, and take the priority of what they run",
+    .assumption = kCeiling,
+    .threads = ExecutorThreads::kPool,
+    .on_rclcpp = true,
+    .has_levels = true,
+    .has_worker_count = true};
+
+constexpr ExecutorTraits kOfEdfNonPreemptive = {
+    .kind = ExecutorKind::kEdfNonPreemptive,
+    .name = "edf_nonpreemptive",
+    .label = "edf_nonpreemptive",
+    .summary = "the earliest absolute deadline is next and runs to its end",
+    .assumption = kByDeadline,
+    .threads = ExecutorThreads::kFixed,
+    .simulated_only = true,
+    .one_at_a_time = true,
+    .by_deadline = true};
+
+constexpr ExecutorTraits kOfFixedPriorityNonPreemptive = {
+    .kind = ExecutorKind::kFixedPriorityNonPreemptive,
+    .name = "fp_nonpreemptive",
+    .label = "fp_nonpreemptive",
+    .summary = "the highest priority is next and runs to its end",
+    .assumption = kCeiling,
+    .threads = ExecutorThreads::kFixed,
+    .simulated_only = true,
+    .one_at_a_time = true};
+
+constexpr std::array kTraits = {kOfWaitSet,
+                                kOfProducerConsumer,
+                                kOfThreadDispatch,
+                                kOfPreemptive,
+                                kOfEdf,
+                                kOfEvents,
+                                kOfPicas,
+                                kOfPerGroup,
+                                kOfStaticOrder,
+                                kOfWorkshop,
+                                kOfEdfNonPreemptive,
+                                kOfFixedPriorityNonPreemptive};
 
 }  // namespace
 
@@ -164,56 +255,25 @@ std::string executor_names() {
   return names;
 }
 
-std::vector<int> thread_levels(const Application& application, ExecutorKind kind) {
-  std::vector<int> levels = application.effective_priorities();
-  std::map<std::pair<std::size_t, std::string>, int> highest;
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    const Callback& callback = application.callbacks[i];
-    if (kind == ExecutorKind::kPerGroup && callback.group) {
-      int& own = highest.try_emplace({callback.node, *callback.group}, levels[i]).first->second;
-      own = std::max(own, levels[i]);
+std::string executor_options_help() {
+  std::string help;
+  for (const ExecutorTraits& each : kTraits) {
+    std::string options;
+    for (const ExecutorOption& option : each.options) {
+      if (option.is_default) {
+        continue;
+      }
+      options += (options.empty() ? "" : ", ") + std::string(option.text);
+      if (option.value() == "N" && option.highest < UINT64_MAX) {
+        options +=
+            " (" + std::to_string(option.lowest) + " to " + std::to_string(option.highest) + ")";
+      }
+    }
+    if (!options.empty()) {
+      help += (help.empty() ? "" : "; ") + options + " of " + std::string(each.name);
     }
   }
-  for (std::size_t i = 0; i < application.callbacks.size() && !highest.empty(); ++i) {
-    const Callback& callback = application.callbacks[i];
-    if (callback.group) {
-      levels[i] = highest.at({callback.node, *callback.group});
-    }
-  }
-  return levels;
-}
-
-std::vector<int> top_priorities(const Application& application, ExecutorKind kind, bool need_room) {
-  const auto& executors = application.executors;
-  if (need_room) {
-    require_room(application, traits(kind));
-  }
-  std::vector<int> result;
-  for (const Executor& executor : executors) {
-    result.push_back(executor.top_priority.value_or(kTopPriority));
-  }
-  if (kind != ExecutorKind::kPicas) {
-    return result;
-  }
-  const auto states = [](const Executor& executor) { return executor.top_priority.has_value(); };
-  if (std::ranges::any_of(executors, states)) {
-    if (need_room) {
-      require_different(executors, result);
-    }
-    return result;
-  }
-  if (need_room && executors.size() > kTopPriority - 1) {
-    throw std::invalid_argument(
-        "picas: " + std::to_string(executors.size()) + " executors do not fit into the " +
-        std::to_string(kTopPriority - 1) + " SCHED_FIFO priorities below " +
-        std::to_string(kTopPriority) +
-        ": state top_priority, the same one for executors that share no CPU");
-  }
-  int priority = kTopPriority;
-  for (const std::size_t each : by_urgency(application)) {
-    result[each] = std::max(2, priority--);  // at least one priority is below it
-  }
-  return result;
+  return help;
 }
 
 }  // namespace rclrt::model

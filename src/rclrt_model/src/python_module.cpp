@@ -7,8 +7,6 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -16,14 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "python_yaml.hpp"
 #include "rclrt/model/executor_choice.hpp"
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"
 #include "rclrt/model/services.hpp"
 #include "rclrt/model/write.hpp"
-#include "rclrt/yaml/document.hpp"
-#include "rclrt/yaml/file.hpp"
 
 namespace py = pybind11;
 
@@ -59,6 +56,9 @@ py::object to_python(Reliability reliability) {
 }
 py::object to_python(Role role) {
   return to_python(role, std::array{"topic", "service", "client"});
+}
+py::object to_python(ExecutorThreads threads) {
+  return to_python(threads, std::array{"fixed", "level", "instance", "group", "pool", "deadline"});
 }
 py::object to_python(Policy policy) {
   return to_python(policy, std::array{"other", "fifo", "rr", "deadline"});
@@ -282,77 +282,41 @@ void bind_node_timing(py::module_& module) {
 }
 
 void bind_executor_kinds(py::module_& module) {
+  Record<ExecutorOption>(module, "ExecutorOption")
+      .field("text", &ExecutorOption::text)
+      .field("help", &ExecutorOption::help)
+      .field("no_bounds", &ExecutorOption::no_bounds)
+      .field("belongs_to", &ExecutorOption::belongs_to)
+      .field("in_place_of", &ExecutorOption::in_place_of)
+      .field("is_default", &ExecutorOption::is_default)
+      .field("lowest", &ExecutorOption::lowest)
+      .field("highest", &ExecutorOption::highest);
   Record<ExecutorTraits>(module, "ExecutorTraits")
       .field("name", &ExecutorTraits::name)
       .field("label", &ExecutorTraits::label)
+      .field("class_name", &ExecutorTraits::class_name)
+      .field("summary", &ExecutorTraits::summary)
+      .field("assumption", &ExecutorTraits::assumption)
+      .field("threads", &ExecutorTraits::threads)
       .field("simulated_only", &ExecutorTraits::simulated_only)
+      .field("on_rclcpp", &ExecutorTraits::on_rclcpp)
       .field("has_levels", &ExecutorTraits::has_levels)
       .field("has_scheduler_thread", &ExecutorTraits::has_scheduler_thread)
+      .field("has_worker_count", &ExecutorTraits::has_worker_count)
       .field("polls", &ExecutorTraits::polls)
       .field("one_at_a_time", &ExecutorTraits::one_at_a_time)
       .field("by_deadline", &ExecutorTraits::by_deadline)
-      .field("runs_sets", &ExecutorTraits::runs_sets);
+      .field("runs_sets", &ExecutorTraits::runs_sets)
+      .value("options", [](const ExecutorTraits& kind) {
+        return py::tuple(
+            py::cast(std::vector<ExecutorOption>(kind.options.begin(), kind.options.end())));
+      });
   const auto kinds = executor_kinds();
   module.attr("EXECUTOR_KINDS") =
       py::tuple(py::cast(std::vector<ExecutorTraits>(kinds.begin(), kinds.end())));
   const auto canonical = [](const std::string& text) { return name_of(parse_executor(text)); };
   module.def("canonical_executor", canonical, py::arg("text"));
-}
-
-/// Returns the whole text as a number, if it is one.
-template <typename T>
-std::optional<T> number_of(const std::string& text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
-}
-
-/// Converts a scalar without quotes by the core schema of YAML 1.2, without inf and nan.
-py::object plain_to_python(const std::string& text) {
-  if (text.empty() || text == "~" || text == "null") {
-    return py::none();
-  }
-  if (text == "true" || text == "false") {
-    return py::bool_(text == "true");
-  }
-  if (const auto integer = number_of<std::int64_t>(text)) {
-    return py::int_(*integer);
-  }
-  const auto real = number_of<double>(text);
-  return real && std::isfinite(*real) ? py::object(py::float_(*real)) : py::object(py::str(text));
-}
-
-py::object to_python(const yaml::Node& node) {
-  switch (node.kind) {
-    case yaml::Kind::kPlain:
-      return plain_to_python(node.text);
-    case yaml::Kind::kSequence: {
-      py::list items;
-      for (const yaml::Node& child : node.children) {
-        items.append(to_python(child));
-      }
-      return items;
-    }
-    case yaml::Kind::kMapping: {
-      py::dict items;
-      for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
-        items[py::str(node.children[i].text)] = to_python(node.children[i + 1]);
-      }
-      return items;
-    }
-    default:
-      return py::str(node.text);
-  }
-}
-
-py::object read_document(const std::filesystem::path& path, const std::string& kind) {
-  yaml::Diagnostics diagnostics;
-  const auto root = yaml::read_yaml(yaml::read_file(path, kind), diagnostics);
-  if (!root || !diagnostics.empty()) {
-    throw ModelError(path, diagnostics.take());
-  }
-  return to_python(*root);
+  module.attr("EXECUTOR_OPTIONS_HELP") = executor_options_help();
 }
 
 }  // namespace
@@ -392,7 +356,7 @@ PYBIND11_MODULE(_native, module) {
       "Reads a file with priorities, deadlines and overload policies by the names of the ROS "
       "graph. "
       "Raises ModelError as load() does.");
-  module.def("read_yaml", &rclrt::model::read_document, py::arg("path"),
+  module.def("read_yaml", &rclrt::model::detail::read_document, py::arg("path"),
              py::arg("kind") = "YAML file",
              "Reads any YAML file strictly: no anchors, aliases, tags or repeated keys. Returns "
              "mappings, lists, texts, numbers, true, false and None. Raises ModelError as load() "

@@ -2,7 +2,6 @@
 // The section `executor` of a robot.yaml.
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,17 +20,15 @@ constexpr IntegerRange kWorkers{1, 1024};
 constexpr IntegerRange kBestEffort{1, 1'000'000};
 constexpr std::size_t kMostReservations = 64;  // LaneSet::kMaxReservations of the executors
 
-constexpr ExecutorKind kOneThreadEach[] = {ExecutorKind::kEdf, ExecutorKind::kPerGroup,
-                                           ExecutorKind::kStaticOrder};
-constexpr ExecutorKind kThreadsOfLevels[] = {ExecutorKind::kPreemptive,
-                                             ExecutorKind::kProducerConsumer};
-constexpr ExecutorKind kSchedulers[] = {ExecutorKind::kProducerConsumer,
-                                        ExecutorKind::kThreadDispatch};
-constexpr ExecutorKind kRunToCompletion[] = {ExecutorKind::kPicas, ExecutorKind::kStaticOrder};
+/// A property of kinds of executors.
+using Property = bool (*)(const ExecutorTraits& kind);
 
-bool is_one_of(std::span<const ExecutorKind> kinds, ExecutorKind kind) {
-  return std::ranges::find(kinds, kind) != kinds.end();
-}
+constexpr Property kHasLevelThreads = [](const ExecutorTraits& kind) {
+  return kind.threads == ExecutorThreads::kPerLevel;
+};
+constexpr Property kHasScheduler = [](const ExecutorTraits& kind) {
+  return kind.has_scheduler_thread;
+};
 
 ExecutorKind read_kind(const YamlNode& node, Context& context) {
   const std::vector<ExecutorKind> kinds = rclcpp_executor_kinds();
@@ -46,18 +43,20 @@ ExecutorKind read_kind(const YamlNode& node, Context& context) {
 class KindRules {
  public:
   KindRules(const Fields& fields, const RobotExecutor& executor, Context& context)
-      : fields_(fields), kind_(executor.kind), context_(context) {}
+      : fields_(fields), kind_(traits(executor.kind)), context_(context) {}
 
   void check(const RobotExecutor& executor) const {
-    if (kind_ == ExecutorKind::kEdf && executor.cpus.size() > 1) {
-      report("cpus", "'kind: edf' runs on one CPU", "one CPU");
+    if (kind_.by_deadline && executor.cpus.size() > 1) {
+      report("cpus", in_words() + " runs on one CPU", "one CPU");
     }
-    require_not(kOneThreadEach, "workers_per_level", "no number");
-    require(kSchedulers, "scheduler_cpus");
-    require(kThreadsOfLevels, "best_effort_below");
-    require(kThreadsOfLevels, "reservations");
-    if (executor.preemption == PreemptionUse::kAlways) {
-      require_not(kRunToCompletion, "preemption", "'never' or 'by_realtime'");
+    if (!kind_.has_worker_count) {
+      refuse("workers_per_level", "no number");
+    }
+    require(kHasScheduler, "scheduler_cpus");
+    require(kHasLevelThreads, "best_effort_below");
+    require(kHasLevelThreads, "reservations");
+    if (executor.preemption == PreemptionUse::kAlways && kind_.one_at_a_time) {
+      refuse("preemption", "'never' or 'by_realtime'");
     }
     if (executor.preemption == PreemptionUse::kNever) {
       check_without_preemption();
@@ -70,8 +69,8 @@ class KindRules {
 
  private:
   void check_without_preemption() const {
-    if (kind_ == ExecutorKind::kPerGroup) {
-      report("preemption", "preemption: never has no meaning with 'kind: per_group'",
+    if (kind_.threads == ExecutorThreads::kPerGroup) {
+      report("preemption", "preemption: never has no meaning with " + in_words(),
              "'kind: picas', which runs callbacks to completion");
     }
     for (const std::string_view key : {"best_effort_below", "reservations"}) {
@@ -79,25 +78,25 @@ class KindRules {
     }
   }
 
-  void require(std::span<const ExecutorKind> kinds, std::string_view key) const {
-    if (!is_one_of(kinds, kind_)) {
-      std::string expected;
-      for (const ExecutorKind each : kinds) {
+  std::string in_words() const { return "'kind: " + std::string(kind_.name) + "'"; }
+
+  /// Reports the key if the kind does not have the property.
+  void require(Property has, std::string_view key) const {
+    if (has(kind_)) {
+      return;
+    }
+    std::string expected;
+    for (const ExecutorKind each : rclcpp_executor_kinds()) {
+      if (has(traits(each))) {
         expected +=
             (expected.empty() ? "'kind: " : " or 'kind: ") + std::string(traits(each).name) + "'";
       }
-      require_not(std::span(&kind_, 1), key, expected);
     }
+    refuse(key, expected);
   }
 
-  void require_not(std::span<const ExecutorKind> kinds, std::string_view key,
-                   std::string_view expected) const {
-    if (is_one_of(kinds, kind_)) {
-      report(
-          key,
-          std::string(key) + " has no meaning with 'kind: " + std::string(traits(kind_).name) + "'",
-          expected);
-    }
+  void refuse(std::string_view key, std::string_view expected) const {
+    report(key, std::string(key) + " has no meaning with " + in_words(), expected);
   }
 
   /// Reports a problem at the position of the key.
@@ -108,7 +107,7 @@ class KindRules {
   }
 
   const Fields& fields_;
-  ExecutorKind kind_;
+  const ExecutorTraits& kind_;
   Context& context_;
 };
 
@@ -196,10 +195,13 @@ RobotExecutor read_robot_executor(const YamlNode& node, Context& context) {
 }  // namespace detail
 
 std::vector<ExecutorKind> rclcpp_executor_kinds() {
-  return {ExecutorKind::kPreemptive,     ExecutorKind::kProducerConsumer,
-          ExecutorKind::kThreadDispatch, ExecutorKind::kEdf,
-          ExecutorKind::kPicas,          ExecutorKind::kPerGroup,
-          ExecutorKind::kStaticOrder,    ExecutorKind::kWorkshop};
+  std::vector<ExecutorKind> kinds;
+  for (const ExecutorTraits& each : executor_kinds()) {
+    if (each.on_rclcpp) {
+      kinds.push_back(each.kind);
+    }
+  }
+  return kinds;
 }
 
 }  // namespace rclrt::model

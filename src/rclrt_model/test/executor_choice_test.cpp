@@ -41,6 +41,36 @@ TEST(ExecutorChoice, ReadsTheOptionsOfItsKindInAnyOrder) {
             "events, timers apart (rclcpp semantics)");
 }
 
+/// Returns the option with a value, as it may be written.
+std::string written(const ExecutorOption& option) {
+  const std::string name(option.name());
+  return option.value() == "N"          ? name + "=" + std::to_string(option.lowest + 1)
+         : option.value() == "CALLBACK" ? name + "=planner"
+                                        : std::string(option.text);
+}
+
+TEST(ExecutorChoice, TakesEachOptionOfTheRegistry) {
+  for (const ExecutorTraits& kind : executor_kinds()) {
+    for (const ExecutorOption& option : kind.options) {
+      std::string name(kind.name);
+      name += option.belongs_to.empty() ? "" : ":" + std::string(option.belongs_to);
+      name += ":" + written(option);
+      const ExecutorChoice choice = parse_executor(name);
+      EXPECT_EQ(choice == ExecutorChoice(kind.kind), option.is_default) << name;
+      EXPECT_EQ(name_of(choice), option.is_default ? std::string(kind.name) : name);
+      EXPECT_EQ(why_no_bounds(choice).value_or(""), option.no_bounds) << name;
+      EXPECT_FALSE(option.help.empty()) << name;
+    }
+    EXPECT_EQ(why_no_bounds(kind.kind), std::nullopt);
+  }
+}
+
+TEST(ExecutorChoice, HasNoBoundsUnderATriggerWithoutAName) {
+  ExecutorChoice choice = ExecutorKind::kStaticOrder;
+  choice.trigger = SetTrigger::kCallback;
+  EXPECT_NE(why_no_bounds(choice), std::nullopt);
+}
+
 TEST(ExecutorChoice, OfStaticOrderHasATrigger) {
   const ExecutorChoice all = parse_executor("static_order:let:trigger=all");
   EXPECT_EQ(all.trigger, SetTrigger::kAll);
@@ -105,8 +135,8 @@ TEST(ExecutorChoice, SaysWhatWasExpected) {
             "executor preemptive has no options; expected its name alone, without 'threads=2'");
   for (const char* text : {"wait_set:", "wait_set:timers_thread", "wait_set:order=random",
                            "wait_set::threads=2", "wait_set:thread=2"}) {
-    EXPECT_NE(error_of(text).find("; expected threads=N, order=registration, order=arbitrary, "
-                                  "seed=N or static"),
+    EXPECT_NE(error_of(text).find("; expected threads=N, static, order=registration, "
+                                  "order=arbitrary or seed=N"),
               std::string::npos)
         << text << ": " << error_of(text);
   }

@@ -31,8 +31,20 @@ TEST(ExecutorKinds, ThatRunCallbacksAreListedForAReader) {
             "per_group, static_order, workshop");
 }
 
+TEST(ExecutorKinds, HaveTheirOptionsInTheHelp) {
+  EXPECT_EQ(executor_options_help(),
+            "threads=N (1 to 64), static, order=arbitrary, seed=N of wait_set; timers_thread of "
+            "events; trigger=all, trigger_on=CALLBACK, let of static_order");
+}
+
 TEST(ExecutorKinds, DoNotContradictThemselves) {
   for (const ExecutorTraits& each : executor_kinds()) {
+    EXPECT_EQ(each.has_levels, each.threads != ExecutorThreads::kFixed &&
+                                   each.threads != ExecutorThreads::kPerDeadline)
+        << each.name;
+    EXPECT_EQ(each.class_name.empty(), each.simulated_only) << each.name;
+    EXPECT_FALSE(each.on_rclcpp && each.simulated_only) << each.name;
+    EXPECT_FALSE(each.summary.empty() || each.assumption.empty()) << each.name;
     EXPECT_FALSE(each.has_levels && (each.by_deadline || each.one_at_a_time)) << each.name;
     EXPECT_FALSE(each.has_scheduler_thread && !each.has_levels) << each.name;
     EXPECT_FALSE(each.polls && !each.runs_sets) << each.name;

@@ -72,7 +72,7 @@ TEST(RobotFile, TakesBestEffortWhereLevelsHaveThreadsAndNoBoundsAreClaimed) {
   EXPECT_EQ(robot->executor, RobotExecutor{.best_effort_below = 3});
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: picas, best_effort_below: 3}\n"),
             "f:2:44: best_effort_below has no meaning with 'kind: picas'; expected 'kind: "
-            "preemptive' or 'kind: producer_consumer'");
+            "producer_consumer' or 'kind: preemptive'");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {best_effort_below: 3}\n"
                           "recording: {directory: out, application: app.yaml}\n"),
             "f:3:12: the recording has an application, whose bounds hold where every callback is "
@@ -149,8 +149,8 @@ TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
             "f:2:1: unknown key 'executors' in the robot; expected a known key (did you mean "
             "'executor'?)");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: events}\n"),
-            "f:2:18: kind is 'events'; expected 'preemptive', 'producer_consumer', "
-            "'thread_dispatch', 'edf', 'picas', 'per_group', 'static_order' or 'workshop'");
+            "f:2:18: kind is 'events'; expected 'producer_consumer', 'thread_dispatch', "
+            "'preemptive', 'edf', 'picas', 'per_group', 'static_order' or 'workshop'");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {top_priority: 99}\n"),
             "f:2:26: top_priority is '99'; expected a whole number from 2 to 95");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {realtime: yes}\n"),

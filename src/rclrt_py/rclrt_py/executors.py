@@ -1,46 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of executors, as in rclrt_model (a test compares them), so that reports need no native
-module.
+"""The kinds of executors, from the registry in rclrt_model.
 
-The words shown to a reader come from each results.json.
+`executor_table` repeats the registry, so that reports need no native module. The words shown to a
+reader come from each results.json.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 
+from rclrt_py import executor_table
 from rclrt_py.errors import BadInput, did_you_mean
+from rclrt_py.executor_kind import ExecutorKind
 from rclrt_py.native import model
 
-
-@dataclass(frozen=True)
-class ExecutorKind:
-    """Traits of an executor for analyses and reports; see rclrt/model/executor_kind.hpp."""
-
-    name: str
-    has_levels: bool = False
-    has_scheduler_thread: bool = False
-    polls: bool = False
-    one_at_a_time: bool = False
-    by_deadline: bool = False
-
-
-KINDS = {
-    kind.name: kind
-    for kind in (
-        ExecutorKind("wait_set", polls=True, one_at_a_time=True),
-        ExecutorKind("producer_consumer", has_levels=True, has_scheduler_thread=True),
-        ExecutorKind("thread_dispatch", has_levels=True, has_scheduler_thread=True),
-        ExecutorKind("preemptive", has_levels=True),
-        ExecutorKind("edf", by_deadline=True),
-        ExecutorKind("events", one_at_a_time=True),
-        ExecutorKind("picas", one_at_a_time=True),
-        ExecutorKind("per_group", has_levels=True),
-        ExecutorKind("static_order", one_at_a_time=True),
-        ExecutorKind("workshop", has_levels=True),
-    )
-}
+KINDS = {kind.name: kind for kind in executor_table.KINDS}
 """The kinds that run callbacks, by name."""
 EXECUTORS = tuple(KINDS)
 WITH_LEVELS = tuple(name for name, kind in KINDS.items() if kind.has_levels)
@@ -51,12 +25,7 @@ ALL = "all"
 """Means every executor, where a list of executors is expected."""
 FOCUS = "preemptive"
 """The executor in the headline of a comparison, if it took part."""
-
-
-OPTIONS_HELP = (
-    "options follow behind colons: threads=N, order=arbitrary, seed=N and static of wait_set, "
-    "timers_thread of events, trigger=all, trigger_on=CALLBACK and let of static_order"
-)
+OPTIONS_HELP = f"options follow behind colons: {executor_table.OPTIONS_HELP}"
 
 
 def kind_name(name: str) -> str:

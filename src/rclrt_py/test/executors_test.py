@@ -7,10 +7,11 @@ from dataclasses import fields
 
 import pytest
 from rclrt_py.errors import BadInput
+from rclrt_py.executor_kind import ExecutorKind
 from rclrt_py.executors import (
     EXECUTORS,
     KINDS,
-    ExecutorKind,
+    OPTIONS_HELP,
     check_executor,
     kind_of,
     parse_executors,
@@ -24,6 +25,7 @@ def test_the_kinds_and_their_traits_are_those_of_the_model() -> None:
     for kind in stated:
         own = {field.name: getattr(kind, field.name) for field in fields(ExecutorKind)}
         assert ExecutorKind(**own) == KINDS[kind.name]
+    assert OPTIONS_HELP.endswith(model.EXECUTOR_OPTIONS_HELP)
 
 
 def test_a_name_that_only_a_file_knows_has_no_trait() -> None:

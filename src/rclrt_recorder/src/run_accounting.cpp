@@ -168,10 +168,10 @@ RunContext read_context(const std::vector<RealtimeState>& executors,
 
 void account(RunResults& results, std::vector<LoggedInstance> instances, std::size_t cpus) {
   const model::Application& application = results.application;
-  // Under per_group and workshop a slot is a thread for callbacks of any priority.
-  const bool levels = traits(results.executor).has_levels &&
-                      results.executor.kind != model::ExecutorKind::kPerGroup &&
-                      results.executor.kind != model::ExecutorKind::kWorkshop &&
+  // Otherwise a slot is a thread for callbacks of any priority.
+  const model::ExecutorThreads threads = traits(results.executor).threads;
+  const bool levels = (threads == model::ExecutorThreads::kPerLevel ||
+                       threads == model::ExecutorThreads::kPerInstance) &&
                       !results.context.runs_to_completion;
   results.thread_tracks = name_tracks(application, levels, instances);
   for (const LoggedInstance& instance : instances) {

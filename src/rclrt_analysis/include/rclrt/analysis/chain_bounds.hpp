@@ -124,11 +124,6 @@ RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
-/// Returns the reason why this executor has no bounds, or std::nullopt if it has those of its kind.
-/// Thread-safe.
-RCLRT_ANALYSIS_EXPORT std::optional<std::string> why_no_bounds(
-    const model::ExecutorChoice& executor);
-
 /// Returns the assumptions of every bound of this executor.
 RCLRT_ANALYSIS_EXPORT std::vector<Assumption> chain_assumptions(ExecutorKind executor,
                                                                 const Overheads& overheads);

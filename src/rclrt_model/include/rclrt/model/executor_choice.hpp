@@ -66,12 +66,14 @@ RCLRT_MODEL_EXPORT std::string name_of(const ExecutorChoice& choice);
 /// Returns the name in reports. Throws as name_of does. Thread-safe.
 RCLRT_MODEL_EXPORT std::string label_of(const ExecutorChoice& choice);
 
-/// Returns the choice named by `text`: a kind, then options of that kind, each once and in any
-/// order: `threads=N`, `order=registration`, `order=arbitrary`, `seed=N` and `static` of
-/// `wait_set`, `timers_thread` of `events`, `trigger=any`, `trigger=all`, `trigger_on=CALLBACK` and
-/// `let` of `static_order`. Throws std::invalid_argument that states the expected text.
+/// Returns the choice named by `text`: a kind, then options of that kind (ExecutorTraits::options),
+/// each once and in any order. Throws std::invalid_argument that states the expected text.
 /// Thread-safe.
 RCLRT_MODEL_EXPORT ExecutorChoice parse_executor(std::string_view text);
+
+/// Returns the reason why its options leave no bound, or nullopt if there are bounds. Throws as
+/// name_of does. Thread-safe.
+RCLRT_MODEL_EXPORT std::optional<std::string> why_no_bounds(const ExecutorChoice& choice);
 
 /// Returns the callback that triggers the sets of `choice`, or nullopt if no single one does.
 /// Throws std::invalid_argument when the application has no callback of this id. Thread-safe.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of executors, and their differences.
+// The registry of executors: their kinds, and the differences of these.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,20 +30,61 @@ enum class ExecutorKind {
   kFixedPriorityNonPreemptive,  ///< the highest priority; what has started is finished
 };
 
-/// The properties of a kind that analyses, recordings and reports depend on.
+/// The threads of an executor.
+enum class ExecutorThreads {
+  kFixed,        ///< as many as its options state; each runs any callback
+  kPerLevel,     ///< some for each priority
+  kPerInstance,  ///< one is started for each instance
+  kPerGroup,     ///< one for each group, at the highest priority of its callbacks
+  kPool,         ///< each has the priority of the callback that it runs
+  kPerDeadline,  ///< one for each distinct relative deadline
+};
+
+/// An option that belongs to one kind. In a name it follows the kind, after a colon.
+struct ExecutorOption {
+  /// `static`, `order=arbitrary`, `threads=N` (a number) or `trigger_on=CALLBACK` (an id).
+  std::string_view text;
+  std::string_view help;              ///< one sentence
+  std::string_view no_bounds{};       ///< why there are no bounds with it; empty: there are bounds
+  std::string_view belongs_to{};      ///< the option that must be stated as well; empty: none
+  std::string_view in_place_of{};     ///< the name of the option that it excludes; empty: none
+  bool is_default{};                  ///< has the same meaning as no option
+  std::uint64_t lowest{};             ///< of the number N
+  std::uint64_t highest{UINT64_MAX};  ///< of the number N
+
+  bool operator==(const ExecutorOption&) const = default;
+
+  /// Returns the part before the equals sign.
+  constexpr std::string_view name() const noexcept { return text.substr(0, text.find('=')); }
+  /// Returns the part after the equals sign: a word, `N`, `CALLBACK`, or empty.
+  constexpr std::string_view value() const noexcept {
+    return text.size() == name().size() ? std::string_view() : text.substr(name().size() + 1);
+  }
+};
+
+/// A kind in the registry of executors: all that the analysis, recordings, reports, commands,
+/// schemas and documentation use of it.
 struct ExecutorTraits {
   ExecutorKind kind{};
-  std::string_view name;   ///< in files and on the command line
-  std::string_view label;  ///< in reports
+  std::string_view name;        ///< in files and on the command line
+  std::string_view label;       ///< in reports
+  std::string_view class_name;  ///< of the C++ class; empty: the kind is only simulated
+  std::string_view summary;     ///< what it is, in one phrase
+  std::string_view assumption;  ///< what its bounds assume of the executor
+  ExecutorThreads threads{};
   bool simulated_only{};
+  bool on_rclcpp{};             ///< offered for the nodes of rclcpp
   bool has_levels{};            ///< each thread has the priority of callbacks, and preempts
   bool has_scheduler_thread{};  ///< a thread above all callbacks distributes the work
+  bool has_worker_count{};      ///< its number of workers can be stated: `workers_per_level`
   bool polls{};                 ///< looks for work at polling points, between callbacks
   bool one_at_a_time{};         ///< a started callback is finished before any other starts
   bool by_deadline{};           ///< absolute deadlines order the work, instead of priorities
   bool runs_sets{};             ///< waiting work runs set by set, one instance of each callback
+  std::span<const ExecutorOption> options{};
 
-  bool operator==(const ExecutorTraits&) const = default;
+  /// Compares the kinds, which determine the rest.
+  bool operator==(const ExecutorTraits& other) const noexcept { return kind == other.kind; }
 };
 
 /// Returns the traits of a kind. Throws std::invalid_argument for a value that is no enumerator.
@@ -57,6 +99,10 @@ RCLRT_MODEL_EXPORT std::optional<ExecutorKind> executor_kind_of(std::string_view
 
 /// Returns the names of the kinds that run callbacks, separated by ", ". Thread-safe.
 RCLRT_MODEL_EXPORT std::string executor_names();
+
+/// Returns the options of all kinds with their ranges, for the help of a command:
+/// "threads=N (1 to 64), static of wait_set; timers_thread of events". Thread-safe.
+RCLRT_MODEL_EXPORT std::string executor_options_help();
 
 /// Returns for each callback the application's priority at which its thread runs: the callback's
 /// own, or under kPerGroup the highest in its group. Thread-safe.

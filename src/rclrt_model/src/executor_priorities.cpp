@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SCHED_FIFO priorities of the threads of an executor, by its kind.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "rclrt/model/executor_kind.hpp"
+
+namespace rclrt::model {
+
+namespace {
+
+bool may_share_a_cpu(const Executor& a, const Executor& b) {
+  return a.cpus.empty() || b.cpus.empty() ||
+         std::ranges::find_first_of(a.cpus, b.cpus) != a.cpus.end();
+}
+
+void require_different(const std::vector<Executor>& executors, const std::vector<int>& priorities) {
+  for (std::size_t i = 0; i < executors.size(); ++i) {
+    for (std::size_t other = 0; other < i; ++other) {
+      if (priorities[i] == priorities[other] && may_share_a_cpu(executors[i], executors[other])) {
+        throw std::invalid_argument("picas: executors '" + executors[other].name + "' and '" +
+                                    executors[i].name + "' share a CPU and have top_priority " +
+                                    std::to_string(priorities[i]) +
+                                    "; expected different ones, or none stated at all");
+      }
+    }
+  }
+}
+
+/// Returns the number of SCHED_FIFO priorities that the executor needs: one for each level, or for
+/// each deadline under EDF.
+std::size_t priorities_needed(const Application& application, std::size_t executor,
+                              const ExecutorTraits& kind, const std::vector<int>& levels) {
+  std::set<std::int64_t> needed;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    if (application.executor_of(i) != executor) {
+      continue;
+    }
+    const Callback& callback = application.callbacks[i];
+    needed.insert(kind.by_deadline ? callback.deadline.value_or(min_interval(callback)).count()
+                                   : levels[i]);
+  }
+  return needed.size();
+}
+
+/// Throws if there are too few priorities: the executor would refuse that, or levels would share a
+/// thread.
+void require_room(const Application& application, const ExecutorTraits& kind) {
+  std::vector<int> levels;  // of all callbacks, once an executor states a priority
+  for (std::size_t i = 0; i < application.executors.size(); ++i) {
+    const Executor& executor = application.executors[i];
+    if (!executor.top_priority || !(kind.has_levels || kind.by_deadline)) {
+      continue;
+    }
+    if (levels.empty()) {
+      levels = thread_levels(application, kind.kind);
+    }
+    const std::size_t needed = priorities_needed(application, i, kind, levels);
+    if (needed >= static_cast<std::size_t>(*executor.top_priority)) {
+      throw std::invalid_argument(
+          "executor '" + executor.name + "': " + std::to_string(needed) +
+          (kind.by_deadline ? " different deadlines" : " priority levels") +
+          " do not fit into the SCHED_FIFO priorities below its top_priority of " +
+          std::to_string(*executor.top_priority) + ": state a higher one");
+    }
+  }
+}
+
+/// Returns the executors in the order of their most urgent callbacks, then of the file.
+std::vector<std::size_t> by_urgency(const Application& application) {
+  const std::vector<int> priorities = application.effective_priorities();
+  std::vector<int> urgency(application.executors.size());
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    int& own = urgency[application.executor_of(i)];
+    own = std::max(own, priorities[i]);
+  }
+  std::vector<std::size_t> result(urgency.size());
+  std::iota(result.begin(), result.end(), std::size_t{0});
+  std::ranges::stable_sort(result, std::greater{}, [&](std::size_t each) { return urgency[each]; });
+  return result;
+}
+
+}  // namespace
+
+std::vector<int> thread_levels(const Application& application, ExecutorKind kind) {
+  const bool has_group_threads = traits(kind).threads == ExecutorThreads::kPerGroup;
+  std::vector<int> levels = application.effective_priorities();
+  std::map<std::pair<std::size_t, std::string>, int> highest;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const Callback& callback = application.callbacks[i];
+    if (has_group_threads && callback.group) {
+      int& own = highest.try_emplace({callback.node, *callback.group}, levels[i]).first->second;
+      own = std::max(own, levels[i]);
+    }
+  }
+  for (std::size_t i = 0; i < application.callbacks.size() && !highest.empty(); ++i) {
+    const Callback& callback = application.callbacks[i];
+    if (callback.group) {
+      levels[i] = highest.at({callback.node, *callback.group});
+    }
+  }
+  return levels;
+}
+
+std::vector<int> top_priorities(const Application& application, ExecutorKind kind, bool need_room) {
+  const auto& executors = application.executors;
+  if (need_room) {
+    require_room(application, traits(kind));
+  }
+  std::vector<int> result;
+  for (const Executor& executor : executors) {
+    result.push_back(executor.top_priority.value_or(kTopPriority));
+  }
+  if (kind != ExecutorKind::kPicas) {
+    return result;
+  }
+  const auto states = [](const Executor& executor) { return executor.top_priority.has_value(); };
+  if (std::ranges::any_of(executors, states)) {
+    if (need_room) {
+      require_different(executors, result);
+    }
+    return result;
+  }
+  if (need_room && executors.size() > kTopPriority - 1) {
+    throw std::invalid_argument(
+        "picas: " + std::to_string(executors.size()) + " executors do not fit into the " +
+        std::to_string(kTopPriority - 1) + " SCHED_FIFO priorities below " +
+        std::to_string(kTopPriority) +
+        ": state top_priority, the same one for executors that share no CPU");
+  }
+  int priority = kTopPriority;
+  for (const std::size_t each : by_urgency(application)) {
+    result[each] = std::max(2, priority--);  // at least one priority is below it
+  }
+  return result;
+}
+
+}  // namespace rclrt::model

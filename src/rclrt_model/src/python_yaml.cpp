@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python_yaml.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "rclrt/model/parse.hpp"
+#include "rclrt/yaml/document.hpp"
+#include "rclrt/yaml/file.hpp"
+
+namespace py = pybind11;
+
+namespace rclrt::model::detail {
+
+namespace {
+
+/// Returns the whole text as a number, if it is one.
+template <typename T>
+std::optional<T> number_of(const std::string& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+/// Converts a scalar without quotes by the core schema of YAML 1.2, without inf and nan.
+py::object plain_to_python(const std::string& text) {
+  if (text.empty() || text == "~" || text == "null") {
+    return py::none();
+  }
+  if (text == "true" || text == "false") {
+    return py::bool_(text == "true");
+  }
+  if (const auto integer = number_of<std::int64_t>(text)) {
+    return py::int_(*integer);
+  }
+  const auto real = number_of<double>(text);
+  return real && std::isfinite(*real) ? py::object(py::float_(*real)) : py::object(py::str(text));
+}
+
+py::object to_python(const yaml::Node& node) {
+  switch (node.kind) {
+    case yaml::Kind::kPlain:
+      return plain_to_python(node.text);
+    case yaml::Kind::kSequence: {
+      py::list items;
+      for (const yaml::Node& child : node.children) {
+        items.append(to_python(child));
+      }
+      return items;
+    }
+    case yaml::Kind::kMapping: {
+      py::dict items;
+      for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
+        items[py::str(node.children[i].text)] = to_python(node.children[i + 1]);
+      }
+      return items;
+    }
+    default:
+      return py::str(node.text);
+  }
+}
+
+}  // namespace
+
+py::object read_document(const std::filesystem::path& path, const std::string& kind) {
+  yaml::Diagnostics diagnostics;
+  const auto root = yaml::read_yaml(yaml::read_file(path, kind), diagnostics);
+  if (!root || !diagnostics.empty()) {
+    throw ModelError(path, diagnostics.take());
+  }
+  return to_python(*root);
+}
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A YAML file as Python objects.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <filesystem>
+#include <string>
+
+namespace rclrt::model::detail {
+
+/// Returns the content of a file. `kind` names the file in messages. Throws ModelError with every
+/// mistake and its position.
+pybind11::object read_document(const std::filesystem::path& path, const std::string& kind);
+
+}  // namespace rclrt::model::detail
