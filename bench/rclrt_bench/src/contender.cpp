@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "rclrt/model/executor_kind.hpp"
 #include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::bench {
@@ -10,6 +11,7 @@ namespace rclrt::bench {
 namespace {
 constexpr const char* kSplit = "split";
 constexpr const char* kThreads = "wait_set_threads";
+constexpr int kMostGroups = 1000;
 constexpr int kUrgentPriority = 80;
 constexpr int kOtherPriority = 70;
 
@@ -27,9 +29,11 @@ std::vector<std::string> Contender::names() {
   return names;
 }
 
-bool Contender::runs_on(const std::string& name, std::size_t cpus) {
-  if (name == "edf") {
-    return cpus == 1;
+bool Contender::runs_with(const std::string& name, std::size_t cpus, int entities) {
+  if (const auto kind = model::executor_kind_of(name)) {
+    const model::ExecutorTraits& traits = model::traits(*kind);
+    return (!traits.by_deadline || cpus == 1) &&
+           (traits.threads != model::ExecutorThreads::kPerGroup || entities <= kMostGroups);
   }
   return name != kThreads || cpus > 1;
 }

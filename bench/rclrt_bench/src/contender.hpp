@@ -22,9 +22,10 @@ class Contender {
   /// Returns the names of all executors, "wait_set_threads" and "split".
   static std::vector<std::string> names();
 
-  /// Returns whether the contender runs on this number of CPUs: `edf` runs on one, several threads
-  /// on several.
-  static bool runs_on(const std::string& name, std::size_t cpus);
+  /// Returns whether the contender runs with this number of CPUs and of entities. Executors by
+  /// deadline run on one CPU, several threads on several. An executor with a thread for each group
+  /// runs at most 1000 entities, because ten thousand threads take a minute to start and end.
+  static bool runs_with(const std::string& name, std::size_t cpus, int entities);
 
   /// Throws std::invalid_argument for an unknown name.
   Contender(const std::string& name, const std::shared_ptr<Context>& context,

@@ -16,8 +16,6 @@ namespace rclrt::bench {
 namespace {
 
 constexpr const char* kBare = "bare";
-// For `per_group`, which has a thread for each group: ten thousand take a minute to start and end.
-constexpr int kMostGroups = 1000;
 
 using Measure = std::function<void(const Setting&, const std::vector<Row*>&)>;
 
@@ -150,8 +148,7 @@ class Planner {
         add(run, kBare, cpus, key);
       }
       for (const std::string& executor : options_.executors) {
-        const bool is_too_many = executor == "per_group" && entities > kMostGroups;
-        if (Contender::runs_on(executor, cpus.size()) && !is_too_many) {
+        if (Contender::runs_with(executor, cpus.size(), entities)) {
           add(comparison.run, executor, cpus, key);
         }
       }

@@ -6,16 +6,6 @@
 #include <utility>
 
 #include "rcl_readiness.hpp"
-#include "rclrt/executor/edf_executor.hpp"
-#include "rclrt/executor/events_executor.hpp"
-#include "rclrt/executor/per_group_executor.hpp"
-#include "rclrt/executor/picas_executor.hpp"
-#include "rclrt/executor/preemptive_executor.hpp"
-#include "rclrt/executor/producer_consumer_executor.hpp"
-#include "rclrt/executor/static_order_executor.hpp"
-#include "rclrt/executor/thread_dispatch_executor.hpp"
-#include "rclrt/executor/wait_set_executor.hpp"
-#include "rclrt/executor/workshop_executor.hpp"
 #include "tracing.hpp"
 
 namespace rclrt {
@@ -125,51 +115,29 @@ WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptio
                    std::move(options), std::make_unique<detail::RclReadiness>(context), wait_set)) {
 }
 
+namespace {
+
+/// An executor of a kind that is chosen by its name.
+class NamedExecutor final : public Executor {
+ public:
+  NamedExecutor(std::shared_ptr<Context> context, std::unique_ptr<executor::Executor> engine)
+      : Executor(std::move(context), std::move(engine)) {}
+};
+
+}  // namespace
+
 const std::vector<std::string>& executor_names() {
-  static const std::vector<std::string> kNames = {
-      "wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf", "events",
-      "picas",    "per_group",         "static_order",    "workshop"};
+  static const std::vector<std::string> kNames(executor::executor_names().begin(),
+                                               executor::executor_names().end());
   return kNames;
 }
 
 std::unique_ptr<Executor> make_executor(std::string_view name, std::shared_ptr<Context> context,
-                                        ExecutorOptions options) {
-  if (name == "wait_set") {
-    return std::make_unique<WaitSetExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "producer_consumer") {
-    return std::make_unique<ProducerConsumerExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "thread_dispatch") {
-    return std::make_unique<ThreadDispatchExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "preemptive") {
-    return std::make_unique<PreemptiveExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "edf") {
-    return std::make_unique<EdfExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "events") {
-    return std::make_unique<EventsExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "picas") {
-    return std::make_unique<PicasExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "per_group") {
-    return std::make_unique<PerGroupExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "static_order") {
-    return std::make_unique<StaticOrderExecutor>(std::move(context), std::move(options));
-  }
-  if (name == "workshop") {
-    return std::make_unique<WorkshopExecutor>(std::move(context), std::move(options));
-  }
-  std::string known;
-  for (const std::string& known_name : executor_names()) {
-    known += (known.empty() ? "" : ", ") + known_name;
-  }
-  throw std::invalid_argument("unknown executor \"" + std::string(name) + "\": choose from " +
-                              known);
+                                        ExecutorOptions options, const KindOptions& kind_options) {
+  auto engine = executor::make_executor(name, std::move(options), kind_options, [&] {
+    return std::make_unique<detail::RclReadiness>(context);
+  });
+  return std::make_unique<NamedExecutor>(std::move(context), std::move(engine));
 }
 
 }  // namespace rclrt

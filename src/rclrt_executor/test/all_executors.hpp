@@ -9,16 +9,7 @@
 #include <vector>
 
 #include "fake_readiness.hpp"
-#include "rclrt/executor/edf_executor.hpp"
-#include "rclrt/executor/events_executor.hpp"
-#include "rclrt/executor/per_group_executor.hpp"
-#include "rclrt/executor/picas_executor.hpp"
-#include "rclrt/executor/preemptive_executor.hpp"
-#include "rclrt/executor/producer_consumer_executor.hpp"
-#include "rclrt/executor/static_order_executor.hpp"
-#include "rclrt/executor/thread_dispatch_executor.hpp"
-#include "rclrt/executor/wait_set_executor.hpp"
-#include "rclrt/executor/workshop_executor.hpp"
+#include "rclrt/executor/kinds.hpp"
 #include "test_callback.hpp"
 
 namespace rclrt::executor::test {

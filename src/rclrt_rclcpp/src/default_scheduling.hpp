@@ -2,6 +2,7 @@
 // The scheduling of a process without stated priorities.
 #pragma once
 
+#include "rclrt/model/executor_kind.hpp"
 #include "rclrt_rclcpp/robot.hpp"
 
 namespace rclrt_rclcpp {
@@ -14,8 +15,11 @@ namespace rclrt_rclcpp {
 /// with a recording's application, because its bounds assume SCHED_FIFO.
 inline RobotOptions with_default_scheduling(RobotOptions robot) {
   engine::ExecutorOptions& options = robot.options.engine;
-  const bool has_threads = robot.executor == "preemptive" ||
-                           robot.executor == "producer_consumer" || robot.executor == "per_group";
+  const auto kind = rclrt::model::executor_kind_of(robot.executor);
+  const auto threads =
+      kind ? rclrt::model::traits(*kind).threads : rclrt::model::ExecutorThreads::kFixed;
+  const bool has_threads = threads == rclrt::model::ExecutorThreads::kPerLevel ||
+                           threads == rclrt::model::ExecutorThreads::kPerGroup;
   const bool is_stated = options.best_effort_below || !options.reservations.empty() ||
                          options.realtime != engine::Realtime::kTry ||
                          options.preemption != engine::Preemption::kByRealtime ||

@@ -17,7 +17,10 @@ namespace rclrt_rclcpp {
 
 namespace {
 
+using engine::KindOptions;
 using rclrt::model::ExecutorChoice;
+using rclrt::model::ExecutorKind;
+using rclrt::model::SetTrigger;
 
 /// Throws unless the overload policy loses nothing; `why` gives the reason.
 void require_queue(const Timing& timing, const std::string& why) {
@@ -30,6 +33,26 @@ void require_no_age(const Timing& timing) {
   if (timing.max_age) {
     throw std::invalid_argument("`max_age` is of subscriptions, whose messages have a stamp");
   }
+}
+
+/// Returns the choice of an executor with these options. A user-defined trigger is modelled as a
+/// wait for an unnamed callback. Throws std::invalid_argument for options that are not offered
+/// here.
+ExecutorChoice choice_of(ExecutorKind kind, const KindOptions& kind_options) {
+  ExecutorChoice choice = kind;
+  if (kind == ExecutorKind::kStaticOrder) {
+    const engine::StaticOrderOptions& static_order = kind_options.static_order;
+    if (static_order.logical_execution_time) {
+      throw std::invalid_argument(
+          "logical execution time is not offered for rclcpp's nodes, whose subscriptions take "
+          "their messages when they run");
+    }
+    if (static_order.trigger != engine::trigger_any()) {
+      choice.trigger =
+          static_order.trigger == engine::trigger_all() ? SetTrigger::kAll : SetTrigger::kCallback;
+    }
+  }
+  return choice;
 }
 
 }  // namespace
@@ -67,7 +90,7 @@ class Executor::Spinning {
 std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self,
                                                                   const Options& options,
                                                                   const ExecutorChoice& choice,
-                                                                  const MakeEngine& make_engine) {
+                                                                  const KindOptions& kind_options) {
   engine::ExecutorOptions for_engine = with_stall_log(options.engine);
   std::unique_ptr<Recording::Impl::Part> part;
   if (options.recording) {
@@ -75,7 +98,7 @@ std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self
     for_engine.sink = part.get();
   }
   return std::make_unique<EntityRegistry>(
-      options, make_engine(std::move(for_engine)),
+      options, engine::make_executor(traits(choice).name, std::move(for_engine), kind_options),
       [&self] {
         self.collector_.update_collections();
         return self.collector_.get_all_callback_groups();
@@ -83,8 +106,9 @@ std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self
       options.ros.context, std::move(part));
 }
 
-Executor::Executor(Options options, const ExecutorChoice& choice, const MakeEngine& make_engine)
-    : rclcpp::Executor(options.ros), registry_(make_registry(*this, options, choice, make_engine)) {
+Executor::Executor(Options options, ExecutorKind kind, const KindOptions& kind_options)
+    : rclcpp::Executor(options.ros),
+      registry_(make_registry(*this, options, choice_of(kind, kind_options), kind_options)) {
   // Triggered when a node or a group gets something new, and at shutdown.
   notify_waitable_->set_on_ready_callback([registry = registry_.get()](std::size_t, int) {
     registry->changes().note();
@@ -308,13 +332,6 @@ void Executor::write_priorities(std::ostream& out) {
 const engine::Executor& Executor::engine() const noexcept { return registry_->engine(); }
 
 namespace {
-using rclrt::model::ExecutorKind;
-using rclrt::model::SetTrigger;
-
-template <typename Engine>
-std::unique_ptr<engine::Executor> make_engine(engine::ExecutorOptions options) {
-  return std::make_unique<Engine>(std::move(options));
-}
 
 Options with(const rclcpp::ExecutorOptions& ros) {
   Options options;
@@ -322,77 +339,51 @@ Options with(const rclcpp::ExecutorOptions& ros) {
   return options;
 }
 
-/// Returns the choice. A user-defined trigger is modelled as a wait for an unnamed callback.
-ExecutorChoice choice_of(const engine::StaticOrderOptions& static_order) {
-  ExecutorChoice choice = ExecutorKind::kStaticOrder;
-  if (static_order.trigger != engine::trigger_any()) {
-    choice.trigger =
-        static_order.trigger == engine::trigger_all() ? SetTrigger::kAll : SetTrigger::kCallback;
-  }
-  return choice;
-}
 }  // namespace
 
 PreemptiveExecutor::PreemptiveExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kPreemptive,
-               &make_engine<engine::PreemptiveExecutor>) {}
+    : Executor(std::move(options), ExecutorKind::kPreemptive) {}
 PreemptiveExecutor::PreemptiveExecutor(const rclcpp::ExecutorOptions& options)
     : PreemptiveExecutor(with(options)) {}
 PreemptiveExecutor::~PreemptiveExecutor() = default;
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kProducerConsumer,
-               &make_engine<engine::ProducerConsumerExecutor>) {}
+    : Executor(std::move(options), ExecutorKind::kProducerConsumer) {}
 ProducerConsumerExecutor::ProducerConsumerExecutor(const rclcpp::ExecutorOptions& options)
     : ProducerConsumerExecutor(with(options)) {}
 ProducerConsumerExecutor::~ProducerConsumerExecutor() = default;
 
 ThreadDispatchExecutor::ThreadDispatchExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kThreadDispatch,
-               &make_engine<engine::ThreadDispatchExecutor>) {}
+    : Executor(std::move(options), ExecutorKind::kThreadDispatch) {}
 ThreadDispatchExecutor::ThreadDispatchExecutor(const rclcpp::ExecutorOptions& options)
     : ThreadDispatchExecutor(with(options)) {}
 ThreadDispatchExecutor::~ThreadDispatchExecutor() = default;
 
-EdfExecutor::EdfExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kEdf, &make_engine<engine::EdfExecutor>) {}
+EdfExecutor::EdfExecutor(Options options) : Executor(std::move(options), ExecutorKind::kEdf) {}
 EdfExecutor::EdfExecutor(const rclcpp::ExecutorOptions& options) : EdfExecutor(with(options)) {}
 EdfExecutor::~EdfExecutor() = default;
 
 PicasExecutor::PicasExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kPicas, &make_engine<engine::PicasExecutor>) {}
+    : Executor(std::move(options), ExecutorKind::kPicas) {}
 PicasExecutor::PicasExecutor(const rclcpp::ExecutorOptions& options)
     : PicasExecutor(with(options)) {}
 PicasExecutor::~PicasExecutor() = default;
 
 PerGroupExecutor::PerGroupExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kPerGroup,
-               &make_engine<engine::PerGroupExecutor>) {}
+    : Executor(std::move(options), ExecutorKind::kPerGroup) {}
 PerGroupExecutor::PerGroupExecutor(const rclcpp::ExecutorOptions& options)
     : PerGroupExecutor(with(options)) {}
 PerGroupExecutor::~PerGroupExecutor() = default;
 
 StaticOrderExecutor::StaticOrderExecutor(Options options,
                                          const engine::StaticOrderOptions& static_order)
-    : Executor(std::move(options), choice_of(static_order),
-               [&static_order](engine::ExecutorOptions for_engine) {
-                 if (static_order.logical_execution_time) {
-                   throw std::invalid_argument(
-                       "logical execution time is not offered for rclcpp's nodes, whose "
-                       "subscriptions take their messages when they run");
-                 }
-                 return std::make_unique<engine::StaticOrderExecutor>(std::move(for_engine),
-                                                                      static_order);
-               }) {}
+    : Executor(std::move(options), ExecutorKind::kStaticOrder, {.static_order = static_order}) {}
 StaticOrderExecutor::StaticOrderExecutor(const rclcpp::ExecutorOptions& options)
     : StaticOrderExecutor(with(options)) {}
 StaticOrderExecutor::~StaticOrderExecutor() = default;
 
 WorkshopExecutor::WorkshopExecutor(Options options, const engine::WorkshopOptions& workshop)
-    : Executor(std::move(options), ExecutorKind::kWorkshop,
-               [&workshop](engine::ExecutorOptions for_engine) {
-                 return std::make_unique<engine::WorkshopExecutor>(std::move(for_engine), workshop);
-               }) {}
+    : Executor(std::move(options), ExecutorKind::kWorkshop, {.workshop = workshop}) {}
 WorkshopExecutor::WorkshopExecutor(const rclcpp::ExecutorOptions& options)
     : WorkshopExecutor(with(options)) {}
 WorkshopExecutor::~WorkshopExecutor() = default;

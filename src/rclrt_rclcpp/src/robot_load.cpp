@@ -59,28 +59,20 @@ void set_executor(const rclrt::model::RobotExecutor& from, RobotOptions& robot) 
   options.best_effort_below = from.best_effort_below;
 }
 
+/// An executor of a kind that is chosen by its name.
+class NamedExecutor final : public Executor {
+ public:
+  NamedExecutor(Options options, ExecutorKind kind, const engine::KindOptions& kind_options)
+      : Executor(std::move(options), kind, kind_options) {}
+};
+
 }  // namespace
 
-std::shared_ptr<Executor> make_executor(const std::string& kind, Options options) {
-  switch (rclrt::model::executor_kind_of(kind).value_or(ExecutorKind::kWaitSet)) {
-    case ExecutorKind::kPreemptive:
-      return std::make_shared<PreemptiveExecutor>(std::move(options));
-    case ExecutorKind::kProducerConsumer:
-      return std::make_shared<ProducerConsumerExecutor>(std::move(options));
-    case ExecutorKind::kThreadDispatch:
-      return std::make_shared<ThreadDispatchExecutor>(std::move(options));
-    case ExecutorKind::kEdf:
-      return std::make_shared<EdfExecutor>(std::move(options));
-    case ExecutorKind::kPicas:
-      return std::make_shared<PicasExecutor>(std::move(options));
-    case ExecutorKind::kPerGroup:
-      return std::make_shared<PerGroupExecutor>(std::move(options));
-    case ExecutorKind::kStaticOrder:
-      return std::make_shared<StaticOrderExecutor>(std::move(options));
-    case ExecutorKind::kWorkshop:
-      return std::make_shared<WorkshopExecutor>(std::move(options));
-    default:
-      break;
+std::shared_ptr<Executor> make_executor(const std::string& kind, Options options,
+                                        const engine::KindOptions& kind_options) {
+  const auto found = rclrt::model::executor_kind_of(kind);
+  if (found && rclrt::model::traits(*found).on_rclcpp) {
+    return std::make_shared<NamedExecutor>(std::move(options), *found, kind_options);
   }
   std::string names;
   for (const ExecutorKind each : rclrt::model::rclcpp_executor_kinds()) {

@@ -11,11 +11,13 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <typeinfo>
 #include <vector>
 
 #include "fixture.hpp"
 #include "folder.hpp"
 #include "log.hpp"
+#include "rclrt/model/robot.hpp"
 #ifdef RCLRT_TF2
 #include <tf2_ros/buffer.h>
 #include <tf2_ros/transform_listener.h>
@@ -310,8 +312,8 @@ TEST_F(RobotFile, StatesWhatTheEngineCanBeTold) {
 
 TEST_F(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
   EXPECT_EQ(error_of("executor: {kind: wait_set}\n"),
-            "robot.yaml:2:18: kind is 'wait_set'; expected 'preemptive', 'producer_consumer', "
-            "'thread_dispatch', 'edf', 'picas', 'per_group', 'static_order' or 'workshop'");
+            "robot.yaml:2:18: kind is 'wait_set'; expected 'producer_consumer', 'thread_dispatch', "
+            "'preemptive', 'edf', 'picas', 'per_group', 'static_order' or 'workshop'");
   EXPECT_EQ(error_of("threads: [{policy: other}]\n"),
             "robot.yaml:2:11: the thread has no 'name', 'library' or 'function'; expected at least "
             "one, such as 'name: control'");
@@ -356,18 +358,24 @@ TEST_F(RobotFile, ARealTimeThreadWithoutARuleIsAWarning) {
   urgent.join();
 }
 
+template <typename... Kinds>
+std::size_t count_of(::testing::Types<Kinds...> /*kinds*/) {
+  return sizeof...(Kinds);
+}
+
 TEST(MakeExecutor, MakesEachKind) {
+  EXPECT_EQ(count_of(AllExecutors()), rclrt::model::rclcpp_executor_kinds().size());
   rclcpp::init(0, nullptr);
-  EXPECT_NE(dynamic_cast<PreemptiveExecutor*>(make_executor("preemptive", {}).get()), nullptr);
-  EXPECT_NE(dynamic_cast<ProducerConsumerExecutor*>(make_executor("producer_consumer", {}).get()),
-            nullptr);
-  EXPECT_NE(dynamic_cast<ThreadDispatchExecutor*>(make_executor("thread_dispatch", {}).get()),
-            nullptr);
-  EXPECT_NE(dynamic_cast<EdfExecutor*>(make_executor("edf", on_one_cpu()).get()), nullptr);
-  EXPECT_NE(dynamic_cast<PicasExecutor*>(make_executor("picas", {}).get()), nullptr);
-  EXPECT_NE(dynamic_cast<PerGroupExecutor*>(make_executor("per_group", {}).get()), nullptr);
-  EXPECT_NE(dynamic_cast<StaticOrderExecutor*>(make_executor("static_order", {}).get()), nullptr);
-  EXPECT_NE(dynamic_cast<WorkshopExecutor*>(make_executor("workshop", {}).get()), nullptr);
+  for (const rclrt::model::ExecutorKind kind : rclrt::model::rclcpp_executor_kinds()) {
+    const std::string name(rclrt::model::traits(kind).name);
+    const auto executor = make_executor(name, on_one_cpu());
+    const auto expected = engine::make_executor(name, on_one_cpu().engine);
+    const engine::Executor& made = executor->engine();
+    const engine::Executor& named = *expected;
+    EXPECT_EQ(typeid(made), typeid(named)) << name;
+  }
+  const auto named = make_executor("per_group", {});
+  EXPECT_NE(dynamic_cast<const engine::PerGroupExecutor*>(&named->engine()), nullptr);
   rclcpp::shutdown();
 }
 
@@ -377,8 +385,9 @@ TEST(MakeExecutor, NamesTheExecutorsThereAre) {
     FAIL() << "no error";
   } catch (const std::invalid_argument& error) {
     EXPECT_EQ(std::string(error.what()),
-              "there is no executor \"wait_set\" for rclcpp's nodes; choose from preemptive, "
-              "producer_consumer, thread_dispatch, edf, picas, per_group, static_order, workshop");
+              "there is no executor \"wait_set\" for rclcpp's nodes; choose from "
+              "producer_consumer, thread_dispatch, preemptive, edf, picas, per_group, "
+              "static_order, workshop");
   }
 }
 

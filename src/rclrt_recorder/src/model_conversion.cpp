@@ -45,6 +45,23 @@ executor::OverrunPolicy to_engine(model::OverrunPolicy policy) noexcept {
   return executor::OverrunPolicy::kCatchUp;
 }
 
+executor::KindOptions to_engine(const model::ExecutorChoice& choice) {
+  executor::KindOptions options{
+      .wait_set = {.threads = choice.threads,
+                   .order = choice.order_seed ? executor::WaitSetOrder::kArbitrary
+                                              : executor::WaitSetOrder::kRegistration,
+                   .seed = choice.order_seed.value_or(0),
+                   .subscriptions_first = choice.subscriptions_first},
+      .events = {.timers_thread = choice.timers_thread},
+      .static_order = {.logical_execution_time = choice.logical_execution_time}};
+  if (choice.trigger == model::SetTrigger::kAll) {
+    options.static_order.trigger = executor::trigger_all();
+  } else if (choice.trigger == model::SetTrigger::kCallback) {
+    options.static_order.trigger = executor::trigger_one(choice.trigger_callback);
+  }
+  return options;
+}
+
 realtime::Scheduling to_realtime(const model::Scheduling& scheduling) {
   const auto& [runtime, deadline, period] = scheduling.reservation;
   return {.policy = to_realtime(scheduling.policy),

@@ -31,6 +31,23 @@ threads:
   EXPECT_EQ(to_realtime(plan), expected);
 }
 
+TEST(ModelConversion, KeepsTheOptionsOfAnExecutor) {
+  const auto of = [](const char* name) { return to_engine(model::parse_executor(name)); };
+  EXPECT_EQ(of("wait_set:threads=3").wait_set.threads, 3U);
+  EXPECT_TRUE(of("wait_set:static").wait_set.subscriptions_first);
+  const executor::WaitSetOptions arbitrary = of("wait_set:order=arbitrary:seed=7").wait_set;
+  EXPECT_EQ(arbitrary.order, executor::WaitSetOrder::kArbitrary);
+  EXPECT_EQ(arbitrary.seed, 7U);
+  EXPECT_EQ(of("wait_set").wait_set.order, executor::WaitSetOrder::kRegistration);
+  EXPECT_TRUE(of("events:timers_thread").events.timers_thread);
+  EXPECT_TRUE(of("static_order:let").static_order.logical_execution_time);
+  EXPECT_EQ(of("static_order").static_order.trigger, executor::trigger_any());
+  EXPECT_EQ(of("static_order:trigger=all").static_order.trigger, executor::trigger_all());
+  const auto one = of("static_order:trigger_on=planner").static_order.trigger;
+  EXPECT_NE(one, executor::trigger_any());
+  EXPECT_NE(one, executor::trigger_all());
+}
+
 TEST(ModelConversion, KeepsThePoliciesOfCallbacks) {
   EXPECT_EQ(to_engine(model::Overload::kQueue), executor::Overload::kQueue);
   EXPECT_EQ(to_engine(model::Overload::kKeepLast), executor::Overload::kKeepLast);

@@ -7,7 +7,6 @@
 // The control loop is a callback of rclrt's executor, at the highest priority of the process, with
 // its period as deadline. It takes the parameters of ros2_control_node, and `robot`.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <controller_manager/controller_manager.hpp>
@@ -22,11 +21,11 @@
 #include <realtime_tools/realtime_helpers.hpp>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "control_loop.hpp"
 #include "node_options.hpp"
+#include "rclrt/model/executor_kind.hpp"
 #include "rclrt/realtime/process.hpp"
 #include "rclrt_rclcpp/robot.hpp"
 
@@ -39,10 +38,31 @@ using rclrt_ros2_control::kManagerName;
 constexpr int kLoopPriority = 1'000'000;  // a robot.yaml may go higher
 constexpr int kThreadPriority = 50;       // as ros2_control_node's
 
-/// Executors with a thread for the loop that a service that waits for it cannot occupy: they have
-/// one thread for each level, instance or group.
-constexpr std::array<std::string_view, 4> kKinds{"preemptive", "producer_consumer",
-                                                 "thread_dispatch", "per_group"};
+/// Returns whether an executor has a thread for the loop that a service that waits for it cannot
+/// occupy: one thread for each level, instance or group.
+bool has_thread_for_loop(const rclrt::model::ExecutorTraits& kind) {
+  using rclrt::model::ExecutorThreads;
+  return kind.on_rclcpp && (kind.threads == ExecutorThreads::kPerLevel ||
+                            kind.threads == ExecutorThreads::kPerInstance ||
+                            kind.threads == ExecutorThreads::kPerGroup);
+}
+
+/// Throws if the services that wait for the loop would take its thread.
+void require_thread_for_loop(const std::string& file, const std::string& executor) {
+  std::string expected;
+  for (const rclrt::model::ExecutorTraits& kind : rclrt::model::executor_kinds()) {
+    if (has_thread_for_loop(kind)) {
+      if (kind.name == executor) {
+        return;
+      }
+      expected += (expected.empty() ? "" : ", ") + std::string(kind.name);
+    }
+  }
+  throw std::invalid_argument(file + ": executor kind '" + executor +
+                              "': services that wait for the loop would take its thread; "
+                              "expected one of " +
+                              expected);
+}
 
 /// Returns the options from the file of the parameter `robot`. Without it everything but the loop
 /// is best effort, as in ros2_control_node: services, parameters and the subscriptions of
@@ -67,12 +87,7 @@ rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
   }
   const auto file = node.get_parameter_or<std::string>("robot", "");
   rclrt_rclcpp::RobotOptions robot = load_robot(file);
-  if (std::ranges::find(kKinds, robot.executor) == kKinds.end()) {
-    throw std::invalid_argument(file + ": executor kind '" + robot.executor +
-                                "': services that wait for the loop would take its thread; "
-                                "expected preemptive, producer_consumer, thread_dispatch or "
-                                "per_group");
-  }
+  require_thread_for_loop(file, robot.executor);
   // Also without permission for real time, no service delays the loop until its end.
   robot.options.engine.preemption = rclrt::executor::Preemption::kAlways;
   const bool is_stated = node.has_parameter("thread_priority");

@@ -6,6 +6,7 @@
 
 #include "message_memory.hpp"
 #include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/recorder/model_conversion.hpp"
 
 namespace rclrt::runner {
 
@@ -13,40 +14,14 @@ namespace {
 
 constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
 
-std::unique_ptr<Executor> make(const model::ExecutorChoice& choice,
-                               const std::shared_ptr<Context>& context, ExecutorOptions options,
-                               StaticOrderOptions static_order) {
-  switch (choice.kind) {
-    case model::ExecutorKind::kWaitSet:
-      return std::make_unique<WaitSetExecutor>(
-          context, std::move(options),
-          WaitSetOptions{
-              .threads = choice.threads,
-              .order = choice.order_seed ? WaitSetOrder::kArbitrary : WaitSetOrder::kRegistration,
-              .seed = choice.order_seed.value_or(0),
-              .subscriptions_first = choice.subscriptions_first});
-    case model::ExecutorKind::kEvents:
-      return std::make_unique<EventsExecutor>(context, std::move(options),
-                                              EventsOptions{.timers_thread = choice.timers_thread});
-    case model::ExecutorKind::kStaticOrder:
-      return std::make_unique<StaticOrderExecutor>(context, std::move(options),
-                                                   std::move(static_order));
-    default:
-      return make_executor(traits(choice).name, context, std::move(options));
-  }
-}
-
-/// Returns the options of a static order. A trigger that names a callback applies to all its
-/// inputs.
-StaticOrderOptions static_order(const model::Application& application,
-                                const model::ExecutorChoice& choice, std::size_t index) {
-  StaticOrderOptions result{.logical_execution_time = choice.logical_execution_time};
-  if (choice.trigger == model::SetTrigger::kAll) {
-    result.trigger = executor::trigger_all();
-  }
+/// Returns the options that only the kind of the choice has, for one executor. Where the callback
+/// of a trigger runs on another executor, anything triggers a set.
+KindOptions kind_options(const model::Application& application, const model::ExecutorChoice& choice,
+                         std::size_t index) {
+  KindOptions result = recorder::to_engine(choice);
   const auto wanted = trigger_callback(application, choice);
-  if (wanted && application.executor_of(*wanted) == index) {
-    result.trigger = executor::trigger_one(choice.trigger_callback);
+  if (wanted && application.executor_of(*wanted) != index) {
+    result.static_order.trigger = executor::trigger_any();
   }
   return result;
 }
@@ -111,8 +86,9 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
         .epoch = [this] { return start_.arrive_and_wait(); },
         .sink = sinks_.back().get(),
         .stall_period = std::chrono::milliseconds(0)};
-    executors_.push_back(make(options.executor, context, std::move(executor_options),
-                              static_order(application, options.executor, index)));
+    executors_.push_back(make_executor(traits(options.executor).name, context,
+                                       std::move(executor_options),
+                                       kind_options(application, options.executor, index)));
     live.add_nodes(index, *executors_.back());
     executors_.back()->prepare();
   }

@@ -11,12 +11,9 @@
 #include <vector>
 
 #include "rclrt/context.hpp"
-#include "rclrt/executor/events_executor.hpp"
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/kinds.hpp"
 #include "rclrt/executor/options.hpp"
-#include "rclrt/executor/static_order_executor.hpp"
-#include "rclrt/executor/wait_set_executor.hpp"
-#include "rclrt/executor/workshop_executor.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/node.hpp"
 
@@ -36,6 +33,8 @@ using StaticOrderOptions = executor::StaticOrderOptions;
 using WaitSetOptions = executor::WaitSetOptions;
 /// Options of a workshop executor only.
 using WorkshopOptions = executor::WorkshopOptions;
+/// Options of make_executor that only some kinds have.
+using KindOptions = executor::KindOptions;
 /// The order in which a wait-set executor runs ready callbacks.
 using WaitSetOrder = executor::WaitSetOrder;
 
@@ -199,9 +198,9 @@ class RCLRT_EXPORT WaitSetExecutor final : public Executor {
 RCLRT_EXPORT const std::vector<std::string>& executor_names();
 
 /// Returns an executor by its name in files and on command lines. Throws std::invalid_argument with
-/// a list of the valid names.
-RCLRT_EXPORT RCLRT_SETUP std::unique_ptr<Executor> make_executor(std::string_view name,
-                                                                 std::shared_ptr<Context> context,
-                                                                 ExecutorOptions options = {});
+/// a list of the valid names, and as the constructor of the executor's class in the engine.
+RCLRT_EXPORT RCLRT_SETUP std::unique_ptr<Executor> make_executor(
+    std::string_view name, std::shared_ptr<Context> context, ExecutorOptions options = {},
+    const KindOptions& kind_options = {});
 
 }  // namespace rclrt

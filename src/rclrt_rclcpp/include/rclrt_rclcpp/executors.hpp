@@ -19,23 +19,17 @@
 #include <string>
 #include <vector>
 
-#include "rclrt/executor/edf_executor.hpp"
 #include "rclrt/executor/executor.hpp"
-#include "rclrt/executor/per_group_executor.hpp"
-#include "rclrt/executor/picas_executor.hpp"
-#include "rclrt/executor/preemptive_executor.hpp"
-#include "rclrt/executor/producer_consumer_executor.hpp"
-#include "rclrt/executor/static_order_executor.hpp"
-#include "rclrt/executor/thread_dispatch_executor.hpp"
-#include "rclrt/executor/workshop_executor.hpp"
+#include "rclrt/executor/kinds.hpp"
 #include "rclrt/realtime/histogram.hpp"
 #include "rclrt_rclcpp/compat.hpp"
 #include "rclrt_rclcpp/export.hpp"
 #include "rclrt_rclcpp/recording.hpp"
 
 namespace rclrt::model {
+enum class ExecutorKind;
 struct ExecutorChoice;
-}
+}  // namespace rclrt::model
 
 namespace rclrt_rclcpp {
 
@@ -199,11 +193,9 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   const engine::Executor& engine() const noexcept;
 
  protected:
-  using MakeEngine =
-      std::function<std::unique_ptr<engine::Executor>(engine::ExecutorOptions options)>;
-  /// Makes an executor on the engine that `make_engine` makes from the options.
-  Executor(Options options, const rclrt::model::ExecutorChoice& choice,
-           const MakeEngine& make_engine);
+  /// Makes an executor of a kind for the nodes of rclcpp. Throws as the kind's class below.
+  Executor(Options options, rclrt::model::ExecutorKind kind,
+           const engine::KindOptions& kind_options = {});
 
   /// Runs until the future is ready; called by spin_until_future_complete.
   rclcpp::FutureReturnCode spin_until_future_complete_impl(
@@ -219,7 +211,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 
   static std::unique_ptr<EntityRegistry> make_registry(Executor& self, const Options& options,
                                                        const rclrt::model::ExecutorChoice& choice,
-                                                       const MakeEngine& make_engine);
+                                                       const engine::KindOptions& kind_options);
   bool goes_on() const;
 
   const std::unique_ptr<EntityRegistry> registry_;

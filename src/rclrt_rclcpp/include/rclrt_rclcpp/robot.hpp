@@ -25,11 +25,10 @@ namespace rclrt_rclcpp {
 
 class Monitor;
 
-/// Makes an executor by its name: preemptive, producer_consumer, thread_dispatch, edf, picas,
-/// per_group, static_order or workshop. Throws std::invalid_argument for another name, and as the
-/// executor's constructor.
-RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(const std::string& kind,
-                                                            Options options);
+/// Makes an executor by its name in files; `rclrt::model::rclcpp_executor_kinds` has the names.
+/// Throws std::invalid_argument for another name, and as the constructor of the executor's class.
+RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(
+    const std::string& kind, Options options, const engine::KindOptions& kind_options = {});
 
 /// Reports for operators while the process spins.
 struct MonitorOptions {

@@ -138,8 +138,8 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   const std::string& realtime_reason() const noexcept RCLRT_NONBLOCKING;
   /// Returns whether callbacks run to completion, on workers that all levels share; see Preemption.
   bool runs_to_completion() const noexcept RCLRT_NONBLOCKING;
-  /// Returns the SCHED_FIFO priority at which callbacks of `level` run; 0 without real time. Under
-  /// `per_group`, `level` must be the highest level of a group.
+  /// Returns the SCHED_FIFO priority at which callbacks of `level` run; 0 without real time.
+  /// Where each group has a thread, `level` must be the highest level of a group.
   RCLRT_SETUP int os_priority(int level) const;
   /// Returns the SCHED_FIFO priority of the thread that runs the callback; 0 without real time. The
   /// callback must be in this executor.

@@ -56,12 +56,12 @@ struct ExecutorOptions {
   /// number is stated there are no spare threads, so a callback that waits for another one needs
   /// two workers.
   std::size_t workers_per_level = 0;
-  /// Spare threads of each level (`per_group`: of each reentrant group), at most, for callbacks
-  /// that wait for others: a spare runs the next instance in place of a worker that has slept in
-  /// its callback for two milliseconds. The number is what the level's groups let start at a time;
-  /// 0: none. Cannot be combined with `workers_per_level`, Preemption::kNever or a reservation.
-  /// Offered by `preemptive`, `producer_consumer` and `per_group`, and without real time by all
-  /// executors that share workers.
+  /// Spare threads of each level, or of each reentrant group that has a thread of its own, at most,
+  /// for callbacks that wait for others: a spare runs the next instance in place of a worker that
+  /// has slept in its callback for two milliseconds. The number is what the level's groups let
+  /// start at a time; 0: none. Cannot be combined with `workers_per_level`, Preemption::kNever or a
+  /// reservation. Offered by executors with permanent threads for each level or group, and without
+  /// real time by all executors that share workers.
   std::size_t spare_workers = 8;
   /// Levels that run under SCHED_DEADLINE, each on one thread with this budget: above all
   /// SCHED_FIFO threads while the budget lasts, and not at all from then to the next period. They
@@ -73,8 +73,8 @@ struct ExecutorOptions {
   /// may wait takes no CPU from other threads of normal priority. They take no SCHED_FIFO priority.
   /// In a mutually exclusive group with callbacks of other levels, their callbacks run at the
   /// group's ceiling, as in every level. Such a level has at least two workers, unless
-  /// `workers_per_level` states another number. `per_group` has no levels: each group has its one
-  /// thread. Offered by `preemptive`, `producer_consumer` and `per_group`, not with
+  /// `workers_per_level` states another number; where each group has a thread, it keeps that one.
+  /// Offered by executors with permanent threads for each level or group, not with
   /// Preemption::kNever. std::nullopt: every level is real time.
   std::optional<int> best_effort_below{};
   /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).

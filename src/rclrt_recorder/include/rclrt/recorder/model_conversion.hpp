@@ -4,8 +4,10 @@
 #pragma once
 
 #include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/kinds.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/model/application.hpp"
+#include "rclrt/model/executor_choice.hpp"
 #include "rclrt/model/thread_plan.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
 #include "rclrt/recorder/export.hpp"
@@ -16,6 +18,9 @@ namespace rclrt::recorder {
 RCLRT_RECORDER_EXPORT executor::Overload to_engine(model::Overload overload) noexcept;
 /// Converts a value of the model. Thread-safe.
 RCLRT_RECORDER_EXPORT executor::OverrunPolicy to_engine(model::OverrunPolicy policy) noexcept;
+/// Converts the options of a choice. The trigger of a callback holds by its name, which all of its
+/// inputs have. Thread-safe.
+RCLRT_RECORDER_EXPORT executor::KindOptions to_engine(const model::ExecutorChoice& choice);
 /// Converts a value of the model. Thread-safe.
 RCLRT_RECORDER_EXPORT realtime::Scheduling to_realtime(const model::Scheduling& scheduling);
 /// Converts a value of the model. Thread-safe.
