@@ -2,6 +2,7 @@
 #include "rclrt/executor/flight_trace.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "rclrt/executor/callback.hpp"
@@ -10,24 +11,17 @@
 namespace rclrt::executor {
 
 namespace {
-constexpr std::int64_t kPeriod_ns = 10'000'000;
+constexpr std::chrono::milliseconds kDrainPeriod(10);
 }  // namespace
 
 FlightTrace::FlightTrace(FlightTraceOptions options)
     : options_(std::move(options)),
       queue_(options_.capacity),
       recorder_(options_.recorder),
-      drainer_({.name = "rclrt flight"}, [this] {
-        while (!stop_.load()) {
-          drain();
-          realtime::sleep_until_ns(realtime::monotonic_now_ns() + kPeriod_ns);
-        }
-      }) {}
+      drain_("rclrt flight", kDrainPeriod, [this] { drain(); }) {}
 
 FlightTrace::~FlightTrace() {
-  stop_.store(true);
-  drainer_.join();
-  drain();
+  drain_.stop();
   recorder_.finish(dictionary_);
 }
 

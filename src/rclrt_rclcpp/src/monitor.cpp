@@ -82,22 +82,19 @@ void Monitor::start(Executor& executor, const rclcpp::Context::SharedPtr& contex
   published_ns_ = rclrt::realtime::monotonic_now_ns();
   published_ = node_->now();
   cpu_ns_ = rclrt::realtime::read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-  const std::int64_t period_ns = std::chrono::nanoseconds(options_.period).count();
-  thread_ = rclrt::realtime::Thread(
-      {.name = "rclrt monitor"}, [this, period_ns](const rclrt::realtime::StopFlag& stop) {
-        while (!stop.wait_until(rclrt::realtime::monotonic_now_ns() + period_ns)) {
-          publish_safely();
-        }
-      });
+  drain_.emplace("rclrt monitor", options_.period, [this, context] {
+    if (rclcpp::ok(context)) {
+      publish_safely();
+    }
+  });
 }
 
 void Monitor::stop() noexcept {
-  thread_.stop();
   if (publisher_ == nullptr) {
     return;
   }
+  drain_.reset();  // publishes once more
   if (rclcpp::ok(node_->get_node_base_interface()->get_context())) {
-    publish_safely();
     try {
       publisher_->wait_for_all_acked(std::chrono::milliseconds(200));
       if (statistics_) {

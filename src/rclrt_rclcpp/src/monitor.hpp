@@ -24,7 +24,7 @@
 #include "rclrt/executor/deadline_miss.hpp"
 #include "rclrt/realtime/histogram.hpp"
 #include "rclrt/realtime/mpsc_queue.hpp"
-#include "rclrt/realtime/thread.hpp"
+#include "rclrt/realtime/periodic_drain.hpp"
 #include "rclrt_rclcpp/executors.hpp"
 #include "rclrt_rclcpp/robot.hpp"
 
@@ -140,7 +140,7 @@ class Monitor final : public engine::MissHandler {
   std::int64_t cpu_ns_ = 0;                // CPU time of the process at the last publication
   bool has_failed_ = false;                // to publish; reported once
   std::set<std::string> stalled_;          // the workers that have ever stalled
-  rclrt::realtime::Thread thread_;
+  std::optional<rclrt::realtime::PeriodicDrain> drain_;  // last: its thread uses all of the above
 };
 
 }  // namespace rclrt_rclcpp

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "log_formatter.hpp"
-#include "periodic_drain.hpp"
+#include "rclrt/realtime/periodic_drain.hpp"
 #include "thrown_by.hpp"
 
 namespace rclrt::realtime {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "periodic_drain.hpp"
+#include "rclrt/realtime/periodic_drain.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "periodic_drain.hpp"
+#include "rclrt/realtime/periodic_drain.hpp"
 
 namespace rclrt::realtime {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "periodic_drain.hpp"
+#include "rclrt/realtime/periodic_drain.hpp"
 #include "thrown_by.hpp"
 #include "trace_order.hpp"
 

@@ -2,15 +2,17 @@
 #include "rclrt/recorder/instance_log.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <utility>
 
 #include "rclrt/executor/callback.hpp"
-#include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::recorder {
 
 namespace {
+
+constexpr std::chrono::milliseconds kLogDrainPeriod(10);
 
 thread_local ChainTokens t_tokens;
 thread_local std::uint32_t t_input = 0;
@@ -34,12 +36,7 @@ Outcome outcome_of(executor::Outcome outcome) {
 }  // namespace
 
 InstanceLog::InstanceLog(std::size_t most)
-    : most_(most), queue_(16'384), drainer_({.name = "rclrt log"}, [this] {
-        while (!stop_.load()) {
-          drain();
-          realtime::sleep_until_ns(realtime::monotonic_now_ns() + 10'000'000);
-        }
-      }) {}
+    : most_(most), queue_(16'384), drain_("rclrt log", kLogDrainPeriod, [this] { drain(); }) {}
 
 InstanceLog::~InstanceLog() { finish(); }
 
@@ -115,9 +112,7 @@ std::optional<std::int64_t> InstanceLog::full_since_ns() const noexcept {
 }
 
 std::vector<LoggedInstance> InstanceLog::finish() {
-  stop_.store(true);
-  drainer_.join();
-  drain();
+  drain_.stop();
   return std::move(collected_);
 }
 

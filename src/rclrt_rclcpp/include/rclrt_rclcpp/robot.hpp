@@ -32,7 +32,7 @@ RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(
 
 /// Reports for operators while the process spins.
 struct MonitorOptions {
-  std::chrono::milliseconds period{1000};  ///< between two messages
+  std::chrono::milliseconds period{1000};  ///< between two messages; at least 1 ms
   std::string topic = "/diagnostics";      ///< of type diagnostic_msgs/msg/DiagnosticArray
   /// Topic for the responses of each callback with a deadline since the last message, as
   /// statistics_msgs/msg/MetricsMessage; such as "/statistics". Empty: none.

@@ -17,7 +17,7 @@
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/flight_recorder.hpp"
 #include "rclrt/realtime/mpsc_queue.hpp"
-#include "rclrt/realtime/thread.hpp"
+#include "rclrt/realtime/periodic_drain.hpp"
 
 namespace rclrt::executor {
 
@@ -74,15 +74,14 @@ class RCLRT_EXECUTOR_EXPORT FlightTrace final : public InstanceSink, public Miss
   const FlightTraceOptions options_;
   realtime::MpscQueue<Item> queue_;
   std::atomic<std::uint64_t> dropped_{0};
-  std::atomic<bool> stop_{false};
   realtime::FlightRecorder recorder_;
-  // Only the draining thread uses these until it is joined.
+  // Only the draining thread uses these until it has ended.
   realtime::TraceDictionary dictionary_;
   std::map<std::pair<int, std::uint32_t>, realtime::TraceThread> tracks_;  // by level and slot
   std::map<std::uint64_t, std::string> misses_;  // by instance: the record follows
   std::set<std::string> reasons_;                // live as long as the recorder's dumps
   std::vector<realtime::TraceEvent> events_;
-  realtime::Thread drainer_;
+  realtime::PeriodicDrain drain_;  // last: its thread uses all of the above
 };
 
 }  // namespace rclrt::executor

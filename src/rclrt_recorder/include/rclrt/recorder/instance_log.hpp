@@ -12,7 +12,7 @@
 
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/mpsc_queue.hpp"
-#include "rclrt/realtime/thread.hpp"
+#include "rclrt/realtime/periodic_drain.hpp"
 #include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 
@@ -73,9 +73,8 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   realtime::MpscQueue<LoggedInstance> queue_;
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::int64_t> full_since_ns_{INT64_MAX};  // written by the draining thread only
-  std::atomic<bool> stop_{false};
-  std::vector<LoggedInstance> collected_;  // used by the draining thread until it is joined
-  realtime::Thread drainer_;
+  std::vector<LoggedInstance> collected_;  // used by the draining thread until it has ended
+  realtime::PeriodicDrain drain_;          // last: its thread uses all of the above
 };
 
 }  // namespace rclrt::recorder

@@ -9,27 +9,34 @@
 #include <mutex>
 #include <string>
 
+#include "rclrt/realtime/export.hpp"
+#include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::realtime {
 
 /// Calls `pass` once per period from its own SCHED_OTHER thread, and once more at the end.
-class PeriodicDrain {
+///
+///     MpscQueue<Record> queue(1024);                      // real-time threads push
+///     PeriodicDrain drain("records", 10ms, [&] {          // destroyed before the queue
+///       for (Record record; queue.try_pop(record);) { write(record); }
+///     });
+class RCLRT_REALTIME_EXPORT PeriodicDrain {
  public:
   /// Starts the thread. `pass` must not throw. Throws std::invalid_argument for a period below 1
   /// ms, or std::system_error when the thread cannot be started.
-  PeriodicDrain(const std::string& thread_name, std::chrono::milliseconds period,
-                std::function<void()> pass);
+  RCLRT_SETUP PeriodicDrain(const std::string& thread_name, std::chrono::milliseconds period,
+                            std::function<void()> pass);
   ~PeriodicDrain() { stop(); }
   PeriodicDrain(const PeriodicDrain&) = delete;
   PeriodicDrain& operator=(const PeriodicDrain&) = delete;
 
   /// Waits for a pass that began after the call; returns at once if the drain has stopped.
   /// Thread-safe.
-  void flush();
+  RCLRT_SETUP void flush();
 
   /// Makes a last pass and ends the thread. Thread-safe.
-  void stop();
+  RCLRT_SETUP void stop();
 
  private:
   void run();
