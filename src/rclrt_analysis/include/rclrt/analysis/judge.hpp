@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "rclrt/analysis/assumption.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/machine.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/analysis/assumption.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/export.hpp"
 #include "rclrt/model/application.hpp"
