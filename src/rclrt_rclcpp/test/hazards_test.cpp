@@ -157,7 +157,7 @@ TYPED_TEST(Hazards, AShutdownWhileCallbacksRunIsClean) {
       spinner.join();
     }
     const int at_end = runs;
-    std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(1ms);  // a thread that is left behind would run a timer meanwhile
     ASSERT_EQ(runs, at_end);
   }
   rclcpp::init(0, nullptr);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages in every form that rclcpp delivers them in.
+#include <gmock/gmock.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -10,6 +12,8 @@
 
 namespace rclrt_rclcpp::test {
 namespace {
+
+using testing::ThrowsMessage;
 
 template <typename E>
 class Messages : public Ros {};
@@ -119,7 +123,8 @@ TYPED_TEST(Messages, LoanedMessagesAreReadWhereTheyWereWrittenAndGivenBack) {
       return got.size() == sent.size();
     };
     if (i % 10 == 9) {
-      ASSERT_THROW(eventually(arrived), std::runtime_error);
+      ASSERT_THAT([&] { eventually(arrived); },
+                  ThrowsMessage<std::runtime_error>("the loan is given back all the same"));
     } else {
       ASSERT_TRUE(eventually(arrived)) << i;
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of missed deadlines to operators.
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -21,6 +23,9 @@
 
 namespace rclrt_rclcpp::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST_F(MonitorTest, TellsOfEachMissWithWhoWasInTheWay) {
   Robot robot(options());
@@ -219,7 +224,9 @@ TEST_F(MonitorTest, TracesOfEarlierRunsCount) {
 TEST_F(MonitorTest, RefusesAFolderForTracesThatDoesNotExist) {
   RobotOptions with_traces = options();
   with_traces.monitor->traces = "/nowhere/at all";
-  EXPECT_THROW(Robot{std::move(with_traces)}, std::invalid_argument);
+  EXPECT_THAT(
+      [&] { Robot{std::move(with_traces)}; },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("there is no directory /nowhere/at all")));
 }
 
 TEST_F(MonitorTest, SaysNothingIsWrongWhereNothingIs) {
@@ -293,8 +300,11 @@ TEST_F(MonitorTest, ATopicThatIsRefusedIsThrownAndTheRobotGoesOn) {
   RobotOptions wrong = options();
   wrong.monitor->topic = "/1 is no topic";
   Robot robot(std::move(wrong));
-  EXPECT_THROW(robot.spin(), rclcpp::exceptions::InvalidTopicNameError);
-  EXPECT_THROW(robot.spin(), rclcpp::exceptions::InvalidTopicNameError) << "not: already spinning";
+  EXPECT_THAT([&] { robot.spin(); }, ThrowsMessage<rclcpp::exceptions::InvalidTopicNameError>(
+                                         HasSubstr("/1 is no topic")));
+  EXPECT_THAT([&] { robot.spin(); },
+              ThrowsMessage<rclcpp::exceptions::InvalidTopicNameError>(HasSubstr("/1 is no topic")))
+      << "not: already spinning";
 }
 
 TEST_F(MonitorTest, ASecondSpinIsRefusedAndLeavesTheFirstAlone) {
@@ -308,7 +318,8 @@ TEST_F(MonitorTest, ASecondSpinIsRefusedAndLeavesTheFirstAlone) {
   robot.executor().add_node(node);
   spin(robot, [&] {
     if (!operator_.statuses(process_name()).empty()) {
-      EXPECT_THROW(robot.spin(), std::runtime_error);
+      EXPECT_THAT([&] { robot.spin(); },
+                  ThrowsMessage<std::runtime_error>("Robot::spin() called while already spinning"));
       EXPECT_FALSE(std::filesystem::exists(folder / "out" / "results.json"));
     }
     return operator_.statuses(process_name()).size() >= 4;

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <string>
 #include <test_msgs/srv/basic_types.hpp>
 #include <vector>
 
@@ -65,11 +66,15 @@ TYPED_TEST(Moves, ANodeThatACallbackTakesOutAndPutsBackLosesNoMessage) {
 }
 
 /// Moves a node in a callback of an exclusive group from one executor to another, and continues
-/// there for a while: its other callback must not run meanwhile.
+/// there while that one runs another node: the other callback of its node must not run meanwhile.
 template <typename First, typename Second>
 void members_stay_apart() {
   First first;
   Second second;
+  const auto resident = std::make_shared<rclcpp::Node>("resident");
+  std::atomic<int> ticks{0};
+  const auto ticking = resident->create_wall_timer(1ms, [&] { ++ticks; });
+  second.add_node(resident);
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::atomic<bool> moved{false};
   std::atomic<bool> inside{false};
@@ -86,7 +91,7 @@ void members_stay_apart() {
     EXPECT_TRUE(eventually([&] { return !group->get_associated_with_executor_atomic(); }));
     second.add_node(node);
     moved = true;
-    std::this_thread::sleep_for(100ms);
+    EXPECT_TRUE(eventually([&, before = ticks.load()] { return ticks > before + 50; }));
     inside = false;
   });
   const auto other = node->create_wall_timer(1ms, [&] {
@@ -112,6 +117,13 @@ TYPED_TEST(Moves, AlsoFromAnExecutorOfRclcpp) {
   members_stay_apart<rclcpp::executors::MultiThreadedExecutor, TypeParam>();
 }
 
+template <typename E>
+bool has_callbacks_of(E& executor, const std::string& node) {
+  const std::vector<CallbackInfo> callbacks = executor.callbacks();
+  return std::any_of(callbacks.begin(), callbacks.end(),
+                     [&](const CallbackInfo& each) { return each.node == node; });
+}
+
 TYPED_TEST(Moves, WhatIsMadeWhileARemovalWaitsIsRun) {
   if (!kHasWorkers<TypeParam>) {
     GTEST_SKIP() << "has no second thread for callbacks of one group or priority";
@@ -121,15 +133,13 @@ TYPED_TEST(Moves, WhatIsMadeWhileARemovalWaitsIsRun) {
   TypeParam executor(options);
   const auto busy = std::make_shared<rclcpp::Node>("busy");
   const auto node = std::make_shared<rclcpp::Node>("node");
-  std::atomic<bool> leaving{false};
   std::atomic<bool> begun{false};
   std::atomic<bool> ended{false};
   std::vector<rclcpp::TimerBase::SharedPtr> made;
   std::array<std::atomic<bool>, 2> ran{};
   const auto timer = busy->create_wall_timer(1ms, [&] {
     if (!begun.exchange(true)) {
-      EXPECT_TRUE(eventually([&] { return leaving.load(); }));
-      std::this_thread::sleep_for(20ms);  // so that the removal waits
+      EXPECT_TRUE(eventually([&] { return !has_callbacks_of(executor, "/busy"); }));
       for (std::size_t i = 0; i < 2; ++i) {
         made.push_back(node->create_wall_timer(1ms, [&ran = ran[i]] { ran = true; }));
         EXPECT_TRUE(eventually([&] { return ran[i].load(); })) << i;
@@ -141,8 +151,7 @@ TYPED_TEST(Moves, WhatIsMadeWhileARemovalWaitsIsRun) {
   executor.add_node(node);
   const Spinning spinning(executor);
   ASSERT_TRUE(eventually([&] { return begun.load(); }));
-  leaving = true;
-  executor.remove_node(busy);
+  executor.remove_node(busy);  // waits for the callback
   EXPECT_TRUE(ended);
 }
 

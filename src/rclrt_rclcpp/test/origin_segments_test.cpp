@@ -3,6 +3,7 @@
 #include "origin_segments.hpp"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ipc.h>
@@ -25,6 +26,9 @@
 
 namespace rclrt_rclcpp::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 namespace fs = std::filesystem;
 
@@ -202,7 +206,8 @@ TEST_F(OriginSegmentsTest, WhatIsNoSuchSegmentIsNotUsed) {
 }
 
 TEST_F(OriginSegmentsTest, ANameThatIsTooLongIsRefused) {
-  EXPECT_THROW(OriginWriter(domain(), "/" + std::string(600, 'n')), std::invalid_argument);
+  EXPECT_THAT([&] { OriginWriter(domain(), "/" + std::string(600, 'n')); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("is too long")));
   EXPECT_TRUE(own_segments().empty());
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Priorities from code and from a file, and their effects.
+#include <gmock/gmock.h>
+
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +16,9 @@
 
 namespace rclrt_rclcpp::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Two timers in groups of their own; the low one is busy until the high one has run.
 class TwoTimers : public rclcpp::Node {
@@ -166,7 +171,8 @@ TEST_F(PrioritiesFile, ALifecycleNodeHasAPriorityAsEveryNode) {
   EXPECT_EQ(priority_of(executor, "service", "/managed/change_state"), 3);
   executor.set_timing(node, {.priority = 4, .deadline = 5ms});
   EXPECT_EQ(priority_of(executor, "timer", "0"), 4);
-  EXPECT_THROW(executor.set_priority(std::shared_ptr<rclcpp::Node>(), 1), std::invalid_argument);
+  EXPECT_THAT([&] { executor.set_priority(std::shared_ptr<rclcpp::Node>(), 1); },
+              ThrowsMessage<std::invalid_argument>("nullptr has no priority"));
 }
 
 TEST_F(PrioritiesFile, SimulatedTimeMovesNoNumbers) {
@@ -284,9 +290,12 @@ TEST_F(PrioritiesFile, AnOverloadPolicyThatAnEntityCannotHaveIsRefused) {
       "service", [](std::shared_ptr<test_msgs::srv::Empty::Request>,
                     std::shared_ptr<test_msgs::srv::Empty::Response>) {});
   executor.add_node(node);
-  EXPECT_THROW(executor.set_timing(rclcpp::ServiceBase::SharedPtr(service),
-                                   {.overload = engine::Overload::kKeepLast}),
-               std::invalid_argument);
+  EXPECT_THAT(
+      [&] {
+        executor.set_timing(rclcpp::ServiceBase::SharedPtr(service),
+                            {.overload = engine::Overload::kKeepLast});
+      },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("leave `overload` at kQueue")));
 }
 
 TEST_F(PrioritiesFile, KeepLastRunsTheNewestOfWhatWaits) {

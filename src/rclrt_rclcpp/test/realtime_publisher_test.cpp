@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt_rclcpp/realtime_publisher.hpp"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <atomic>
 #include <std_msgs/msg/float64_multi_array.hpp>
@@ -18,6 +20,8 @@ namespace {
 using rclrt::realtime::RtGuard;
 using std_msgs::msg::Float64MultiArray;
 using std_msgs::msg::Int64;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 class RealtimePublishing : public Ros {
  protected:
@@ -131,9 +135,11 @@ TEST_F(RealtimePublishing, ItsThreadHasTheStatedScheduling) {
 }
 
 TEST_F(RealtimePublishing, RefusesNoPublisherAndNoRoom) {
-  EXPECT_THROW(RealtimePublisher<Int64>(nullptr), std::invalid_argument);
-  EXPECT_THROW(RealtimePublisher<Int64>(node_->create_publisher<Int64>("n", 1), {.depth = 0}),
-               std::invalid_argument);
+  EXPECT_THAT([&] { RealtimePublisher<Int64>(nullptr); },
+              ThrowsMessage<std::invalid_argument>("a RealtimePublisher without a publisher"));
+  EXPECT_THAT(
+      [&] { RealtimePublisher<Int64>(node_->create_publisher<Int64>("n", 1), {.depth = 0}); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("capacity must be at least 1")));
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt_rclcpp/recording.hpp"
 
+#include <gmock/gmock.h>
+
 #include "recorded_robot.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr const char* kRobot = R"(
 rclrt: 1
@@ -153,7 +158,9 @@ TEST_F(Recorded, SeveralExecutorsOfOneKindAreOneRun) {
   PreemptiveExecutor sensors(options);
   options.engine.name = "planning";
   PreemptiveExecutor planning(options);
-  EXPECT_THROW(ThreadDispatchExecutor other(options), std::invalid_argument);
+  EXPECT_THAT([&] { ThreadDispatchExecutor other(options); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("and a thread_dispatch executor needs one of its own")));
   RecordedRobot robot;
   sensors.add_node(robot.lidar);
   planning.add_node(robot.planner);
@@ -229,9 +236,11 @@ TEST_F(Recorded, WhatCannotBeUsedIsRefusedWithItsPlace) {
             std::string::npos);
   EXPECT_NE(error_of({.directory = folder.write("file", "text")}).find("file"), std::string::npos);
   Recording recording({.directory = folder / "out"});
-  EXPECT_THROW(recording.write(), std::logic_error);  // nothing has spun
+  EXPECT_THAT([&] { recording.write(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("the recording was not started")));
   recording.start();
-  EXPECT_THROW(recording.write(), std::logic_error);  // it is given to no executor
+  EXPECT_THAT([&] { recording.write(); },
+              ThrowsMessage<std::logic_error>(HasSubstr("the recording was given to no executor")));
 }
 
 TEST_F(Recorded, WhatHasStoppedIsNotLateForWhatFollows) {
@@ -251,7 +260,8 @@ TEST_F(Recorded, WhatHasStoppedIsNotLateForWhatFollows) {
   const std::int64_t until_ns = rclrt::realtime::monotonic_now_ns() + 1'000'000'000;
   rclrt::realtime::sleep_until_ns(until_ns);
   recording->write();
-  EXPECT_THROW(recording->write(), std::logic_error);
+  EXPECT_THAT([&] { recording->write(); },
+              ThrowsMessage<std::logic_error>("the recording was written already"));
   const Json results = Json::parse(text_of(folder / "out/results.json"));
   EXPECT_EQ(named(results["chains"], "/one timer 0")["released"], 1);
   // It would be 100 if the second without a spin were included.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A refused change leaves the executor, and its callbacks, as they were.
+#include <gmock/gmock.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -14,6 +15,15 @@
 
 namespace rclrt_rclcpp::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+/// Matches what throws because a third level was requested.
+auto refuses_a_third_level() {
+  return ThrowsMessage<std::invalid_argument>(
+      HasSubstr("3 priority levels do not fit into the 2 SCHED_FIFO priorities below 3"));
+}
 
 Options with_room_for_two_levels() {
   Options options;
@@ -64,7 +74,7 @@ TYPED_TEST_SUITE(Refusals, ExecutorsOfLevels, ExecutorName);
 TYPED_TEST(Refusals, ANodeThatIsRefusedIsNotTakenIn) {
   const Spinning spinning(this->executor);
   for (int i = 0; i < 20; ++i) {
-    EXPECT_THROW(this->executor.add_node(this->other), std::invalid_argument);
+    EXPECT_THAT([&] { this->executor.add_node(this->other); }, refuses_a_third_level());
     EXPECT_FALSE(this->other->get_node_base_interface()->get_associated_with_executor_atomic());
     EXPECT_EQ(this->callbacks_of_other(), 0U);
   }
@@ -73,7 +83,7 @@ TYPED_TEST(Refusals, ANodeThatIsRefusedIsNotTakenIn) {
 
 TYPED_TEST(Refusals, OfWhatIsRefusedNoPriorityStaysTaken) {
   const Spinning spinning(this->executor);
-  EXPECT_THROW(this->executor.add_node(this->other), std::invalid_argument);
+  EXPECT_THAT([&] { this->executor.add_node(this->other); }, refuses_a_third_level());
   this->executor.set_priority(this->timers[0], 6);
   this->executor.add_node(this->other);
   EXPECT_TRUE(eventually([&] { return this->runs > 2; }));
@@ -84,7 +94,7 @@ TYPED_TEST(Refusals, ANodeMayBeRefusedInACallback) {
   rclcpp::TimerBase::SharedPtr adds;
   adds = this->node->create_wall_timer(1ms, [&] {
     adds->cancel();
-    EXPECT_THROW(this->executor.add_node(this->other), std::invalid_argument);
+    EXPECT_THAT([&] { this->executor.add_node(this->other); }, refuses_a_third_level());
     refused = true;
   });
   const Spinning spinning(this->executor);
@@ -93,7 +103,7 @@ TYPED_TEST(Refusals, ANodeMayBeRefusedInACallback) {
 }
 
 TYPED_TEST(Refusals, ARefusedNodeRunsInAnotherExecutor) {
-  EXPECT_THROW(this->executor.add_node(this->other), std::invalid_argument);
+  EXPECT_THAT([&] { this->executor.add_node(this->other); }, refuses_a_third_level());
   TypeParam second;
   second.add_node(this->other);
   EXPECT_TRUE(eventually([&] {
@@ -114,7 +124,7 @@ TYPED_TEST(Refusals, AGroupThatIsRefusedIsNotTakenIn) {
     this->executor.add_callback_group(this->group, this->other->get_node_base_interface());
   };
   for (int i = 0; i < 20; ++i) {
-    EXPECT_THROW(add(), std::invalid_argument);
+    EXPECT_THAT([&] { add(); }, refuses_a_third_level());
     EXPECT_FALSE(this->group->get_associated_with_executor_atomic());
     EXPECT_EQ(this->callbacks_of_other(), 0U);
   }
@@ -129,9 +139,10 @@ TYPED_TEST(Refusals, APriorityThatIsRefusedChangesNothing) {
   this->executor.add_node(this->other);
   const Spinning spinning(this->executor);
   for (int i = 0; i < 20; ++i) {
-    EXPECT_THROW(this->executor.set_priority(this->timers[1], 6), std::invalid_argument);
-    EXPECT_THROW(this->executor.set_timing(this->timers[1], {.priority = 6, .deadline = 5ms}),
-                 std::invalid_argument);
+    EXPECT_THAT([&] { this->executor.set_priority(this->timers[1], 6); }, refuses_a_third_level());
+    EXPECT_THAT(
+        [&] { this->executor.set_timing(this->timers[1], {.priority = 6, .deadline = 5ms}); },
+        refuses_a_third_level());
   }
   for (const CallbackInfo& each : this->executor.callbacks()) {
     EXPECT_NE(each.priority, 6) << each.node;
@@ -200,12 +211,12 @@ TYPED_TEST(Misfits, AlsoEndASpinThatAlwaysFindsWork) {
   this->node->get_node_waitables_interface()->add_waitable(bell, nullptr);
   this->executor.callbacks();
   bell->ring();
-  EXPECT_THROW(this->executor.spin_all(0s), std::invalid_argument);
+  EXPECT_THAT([&] { this->executor.spin_all(0s); }, refuses_a_third_level());
 }
 
 TYPED_TEST(Misfits, ANodeBesideThemIsRefusedAndMayGoElsewhere) {
   this->make_misfit();
-  EXPECT_THROW(this->executor.add_node(this->third), std::invalid_argument);
+  EXPECT_THAT([&] { this->executor.add_node(this->third); }, refuses_a_third_level());
   TypeParam second;
   second.add_node(this->third);
   this->executor.remove_node(this->other);  // entities that the first still had would end here
@@ -219,7 +230,7 @@ TYPED_TEST(Misfits, ANodeBesideThemIsRefusedAndMayGoElsewhere) {
 
 TYPED_TEST(Misfits, TheNodeThatHasThemCanBeRemovedAndTheRestRunsOn) {
   this->make_misfit();
-  EXPECT_THROW(this->executor.spin(), std::invalid_argument);
+  EXPECT_THAT([&] { this->executor.spin(); }, refuses_a_third_level());
   this->executor.remove_node(this->node);
   const int before = this->runs;
   EXPECT_TRUE(eventually([&] {
@@ -230,7 +241,7 @@ TYPED_TEST(Misfits, TheNodeThatHasThemCanBeRemovedAndTheRestRunsOn) {
 
 TYPED_TEST(Misfits, OrTheirPriorityIsChanged) {
   this->make_misfit();
-  EXPECT_THROW(this->executor.spin(), std::invalid_argument);
+  EXPECT_THAT([&] { this->executor.spin(); }, refuses_a_third_level());
   this->executor.set_priority(this->group_, 5);
   const Spinning spinning(this->executor);
   const int before = this->runs;
@@ -242,7 +253,7 @@ TYPED_TEST(Refusals, APriorityThatCallbacksHaveHadStaysInUse) {
   this->executor.add_node(this->other);
   this->executor.set_priority(this->timers[0], 0);
   this->executor.set_priority(this->timers[1], 0);
-  EXPECT_THROW(this->executor.set_priority(this->timers[1], 6), std::invalid_argument);
+  EXPECT_THAT([&] { this->executor.set_priority(this->timers[1], 6); }, refuses_a_third_level());
   this->executor.set_priority(this->timers[1], 5);
 }
 
@@ -255,8 +266,12 @@ TYPED_TEST(Refusals, WhatAnotherExecutorHasIsRefusedAndBothGoOn) {
   TypeParam second;
   second.add_node(this->other);
   second.add_callback_group(this->group, base);
-  EXPECT_THROW(this->executor.add_node(this->other), std::runtime_error);
-  EXPECT_THROW(this->executor.add_callback_group(this->group, base), std::runtime_error);
+  EXPECT_THAT([&] { this->executor.add_node(this->other); },
+              ThrowsMessage<std::runtime_error>(
+                  HasSubstr("Node '/other' has already been added to an executor")));
+  EXPECT_THAT(
+      [&] { this->executor.add_callback_group(this->group, base); },
+      ThrowsMessage<std::runtime_error>("Callback group has already been added to an executor."));
   const Spinning spinning(this->executor);
   const Spinning spinning_too(second);
   const int before = this->ticks;
@@ -275,7 +290,7 @@ TYPED_TEST(Refusals, LeavesThePrioritiesOfThreadsAlone) {
   const Spinning spinning(this->executor);
   ASSERT_TRUE(eventually([&] { return priority > 0; }));
   EXPECT_EQ(priority, 2);
-  EXPECT_THROW(this->executor.add_node(this->other), std::invalid_argument);
+  EXPECT_THAT([&] { this->executor.add_node(this->other); }, refuses_a_third_level());
   const int before = this->ticks;
   ASSERT_TRUE(eventually([&] { return this->ticks > before + 5; }));
   EXPECT_EQ(priority, 2);
