@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "application_builder.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
@@ -17,11 +18,18 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr ExecutorKind kWithLevels[] = {
-    ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kThreadDispatch,
-    ExecutorKind::kWorkshop,   ExecutorKind::kPerGroup,         ExecutorKind::kEdf};
-constexpr ExecutorKind kOneThread[] = {ExecutorKind::kWaitSet, ExecutorKind::kEvents,
-                                       ExecutorKind::kPicas, ExecutorKind::kStaticOrder};
+/// Returns the kinds that run, and finish a started callback first or not.
+std::vector<ExecutorKind> kinds_that_run(bool one_at_a_time) {
+  std::vector<ExecutorKind> kinds;
+  for (const model::ExecutorTraits& each : model::executor_kinds()) {
+    if (!each.simulated_only && each.one_at_a_time == one_at_a_time) {
+      kinds.push_back(each.kind);
+    }
+  }
+  return kinds;
+}
+const std::vector<ExecutorKind> kWithLevels = kinds_that_run(false);
+const std::vector<ExecutorKind> kOneThread = kinds_that_run(true);
 
 /// Two less urgent callbacks hold both groups at once, each on a CPU of its own.
 model::Application two_groups() {

@@ -24,7 +24,7 @@ constexpr std::int64_t kHorizon_ns = 200'000'000;
 constexpr int kPhasings = 16;
 
 struct Kind {
-  const char* name;
+  std::string name;
   ExecutorKind executor;
   bool across;  ///< several executors
 };
@@ -279,33 +279,23 @@ TEST_P(SoundnessOfGraphs, NothingIsAboveItsBound) {
     try_graph(seed);
   }
   ASSERT_GT(tightness_.count(), graphs / 2);
-  tightness_.print(std::string("any shape, ") + GetParam().name);
+  tightness_.print("any shape, " + GetParam().name);
 }
 
-constexpr Kind kKinds[] = {
-    {"preemptive", ExecutorKind::kPreemptive, false},
-    {"producer_consumer", ExecutorKind::kProducerConsumer, false},
-    {"thread_dispatch", ExecutorKind::kThreadDispatch, false},
-    {"edf", ExecutorKind::kEdf, false},
-    {"wait_set", ExecutorKind::kWaitSet, false},
-    {"preemptive_across", ExecutorKind::kPreemptive, true},
-    {"producer_consumer_across", ExecutorKind::kProducerConsumer, true},
-    {"edf_across", ExecutorKind::kEdf, true},
-    {"wait_set_across", ExecutorKind::kWaitSet, true},
-    {"events", ExecutorKind::kEvents, false},
-    {"events_across", ExecutorKind::kEvents, true},
-    {"per_group", ExecutorKind::kPerGroup, false},
-    {"per_group_across", ExecutorKind::kPerGroup, true},
-    {"static_order", ExecutorKind::kStaticOrder, false},
-    {"static_order_across", ExecutorKind::kStaticOrder, true},
-    {"workshop", ExecutorKind::kWorkshop, false},
-    {"workshop_across", ExecutorKind::kWorkshop, true},
-    {"picas", ExecutorKind::kPicas, false},
-    {"picas_across", ExecutorKind::kPicas, true},
-};
+/// Returns every kind of the registry that runs, with one executor and with several.
+std::vector<Kind> all_kinds() {
+  std::vector<Kind> kinds;
+  for (const model::ExecutorTraits& each : model::executor_kinds()) {
+    if (!each.simulated_only) {
+      kinds.push_back({std::string(each.name), each.kind, false});
+      kinds.push_back({std::string(each.name) + "_across", each.kind, true});
+    }
+  }
+  return kinds;
+}
 
-INSTANTIATE_TEST_SUITE_P(, SoundnessOfGraphs, testing::ValuesIn(kKinds),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(, SoundnessOfGraphs, testing::ValuesIn(all_kinds()),
+                         [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace rclrt::analysis

@@ -15,18 +15,7 @@ import rclrt_analysis
 import rclrt_model
 
 PERIODS = (4, 5, 8, 10, 20)
-EXECUTORS = (
-    "preemptive",
-    "producer_consumer",
-    "thread_dispatch",
-    "wait_set",
-    "edf",
-    "events",
-    "picas",
-    "per_group",
-    "static_order",
-    "workshop",
-)
+EXECUTORS = [kind.name for kind in rclrt_model.EXECUTOR_KINDS if not kind.simulated_only]
 CAREFUL = settings(
     max_examples=60,
     deadline=None,

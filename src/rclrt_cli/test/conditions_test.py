@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rclrt_py.executors import WITH_LEVELS
 from rclrt_py.testing.command import finished
 
 APPLICATION = """
@@ -30,9 +31,7 @@ def analyzed(path: Path, executor: str, cpus: str, more: str = "") -> tuple[int,
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize(
-    "executor", ["preemptive", "producer_consumer", "thread_dispatch", "workshop", "per_group"]
-)
+@pytest.mark.parametrize("executor", WITH_LEVELS)
 def test_an_executor_that_states_two_cpus_has_no_bound_of_one(
     executor: str, tmp_path: Path
 ) -> None:

@@ -61,18 +61,24 @@ class Watch {
   std::vector<realtime::RtReport> reports_;
 };
 
-using SteadyExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, EdfExecutor,
-                                         PerGroupExecutor, StaticOrderExecutor, WorkshopExecutor>;
+/// Whether the kind promises a steady state: rcl_wait allocates, and so does the start of a thread.
+template <typename E>
+inline constexpr bool kIsSteady =
+    !std::is_same_v<E, WaitSetExecutor> && !std::is_same_v<E, ThreadDispatchExecutor>;
+
 template <typename E>
 class SteadyState : public ::testing::Test {};
-TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
+TYPED_TEST_SUITE(SteadyState, AllAndFixedThreads, ExecutorName);
 
 /// Timers at each level, callbacks that they release, two groups across the levels, each overload
 /// policy, a sink. One worker per level. Under producer_consumer the consumers are observed. Under
 /// edf two workers always run; a third level of preemption is chance, but is observed, too. Under
-/// per_group each of the two groups has one worker, and static_order has one. Any thread of
-/// workshop's pool may run.
+/// per_group each of the two groups has one worker, and kinds that never preempt have one. Any
+/// thread of workshop's pool may run.
 TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
+  if (!kIsSteady<TypeParam>) {
+    GTEST_SKIP() << "not offered";
+  }
   if (const char* const reason = realtime::RtGuard::blind()) {
     GTEST_SKIP() << reason;
   }
@@ -80,8 +86,7 @@ TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   auto options = on_one_cpu(&sink);
   options.workers_per_level = 1;
   auto executor = make<TypeParam>(options);
-  constexpr bool kOne =
-      std::is_same_v<TypeParam, StaticOrderExecutor> || std::is_same_v<TypeParam, WorkshopExecutor>;
+  constexpr bool kOne = kNeverPreempts<TypeParam> || std::is_same_v<TypeParam, WorkshopExecutor>;
   constexpr bool kTwo =
       std::is_same_v<TypeParam, EdfExecutor> || std::is_same_v<TypeParam, PerGroupExecutor>;
   const std::size_t workers = kOne ? 1 : kTwo ? 2 : kLevels;

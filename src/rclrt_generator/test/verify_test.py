@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rclrt_generator.rules import Rules
 from rclrt_generator.verify import Attack, Judge, attack_seed
+from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis
 from rclrt_py.testing.command import command
 from rclrt_py.testing.waiting import GENEROUS_S
@@ -25,19 +26,6 @@ from rclrt_generator import verify_command
 if TYPE_CHECKING:
     from rclrt_analysis import Machine
     from rclrt_model import Application
-
-ALL = [
-    "preemptive",
-    "producer_consumer",
-    "thread_dispatch",
-    "wait_set",
-    "edf",
-    "events",
-    "picas",
-    "per_group",
-    "static_order",
-    "workshop",
-]
 
 
 def judgement(application: Application, bounds: Sequence[int | None]) -> SimpleNamespace:
@@ -86,7 +74,7 @@ def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("executor", ALL)
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
     attacked = found = 0
     for seed in range(40):
@@ -139,10 +127,10 @@ def test_what_violates_a_bound_is_written_so_that_it_can_be_seen(
 
 
 def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
-    done = verify("--count", "40", "--executors", ",".join(ALL), "--seed", "1000")
+    done = verify("--count", "40", "--executors", ",".join(EXECUTORS), "--seed", "1000")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = [line.split() for line in done.stdout.splitlines()[2:]]
-    assert [row[0] for row in rows] == ALL
+    assert tuple(row[0] for row in rows) == EXECUTORS
     for _, chains, proved, violated, differing in rows:
         assert int(chains) >= int(proved) > 40
         assert int(violated) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python uses of a kind of executor. See rclrt/model/executor_kind.hpp."""
+"""The properties of a kind of executor that Python uses. See rclrt/model/executor_kind.hpp."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from running import EXECUTORS, run
+from rclrt_py.executors import EXECUTORS
+from running import run
 
 SPLIT = """\
 rclrt: 1

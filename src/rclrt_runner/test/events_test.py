@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import EXECUTORS, GENEROUS_S, RUNNER
+from rclrt_py.executors import EXECUTORS
+from running import GENEROUS_S, RUNNER
 
 APPLICATION = """\
 rclrt: 1

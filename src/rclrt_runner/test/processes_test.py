@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import EXECUTORS, GENEROUS_S, RUNNER, rows, run, without_fork
+from rclrt_py.executors import EXECUTORS
+from running import GENEROUS_S, RUNNER, rows, run, without_fork
 
 pytestmark = without_fork
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import APPLICATION, EXECUTORS, GENEROUS_S, RUNNER, rows, run
+from rclrt_py.executors import EXECUTORS
+from running import APPLICATION, GENEROUS_S, RUNNER, rows, run
 
 
 @pytest.fixture

@@ -12,10 +12,6 @@ import pytest
 
 RUNNER = os.environ["RCLRT_RUNNER"]
 GENEROUS_S = 120  # only a program that hangs takes as long
-EXECUTORS = (
-    "wait_set producer_consumer thread_dispatch preemptive edf events picas per_group "
-    "static_order workshop"
-).split()
 APPLICATION = """\
 rclrt: 1
 name: small

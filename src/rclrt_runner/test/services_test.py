@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import EXECUTORS, GENEROUS_S, RUNNER, rows, run, without_fork
+from rclrt_py.executors import EXECUTORS
+from running import GENEROUS_S, RUNNER, rows, run, without_fork
 
 TWO_CALLERS = """\
 rclrt: 1
