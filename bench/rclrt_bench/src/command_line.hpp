@@ -2,7 +2,8 @@
 // The options of the benchmark.
 #pragma once
 
-#include <stdexcept>
+#include <optional>
+#include <rclrt/text/options.hpp>
 #include <string>
 #include <vector>
 
@@ -15,21 +16,13 @@ struct CommandLine {
   double seconds = 0;
   bool quick = false;
   bool quiet = false;
-  bool help = false;
+  std::optional<std::string> answer{};  ///< what --help or --version prints, instead of a run
   std::vector<std::string> cases;
   std::vector<std::string> executors;
   std::vector<int> cpus;  ///< one or two
 };
 
-/// An error in the user's options; the message names the fix.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-extern const char* const kUsage;
-
-/// Throws UsageError.
+/// Throws text::UsageError.
 CommandLine parse_command_line(int argc, const char* const* argv);
 
 }  // namespace rclrt::bench

@@ -127,12 +127,12 @@ int measure(const CommandLine& line) {
 int main(int argc, char** argv) {
   try {
     const CommandLine line = parse_command_line(argc, argv);
-    if (line.help) {
-      std::fputs(kUsage, stdout);
+    if (line.answer) {
+      std::fputs(line.answer->c_str(), stdout);
       return 0;
     }
     return measure(line);
-  } catch (const UsageError& error) {
+  } catch (const text::UsageError& error) {
     std::fprintf(stderr, "executors: %s\n", error.what());
     return 2;
   } catch (const std::exception& error) {

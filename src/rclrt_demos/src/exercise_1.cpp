@@ -80,8 +80,9 @@ void run(Session& session) {
   const std::vector<int> cpus = rt::allowed_cpus();
   const std::size_t wanted = session.options().threads;
   if (wanted > cpus.size()) {
-    throw UsageError("--threads " + std::to_string(wanted) + ": this process has " +
-                     std::to_string(cpus.size()) + " CPUs; expected one for each thread");
+    throw rclrt::text::UsageError("--threads " + std::to_string(wanted) + ": this process has " +
+                                  std::to_string(cpus.size()) +
+                                  " CPUs; expected one for each thread");
   }
   const std::size_t count = wanted != 0 ? wanted : std::min<std::size_t>(2, cpus.size());
   std::deque<LatencyThread> threads;

@@ -16,16 +16,19 @@
 #include <optional>
 #include <rclrt/realtime/mutex.hpp>
 #include <rclrt/realtime/rt_guard.hpp>
+#include <rclrt/text/options.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
 
 namespace rt = rclrt::realtime;
+namespace text = rclrt::text;
 using namespace std::chrono_literals;
 
 constexpr int kWrongAnswer = 1;
@@ -230,7 +233,7 @@ bool show(const Piece& piece) {
   return !wrong.clean() && (right.clean() || (page_faults && !locked));
 }
 
-int show_all(const std::vector<std::string_view>& names) {
+int show_all(const std::vector<std::string>& names) {
   bool as_expected = true;
   for (const Piece& piece : kPieces) {
     if (names.empty() || std::find(names.begin(), names.end(), piece.name) != names.end()) {
@@ -240,32 +243,45 @@ int show_all(const std::vector<std::string_view>& names) {
   return as_expected ? 0 : kWrongAnswer;
 }
 
-void print_usage() {
-  std::printf(
-      "usage: whats_wrong [PIECE...]\n\n"
-      "Runs pieces of code that do not belong in a real-time loop, and says what RtGuard sees.\n"
-      "Without a name: all of them.\n\n");
+text::OptionTable option_table(std::vector<std::string>& names) {
+  std::string all;
+  std::string lines;
   for (const Piece& piece : kPieces) {
-    std::printf("  %-11s %s\n", piece.name, piece.code);
+    all += (all.empty() ? "one of " : ", ") + std::string(piece.name);
+    lines += "  " + std::string(piece.name) + ": " + piece.code + "\n";
   }
-  std::printf("\nexit code: 0 done, 1 RtGuard does not tell wrong from right, 2 bad input\n");
+  text::Option pieces = text::custom(
+      "PIECE", {}, all,
+      [&names](std::string_view given) {
+        names.emplace_back(given);
+        return std::any_of(kPieces.begin(), kPieces.end(),
+                           [&](const Piece& piece) { return given == piece.name; });
+      },
+      "only these, not all of them");
+  pieces.repeats = true;
+  return {
+      .program = "whats_wrong",
+      .purpose =
+          "Runs pieces of code that do not belong in a real-time loop, and prints what "
+          "RtGuard\nsees:\n\n" +
+          lines,
+      .operands = {std::move(pieces)},
+      .notes = "exit code: 0 done, 1 RtGuard does not tell wrong from right, 2 bad input",
+  };
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string_view> names(argv + 1, argv + argc);
-  for (const std::string_view name : names) {
-    if (name == "--help" || name == "-h") {
-      print_usage();
+  std::vector<std::string> names;
+  try {
+    if (const auto parsed = text::parse_options(option_table(names), argc, argv); parsed.answer) {
+      std::fputs(parsed.answer->c_str(), stdout);
       return 0;
     }
-    if (std::none_of(kPieces.begin(), kPieces.end(),
-                     [&](const Piece& piece) { return name == piece.name; })) {
-      std::fprintf(stderr, "whats_wrong: unknown piece \"%.*s\"; --help lists them\n",
-                   static_cast<int>(name.size()), name.data());
-      return kBadInput;
-    }
+  } catch (const text::UsageError& error) {
+    std::fprintf(stderr, "whats_wrong: %s\n", error.what());
+    return kBadInput;
   }
   if (const char* const reason = rt::RtGuard::blind()) {
     std::printf("RtGuard does not see calls in this build: %s\n", reason);

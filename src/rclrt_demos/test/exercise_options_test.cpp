@@ -24,7 +24,7 @@ std::string error_of(const std::vector<const char*>& arguments,
                      const Exercise& exercise = kExercise) {
   try {
     parse(arguments, exercise);
-  } catch (const UsageError& error) {
+  } catch (const text::UsageError& error) {
     return error.what();
   }
   return "";
@@ -59,7 +59,7 @@ TEST(ExerciseOptions, SecondsAreAPositiveNumberUpToAnHour) {
 }
 
 TEST(ExerciseOptions, OnlyTheExerciseWithThreadsTakesTheirNumber) {
-  EXPECT_THAT(error_of({"--threads", "2"}), HasSubstr("unknown argument \"--threads\""));
+  EXPECT_THAT(error_of({"--threads", "2"}), HasSubstr("unknown option --threads; see --help"));
   for (const char* const wrong : {"0", "-1", "2.5", "two"}) {
     EXPECT_THAT(error_of({"--threads", wrong}, kWithThreads),
                 HasSubstr("expected a whole number from 1 on"));
@@ -67,20 +67,24 @@ TEST(ExerciseOptions, OnlyTheExerciseWithThreadsTakesTheirNumber) {
 }
 
 TEST(ExerciseOptions, AnythingElseIsRefused) {
-  EXPECT_THAT(error_of({"--sulution"}), HasSubstr("unknown argument \"--sulution\""));
-  EXPECT_THAT(error_of({"file"}), HasSubstr("unknown argument \"file\""));
+  EXPECT_THAT(error_of({"--sulution"}),
+              HasSubstr("unknown option --sulution; did you mean --solution?"));
+  EXPECT_THAT(error_of({"file"}), HasSubstr("unexpected argument 'file'; see --help"));
   EXPECT_THAT(error_of({"--json"}), HasSubstr("--json: expected a value"));
   EXPECT_THAT(error_of({"--json", ""}), HasSubstr("--json: expected a value"));
   EXPECT_THAT(error_of({"--json", "a", "--trace", "a"}), HasSubstr("the same file"));
 }
 
 TEST(ExerciseOptions, TheHelpNamesTheFlawTheFixAndTheOptions) {
-  EXPECT_THAT(usage(kExercise), HasSubstr("usage: exercise_2_1 [--solution]"));
-  EXPECT_THAT(usage(kExercise), HasSubstr("a flaw"));
-  EXPECT_THAT(usage(kExercise), HasSubstr("a fix"));
-  EXPECT_THAT(usage(kExercise), Not(HasSubstr("--threads")));
-  EXPECT_THAT(usage(kWithThreads), HasSubstr("usage: exercise_1 "));
-  EXPECT_THAT(usage(kWithThreads), HasSubstr("--threads N"));
+  const std::string help = parse({"--help"}).answer.value_or("");
+  EXPECT_THAT(help, HasSubstr("usage: exercise_2_1 [--solution]"));
+  EXPECT_THAT(help, HasSubstr("a flaw"));
+  EXPECT_THAT(help, HasSubstr("a fix"));
+  EXPECT_THAT(help, HasSubstr("above 0 and up to 3600; default 10"));
+  EXPECT_THAT(help, Not(HasSubstr("--threads")));
+  const std::string with_threads = parse({"--help"}, kWithThreads).answer.value_or("");
+  EXPECT_THAT(with_threads, HasSubstr("usage: exercise_1 "));
+  EXPECT_THAT(with_threads, HasSubstr("--threads N"));
 }
 
 }  // namespace

@@ -158,8 +158,9 @@ def test_ctrl_c_ends_it_early_and_writes_what_there_is(exercise: str, tmp_path: 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["file"], 'unknown argument "file"'),
-        (["--sulution"], 'unknown argument "--sulution"'),
+        (["file"], "unexpected argument 'file'; see --help"),
+        (["--sulution"], "unknown option --sulution; did you mean --solution?"),
+        (["--solution", "--solution"], "--solution is given twice; expected it once"),
         (["--seconds", "0"], "expected a number of seconds above 0"),
         (["--seconds"], "--seconds: expected a value after it"),
         (["--json", "/nowhere/out.json"], "expected a file in a directory that exists"),
@@ -234,7 +235,7 @@ def test_what_is_wrong_is_seen_and_what_is_right_is_not() -> None:
 def test_an_unknown_piece_of_code_is_an_error() -> None:
     ran = run(str(PROGRAMS / "whats_wrong"), "nothing")
     assert ran.returncode == 2
-    assert 'unknown piece "nothing"' in ran.stderr
+    assert "PIECE nothing: expected one of " in ran.stderr
 
 
 def test_three_doubles_in_an_atomic_do_not_compile() -> None:

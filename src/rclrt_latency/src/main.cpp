@@ -44,16 +44,12 @@ int run(const Settings& settings) {
 int main(int argc, char** argv) {
   try {
     const CommandLine command = parse_command_line(argc, argv);
-    if (command.help) {
-      std::fputs(kUsage, stdout);
-      return 0;
-    }
-    if (command.version) {
-      std::puts("rclrt_latency " RCLRT_VERSION);
+    if (command.answer) {
+      std::fputs(command.answer->c_str(), stdout);
       return 0;
     }
     return run(command.settings);
-  } catch (const UsageError& error) {
+  } catch (const rclrt::text::UsageError& error) {
     std::fprintf(stderr, "rclrt_latency: %s\n", error.what());
     return kBadInput;
   } catch (const std::invalid_argument& error) {

@@ -24,7 +24,7 @@ CommandLine parse(std::vector<const char*> arguments) {
 std::string problem(const std::vector<const char*>& arguments) {
   try {
     parse(arguments);
-  } catch (const UsageError& error) {
+  } catch (const text::UsageError& error) {
     return error.what();
   }
   return "nothing is wrong";
@@ -88,15 +88,18 @@ TEST(CommandLine, TakesEveryOption) {
 TEST(CommandLine, SaysWhatIsWrongAndWhatWasExpected) {
   EXPECT_THAT(problem({"--priority", "100"}),
               AllOf(HasSubstr("--priority 100"), HasSubstr("from 1 to 99")));
-  EXPECT_THAT(problem({"--priority"}), HasSubstr("from 1 to 99"));
+  EXPECT_THAT(problem({"--priority"}),
+              HasSubstr("--priority: expected a value after it, a whole number from 1 to 99"));
   EXPECT_THAT(problem({"--interval", "1"}), HasSubstr("from 50 to 1000000"));
   EXPECT_THAT(problem({"--interval", "nan"}), HasSubstr("from 50 to 1000000"));
   EXPECT_THAT(problem({"--seconds", "1s"}), HasSubstr("from 0.1 to 86400"));
   EXPECT_THAT(problem({"--loops", "-1"}), HasSubstr("whole number"));
-  EXPECT_THAT(problem({"--policy", "fifo,batch"}), HasSubstr("fifo, rr, other, deadline"));
+  EXPECT_THAT(problem({"--policy", "fifo,batch"}),
+              HasSubstr("'batch' is not known; expected fifo, rr, other or deadline"));
   EXPECT_THAT(problem({"--policy", "fifo,fifo"}), HasSubstr("each once"));
   EXPECT_THAT(problem({"--cpus", "0,,1"}), HasSubstr("whole number"));
-  EXPECT_THAT(problem({"--cpus", "1,1"}), HasSubstr("each CPU once"));
+  EXPECT_THAT(problem({"--cpus", "1,1"}),
+              HasSubstr("'1' is listed more than once; list each once"));
   EXPECT_THAT(problem({"--stalls", "guess"}), HasSubstr("probe, spin or none"));
   EXPECT_THAT(problem({"--dump-directory", "/nowhere"}), HasSubstr("is no directory"));
   EXPECT_THAT(problem({"--speed", "1"}), HasSubstr("unknown option --speed"));

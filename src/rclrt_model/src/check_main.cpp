@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <rclrt/text/options.hpp>
 #include <string>
 
 #include "rclrt/model/host.hpp"
@@ -12,16 +14,31 @@
 
 namespace {
 
+namespace text = rclrt::text;
+
 constexpr int kOk = 0;
 constexpr int kBadInput = 2;
-constexpr const char* kUsage =
-    "usage: rclrt_model_check [--robot | --host] FILE\n"
-    "Reads an app.yaml, a robot.yaml, or a file with all processes of a host, of which it prints "
-    "the "
-    "order.\n"
-    "Exit code 0 when it is valid; 2 when it is not, with "
-    "every problem on\n"
-    "standard error as file:line:column: what is wrong; expected what.\n";
+
+struct Arguments {
+  bool robot = false;
+  bool host = false;
+  std::filesystem::path file;
+};
+
+text::OptionTable option_table(Arguments& to) {
+  return {
+      .program = "rclrt_model_check",
+      .purpose = "Checks an app.yaml, a robot.yaml, or a file with all processes of a host.",
+      .options = {text::flag("--robot", to.robot, "FILE is a robot.yaml"),
+                  text::flag("--host", to.host,
+                             "FILE has the processes of a host: prints the order of their "
+                             "priorities")},
+      .operands = {text::operand("FILE", to.file, "the path of an app.yaml")},
+      .notes =
+          "exit code: 0 it is valid, 2 it is not, with every problem on standard error as\n"
+          "           file:line:column: what is wrong; expected what",
+  };
+}
 
 int check(const char* file) {
   const auto application = rclrt::model::load_application(file);
@@ -81,22 +98,23 @@ int check_host(const char* file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string kind = argc == 3 ? argv[1] : "";
-  const bool is_known = argc == 2 || kind == "--robot" || kind == "--host";
-  const std::string argument = is_known ? argv[argc - 1] : "";
-  if (argument == "--help" || argument == "-h") {
-    std::fputs(kUsage, stdout);
-    return kOk;
-  }
-  if (argument.empty() || argument.starts_with("--")) {
-    std::fputs(kUsage, stderr);
-    return kBadInput;
-  }
+  Arguments arguments;
   try {
-    if (kind == "--host") {
-      return check_host(argument.c_str());
+    const auto parsed = text::parse_options(option_table(arguments), argc, argv);
+    if (parsed.answer) {
+      std::fputs(parsed.answer->c_str(), stdout);
+      return kOk;
     }
-    return kind == "--robot" ? check_robot(argument.c_str()) : check(argument.c_str());
+    if (arguments.robot && arguments.host) {
+      throw text::UsageError("--robot and --host: a file is one of these; expected one of the two");
+    }
+    const std::string file = arguments.file.string();
+    return arguments.host    ? check_host(file.c_str())
+           : arguments.robot ? check_robot(file.c_str())
+                             : check(file.c_str());
+  } catch (const text::UsageError& error) {
+    std::fprintf(stderr, "rclrt_model_check: %s\n", error.what());
+    return kBadInput;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kBadInput;

@@ -42,14 +42,28 @@ def test_a_missing_file_gives_exit_code_2_and_says_so(tmp_path: Path) -> None:
     assert b"nowhere.yaml: the file cannot be read: No such file or directory" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--strict"], [""], ["--robot"]])
-def test_wrong_arguments_give_exit_code_2_and_the_usage(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], b"no FILE; expected the path of an app.yaml"),
+        ([""], b"FILE: expected a value"),
+        (["--robot"], b"no FILE; expected the path of an app.yaml"),
+        (["a", "b"], b"unexpected argument 'b'; see --help"),
+        (["--strict"], b"unknown option --strict; see --help"),
+        (["--robt", "a"], b"unknown option --robt; did you mean --robot?"),
+        (["--robot", "--host", "a"], b"--robot and --host: a file is one of these"),
+    ],
+)
+def test_wrong_arguments_give_exit_code_2_and_what_was_expected(
+    arguments: list[str], problem: bytes
+) -> None:
     result = check(*arguments)
     assert result.returncode == 2
-    assert result.stderr.startswith(b"usage: rclrt_model_check [--robot | --host] FILE")
+    assert result.stderr.startswith(b"rclrt_model_check: " + problem)
+    assert result.stdout == b""
 
 
 def test_help_gives_exit_code_0() -> None:
     result = check("--help")
     assert result.returncode == 0
-    assert result.stdout.startswith(b"usage: ")
+    assert result.stdout.startswith(b"usage: rclrt_model_check FILE [--robot] [--host]")

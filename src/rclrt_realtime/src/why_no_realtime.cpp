@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // why_no_realtime [PRIORITY]: prints why the kernel refuses SCHED_FIFO at a priority, and the fix.
-// Exit code 0: the kernel permits it; 1: the kernel refuses it; 2: the argument is no priority.
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <exception>
+#include <rclrt/text/options.hpp>
 
 #include "rclrt/realtime/scheduling.hpp"
 
+namespace {
+
+namespace text = rclrt::text;
+
+constexpr int kNo = 1;
+constexpr int kBadInput = 2;
+
+text::OptionTable option_table(int& priority) {
+  return {
+      .program = "why_no_realtime",
+      .purpose = "Prints why the kernel refuses SCHED_FIFO at a priority, and the fix.",
+      .operands = {text::number("PRIORITY", {}, priority, {1, 99}, "of SCHED_FIFO")},
+      .notes = "exit code: 0 the kernel permits it, 1 it refuses it, 2 bad input",
+  };
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  constexpr int kNo = 1;
-  constexpr int kBadInput = 2;
   int priority = 99;
-  if (argc > 1) {
-    const char* const end = argv[1] + std::strlen(argv[1]);
-    const auto [read, error] = std::from_chars(argv[1], end, priority);
-    if (argc > 2 || error != std::errc() || read != end || priority < 1 || priority > 99) {
-      std::fprintf(stderr, "usage: why_no_realtime [PRIORITY]; expected a priority from 1 to 99\n");
-      return kBadInput;
-    }
-  }
   try {
+    const auto parsed = text::parse_options(option_table(priority), argc, argv);
+    if (parsed.answer) {
+      std::fputs(parsed.answer->c_str(), stdout);
+      return 0;
+    }
     if (const auto reason = rclrt::realtime::why_no_realtime(priority)) {
       std::printf("%s\n", reason->c_str());
       return kNo;

@@ -4,21 +4,15 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <rclrt/model/executor_choice.hpp>
-#include <stdexcept>
+#include <rclrt/text/options.hpp>
 #include <string>
 
 namespace rclrt::runner {
 
-/// A wrong command line: the message has the fault and what was expected.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 struct CommandLine {
-  bool help = false;
-  bool version = false;
+  std::optional<std::string> answer{};  ///< what --help or --version prints, instead of a run
   bool strict = false;
   bool alone = true;  ///< no other program may use the application's topics
   std::filesystem::path application;
@@ -28,9 +22,7 @@ struct CommandLine {
   std::filesystem::path output;
 };
 
-extern const char* const kUsage;
-
-/// Arguments from `--ros-args` on are left to rcl. Throws UsageError.
+/// Arguments from `--ros-args` on are left to rcl. Throws text::UsageError.
 CommandLine parse_command_line(int argc, const char* const* argv);
 
 }  // namespace rclrt::runner

@@ -49,8 +49,7 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
   try {
     return ResultsDirectory(output);
   } catch (const std::exception& error) {
-    throw UsageError("--out " + output.string() + ": " + error.what() +
-                     "; expected a directory that can be written");
+    throw rclrt::text::UsageError("--out " + output.string() + ": " + error.what());
   }
 }
 
@@ -106,16 +105,12 @@ int run_application(const CommandLine& command, int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const CommandLine command = parse_command_line(argc, argv);
-    if (command.help) {
-      std::fputs(kUsage, stdout);
-      return 0;
-    }
-    if (command.version) {
-      std::puts("rclrt_runner " RCLRT_VERSION);
+    if (command.answer) {
+      std::fputs(command.answer->c_str(), stdout);
       return 0;
     }
     return run_application(command, argc, argv);
-  } catch (const UsageError& error) {
+  } catch (const rclrt::text::UsageError& error) {
     std::fprintf(stderr, "rclrt_runner: %s\n", error.what());
     return kBadInput;
   } catch (const rclrt::model::ModelError& error) {

@@ -19,7 +19,7 @@ CommandLine parse(std::vector<const char*> arguments) {
 std::string error_of(const std::vector<const char*>& arguments) {
   try {
     parse(arguments);
-  } catch (const UsageError& error) {
+  } catch (const text::UsageError& error) {
     return error.what();
   }
   return "no error";
@@ -38,11 +38,11 @@ TEST(CommandLine, HoldsWhatWasAskedFor) {
   EXPECT_FALSE(command.alone);
 }
 
-TEST(CommandLine, HelpNeedsNothingElse) { EXPECT_TRUE(parse({"--help"}).help); }
+TEST(CommandLine, HelpNeedsNothingElse) { EXPECT_TRUE(parse({"--help"}).answer); }
 
 TEST(CommandLine, EachMistakeHasItsOwnMessage) {
-  EXPECT_EQ(error_of({}), "no application; expected the path of an app.yaml");
-  EXPECT_EQ(error_of({"a", "b"}), "two applications (a, b); expected one app.yaml");
+  EXPECT_EQ(error_of({}), "no APP.yaml; expected the path of an app.yaml");
+  EXPECT_EQ(error_of({"a", "b"}), "unexpected argument 'b'; see --help");
   EXPECT_EQ(error_of({"a"}),
             "no --executor; expected one of wait_set, producer_consumer, thread_dispatch, "
             "preemptive, edf, events, picas, per_group, static_order, workshop");
@@ -59,14 +59,19 @@ TEST(CommandLine, EachMistakeHasItsOwnMessage) {
   EXPECT_EQ(error_of({"a", "--executor", "preemptive"}), "no --seconds; expected how long to run");
   for (const char* bad : {"0", "-1", "nan", "inf", "1e9", "2s", ""}) {
     EXPECT_EQ(error_of({"a", "--executor", "preemptive", "--out", "d", "--seconds", bad}),
-              *bad == '\0' ? "no --seconds; expected how long to run"
-                           : "--seconds " + std::string(bad) +
-                                 ": expected a number of seconds from 0.01 to 86400");
+              *bad == '\0'
+                  ? "--seconds: expected a value after it, a number of seconds from 0.01 to 86400"
+                  : "--seconds " + std::string(bad) +
+                        ": expected a number of seconds from 0.01 to 86400");
   }
   EXPECT_EQ(error_of({"a", "--executor", "preemptive", "--seconds", "1"}),
             "no --out; expected a directory for the results");
   EXPECT_EQ(error_of({"a", "--fast"}), "unknown option --fast; see --help");
   EXPECT_EQ(error_of({"a", "--out"}), "--out: expected a value after it");
+  EXPECT_EQ(error_of({"a", "--out", "--strict"}),
+            "--out: expected a value after it; found --strict");
+  EXPECT_EQ(error_of({"a", "--out", "--ros-args"}), "--out: expected a value after it");
+  EXPECT_EQ(error_of({"a", "--strict=yes"}), "--strict: takes no value; expected it without =yes");
   EXPECT_EQ(error_of({"a", "--out", "x", "--out", "y"}), "--out is given twice; expected it once");
 }
 

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_simulator: simulates the measurements of rclrt_runner. No ROS, no threads, deterministic.
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <exception>
-#include <map>
 #include <optional>
 #include <rclrt/analysis/counter_example_file.hpp>
 #include <rclrt/model/priorities.hpp>
+#include <rclrt/text/options.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "rclrt/realtime/perfetto_writer.hpp"
 #include "rclrt/recorder/results_directory.hpp"
@@ -26,42 +24,13 @@ namespace {
 
 using namespace rclrt::recorder;   // NOLINT(google-build-using-namespace): this is a program
 using namespace rclrt::simulator;  // NOLINT(google-build-using-namespace): this is its program
-
-/// A wrong command line: the message has the fault and what was expected.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace text = rclrt::text;
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-constexpr const char* kSimulateUsage =
-    "usage: rclrt_simulator APP.yaml --executor NAME --seconds S --out DIR [options]\n"
-    "\n"
-    "Simulates the application under one executor and writes into DIR what rclrt_runner would.\n"
-    "\n"
-    "  --executor NAME       wait_set, producer_consumer, thread_dispatch, preemptive, edf, "
-    "events,\n"
-    "                        picas, per_group, static_order or workshop; with options\n"
-    "                        behind it, as wait_set:threads=4\n"
-    "  --seconds S           how long, from 0.01 to 86400\n"
-    "  --out DIR             results.json, chains.csv, instances.csv, stalls.csv, trace.pftrace\n"
-    "  --priorities FILE     callback priorities in the place of the application's\n"
-    "  --replay FILE         the schedule of a counter-example: its offsets, execution times and\n"
-    "                        priorities; of the other options only --executor, --seconds, --out\n"
-    "  --seed N              of the random numbers; default 0\n"
-    "  --execution-from X    execution times are uniform from X times the WCET (0 to 1) up to the\n"
-    "                        WCET; default 1\n"
-    "  --dispatch-us T       CPU time of a dispatch, --scheduler-us T: of a scheduler thread per\n"
-    "                        instance, --polling-us T: of a polling point; default 0\n"
-    "  --timer-jitter-us T   timers that catch up are released up to T late; default 0\n"
-    "  --hop-us T            a message takes up to T from callback to callback; default 0\n"
-    "  --cpus N              of executors without stated CPUs; default 1\n"
-    "\n"
-    "exit code: 0 done, 1 the simulation failed, 2 bad input\n";
-
 struct Arguments {
+  std::optional<std::string> answer;  // what --help or --version prints, instead of a simulation
   std::filesystem::path application;
   std::filesystem::path priorities;
   std::filesystem::path replay;
@@ -85,110 +54,111 @@ void set_up_replay(const Arguments& arguments, rclrt::model::Application& applic
   settings.times = rclrt::analysis::counter_example_times(example);
 }
 
-double parse_number(const std::string& option, const std::string& text, double lowest,
-                    double highest) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= lowest) ||
-      !(value <= highest)) {
-    throw UsageError(option + " " + text + ": expected a number from " + std::to_string(lowest) +
-                     " to " + std::to_string(highest));
-  }
-  return value;
-}
+/// The options of the times that the machine adds, as stated.
+struct StatedTimes {
+  double lowest_execution = 1;
+  std::chrono::nanoseconds dispatch{};
+  std::chrono::nanoseconds scheduler{};
+  std::chrono::nanoseconds polling{};
+  std::chrono::nanoseconds timer_jitter{};
+  std::chrono::nanoseconds hop{};
+};
 
-std::int64_t parse_us(const std::string& option, const std::string& text) {
-  return std::llround(parse_number(option, text, 0, 1e9) * 1e3);
-}
-
-std::uint64_t parse_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    throw UsageError("--seed " + text + ": expected a whole number from 0 to 2^64 - 1");
-  }
-  return seed;
-}
-
-/// Each option and its value.
-using Options = std::map<std::string, std::string>;
-
-/// Fills in the given options. Returns the arguments that are not options.
-std::vector<std::string> read_options(int argc, const char* const* argv, Options& given) {
-  std::vector<std::string> files;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (given.contains(argument)) {
-      if (++i == argc) {
-        throw UsageError(argument + ": expected a value after it");
-      }
-      given[argument] = argv[i];
-    } else if (argument.starts_with("-")) {
-      throw UsageError("unknown option " + argument + "; see --help");
-    } else {
-      files.push_back(argument);
-    }
-  }
-  return files;
-}
-
-rclrt::analysis::SimulatedTimes read_times(Options& given) {
+rclrt::analysis::SimulatedTimes to_times(const StatedTimes& stated) {
+  using rclrt::analysis::TimeDistribution;
   rclrt::analysis::SimulatedTimes times;
-  times.lowest_execution = parse_number("--execution-from", given["--execution-from"], 0, 1);
-  times.dispatch_ns = parse_us("--dispatch-us", given["--dispatch-us"]);
-  times.scheduler_ns = parse_us("--scheduler-us", given["--scheduler-us"]);
-  times.polling_ns = parse_us("--polling-us", given["--polling-us"]);
-  const auto up_to = [&given](const char* option) {
-    return rclrt::analysis::TimeDistribution::uniform(0, parse_us(option, given[option]));
-  };
-  times.lateness = up_to("--timer-jitter-us");
-  times.hop = times.far_hop = up_to("--hop-us");
+  times.lowest_execution = stated.lowest_execution;
+  times.dispatch_ns = stated.dispatch.count();
+  times.scheduler_ns = stated.scheduler.count();
+  times.polling_ns = stated.polling.count();
+  times.lateness = TimeDistribution::uniform(0, stated.timer_jitter.count());
+  times.hop = times.far_hop = TimeDistribution::uniform(0, stated.hop.count());
   return times;
 }
 
+text::OptionTable option_table(Arguments& to, StatedTimes& times) {
+  const auto time = [](std::string name, std::chrono::nanoseconds& place, std::string help) {
+    return text::duration(std::move(name), "T", place, std::chrono::microseconds(1), {0, 1e9},
+                          std::move(help));
+  };
+  const std::string executors = "one of " + rclrt::model::executor_names();
+  return {
+      .program = "rclrt_simulator",
+      .purpose =
+          "Simulates the application under one executor and writes into DIR what "
+          "rclrt_runner would.",
+      .options =
+          {
+              text::custom(
+                  "--executor", "NAME", executors,
+                  [&to](std::string_view name) {
+                    to.executor = rclrt::model::parse_executor(name);
+                    return true;
+                  },
+                  executors + ", with options behind it, as wait_set:threads=4"),
+              text::duration("--seconds", "S", to.duration, std::chrono::seconds(1), {0.01, 86'400},
+                             "how long"),
+              text::required(text::path("--out", "DIR", to.output,
+                                        "results.json, chains.csv, instances.csv, stalls.csv, "
+                                        "trace.pftrace"),
+                             "a directory for the results"),
+              text::path("--priorities", "FILE", to.priorities,
+                         "callback priorities in the place of the application's"),
+              text::path("--replay", "FILE", to.replay,
+                         "the schedule of a counter-example: its offsets, execution times and "
+                         "priorities; of the other options only --executor, --seconds, --out"),
+              text::number("--seed", "N", to.settings.seed, {}, "of the random numbers"),
+              text::number("--execution-from", "X", times.lowest_execution, {0, 1},
+                           "execution times are uniform from X times the WCET up to the WCET"),
+              time("--dispatch-us", times.dispatch, "CPU time of a dispatch"),
+              time("--scheduler-us", times.scheduler,
+                   "CPU time of a scheduler thread per instance"),
+              time("--polling-us", times.polling, "CPU time of a polling point"),
+              time("--timer-jitter-us", times.timer_jitter,
+                   "timers that catch up are released up to T late"),
+              time("--hop-us", times.hop, "a message takes up to T from callback to callback"),
+              text::number("--cpus", "N", to.settings.cpus, {1, 64},
+                           "of executors without stated CPUs"),
+          },
+      .operands = {text::operand("APP.yaml", to.application, "the path of an app.yaml")},
+      .notes = "exit code: 0 done, 1 the simulation failed, 2 bad input",
+  };
+}
+
 Arguments parse_arguments(int argc, const char* const* argv) {
-  Options given{{"--executor", ""},      {"--seconds", ""},
-                {"--out", ""},           {"--seed", "0"},
-                {"--dispatch-us", "0"},  {"--execution-from", "1"},
-                {"--scheduler-us", "0"}, {"--hop-us", "0"},
-                {"--polling-us", "0"},   {"--timer-jitter-us", "0"},
-                {"--cpus", "1"},         {"--priorities", ""},
-                {"--replay", ""}};
-  const auto unstated = given;
-  const std::vector<std::string> files = read_options(argc, argv, given);
-  const bool replays = !given["--replay"].empty();
-  if (files.size() != 1 || (given["--seconds"].empty() && !replays) || given["--out"].empty()) {
-    throw UsageError("expected one APP.yaml, --executor, --seconds and --out; see --help");
+  Arguments result;
+  StatedTimes times;
+  const auto parsed = text::parse_options(option_table(result, times), argc, argv);
+  result.answer = parsed.answer;
+  if (result.answer) {
+    return result;
   }
-  for (const char* option : {"--seed", "--execution-from", "--dispatch-us", "--scheduler-us",
-                             "--polling-us", "--timer-jitter-us", "--hop-us", "--cpus"}) {
-    if (replays && given[option] != unstated.at(option)) {
-      throw UsageError(std::string(option) + ": --replay states that; expected one of the two");
+  if (result.replay.empty()) {
+    if (!result.executor) {
+      throw text::UsageError("no --executor; expected one of " + rclrt::model::executor_names());
+    }
+    if (!result.duration) {
+      throw text::UsageError("no --seconds; expected how long to simulate");
+    }
+  } else {
+    for (const char* option : {"--seed", "--execution-from", "--dispatch-us", "--scheduler-us",
+                               "--polling-us", "--timer-jitter-us", "--hop-us", "--cpus"}) {
+      if (parsed.given.contains(option)) {
+        throw text::UsageError(std::string(option) +
+                               ": --replay states that; expected one of the two");
+      }
     }
   }
-  std::optional<rclrt::model::ExecutorChoice> executor;
-  if (!replays || !given["--executor"].empty()) {
-    try {
-      executor = rclrt::model::parse_executor(given["--executor"]);
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(std::string("--executor: ") + error.what());
-    }
-  }
-  Arguments result{.application = files.front(),
-                   .priorities = given["--priorities"],
-                   .replay = given["--replay"],
-                   .output = given["--out"],
-                   .executor = executor,
-                   .duration = {},
-                   .settings = {}};
-  if (!given["--seconds"].empty()) {
-    const double seconds = parse_number("--seconds", given["--seconds"], 0.01, 86'400);
-    result.duration = std::chrono::nanoseconds(std::llround(seconds * 1e9));
-  }
-  result.settings.seed = parse_seed(given["--seed"]);
-  result.settings.cpus = static_cast<unsigned>(parse_number("--cpus", given["--cpus"], 1, 64));
-  result.settings.times = read_times(given);
+  result.settings.times = to_times(times);
   return result;
+}
+
+ResultsDirectory open_output(const std::filesystem::path& output) {
+  try {
+    return ResultsDirectory(output);
+  } catch (const std::exception& error) {
+    throw text::UsageError("--out " + output.string() + ": " + error.what());
+  }
 }
 
 void simulate_application(const Arguments& arguments) {
@@ -199,7 +169,7 @@ void simulate_application(const Arguments& arguments) {
   }
   settings.executor = arguments.executor.value_or(settings.executor);
   settings.duration = arguments.duration.value_or(settings.duration);
-  ResultsDirectory directory(arguments.output);
+  ResultsDirectory directory = open_output(arguments.output);
   RunResults results = simulate_run(application, settings);
   results.application_file = arguments.application.string();
   results.application_sha256 = sha256_of_file(arguments.application);
@@ -222,13 +192,14 @@ void simulate_application(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc == 2 && std::string_view(argv[1]) == "--help") {
-      std::fputs(kSimulateUsage, stdout);
+    const Arguments arguments = parse_arguments(argc, argv);
+    if (arguments.answer) {
+      std::fputs(arguments.answer->c_str(), stdout);
       return 0;
     }
-    simulate_application(parse_arguments(argc, argv));
+    simulate_application(arguments);
     return 0;
-  } catch (const UsageError& error) {
+  } catch (const text::UsageError& error) {
     std::fprintf(stderr, "rclrt_simulator: %s\n", error.what());
     return kBadInput;
   } catch (const rclrt::model::ModelError& error) {

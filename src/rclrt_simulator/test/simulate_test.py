@@ -18,8 +18,9 @@ EXECUTORS = ["wait_set", "producer_consumer", "thread_dispatch", "preemptive"]
 
 
 def simulate(out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    seconds = () if "--seconds" in arguments else ("--seconds", "1")
     return subprocess.run(
-        [SIMULATE, str(APPLICATION), "--seconds", "1", "--out", str(out), *arguments],
+        [SIMULATE, str(APPLICATION), *seconds, "--out", str(out), *arguments],
         capture_output=True,
         text=True,
         timeout=120,
@@ -69,6 +70,13 @@ def test_what_the_machine_adds_makes_responses_longer(
     assert worst[1] - worst[0] >= at_least
 
 
+def test_a_value_may_be_in_the_same_argument(tmp_path: Path) -> None:
+    done = simulate(tmp_path / "out", "--executor=preemptive", "--cpus=2", "--seed=3")
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["simulated"]["seed"] == 3
+
+
 def test_equal_command_lines_write_equal_files(tmp_path: Path) -> None:
     options = ("--executor", "preemptive", "--execution-from", "0.2", "--hop-us", "300")
     simulate(tmp_path / "one", *options)
@@ -87,9 +95,17 @@ def test_equal_command_lines_write_equal_files(tmp_path: Path) -> None:
         (("--executor", "best"), "--executor: unknown executor 'best'"),
         (("--executor", "wait_set:threads=0"), "expected a whole number from 1 to 64"),
         (("--executor", "preemptive", "--seed", "-1"), "--seed -1: expected a whole number"),
-        (("--executor", "preemptive", "--execution-from", "2"), "--execution-from 2"),
-        (("--executor", "preemptive", "--seconds", "0"), "--seconds 0"),
+        (
+            ("--executor", "preemptive", "--execution-from", "2"),
+            "--execution-from 2: expected a number from 0 to 1",
+        ),
+        (
+            ("--executor", "preemptive", "--seconds", "0"),
+            "--seconds 0: expected a number of seconds from 0.01 to 86400",
+        ),
         (("--executor", "preemptive", "--fast"), "unknown option --fast"),
+        (("--excutor", "preemptive"), "unknown option --excutor; did you mean --executor?"),
+        (("--executor=preemptive", "--out", "x"), "--out is given twice; expected it once"),
         (("--executor",), "--executor: expected a value"),
     ],
 )
@@ -100,3 +116,10 @@ def test_a_wrong_command_line_is_explained_and_writes_nothing(
     assert done.returncode == 2
     assert said in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_directory_that_cannot_be_written_is_named_with_the_fix() -> None:
+    done = simulate(Path("/proc/absent"), "--executor", "preemptive")
+    assert done.returncode == 2
+    assert "--out /proc/absent: cannot write results to /proc/absent" in done.stderr
+    assert "expected a directory that can be written" in done.stderr

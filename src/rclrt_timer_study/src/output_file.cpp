@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <rclrt/text/options.hpp>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -16,8 +17,8 @@ namespace rclrt::timer_study {
 
 OutputFile::OutputFile(const std::string& option, std::string path) : path_(std::move(path)) {
   if (const auto kind = realtime::describe_non_file(path_)) {
-    throw std::invalid_argument(option + " " + path_ + ": is " + *kind +
-                                "; expected a regular file or a new name");
+    throw text::UsageError(option + " " + path_ + ": is " + *kind +
+                           "; expected a regular file or a new name");
   }
   int error = 0;
   try {
@@ -32,10 +33,9 @@ OutputFile::OutputFile(const std::string& option, std::string path) : path_(std:
     error = refused.code().value();
   }
   if (stream_ == nullptr) {
-    throw std::invalid_argument(option + " " + path_ +
-                                ": cannot be written: " + std::strerror(error) +
-                                "; expected a file in a directory that "
-                                "exists and may be written");
+    throw text::UsageError(option + " " + path_ + ": cannot be written: " + std::strerror(error) +
+                           "; expected a file in a directory that "
+                           "exists and may be written");
   }
 }
 

@@ -13,7 +13,7 @@ namespace rclrt::timer_study {
 /// Writes beside the file, and renames at the end. A file that was not completed is removed.
 class OutputFile {
  public:
-  /// Throws std::invalid_argument, with the option in it, if the file cannot be written.
+  /// Throws text::UsageError, with the option in it, if the file cannot be written.
   OutputFile(const std::string& option, std::string path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

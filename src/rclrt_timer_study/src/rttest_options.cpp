@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
-#include <stdexcept>
-#include <system_error>
+#include <span>
+#include <string>
+#include <utility>
 
 namespace rclrt::timer_study {
 
@@ -21,34 +21,15 @@ struct Unit {
   std::uint64_t factor;
 };
 
-[[noreturn]] void refuse(std::string_view option, std::string_view value,
-                         const std::string& expected) {
-  throw std::invalid_argument("--rttest_args " + std::string(option) + " " + std::string(value) +
-                              ": expected " + expected);
-}
-
-/// Returns the whole number at the begin of `text`, and sets `rest` to the rest. Returns
-/// std::nullopt if there is none, or if it does not fit.
-std::optional<std::uint64_t> leading_number(std::string_view text, std::string_view& rest) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) {
-    return std::nullopt;
-  }
-  rest = text.substr(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
 /// Returns the number in units of 1. The first of `units` may be left out. Returns std::nullopt if
 /// the text is not a number with one of the units, or is more than `most`.
-std::optional<std::uint64_t> number_with_unit(std::string_view text, std::span<const Unit> units,
+std::optional<std::uint64_t> number_with_unit(std::string_view number, std::span<const Unit> units,
                                               std::uint64_t most) {
-  std::string_view rest;
-  const auto value = leading_number(text, rest);
+  const auto value = text::take_number<std::uint64_t>(number);
   if (!value) {
     return std::nullopt;
   }
-  const std::string_view name = rest.empty() ? units.front().name : rest;
+  const std::string_view name = number.empty() ? units.front().name : number;
   for (const Unit& unit : units) {
     if (unit.name == name) {
       return *value > most / unit.factor ? std::nullopt : std::optional(*value * unit.factor);
@@ -57,84 +38,69 @@ std::optional<std::uint64_t> number_with_unit(std::string_view text, std::span<c
   return std::nullopt;
 }
 
-std::uint64_t parse_count(std::string_view option, std::string_view text, std::uint64_t least,
-                          std::uint64_t most) {
-  std::string_view rest;
-  const auto value = leading_number(text, rest);
-  if (!value || !rest.empty() || *value < least || *value > most) {
-    refuse(option, text,
-           "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-  return *value;
-}
-
-realtime::Policy parse_policy(std::string_view text) {
-  if (text == "rr") {
-    return realtime::Policy::kRoundRobin;
-  }
-  if (text != "fifo") {
-    refuse("-s", text, "rr or fifo");
-  }
-  return realtime::Policy::kFifo;
-}
-
-void set_option(RttestOptions& options, std::string_view option, const std::string& value) {
-  if (option == "-i") {
-    options.iterations = parse_count(option, value, 0, kMostIterations);
-  } else if (option == "-u") {
-    options.period_ns = parse_period(value);
-  } else if (option == "-t") {
-    options.priority = static_cast<int>(parse_count(option, value, 1, 99));
-  } else if (option == "-s") {
-    options.policy = parse_policy(value);
-  } else if (option == "-m") {
-    options.stack_prefault = parse_bytes(option, value);
-  } else if (option == "-d") {
-    options.heap_prefault = parse_bytes(option, value);
-  } else if (option == "-f") {
-    options.file = value;
-  } else {
-    throw std::invalid_argument("--rttest_args: unknown option \"" + std::string(option) +
-                                "\"; expected -i, -u, -t, -s, -m, -d or -f");
-  }
+/// Returns an option with a size.
+text::Option bytes(std::string name, std::size_t& to, std::string help) {
+  text::Option option = text::custom(
+      std::move(name), "SIZE",
+      "a size such as 200, 200mb, 512kb (units b, kb, mb, gb; without one mb)",
+      [&to](std::string_view given) {
+        const auto size = parse_bytes(given);
+        to = size.value_or(to);
+        return size.has_value();
+      },
+      std::move(help));
+  option.standard = std::to_string(to >> 20U) + "mb";
+  return option;
 }
 
 }  // namespace
 
-std::int64_t parse_period(std::string_view text) {
+std::optional<std::int64_t> parse_period(std::string_view text) {
   static constexpr std::array<Unit, 4> kUnits{
       {{"us", 1000}, {"ns", 1}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
   const auto period = number_with_unit(text, kUnits, kLongestPeriod_ns);
-  if (!period || *period == 0) {
-    refuse("-u", text, "a period from 1ns to 10s, such as 500, 500us, 10ms (units ns, us, ms, s)");
-  }
-  return static_cast<std::int64_t>(*period);
+  return period && *period != 0 ? std::optional(static_cast<std::int64_t>(*period)) : std::nullopt;
 }
 
-std::size_t parse_bytes(std::string_view option, std::string_view text) {
+std::optional<std::size_t> parse_bytes(std::string_view text) {
   static constexpr std::array<Unit, 4> kUnits{
       {{"mb", 1 << 20}, {"b", 1}, {"kb", 1 << 10}, {"gb", 1 << 30}}};
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
-  const auto bytes = number_with_unit(lower, kUnits, kMostBytes);
-  if (!bytes) {
-    refuse(option, text, "a size such as 200, 200mb, 512kb (units b, kb, mb, gb; without one mb)");
-  }
-  return *bytes;
+  return number_with_unit(lower, kUnits, kMostBytes);
 }
 
-RttestOptions parse_rttest_options(std::span<const std::string> arguments) {
-  RttestOptions result;
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
-    if (i + 1 == arguments.size()) {
-      // Throws first if the option is unknown: that message is more useful.
-      set_option(result, arguments[i], "");
-      throw std::invalid_argument("--rttest_args " + arguments[i] + ": expected a value");
-    }
-    set_option(result, arguments[i], arguments[i + 1]);
-  }
-  return result;
+text::OptionTable rttest_table(RttestOptions& to) {
+  text::Option period = text::custom(
+      "-u", "PERIOD", "a period from 1ns to 10s, such as 500, 500us, 10ms (units ns, us, ms, s)",
+      [&to](std::string_view given) {
+        const auto time = parse_period(given);
+        to.period_ns = time.value_or(to.period_ns);
+        return time.has_value();
+      },
+      "with ns, us, ms or s; without one us");
+  period.standard = "1ms";
+  return {
+      .program = {},
+      .purpose = {},
+      .options =
+          {
+              text::number("-i", "N", to.iterations, {0, kMostIterations},
+                           "iterations; 0: until stopped"),
+              std::move(period),
+              text::number("-t", "N", to.priority, {1, 99}, "priority"),
+              text::choice<realtime::Policy>(
+                  "-s", "POLICY", to.policy,
+                  {{"rr", realtime::Policy::kRoundRobin}, {"fifo", realtime::Policy::kFifo}},
+                  "the real-time policy"),
+              bytes("-m", to.stack_prefault,
+                    "of the stack to touch; b, kb, mb, gb; without one mb"),
+              bytes("-d", to.heap_prefault, "of the heap to touch"),
+              text::text("-f", "FILE", to.file, "a row for each iteration, with page faults"),
+          },
+      .prefix = "--rttest_args ",
+  };
 }
 
 }  // namespace rclrt::timer_study

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <rclrt/text/options.hpp>
 #include <string>
 #include <string_view>
 
@@ -24,16 +24,15 @@ struct RttestOptions {
   std::optional<std::string> file{};                        ///< -f
 };
 
-/// Returns the options of `arguments`, pairs of a letter and a value. Throws std::invalid_argument
-/// that names the option, its value and what was expected.
-RttestOptions parse_rttest_options(std::span<const std::string> arguments);
+/// Returns the table of the options behind --rttest_args.
+text::OptionTable rttest_table(RttestOptions& to);
 
 /// Returns a time in nanoseconds: a number with ns, us, ms or s; without a unit microseconds.
-/// Throws std::invalid_argument.
-std::int64_t parse_period(std::string_view text);
+/// Returns std::nullopt for any other text, and for a time of 0 or of more than ten seconds.
+std::optional<std::int64_t> parse_period(std::string_view text);
 
-/// Returns bytes: a number with b, kb, mb or gb; without a unit megabytes. Throws
-/// std::invalid_argument.
-std::size_t parse_bytes(std::string_view option, std::string_view text);
+/// Returns bytes: a number with b, kb, mb or gb; without a unit megabytes. Returns std::nullopt for
+/// any other text.
+std::optional<std::size_t> parse_bytes(std::string_view text);
 
 }  // namespace rclrt::timer_study

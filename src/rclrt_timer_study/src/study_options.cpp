@@ -2,82 +2,99 @@
 #include "study_options.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+#include <functional>
 
 namespace rclrt::timer_study {
 
 namespace {
 
-constexpr const char* kKnown =
-    "--use_realtime_child_thread, --unuse_realtime_child_thread, --set_policy_before, "
-    "--hist_filename, --topn_filename, --timeseries_filename, --summary_filename, --nodes, "
-    "--rttest_args or --ros-args";
-
 /// The rows of a series are kept in memory until the end.
 constexpr std::uint64_t kMostRows = 100'000'000;
 
-PolicySet parse_moment(const std::string& text) {
-  for (const PolicySet each :
-       {PolicySet::kBeforeInit, PolicySet::kBeforeNode, PolicySet::kBeforeLoop}) {
-    if (text == to_string(each)) {
-      return each;
-    }
-  }
-  throw std::invalid_argument("--set_policy_before " + text + ": expected init, node or loop");
-}
+/// The moment of the policy, as the options state it.
+struct StatedMoment {
+  bool before_init = false;
+  bool before_loop = false;
+  PolicySet moment = PolicySet::kBeforeLoop;
+};
 
-int parse_nodes(const std::string& text) {
-  if (text.size() == 1 && text[0] >= '1' && text[0] <= '9') {
-    return text[0] - '0';
+/// Returns the moment. Throws text::UsageError if options contradict each other.
+PolicySet moment_of(const StatedMoment& stated, bool states_moment) {
+  std::vector<PolicySet> moments;
+  if (stated.before_init) {
+    moments.push_back(PolicySet::kBeforeInit);
   }
-  throw std::invalid_argument("--nodes " + text + ": expected a number from 1 to 9");
-}
-
-/// Throws if two options that state the moment state different ones.
-void state_moment(std::optional<PolicySet>& stated, PolicySet moment) {
-  if (stated && *stated != moment) {
-    throw std::invalid_argument(
+  if (stated.before_loop) {
+    moments.push_back(PolicySet::kBeforeLoop);
+  }
+  if (states_moment) {
+    moments.push_back(stated.moment);
+  }
+  if (std::adjacent_find(moments.begin(), moments.end(), std::not_equal_to<>()) != moments.end()) {
+    throw text::UsageError(
         "--use_realtime_child_thread, --unuse_realtime_child_thread and --set_policy_before "
         "contradict each other: expected one of them");
   }
-  stated = moment;
+  return moments.empty() ? PolicySet::kBeforeLoop : moments.front();
 }
 
 void check_together(const StudyOptions& options) {
   const bool keeps_rows = options.timeseries_filename || options.rttest.file;
   const std::string option = options.rttest.file ? "--rttest_args -f" : "--timeseries_filename";
   if (keeps_rows && options.rttest.iterations == 0) {
-    throw std::invalid_argument(option +
-                                ": keeps a row for each iteration in memory; expected "
-                                "--rttest_args -i with a number above 0");
+    throw text::UsageError(option +
+                           ": keeps a row for each iteration in memory; expected "
+                           "--rttest_args -i with a number above 0");
   }
   if (keeps_rows && options.rttest.iterations > kMostRows) {
-    throw std::invalid_argument(option + ": keeps a row for each iteration in memory; expected " +
-                                "--rttest_args -i of at most " + std::to_string(kMostRows));
+    throw text::UsageError(option + ": keeps a row for each iteration in memory; expected " +
+                           "--rttest_args -i of at most " + std::to_string(kMostRows));
   }
   std::vector<std::string> files;
   for (const auto& each :
        {options.hist_filename, options.topn_filename, options.timeseries_filename,
         options.summary_filename, options.rttest.file}) {
     if (each && std::find(files.begin(), files.end(), *each) != files.end()) {
-      throw std::invalid_argument("file \"" + *each +
-                                  "\" is stated twice: expected a file for each kind of data");
+      throw text::UsageError("file \"" + *each +
+                             "\" is stated twice: expected a file for each kind of data");
     }
     files.push_back(each.value_or(""));
   }
 }
 
-std::optional<std::string>* file_of(StudyOptions& options, const std::string& option) {
-  if (option == "--hist_filename") {
-    return &options.hist_filename;
-  }
-  if (option == "--topn_filename") {
-    return &options.topn_filename;
-  }
-  if (option == "--timeseries_filename") {
-    return &options.timeseries_filename;
-  }
-  return option == "--summary_filename" ? &options.summary_filename : nullptr;
+text::OptionTable study_table(const std::string& program, const std::string& purpose,
+                              StudyOptions& to, StatedMoment& stated) {
+  RttestOptions standard;
+  return {
+      .program = program,
+      .purpose = purpose,
+      .options =
+          {
+              text::flag("--use_realtime_child_thread", stated.before_init,
+                         "sets the policy before init: children inherit it"),
+              text::flag("--unuse_realtime_child_thread", stated.before_loop,
+                         "sets it before the loop: children do not (default)"),
+              text::choice<PolicySet>("--set_policy_before", "WHEN", stated.moment,
+                                      {{"init", PolicySet::kBeforeInit},
+                                       {"node", PolicySet::kBeforeNode},
+                                       {"loop", PolicySet::kBeforeLoop}},
+                                      "sets it then"),
+              text::number("--nodes", "N", to.nodes, {1, 9},
+                           "of the process (init_thread has none)"),
+              text::text("--hist_filename", "FILE", to.hist_filename,
+                         "CSV latency,count: bins of 1 us, then the overflow"),
+              text::text("--topn_filename", "FILE", to.topn_filename,
+                         "CSV latency,index: the 10 largest, ns"),
+              text::text("--timeseries_filename", "FILE", to.timeseries_filename,
+                         "CSV idx,latency: all, ns"),
+              text::text("--summary_filename", "FILE", to.summary_filename,
+                         "JSON: threads, policies, latencies"),
+          },
+      .notes = "Behind them, --rttest_args and its options:\n\n" +
+               text::option_lines(rttest_table(standard)) +
+               "\nBehind these, --ros-args and ROS's arguments.\n"
+               "exit codes: 0 it ran, 1 it could not, 2 bad input",
+  };
 }
 
 }  // namespace
@@ -94,64 +111,22 @@ const char* to_string(PolicySet moment) {
   return "loop";
 }
 
-StudyOptions parse_study_options(const std::vector<std::string>& arguments) {
+StudyOptions parse_study_options(const std::string& program, const std::string& purpose,
+                                 const std::vector<std::string>& arguments) {
   StudyOptions result;
-  std::optional<PolicySet> moment;
+  StatedMoment stated;
   const auto ros = std::find(arguments.begin(), arguments.end(), "--ros-args");
   const auto rttest = std::find(arguments.begin(), ros, "--rttest_args");
-  for (auto each = arguments.begin(); each != rttest; ++each) {
-    const std::string& option = *each;
-    const auto value = [&]() -> const std::string& {
-      if (++each == rttest || each->empty()) {
-        throw std::invalid_argument(option + ": expected a value");
-      }
-      return *each;
-    };
-    if (option == "--use_realtime_child_thread") {
-      state_moment(moment, PolicySet::kBeforeInit);
-    } else if (option == "--unuse_realtime_child_thread") {
-      state_moment(moment, PolicySet::kBeforeLoop);
-    } else if (option == "--set_policy_before") {
-      state_moment(moment, parse_moment(value()));
-    } else if (option == "--nodes") {
-      result.nodes = parse_nodes(value());
-    } else if (auto* const file = file_of(result, option)) {
-      *file = value();
-    } else if (option == "--help" || option == "-h") {
-      result.help = true;
-    } else {
-      throw std::invalid_argument("unknown option \"" + option + "\"; expected " + kKnown);
-    }
-  }
+  const auto parsed = text::parse_options(study_table(program, purpose, result, stated),
+                                          {arguments.begin(), rttest});
+  result.answer = parsed.answer;
   if (rttest != ros) {
-    result.rttest = parse_rttest_options({rttest + 1, ros});
+    text::parse_options(rttest_table(result.rttest), {rttest + 1, ros});
   }
   result.ros_arguments.assign(ros, arguments.end());
-  result.policy_set = moment.value_or(PolicySet::kBeforeLoop);
+  result.policy_set = moment_of(stated, parsed.given.contains("--set_policy_before"));
   check_together(result);
   return result;
-}
-
-std::string usage(const std::string& program, const std::string& purpose) {
-  return "usage: " + program + " [OPTIONS] [--rttest_args ...] [--ros-args ...]\n" + purpose +
-         "\n\n"
-         "  --use_realtime_child_thread    set the policy before init: children inherit it\n"
-         "  --unuse_realtime_child_thread  set it before the loop: children do not (default)\n"
-         "  --set_policy_before WHEN       init, node or loop\n"
-         "  --nodes N                      1 to 9; default 1 (init_thread has none)\n"
-         "  --hist_filename FILE           CSV latency,count: bins of 1 us, then the overflow\n"
-         "  --topn_filename FILE           CSV latency,index: the 10 largest, ns\n"
-         "  --timeseries_filename FILE     CSV idx,latency: all, ns\n"
-         "  --summary_filename FILE        JSON: threads, policies, latencies\n"
-         "  --rttest_args                  the last ones but ROS's:\n"
-         "    -i N       iterations; 0: until stopped; default 1000\n"
-         "    -u PERIOD  with ns, us, ms or s; without one us; default 1ms\n"
-         "    -t N       priority, 1 to 99; default 80\n"
-         "    -s POLICY  rr or fifo; default rr\n"
-         "    -m SIZE    of the stack to touch; b, kb, mb, gb; without one mb; default 1mb\n"
-         "    -d SIZE    of the heap to touch; default 64mb\n"
-         "    -f FILE    a row for each iteration, with page faults\n"
-         "exit codes: 0 it ran, 1 it could not, 2 bad input\n";
 }
 
 }  // namespace rclrt::timer_study

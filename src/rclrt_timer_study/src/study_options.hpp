@@ -26,13 +26,12 @@ struct StudyOptions {
   int nodes = 1;
   RttestOptions rttest{};
   std::vector<std::string> ros_arguments{};  ///< from --ros-args on
-  bool help = false;
+  std::optional<std::string> answer{};       ///< what --help or --version prints, instead of a run
 };
 
-/// Returns the options of a command line without the program's name. Throws std::invalid_argument.
-StudyOptions parse_study_options(const std::vector<std::string>& arguments);
-
-/// Returns what --help prints.
-std::string usage(const std::string& program, const std::string& purpose);
+/// Returns the options of a command line without the program's name. `program` and `purpose` are
+/// for its help. Throws text::UsageError.
+StudyOptions parse_study_options(const std::string& program, const std::string& purpose,
+                                 const std::vector<std::string>& arguments);
 
 }  // namespace rclrt::timer_study

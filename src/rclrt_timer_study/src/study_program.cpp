@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <stdexcept>
 #include <vector>
 
 #include "init_thread_of_ros.hpp"
@@ -76,9 +75,9 @@ std::size_t available_memory() {
 void require_memory(const RttestOptions& options) {
   const std::size_t available = available_memory();
   if (options.heap_prefault > available) {
-    throw std::invalid_argument("--rttest_args -d: " + std::to_string(options.heap_prefault >> 20) +
-                                " MB of heap are asked for, and the machine has " +
-                                std::to_string(available >> 20) + " MB left; expected less");
+    throw text::UsageError("--rttest_args -d: " + std::to_string(options.heap_prefault >> 20) +
+                           " MB of heap are asked for, and the machine has " +
+                           std::to_string(available >> 20) + " MB left; expected less");
   }
 }
 
@@ -111,11 +110,11 @@ class Study {
       context_ = Context::make(static_cast<int>(arguments.size()), arguments.data(),
                                {.handle_signals = false});
     } catch (const Error& error) {
-      throw std::invalid_argument(error.what());  // of the arguments, or the middleware's name
+      throw text::UsageError(error.what());  // of the arguments, or the middleware's name
     }
     if (!context_->arguments().empty()) {
-      throw std::invalid_argument("unknown argument \"" + context_->arguments().front() +
-                                  "\" behind --ros-args ... --; expected none");
+      throw text::UsageError("unknown argument \"" + context_->arguments().front() +
+                             "\" behind --ros-args ... --; expected none");
     }
     init_thread_ = std::make_unique<InitThread>(stop_);
     end_step("init");
@@ -192,13 +191,14 @@ int run_study_with(const StudyProgram& program, const StudyOptions& options) {
 
 int run_study(const StudyProgram& program, int argc, char** argv) {
   try {
-    const StudyOptions options = parse_study_options({argv + 1, argv + argc});
-    if (options.help) {
-      std::fputs(usage(program.name, program.purpose).c_str(), stdout);
+    const StudyOptions options =
+        parse_study_options(program.name, program.purpose, {argv + 1, argv + argc});
+    if (options.answer) {
+      std::fputs(options.answer->c_str(), stdout);
       return 0;
     }
     return run_study_with(program, options);
-  } catch (const std::invalid_argument& error) {
+  } catch (const text::UsageError& error) {
     std::fprintf(stderr, "%s: %s\n", program.name, error.what());
     return kBadInput;
   } catch (const std::exception& error) {

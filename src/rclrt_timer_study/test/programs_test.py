@@ -164,9 +164,9 @@ def test_ctrl_c_ends_a_run_without_an_end_and_keeps_what_was_measured(tmp_path: 
 
 # The command line is read by the same code in all of them: the others only show that they use it.
 WRONG = [
-    (["--hist_filname", "a"], 'unknown option "--hist_filname"'),
+    (["--hist_filname", "a"], "unknown option --hist_filname; did you mean --hist_filename?"),
     (["--rttest_args", "-u", "1h"], "-u 1h"),
-    (["--rttest_args", "-x", "1"], 'unknown option "-x"'),
+    (["--rttest_args", "-x", "1"], "unknown option --rttest_args -x"),
     (["--rttest_args", "-d", "1000gb"], "MB left"),
     (["--hist_filename", "/nowhere/a.csv"], "/nowhere/a.csv: cannot be written"),
     (["--topn_filename", "/"], "is a directory"),

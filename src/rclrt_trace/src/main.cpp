@@ -3,18 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <rclrt/model/write.hpp>
-#include <stdexcept>
+#include <rclrt/text/options.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "rclrt/realtime/perfetto_writer.hpp"
@@ -30,82 +29,71 @@ namespace {
 using namespace rclrt::trace;  // NOLINT(google-build-using-namespace): this is its program
 
 namespace recorder = rclrt::recorder;
+namespace text = rclrt::text;
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-constexpr const char* kUsage =
-    "usage: rclrt_trace model TRACE [--name NAME]\n"
-    "       rclrt_trace import TRACE --out DIR [--executor NAME] [--name NAME]\n"
-    "       rclrt_trace losses TRACE\n"
-    "       rclrt_trace scheduling PID --out DIR --most-mb MB\n"
-    "\n"
-    "Reads an LTTng trace of ROS 2 nodes (events ros2:*, of any client library).\n"
-    "\n"
-    "  model      prints what ran as an app.yaml, with observed execution times\n"
-    "  import     writes what ran as the results of a run, with the model beside them\n"
-    "  losses     prints a line for each loss of data while the trace was recorded\n"
-    "  scheduling records when the threads of what the process PID starts have a CPU, until its\n"
-    "             input ends; prints \"ready\" when it has begun\n"
-    "  --executor NAME   what ran the callbacks, for the order of tracks and for blame; default\n"
-    "                    wait_set\n"
-    "  --name NAME       of the application; default: that of the trace's directory\n"
-    "  --most-mb MB      bound of what is kept on disk, 2 to 1000000; the newest stays\n"
-    "\n"
-    "exit code: 0 done, 1 it failed, 2 bad input\n";
-
-/// An error in the command line, with what was expected.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 struct Arguments {
-  bool imports = false;
   std::filesystem::path trace;
   std::filesystem::path output;
   std::string name;
   rclrt::model::ExecutorChoice executor = rclrt::model::ExecutorKind::kWaitSet;
+  int pid = 0;
+  std::uint64_t most_mb = 0;
 };
 
-Arguments parse_arguments(const std::vector<std::string>& given) {
-  Arguments result;
-  if (given.empty() || (given.front() != "model" && given.front() != "import")) {
-    throw UsageError("expected model or import; see --help");
-  }
-  result.imports = given.front() == "import";
-  std::map<std::string, std::string> options{{"--name", ""}};
-  if (result.imports) {
-    options.insert({{"--out", ""}, {"--executor", ""}});
-  }
-  for (std::size_t i = 1; i < given.size(); ++i) {
-    if (const auto option = options.find(given[i]); option != options.end()) {
-      if (++i == given.size()) {
-        throw UsageError(option->first + ": expected a value after it");
-      }
-      option->second = given[i];
-    } else if (given[i].starts_with("-") || !result.trace.empty()) {
-      throw UsageError(given[i] + ": not expected here; see --help");
-    } else {
-      result.trace = given[i];
-    }
-  }
-  result.output = options["--out"];
-  if (result.trace.empty() || (result.imports && result.output.empty())) {
-    throw UsageError("expected a TRACE, and --out to import; see --help");
-  }
-  const std::filesystem::path directory = result.trace.lexically_normal();
-  result.name = !options["--name"].empty() ? options["--name"]
-                : directory.has_filename() ? directory.filename().string()
-                                           : directory.parent_path().filename().string();
-  if (!options["--executor"].empty()) {
-    try {
-      result.executor = rclrt::model::parse_executor(options["--executor"]);
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(std::string("--executor: ") + error.what());
-    }
-  }
-  return result;
+text::OptionTable option_table(Arguments& to) {
+  const std::string executors = "one of " + rclrt::model::executor_names();
+  const text::Option trace = text::operand("TRACE", to.trace, "the directory of a trace");
+  const text::Option name = text::text(
+      "--name", "NAME", to.name, "of the application; without it, that of the trace's directory");
+  const text::Option out = text::required(
+      text::path("--out", "DIR", to.output, "where the results go"), "a directory for the results");
+  const text::Option executor = text::custom(
+      "--executor", "NAME", executors,
+      [&to](std::string_view given) {
+        to.executor = rclrt::model::parse_executor(given);
+        return true;
+      },
+      "what ran the callbacks, for the order of tracks and for blame; default wait_set");
+  text::Option pid =
+      text::required(text::number("PID", {}, to.pid, {1, INT_MAX}, {}), "the number of a process");
+  const text::Option most_mb =
+      text::required(text::number("--most-mb", "MB", to.most_mb, {2, 1'000'000},
+                                  "bound of what is kept on disk; the newest stays"),
+                     "a bound of what is kept on disk");
+  return {
+      .program = "rclrt_trace",
+      .purpose = "Reads an LTTng trace of ROS 2 nodes (events ros2:*, of any client library).",
+      .commands =
+          {
+              {.program = "model",
+               .purpose = "Prints what ran as an app.yaml, with observed execution times.",
+               .options = {name},
+               .operands = {trace}},
+              {.program = "import",
+               .purpose = "Writes what ran as the results of a run, with the model beside them.",
+               .options = {out, executor, name},
+               .operands = {trace}},
+              {.program = "losses",
+               .purpose = "Prints a line for each loss of data while the trace was recorded.",
+               .operands = {trace}},
+              {.program = "scheduling",
+               .purpose = "Records when the threads of what the process PID starts have a CPU, "
+                          "until its input ends; prints \"ready\" when it has begun.",
+               .options = {out, most_mb},
+               .operands = {std::move(pid)}},
+          },
+      .notes = "exit code: 0 done, 1 it failed, 2 bad input",
+  };
+}
+
+/// Returns the name of the trace's directory.
+std::string name_of(const std::filesystem::path& trace) {
+  const std::filesystem::path directory = trace.lexically_normal();
+  return directory.has_filename() ? directory.filename().string()
+                                  : directory.parent_path().filename().string();
 }
 
 /// Replaces control characters, which a terminal would obey: texts may come from a trace or a
@@ -150,7 +138,7 @@ recorder::ResultsDirectory open_output(const std::filesystem::path& output) {
   try {
     return recorder::ResultsDirectory(output);
   } catch (const std::exception& error) {
-    throw UsageError("--out " + output.string() + ": " + error.what());
+    throw text::UsageError("--out " + output.string() + ": " + error.what());
   }
 }
 
@@ -213,56 +201,49 @@ void import_trace(const Arguments& arguments) {
   say_notes(notes);
 }
 
-int number(const std::string& text, int least, int most) {
-  int value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc{} || end != last || value < least || value > most) {
-    throw UsageError("'" + text + "': expected a whole number from " + std::to_string(least) +
-                     " to " + std::to_string(most));
-  }
-  return value;
-}
-
-void record(const std::vector<std::string>& given) {
-  if (given.size() != 6 || given[2] != "--out" || given[4] != "--most-mb") {
-    throw UsageError("expected scheduling PID --out DIR --most-mb MB; see --help");
-  }
-  const int pid = number(given[1], 1, INT_MAX);
-  const auto most_mb = static_cast<std::uint64_t>(number(given[5], 2, 1'000'000));
+void record(const Arguments& arguments) {
   try {
-    record_scheduling(pid, given[3], most_mb << 20U, STDIN_FILENO);
+    record_scheduling(arguments.pid, arguments.output, arguments.most_mb << 20U, STDIN_FILENO);
   } catch (const std::filesystem::filesystem_error& error) {
-    throw UsageError("--out " + given[3] + ": cannot be made: " + error.code().message());
+    throw text::UsageError("--out " + arguments.output.string() +
+                           ": cannot be made: " + error.code().message());
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::no_such_process) {
-      throw UsageError("PID " + given[1] + ": no such process; expected one that runs");
+      throw text::UsageError("PID " + std::to_string(arguments.pid) +
+                             ": no such process; expected one that runs");
     }
     throw;
   }
+}
+
+int run(int argc, const char* const* argv) {
+  Arguments arguments;
+  const auto parsed = text::parse_options(option_table(arguments), argc, argv);
+  if (parsed.answer) {
+    std::fputs(parsed.answer->c_str(), stdout);
+    return 0;
+  }
+  if (arguments.name.empty()) {
+    arguments.name = name_of(arguments.trace);
+  }
+  if (parsed.command == "model") {
+    print_model(arguments);
+  } else if (parsed.command == "import") {
+    import_trace(arguments);
+  } else if (parsed.command == "losses") {
+    print_losses(arguments.trace);
+  } else {
+    record(arguments);
+  }
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    const std::vector<std::string> given(argv + 1, argv + argc);
-    if (given.size() == 1 && given.front() == "--help") {
-      std::fputs(kUsage, stdout);
-      return 0;
-    }
-    if (!given.empty() && given.front() == "scheduling") {
-      record(given);
-      return 0;
-    }
-    if (given.size() == 2 && given.front() == "losses") {
-      print_losses(given.back());
-      return 0;
-    }
-    const Arguments arguments = parse_arguments(given);
-    arguments.imports ? import_trace(arguments) : print_model(arguments);
-    return 0;
-  } catch (const UsageError& error) {
+    return run(argc, argv);
+  } catch (const text::UsageError& error) {
     std::fprintf(stderr, "rclrt_trace: %s\n", error.what());
     return kBadInput;
   } catch (const TraceError& error) {

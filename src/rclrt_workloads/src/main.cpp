@@ -1,35 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_workloads: times workloads on this machine. `rclrt workloads` calls it.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <exception>
+#include <rclrt/text/options.hpp>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "rclrt/workloads/workload.hpp"
 
 namespace {
 
+namespace text = rclrt::text;
+
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr std::size_t kWarmUp = 3;
 constexpr std::size_t kMost = 10'000'000;
-
-const char* const kUsage =
-    "usage: rclrt_workloads list\n"
-    "       rclrt_workloads time ITERATIONS [NAME...]\n"
-    "\n"
-    "list: name, character and result of each workload, a line each, tabs between them\n"
-    "time: n, min, p50, p99, max, mean and standard deviation of the CPU time of an iteration in\n"
-    "      nanoseconds, then the result, a line for each name (default: all that are built in)\n"
-    "\n"
-    "exit code: 0 done, 1 a workload cannot be loaded or gave another result, 2 bad input\n";
 
 std::int64_t cpu_now_ns() {
   timespec time{};
@@ -81,31 +72,44 @@ bool time(const std::string& name, std::size_t iterations) {
   return same;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) {
-    std::fputs(kUsage, stdout);
+text::OptionTable option_table(std::size_t& iterations, std::vector<std::string>& names) {
+  return {
+      .program = "rclrt_workloads",
+      .purpose = "Times workloads on this machine.",
+      .commands =
+          {
+              {.program = "list",
+               .purpose = "Prints name, character and result of each workload, a line each, tabs "
+                          "between them."},
+              {.program = "time",
+               .purpose = "Prints n, min, p50, p99, max, mean and standard deviation of the CPU "
+                          "time of an iteration in nanoseconds, then the result, a line for each "
+                          "name.",
+               .operands = {text::required(text::number("ITERATIONS", {}, iterations, {1, kMost},
+                                                        "of each workload"),
+                                           "how often each workload runs"),
+                            text::operands("NAME", names, "default: all that are built in")}},
+          },
+      .notes =
+          "exit code: 0 done, 1 a workload cannot be loaded or gave another result,\n"
+          "           2 bad input",
+  };
+}
+
+int run(int argc, const char* const* argv) {
+  std::size_t iterations = 0;
+  std::vector<std::string> names;
+  const auto parsed = text::parse_options(option_table(iterations, names), argc, argv);
+  if (parsed.answer) {
+    std::fputs(parsed.answer->c_str(), stdout);
     return 0;
   }
-  if (arguments.size() == 1 && arguments[0] == "list") {
+  if (parsed.command == "list") {
     list();
     return 0;
   }
-  std::size_t iterations = 0;
-  if (arguments.size() >= 2 && arguments[0] == "time") {
-    const std::string& text = arguments[1];
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), iterations);
-    if (error != std::errc{} || end != text.data() + text.size() || iterations > kMost) {
-      iterations = 0;
-    }
-  }
-  if (iterations == 0) {
-    std::fprintf(stderr, "rclrt_workloads: expected list, or time and 1 to %zu iterations\n%s",
-                 kMost, kUsage);
-    return kBadInput;
-  }
-  std::vector<std::string> names(arguments.begin() + 2, arguments.end());
-  for (const auto& each : rclrt::workloads::workloads()) {
-    if (arguments.size() == 2) {
+  if (names.empty()) {
+    for (const auto& each : rclrt::workloads::workloads()) {
       names.emplace_back(each.name);
     }
   }
@@ -120,7 +124,10 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   try {
-    return run({argv + 1, argv + argc});
+    return run(argc, argv);
+  } catch (const text::UsageError& error) {
+    std::fprintf(stderr, "rclrt_workloads: %s\n", error.what());
+    return kBadInput;
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "rclrt_workloads: %s\n", error.what());
     return kBadInput;

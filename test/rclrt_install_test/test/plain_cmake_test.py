@@ -13,6 +13,7 @@ from expected import APP, BOUNDS_MS, CONSUMER
 from installed import SYSTEM_PATH, build_jobs, prefix_of, run
 
 WITHOUT_ROS = (
+    "rclrt_text",
     "rclrt_realtime",
     "rclrt_yaml",
     "rclrt_model",
@@ -72,6 +73,7 @@ def bounds() -> str:
 @pytest.mark.parametrize(
     ("library", "printed"),
     [
+        ("text", "42\n--priority 100: expected a whole number from 1 to 99\n"),
         ("realtime", "samples 100, max 100\n"),
         ("yaml", "2500000 ns\nqueue.yaml:2:1: "),
         ("model", "steering: 1 callbacks\nplanning: 2 callbacks\n"),

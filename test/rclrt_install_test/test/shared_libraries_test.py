@@ -18,6 +18,7 @@ ALWAYS = {
     "rclrt_model",
     "rclrt_realtime",
     "rclrt_recorder",
+    "rclrt_text",
     "rclrt_workloads",
     "rclrt_yaml",
 }

@@ -5,16 +5,11 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
-#include <stdexcept>
+#include <optional>
+#include <rclrt/text/options.hpp>
 #include <string>
 
 namespace rclrt::demos {
-
-/// A wrong command line: the message has the fault and what was expected.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// The description of an exercise, for its help and its results.
 struct Exercise {
@@ -28,18 +23,15 @@ struct Exercise {
 
 /// The command line of an exercise.
 struct Options {
-  bool help = false;
+  std::optional<std::string> answer{};  ///< what --help or --version prints, instead of a run
   bool solution = false;
   std::chrono::nanoseconds duration = std::chrono::seconds(10);
-  std::filesystem::path json;   ///< empty: no file
-  std::filesystem::path trace;  ///< empty: no file
-  std::size_t threads = 0;      ///< 0: the exercise's own number
+  std::filesystem::path json{};   ///< empty: no file
+  std::filesystem::path trace{};  ///< empty: no file
+  std::size_t threads = 0;        ///< 0: the exercise's own number
 };
 
-/// Reads the arguments after the program's name. Throws UsageError.
+/// Reads the arguments after the program's name. Throws text::UsageError.
 Options parse_options(const Exercise& exercise, int argc, const char* const* argv);
-
-/// Returns the text of --help.
-std::string usage(const Exercise& exercise);
 
 }  // namespace rclrt::demos

@@ -27,8 +27,8 @@ std::unique_ptr<TextFile> open_output(const char* option, const std::filesystem:
   try {
     return std::make_unique<TextFile>(path);
   } catch (const std::exception& error) {
-    throw UsageError(std::string(option) + " " + error.what() +
-                     "; expected a file in a directory that exists and can be written");
+    throw text::UsageError(std::string(option) + " " + error.what() +
+                           "; expected a file in a directory that exists and can be written");
   }
 }
 
@@ -108,13 +108,13 @@ int run_exercise(const Exercise& exercise, int argc, const char* const* argv,
                  void (*run)(Session& session)) {
   try {
     const Options options = parse_options(exercise, argc, argv);
-    if (options.help) {
-      std::fputs(usage(exercise).c_str(), stdout);
+    if (options.answer) {
+      std::fputs(options.answer->c_str(), stdout);
       return 0;
     }
     run_and_write(exercise, options, run);
     return 0;
-  } catch (const UsageError& error) {
+  } catch (const text::UsageError& error) {
     std::fprintf(stderr, "exercise %s: %s\n", exercise.name, error.what());
     return kBadInput;
   } catch (const std::exception& error) {

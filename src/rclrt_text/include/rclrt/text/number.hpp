@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads numbers from texts: in every locale alike, without exceptions or allocations.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+
+namespace rclrt::text {
+
+/// The smallest and the largest number that is accepted: by default, every finite number.
+template <typename Number>
+struct Range {
+  Number least = std::numeric_limits<Number>::lowest();
+  Number most = std::numeric_limits<Number>::max();
+};
+
+/// Takes the number at the begin of `text` off it and returns it. Returns std::nullopt, and leaves
+/// `text` as it is, if there is none, or if `Number` cannot represent it. A plus sign and blanks
+/// are not part of a number. `base` is that of whole numbers.
+template <typename Number>
+std::optional<Number> take_number(std::string_view& text, int base = 10) noexcept {
+  Number value{};
+  const char* const first = text.data();
+  const char* const last = first + text.size();
+  std::from_chars_result read{};
+  if constexpr (std::is_floating_point_v<Number>) {
+    read = std::from_chars(first, last, value);
+  } else {
+    read = std::from_chars(first, last, value, base);
+  }
+  if (read.ec != std::errc{}) {
+    return std::nullopt;
+  }
+  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+  return value;
+}
+
+/// Returns the number that the whole of `text` is. Returns std::nullopt if it is none, or is not in
+/// the range: infinities and NaN never are.
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text, Range<Number> range = {},
+                                   int base = 10) noexcept {
+  const std::optional<Number> value = take_number<Number>(text, base);
+  const bool accepted = value && text.empty() && *value >= range.least && *value <= range.most;
+  return accepted ? value : std::nullopt;
+}
+
+}  // namespace rclrt::text
