@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
+#include <rclrt/text/number.hpp>
 #include <utility>
 
 #include "decimal.hpp"
@@ -160,11 +160,10 @@ class OverheadsReader {
     if (node == nullptr) {
       return;
     }
-    double value = -1;
-    if (node->kind == yaml::Kind::kPlain && detail::parse_decimal(node->text)) {
-      std::from_chars(node->text.data(), node->text.data() + node->text.size(), value);
-    }
-    if (value < 0 || value > 1) {
+    const bool is_decimal =
+        node->kind == yaml::Kind::kPlain && detail::parse_decimal(node->text).has_value();
+    const auto value = text::parse_number<double>(node->text, {0, 1});
+    if (!is_decimal || !value) {
       yaml::report_value(*node, "rt_bandwidth.share", "a share from 0 to 1", context_);
       return;
     }

@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <string>
+#include <cstdint>
+#include <rclrt/text/number.hpp>
+#include <string_view>
 
 #include "rclrt/realtime/clock.hpp"
 
@@ -33,9 +34,10 @@ class RunDelay {
     if (file_ < 0 || pread(file_, text.data(), text.size() - 1, 0) <= 0) {
       return 0;
     }
-    char* end = nullptr;
-    std::strtoll(text.data(), &end, 10);  // its time on a CPU
-    return std::strtoll(end, nullptr, 10);
+    std::string_view rest(text.data());
+    text::take_number<std::int64_t>(rest);  // its time on a CPU
+    rest.remove_prefix(rest.empty() ? 0 : 1);
+    return text::take_number<std::int64_t>(rest).value_or(0);
   }
 
  private:

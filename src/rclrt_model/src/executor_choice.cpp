@@ -2,7 +2,7 @@
 #include "rclrt/model/executor_choice.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <rclrt/text/number.hpp>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -23,15 +23,13 @@ struct Stated {
 
 /// Returns the whole number in `text`, which is the value of the option `given`.
 std::uint64_t number(std::string_view given, std::string_view text, const ExecutorOption& option) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < option.lowest ||
-      value > option.highest) {
+  const auto value = text::parse_number<std::uint64_t>(text, {option.lowest, option.highest});
+  if (!value) {
     throw std::invalid_argument("executor option " + yaml::in_quotes(given) +
                                 ": expected a whole number from " + std::to_string(option.lowest) +
                                 " to " + std::to_string(option.highest));
   }
-  return value;
+  return *value;
 }
 
 /// Returns the texts of the options, separated by commas and "or".

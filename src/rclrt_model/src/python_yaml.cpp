@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python_yaml.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <optional>
+#include <rclrt/text/number.hpp>
 
 #include "rclrt/model/parse.hpp"
 #include "rclrt/yaml/document.hpp"
@@ -16,15 +14,6 @@ namespace rclrt::model::detail {
 
 namespace {
 
-/// Returns the whole text as a number, if it is one.
-template <typename T>
-std::optional<T> number_of(const std::string& text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
-}
-
 /// Converts a scalar without quotes by the core schema of YAML 1.2, without inf and nan.
 py::object plain_to_python(const std::string& text) {
   if (text.empty() || text == "~" || text == "null") {
@@ -33,11 +22,11 @@ py::object plain_to_python(const std::string& text) {
   if (text == "true" || text == "false") {
     return py::bool_(text == "true");
   }
-  if (const auto integer = number_of<std::int64_t>(text)) {
+  if (const auto integer = text::parse_number<std::int64_t>(text)) {
     return py::int_(*integer);
   }
-  const auto real = number_of<double>(text);
-  return real && std::isfinite(*real) ? py::object(py::float_(*real)) : py::object(py::str(text));
+  const auto real = text::parse_number<double>(text);
+  return real ? py::object(py::float_(*real)) : py::object(py::str(text));
 }
 
 py::object to_python(const yaml::Node& node) {

@@ -3,7 +3,8 @@
 
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
+#include <rclrt/text/number.hpp>
 
 #include "proc_task.hpp"
 
@@ -18,19 +19,13 @@ std::optional<std::uint64_t> number_in_status(std::string_view key, int base) {
   const std::string status = read_task_file(gettid(), "status");
   std::string_view rest = status;
   while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
+    std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     if (!line.starts_with(key)) {
       continue;
     }
-    const std::size_t begin = line.find_first_not_of(" \t", key.size());
-    std::uint64_t value = 0;
-    if (begin == std::string_view::npos ||
-        std::from_chars(line.data() + begin, line.data() + line.size(), value, base).ec !=
-            std::errc()) {
-      return std::nullopt;
-    }
-    return value;
+    line.remove_prefix(std::min(line.find_first_not_of(" \t", key.size()), line.size()));
+    return text::take_number<std::uint64_t>(line, base);
   }
   return std::nullopt;
 }

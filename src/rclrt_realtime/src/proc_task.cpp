@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proc_task.hpp"
 
-#include <charconv>
 #include <fstream>
+#include <rclrt/text/number.hpp>
 #include <string>
 
 namespace rclrt::realtime {
 
 namespace {
-
-std::optional<int> parse_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 /// Removes the part before the separator from the front of `text` and returns it.
 std::string_view take(std::string_view& text, char separator) {
@@ -41,11 +32,11 @@ std::optional<ProcStat> parse_proc_stat(std::string_view text) {
   for (int field = 3; field <= 41 && !text.empty(); ++field) {
     const std::string_view value = take(text, ' ');
     if (field == 19) {
-      nice = parse_number(value);
+      nice = text::parse_number<int>(value);
     } else if (field == 40) {
-      priority = parse_number(value);
+      priority = text::parse_number<int>(value);
     } else if (field == 41) {
-      policy = parse_number(value.substr(0, value.find('\n')));
+      policy = text::parse_number<int>(value.substr(0, value.find('\n')));
     }
   }
   if (!nice || !priority || !policy) {
@@ -60,8 +51,8 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
   while (!text.empty()) {
     std::string_view range = take(text, ',');
     const bool is_range = range.find('-') != std::string_view::npos;
-    const auto first = parse_number(take(range, '-'));
-    const auto last = is_range ? parse_number(range) : first;
+    const auto first = text::parse_number<int>(take(range, '-'));
+    const auto last = is_range ? text::parse_number<int>(range) : first;
     if (!first || !last || *first < 0 || *last < *first || *last >= kMostCpus) {
       return std::nullopt;
     }

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <fstream>
+#include <rclrt/text/number.hpp>
 #include <sstream>
 #include <string_view>
 
@@ -24,11 +24,10 @@ constexpr const char* kBudgetFile = "cpu.rt_runtime_us";
 constexpr const char* kPeriodFile = "cpu.rt_period_us";
 
 std::optional<std::int64_t> read_number(const std::filesystem::path& path) {
-  std::string text;
-  std::getline(std::ifstream(path), text);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  std::string_view rest = line;
+  return text::take_number<std::int64_t>(rest);
 }
 
 bool has_item(std::string_view list, std::string_view item) {

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
+#include <rclrt/text/number.hpp>
 #include <stdexcept>
 #include <system_error>
 
@@ -184,7 +184,8 @@ std::vector<pid_t> thread_ids() {
   std::error_code error;
   std::filesystem::directory_iterator entry("/proc/self/task", error);
   while (!error && entry != std::filesystem::directory_iterator()) {
-    ids.push_back(static_cast<pid_t>(std::strtol(entry->path().filename().c_str(), nullptr, 10)));
+    const std::string name = entry->path().filename().string();
+    ids.push_back(text::parse_number<pid_t>(name).value_or(0));
     entry.increment(error);
   }
   std::sort(ids.begin(), ids.end());

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
+#include <rclrt/text/number.hpp>
 
 namespace rclrt::recorder {
 
@@ -15,11 +15,9 @@ std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat) noexc
   if (space == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::string_view second = schedstat.substr(space + 1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(second.data(), second.data() + second.size(), value);
-  const bool whole = end != second.data() + second.size() && *end == ' ';
-  return error == std::errc() && whole ? std::optional(value) : std::nullopt;
+  std::string_view rest = schedstat.substr(space + 1);
+  const auto value = text::take_number<std::int64_t>(rest);
+  return rest.starts_with(' ') ? value : std::nullopt;
 }
 
 RunDelay::RunDelay() : file_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {

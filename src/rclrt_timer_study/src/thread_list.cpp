@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <rclrt/text/number.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include "rclrt/realtime/scheduling.hpp"
 
@@ -44,10 +46,15 @@ ThreadState parse_thread_stat(const std::string& line) {
   if (fields.size() <= kPolicy - kFirstAfterName) {
     throw std::runtime_error("a stat line of /proc ends early: \"" + line + "\"");
   }
-  const auto field = [&](std::size_t number) {
-    return std::stoi(fields[number - kFirstAfterName]);
+  const auto number = [&line](std::string_view field) {
+    const auto value = text::parse_number<int>(field);
+    if (!value) {
+      throw std::runtime_error("not a stat line of /proc: \"" + line + "\"");
+    }
+    return *value;
   };
-  return {.tid = std::stoi(line),
+  const auto field = [&](std::size_t index) { return number(fields[index - kFirstAfterName]); };
+  return {.tid = number(line.substr(0, line.find(' '))),
           .policy = policy_name(field(kPolicy)),
           .priority = kPsPriorityOfNice0 - field(kPriority),
           .nice = field(kNice),

@@ -2,7 +2,7 @@
 #include "ctf_lexer.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <rclrt/text/number.hpp>
 #include <utility>
 
 namespace rclrt::trace::ctf {
@@ -71,17 +71,13 @@ void Lexer::advance() {
                                digits.back() == 'l' || digits.back() == 'L')) {
       digits.remove_suffix(1);
     }
-    std::uint64_t magnitude = 0;
     const bool octal = !hexadecimal && digits.size() > 1 && digits.front() == '0';
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
-                        hexadecimal ? 16
-                        : octal     ? 8
-                                    : 10);
-    if (error != std::errc{} || end != digits.data() + digits.size()) {
+    const auto magnitude =
+        text::parse_number<std::uint64_t>(digits, {}, hexadecimal ? 16 : (octal ? 8 : 10));
+    if (!magnitude) {
       fail("'" + std::string(rest_.substr(0, size)) + "' is no number");
     }
-    token_.number = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+    token_.number = static_cast<std::int64_t>(negative ? 0 - *magnitude : *magnitude);
   } else if (first == '"') {
     token_.kind = TokenKind::kText;
     while (size < rest_.size() && rest_[size] != '"') {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of a stream file: packets that are missing, belong to another trace, or follow damage.
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <fstream>
+#include <rclrt/text/number.hpp>
 #include <string_view>
 
 #include "ctf_stream.hpp"
@@ -17,12 +17,11 @@ std::string uuid_bytes(std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
     i += text[i] == '-' ? 1 : 0;
-    unsigned value = 0;
-    const char* const end = text.data() + std::min(i + 2, text.size());
-    if (std::from_chars(text.data() + i, end, value, 16).ptr != end) {
+    const auto value = text::parse_number<unsigned>(text.substr(i, 2), {}, 16);
+    if (!value) {
       return {};
     }
-    bytes.push_back(static_cast<char>(value));
+    bytes.push_back(static_cast<char>(*value));
   }
   return bytes;
 }

@@ -3,7 +3,7 @@
 #include "traced_system.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <rclrt/text/number.hpp>
 
 namespace rclrt::trace {
 
@@ -21,12 +21,8 @@ std::vector<int> read_cpus(std::string_view text) {
   std::vector<int> result;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    int cpu = 0;
-    const std::string number(text.substr(0, comma));
-    const char* const last = number.data() + number.size();
-    if (const auto [end, error] = std::from_chars(number.data(), last, cpu);
-        error == std::errc{} && end == last) {
-      result.push_back(cpu);
+    if (const auto cpu = text::parse_number<int>(text.substr(0, comma))) {
+      result.push_back(*cpu);
     }
     text.remove_prefix(std::min(comma + 1, text.size()));
   }

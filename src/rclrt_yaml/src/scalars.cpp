@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <rclrt/text/number.hpp>
 
 namespace rclrt::yaml {
 namespace {
@@ -35,7 +35,7 @@ bool looks_like_a_number(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
-/// Returns false for "-0" and "007": std::from_chars accepts them, but YAML readers differ on them.
+/// Returns false for "-0" and "007": parse_number accepts them, but YAML readers differ on them.
 bool is_canonical_integer(std::string_view text) {
   if (text.starts_with('-')) {
     text.remove_prefix(1);
@@ -61,12 +61,8 @@ std::optional<std::string> read_text(const Node& node, std::string_view what, Co
 
 std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
                                          IntegerRange range, Context& context) {
-  std::int64_t value = 0;
-  const char* const end = node.text.data() + node.text.size();
-  const auto parsed = std::from_chars(node.text.data(), end, value);
-  const bool is_integer = node.kind == Kind::kPlain && parsed.ec == std::errc{} &&
-                          parsed.ptr == end && is_canonical_integer(node.text);
-  if (is_integer && value >= range.min && value <= range.max) {
+  const auto value = text::parse_number<std::int64_t>(node.text, {range.min, range.max});
+  if (value && node.kind == Kind::kPlain && is_canonical_integer(node.text)) {
     return value;
   }
   std::string expected =

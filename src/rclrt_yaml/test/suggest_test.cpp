@@ -6,15 +6,6 @@
 namespace rclrt::yaml {
 namespace {
 
-TEST(EditDistance, CountsInsertionsDeletionsReplacementsAndSwaps) {
-  EXPECT_EQ(edit_distance("", ""), 0U);
-  EXPECT_EQ(edit_distance("abc", ""), 3U);
-  EXPECT_EQ(edit_distance("points", "point"), 1U);
-  EXPECT_EQ(edit_distance("fuse", "fuze"), 1U);
-  EXPECT_EQ(edit_distance("chians", "chains"), 1U) << "two neighbours swapped";
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
-}
-
 TEST(Suggestion, IsTheNearestKnownWord) {
   Suggester suggester;
   const auto suggestion = suggester.suggest("pionts", {"images", "point", "points"}, "a topic");

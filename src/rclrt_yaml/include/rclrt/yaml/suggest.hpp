@@ -11,10 +11,6 @@
 
 namespace rclrt::yaml {
 
-/// Returns the number of insertions, deletions, replacements and swaps of neighbours between two
-/// short words.
-RCLRT_YAML_EXPORT std::size_t edit_distance(std::string_view a, std::string_view b);
-
 /// A word that may have been meant.
 struct Suggestion {
   std::string expected;    ///< the expectation instead of the word, with the guess
@@ -31,8 +27,6 @@ class RCLRT_YAML_EXPORT Suggester {
                      std::string_view otherwise);
 
  private:
-  std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
-
   std::size_t comparisons_left_ = 100'000;
 };
 
