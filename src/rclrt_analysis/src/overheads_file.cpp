@@ -167,7 +167,7 @@ class OverheadsReader {
       yaml::report_value(*node, "rt_bandwidth.share", "a share from 0 to 1", context_);
       return;
     }
-    file_.realtime_share = value;
+    file_.realtime_share = *value;
   }
 
   /// The section may have any keys.

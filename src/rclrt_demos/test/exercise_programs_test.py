@@ -188,7 +188,7 @@ def test_what_is_no_file_is_refused_and_stays_what_it_is(
     there = sorted(tmp_path.iterdir())
     ran = run(program("2-1"), option, str(named))
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert f"{option} {named}: is a FIFO, which is neither a regular file nor a new" in ran.stderr
+    assert f"{option}: cannot write {named}: is a FIFO; expected a regular file or" in ran.stderr
     assert stat.S_ISFIFO(fifo.stat().st_mode)
     assert sorted(tmp_path.iterdir()) == there
 

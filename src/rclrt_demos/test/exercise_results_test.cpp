@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exercise/results.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace rclrt::demos {
 namespace {
 
 using Json = nlohmann::json;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 TEST(Slice, KeepsSpansInOrderAndCountsWhatDoesNotFit) {
   Slice slice("Loop", 2);
@@ -84,58 +78,6 @@ TEST(ExerciseResults, ThePendulumIsAListOfTimePositionAndDesiredPosition) {
   Results results = results_of_two_threads();
   results.pendulum = {{0, 0.6, 0.1}, {0.01, 0.5999999999, 0.2}};
   EXPECT_EQ(Json::parse(to_json(results))["pendulum"], (Json{{0.0, 0.6, 0.1}, {0.01, 0.6, 0.2}}));
-}
-
-/// A directory that goes with the test.
-class ExerciseFiles : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "exercise_files_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory); }
-
-  std::size_t count_files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory),
-                                                  std::filesystem::directory_iterator()));
-  }
-  static std::string text_of(const std::filesystem::path& path) {
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
-
-  std::filesystem::path directory;
-};
-
-TEST_F(ExerciseFiles, AFileAppearsWhenItIsComplete) {
-  const auto path = directory / "out.json";
-  TextFile file(path);
-  EXPECT_FALSE(std::filesystem::exists(path));
-  file.commit("{}\n");
-  EXPECT_EQ(text_of(path), "{}\n");
-  EXPECT_EQ(count_files(), 1U);
-}
-
-TEST_F(ExerciseFiles, WithoutACommitNothingIsLeftAndTheOldFileStays) {
-  const auto path = directory / "out.json";
-  std::ofstream(path) << "old";
-  {
-    const TextFile file(path);
-  }
-  EXPECT_EQ(text_of(path), "old");
-  EXPECT_EQ(count_files(), 1U);
-}
-
-TEST_F(ExerciseFiles, ADirectoryOrAMissingOneIsAnErrorAtOnce) {
-  EXPECT_THAT(
-      [&] { TextFile file(directory); },
-      ThrowsMessage<std::runtime_error>(HasSubstr(directory.string() + ": is a directory")));
-  EXPECT_THAT([&] { TextFile file(directory / "missing" / "out.json"); },
-              ThrowsMessage<std::runtime_error>(
-                  HasSubstr("out.json: cannot be written: No such file or directory")));
-  EXPECT_EQ(count_files(), 0U);
 }
 
 }  // namespace

@@ -4,11 +4,9 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
-#include "rclrt/realtime/output_path.hpp"
 
 namespace rclrt::latency {
 
@@ -22,32 +20,16 @@ std::string tag_of(std::size_t thread, const Series& series) {
          (cpu ? ".cpu" + std::to_string(*cpu) : ".thread" + std::to_string(thread));
 }
 
-/// Returns `path`. Throws std::invalid_argument if it exists and is not a regular file.
-std::filesystem::path require_replaceable(std::filesystem::path path) {
-  if (const auto kind = realtime::describe_non_file(path)) {
-    throw std::invalid_argument("--histogram-log " + path.string() + ": is " + *kind +
-                                "; expected a regular file or a new name");
-  }
-  return path;
-}
-
 }  // namespace
 
 IntervalLog::IntervalLog(std::filesystem::path path) {
   try {
-    file_.emplace(require_replaceable(path));
-  } catch (const std::system_error&) {
-    throw std::invalid_argument("--histogram-log " + path.string() +
-                                ": cannot be written; expected a file in a directory that can");
+    file_.emplace(std::move(path));
+  } catch (const realtime::WriteError& error) {
+    throw std::invalid_argument(std::string("--histogram-log: ") + error.what());
   }
-  writer_.emplace(lines_, real_now_ns());
+  writer_.emplace(file_->stream(), real_now_ns());
   writer_->comment("lateness of wake-ups in nanoseconds, by policy and CPU");
-  flush();
-}
-
-void IntervalLog::flush() {
-  file_->write(lines_.view());
-  lines_.str({});
 }
 
 void IntervalLog::begin_round() {
@@ -68,7 +50,6 @@ void IntervalLog::write(std::size_t thread, const Series& series,
   }
   const std::int64_t length_ns = std::max<std::int64_t>(0, end_ns - start_ns);
   writer_->write({tag_of(thread, series), start_ns, length_ns, std::move(interval)});
-  flush();
   previous_.insert_or_assign(thread, Previous{std::move(now), end_ns});
 }
 

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include "measurement.hpp"
 #include "rclrt/realtime/histogram.hpp"
@@ -38,10 +37,7 @@ class IntervalLog {
     std::int64_t end_ns = 0;
   };
 
-  void flush();
-
   std::optional<realtime::ReplacingFile> file_;  // removes the file if it was not committed
-  std::ostringstream lines_;                     // of the writer, until they are in the file
   std::optional<realtime::HistogramLogWriter> writer_;
   std::int64_t round_ns_ = 0;
   std::map<std::size_t, Previous> previous_;

@@ -104,7 +104,7 @@ def test_a_histogram_log_that_is_no_file_is_refused_and_stays_what_it_is(
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (refused.returncode, refused.stdout) == (2, "")
-    said = f"--histogram-log {fifo}: is a FIFO; expected a regular file or a new name"
+    said = f"--histogram-log: cannot write {fifo}: is a FIFO; expected a regular file or"
     assert said in refused.stderr
     assert stat.S_ISFIFO(fifo.stat().st_mode)
     assert list(tmp_path.iterdir()) == [fifo]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/replacing_file.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -15,9 +16,6 @@
 
 namespace rclrt::realtime {
 namespace {
-
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 namespace fs = std::filesystem;
 
@@ -88,15 +86,61 @@ TEST_F(AReplacingFile, ReplacesALinkAndNotWhatItLeadsTo) {
   EXPECT_EQ(content(directory / "out"), "new");
 }
 
-TEST_F(AReplacingFile, RefusesWhatCannotBeReplaced) {
-  EXPECT_THAT([&] { ReplacingFile(directory / "none" / "out"); },
-              ThrowsMessage<std::system_error>(HasSubstr("none/out: No such file or directory")));
+/// Returns the error's text.
+std::string refusal(const fs::path& path) {
+  try {
+    const ReplacingFile file(path);
+  } catch (const WriteError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(AReplacingFile, RefusesWhatCannotBeReplacedWithItsPlaceAndTheFix) {
+  const fs::path nowhere = directory / "none" / "out";
+  EXPECT_EQ(refusal(nowhere), "cannot write " + nowhere.string() +
+                                  ": No such file or directory; expected a file in a directory "
+                                  "that exists and may be written");
   fs::create_directory(directory / "folder");
-  EXPECT_THAT([&] { ReplacingFile(directory / "folder"); },
-              ThrowsMessage<std::system_error>(HasSubstr("folder: is a directory")));
+  EXPECT_EQ(refusal(directory / "folder"),
+            "cannot write " + (directory / "folder").string() +
+                ": is a directory; expected a regular file or a new name");
   ASSERT_EQ(mkfifo((directory / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT([&] { ReplacingFile(directory / "pipe"); },
-              ThrowsMessage<std::system_error>(HasSubstr("pipe: is a FIFO")));
+  EXPECT_EQ(refusal(directory / "pipe"), "cannot write " + (directory / "pipe").string() +
+                                             ": is a FIFO; expected a regular file or a new name");
+}
+
+TEST_F(AReplacingFile, HasAStreamForTextsOfAnyLength) {
+  std::string text;
+  ReplacingFile file(directory / "out");
+  for (int i = 0; i < 20'000; ++i) {
+    text += std::to_string(i) + "\n";
+    file.stream() << i << '\n';
+  }
+  file.commit();
+  EXPECT_EQ(content(directory / "out"), text);
+}
+
+TEST_F(AReplacingFile, ReportsAFailedWriteOfItsStreamAndKeepsTheOldFile) {
+  std::ofstream(directory / "out") << "before";
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{.rlim_cur = 10, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto old = std::signal(SIGXFSZ, SIG_IGN);
+  std::error_code code;
+  try {
+    ReplacingFile file(directory / "out");
+    file.stream() << std::string(100'000, 'x');
+    file.commit();
+  } catch (const WriteError& error) {
+    code = error.code();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, old);
+  EXPECT_EQ(code, std::errc::file_too_large);
+  EXPECT_EQ(content(directory / "out"), "before");
+  EXPECT_EQ(names(), std::set<std::string>{"out"});
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "rclrt/recorder/results_directory.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "rclrt/realtime/replacing_file.hpp"
 #include "rclrt/recorder/results_writer.hpp"
 
 namespace rclrt::recorder {
@@ -19,7 +19,9 @@ namespace rclrt::recorder {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& target, std::error_code error) {
-  throw std::system_error(error, "cannot write results to " + target.string());
+  throw realtime::WriteError(error, "cannot write results to " + target.string() + ": " +
+                                        error.message() +
+                                        "; expected a directory that can be written");
 }
 
 void require(const std::filesystem::path& target, const std::error_code& error) {
@@ -45,10 +47,10 @@ void require_replaceable(const std::filesystem::path& target) {
   require(target, error);
   for (const auto& entry : entries) {
     if (!is_run_file(entry.path())) {
-      throw std::system_error(std::make_error_code(std::errc::file_exists),
-                              "cannot write results to " + target.string() + ", which holds \"" +
-                                  entry.path().filename().string() +
-                                  "\": name another directory, or remove this one");
+      throw realtime::WriteError(std::make_error_code(std::errc::file_exists),
+                                 "cannot write results to " + target.string() + ", which holds \"" +
+                                     entry.path().filename().string() +
+                                     "\": name another directory, or remove this one");
     }
   }
 }
@@ -65,12 +67,10 @@ ResultsDirectory::ResultsDirectory(const std::filesystem::path& target) {
   require_replaceable(target_);
   std::filesystem::create_directories(target_.parent_path(), error);
   require(target_, error);
-  const std::string prefix = target_.string() + "." + std::to_string(getpid()) + ".";
-  std::filesystem::path staging;
-  for (int attempt = 0; staging.empty() || !std::filesystem::create_directory(staging, error);
-       ++attempt) {
+  std::filesystem::path staging = realtime::partial_name(target_);
+  while (!std::filesystem::create_directory(staging, error)) {  // the name exists, or an error
     require(target_, error);
-    staging = prefix + std::to_string(attempt) + ".partial";
+    staging = realtime::partial_name(target_);
   }
   staging_ = staging;
 }
@@ -87,8 +87,8 @@ void ResultsDirectory::commit() {
     require_replaceable(target_);  // the run may have taken hours
   } catch (const std::system_error& error) {
     const std::filesystem::path kept = std::exchange(staging_, {});
-    throw std::system_error(error.code(),
-                            "the results are in " + kept.string() + ": " + error.what());
+    throw realtime::WriteError(error.code(),
+                               "the results are in " + kept.string() + ": " + error.what());
   }
   if (std::rename(staging_.c_str(), target_.c_str()) == 0) {  // the target is absent or empty
     staging_.clear();

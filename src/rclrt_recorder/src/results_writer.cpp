@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/recorder/results_writer.hpp"
 
-#include <cerrno>
-#include <fstream>
 #include <locale>
+#include <ostream>
 #include <rclrt/model/write.hpp>
 #include <string>
-#include <system_error>
 
+#include "rclrt/realtime/replacing_file.hpp"
 #include "rclrt/recorder/observed_model.hpp"
 
 namespace rclrt::recorder {
@@ -16,16 +15,9 @@ namespace {
 
 template <typename Fill>
 void write_file(const std::filesystem::path& path, Fill&& fill) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  if (file) {
-    fill(file);
-    file.close();
-  }
-  if (!file) {
-    throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(),
-                            "cannot write " + path.string());
-  }
+  realtime::ReplacingFile file(path);
+  fill(file.stream());
+  file.commit();
 }
 
 /// A field of a CSV file, in quotes where RFC 4180 requires them: names also come from users.

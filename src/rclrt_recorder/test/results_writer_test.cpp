@@ -3,8 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <locale>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -20,8 +24,10 @@ namespace rclrt::recorder {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::ThrowsMessage;
 
 json parsed(const RunResults& results) { return json::parse(results_json(results)); }
@@ -282,15 +288,34 @@ TEST_F(ResultsFiles, AreRefusedByNameWhereThereIsNoDirectory) {
   }
 }
 
-TEST_F(ResultsFiles, ReportAFullDisk) {
-  std::filesystem::create_symlink("/dev/full", directory_.path() / "chains.csv");
+TEST_F(ResultsFiles, ReportADiskWithoutRoomAndLeaveNothing) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{.rlim_cur = 10, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto old = std::signal(SIGXFSZ, SIG_IGN);
+  std::error_code code;
+  std::string text;
   try {
     write_results(directory_.path(), sample_results());
-    FAIL() << "expected std::system_error";
   } catch (const std::system_error& error) {
-    EXPECT_EQ(error.code().value(), ENOSPC);
-    EXPECT_THAT(error.what(), HasSubstr("chains.csv"));
+    code = error.code();
+    text = error.what();
   }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, old);
+  EXPECT_EQ(code.value(), EFBIG);
+  EXPECT_THAT(text, AllOf(HasSubstr("results.json: "), HasSubstr("; make room on its disk")));
+  EXPECT_THAT(names_in(directory_.path()), IsEmpty());
+}
+
+TEST_F(ResultsFiles, AreNotWrittenThroughALink) {
+  const std::filesystem::path victim = directory_.path() / "victim";
+  std::ofstream(victim) << "untouched";
+  std::filesystem::create_symlink(victim, directory_.path() / "chains.csv");
+  write_results(directory_.path(), sample_results());
+  EXPECT_EQ(content_of(victim), "untouched");
+  EXPECT_THAT(content_of(directory_.path() / "chains.csv"), HasSubstr("release_ns"));
 }
 
 TEST_F(ResultsFiles, AreRefusedForResultsThatDoNotFitTheApplication) {

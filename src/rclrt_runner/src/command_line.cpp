@@ -33,10 +33,7 @@ text::OptionTable option_table(CommandLine& line) {
                         line.executor = parse_executor(name);
                         return true;
                       },
-                      executors +
-                          "; some may have options: wait_set :threads=N, :order=arbitrary, "
-                          ":seed=N, :static; events :timers_thread; static_order :trigger=all, "
-                          ":trigger_on=CALLBACK, :let"),
+                      executors + "; options behind the name: " + model::executor_options_help()),
                   executors),
               text::required(text::duration("--seconds", "S", line.duration,
                                             std::chrono::seconds(1), {0.01, 86'400}, "how long"),

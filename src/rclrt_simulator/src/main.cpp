@@ -95,7 +95,8 @@ text::OptionTable option_table(Arguments& to, StatedTimes& times) {
                     to.executor = rclrt::model::parse_executor(name);
                     return true;
                   },
-                  executors + ", with options behind it, as wait_set:threads=4"),
+                  executors +
+                      "; options behind the name: " + rclrt::model::executor_options_help()),
               text::duration("--seconds", "S", to.duration, std::chrono::seconds(1), {0.01, 86'400},
                              "how long"),
               text::required(text::path("--out", "DIR", to.output,

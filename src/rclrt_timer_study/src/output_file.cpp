@@ -7,36 +7,25 @@
 #include <cerrno>
 #include <cstring>
 #include <rclrt/text/options.hpp>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
-#include "rclrt/realtime/output_path.hpp"
-
 namespace rclrt::timer_study {
 
-OutputFile::OutputFile(const std::string& option, std::string path) : path_(std::move(path)) {
-  if (const auto kind = realtime::describe_non_file(path_)) {
-    throw text::UsageError(option + " " + path_ + ": is " + *kind +
-                           "; expected a regular file or a new name");
-  }
-  int error = 0;
-  try {
-    file_.emplace(path_);
-    const int own = fcntl(file_->descriptor(), F_DUPFD_CLOEXEC, 0);
-    stream_ = own >= 0 ? fdopen(own, "w") : nullptr;
-    error = stream_ == nullptr ? errno : 0;
-    if (stream_ == nullptr && own >= 0) {
+OutputFile::OutputFile(const std::string& option, std::string path) try
+    : path_(std::move(path)), file_(path_) {
+  const int own = fcntl(file_.descriptor(), F_DUPFD_CLOEXEC, 0);
+  stream_ = own >= 0 ? fdopen(own, "w") : nullptr;
+  if (stream_ == nullptr) {
+    const int error = errno;
+    if (own >= 0) {
       close(own);
     }
-  } catch (const std::system_error& refused) {
-    error = refused.code().value();
+    throw realtime::WriteError({error, std::generic_category()},
+                               "cannot write " + path_ + ": " + std::strerror(error));
   }
-  if (stream_ == nullptr) {
-    throw text::UsageError(option + " " + path_ + ": cannot be written: " + std::strerror(error) +
-                           "; expected a file in a directory that "
-                           "exists and may be written");
-  }
+} catch (const realtime::WriteError& error) {
+  throw text::UsageError(option + ": " + error.what());
 }
 
 OutputFile::~OutputFile() {
@@ -49,11 +38,10 @@ void OutputFile::complete() {
   const bool written = std::ferror(stream_) == 0;
   const bool closed = std::fclose(std::exchange(stream_, nullptr)) == 0;
   if (!written || !closed) {
-    const std::string reason = std::strerror(errno);
-    file_.reset();
-    throw std::runtime_error(path_ + ": could not be written: " + reason);
+    throw realtime::WriteError({errno, std::generic_category()},
+                               "cannot write " + path_ + ": " + std::strerror(errno));
   }
-  file_->commit();
+  file_.commit();
 }
 
 }  // namespace rclrt::timer_study

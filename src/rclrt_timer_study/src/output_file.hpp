@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdio>
-#include <optional>
 #include <string>
 
 #include "rclrt/realtime/replacing_file.hpp"
@@ -21,13 +20,13 @@ class OutputFile {
 
   std::FILE* stream() const { return stream_; }
 
-  /// Gives the file its name. Throws std::runtime_error if not all of it could be written.
+  /// Gives the file its name. Throws realtime::WriteError if not all of it could be written.
   void complete();
 
  private:
   const std::string path_;
-  std::optional<realtime::ReplacingFile> file_;  // removes a file that was not completed
-  std::FILE* stream_ = nullptr;                  // on a duplicate of its descriptor
+  realtime::ReplacingFile file_;
+  std::FILE* stream_ = nullptr;  // on a duplicate of its descriptor
 };
 
 }  // namespace rclrt::timer_study

@@ -90,9 +90,9 @@ text::OptionTable study_table(const std::string& program, const std::string& pur
               text::text("--summary_filename", "FILE", to.summary_filename,
                          "JSON: threads, policies, latencies"),
           },
-      .notes = "Behind them, --rttest_args and its options:\n\n" +
+      .notes = "After them, --rttest_args and its options:\n\n" +
                text::option_lines(rttest_table(standard)) +
-               "\nBehind these, --ros-args and ROS's arguments.\n"
+               "\nAfter these, --ros-args and ROS's arguments.\n"
                "exit codes: 0 it ran, 1 it could not, 2 bad input",
   };
 }

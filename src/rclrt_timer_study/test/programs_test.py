@@ -168,7 +168,7 @@ WRONG = [
     (["--rttest_args", "-u", "1h"], "-u 1h"),
     (["--rttest_args", "-x", "1"], "unknown option --rttest_args -x"),
     (["--rttest_args", "-d", "1000gb"], "MB left"),
-    (["--hist_filename", "/nowhere/a.csv"], "/nowhere/a.csv: cannot be written"),
+    (["--hist_filename", "/nowhere/a.csv"], "cannot write /nowhere/a.csv: No such file"),
     (["--topn_filename", "/"], "is a directory"),
     (["--ros-args", "-r", ":="], "arguments"),
 ]
@@ -216,7 +216,7 @@ def test_what_is_no_file_is_refused_and_stays_what_it_is(
     os.mkfifo(fifo)
     done = program("init_thread", *option.split(), fifo)
     assert done.returncode == 2
-    assert f"{option} {fifo}: is a FIFO; expected a regular file or a new name" in done.stderr
+    assert f"{option}: cannot write {fifo}: is a FIFO; expected a regular file" in done.stderr
     assert done.stdout == ""
     assert stat.S_ISFIFO(fifo.stat().st_mode)
     assert list(tmp_path.iterdir()) == [fifo]

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "ctf_types.hpp"
+#include "rclrt/realtime/replacing_file.hpp"
 
 namespace rclrt::trace {
 
@@ -145,9 +146,9 @@ SchedulingTrace::SchedulingTrace(fs::path directory, std::size_t cpus, std::uint
 }
 
 void SchedulingTrace::write_metadata() const {
-  const fs::path file = directory_ / "metadata";
-  std::ofstream out(file, std::ios::binary);
-  out << "/* CTF 1.8 */\n"
+  realtime::ReplacingFile file(directory_ / "metadata");
+  file.stream()
+      << "/* CTF 1.8 */\n"
       << kIntegers << "trace {\n  major = 1; minor = 8; byte_order = le;\n  uuid = \""
       << as_text(uuid_)
       << "\";\n  packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; "
@@ -155,10 +156,7 @@ void SchedulingTrace::write_metadata() const {
       << "env { hostname = \"" << host_name()
       << "\"; domain = \"scheduling\"; pid_ns = " << pid_namespace() << "; };\n"
       << clock_of_this_boot() << kClockType << kTypes;
-  out.flush();
-  if (!out) {
-    fail(file);
-  }
+  file.commit();
 }
 
 void SchedulingTrace::add(std::size_t cpu, const ThreadSwitch& change) {

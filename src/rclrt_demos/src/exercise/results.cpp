@@ -4,15 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <system_error>
 #include <utility>
 
-#include "rclrt/realtime/output_path.hpp"
 #include "rclrt/realtime/perfetto_writer.hpp"
 
 namespace rclrt::demos {
@@ -72,19 +67,6 @@ void write_track(realtime::PerfettoWriter& writer, const Track& track) {
   }
 }
 
-std::runtime_error file_error(const std::filesystem::path& path, const std::string& what) {
-  return std::runtime_error(path.string() + ": cannot be " + what + ": " + std::strerror(errno));
-}
-
-/// Returns `path`. Throws std::runtime_error that names it, if it exists and is not a regular file.
-std::filesystem::path require_replaceable(std::filesystem::path path) {
-  if (const auto kind = realtime::describe_non_file(path)) {
-    throw std::runtime_error(path.string() + ": is " + *kind +
-                             ", which is neither a regular file nor a new name");
-  }
-  return path;
-}
-
 }  // namespace
 
 std::string to_json(const Results& results) {
@@ -115,20 +97,6 @@ void write_trace(const std::filesystem::path& path, const Results& results) {
     write_track(writer, track);
   }
   writer.finish();
-}
-
-TextFile::TextFile(const std::filesystem::path& path) {
-  try {
-    file_.emplace(require_replaceable(path));
-  } catch (const std::system_error& error) {
-    errno = error.code().value();
-    throw file_error(path, "written");
-  }
-}
-
-void TextFile::commit(const std::string& text) {
-  file_->write(text);
-  file_->commit();
 }
 
 }  // namespace rclrt::demos

@@ -7,12 +7,10 @@
 #include <deque>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "exercise/track.hpp"
-#include "rclrt/realtime/replacing_file.hpp"
 
 namespace rclrt::demos {
 
@@ -35,20 +33,5 @@ std::string to_json(const Results& results);
 /// Writes the tracks as a trace for Perfetto, replacing the file as a whole. Throws
 /// std::system_error naming the file.
 void write_trace(const std::filesystem::path& path, const Results& results);
-
-/// A text file that appears under its name only when it is complete.
-class TextFile {
- public:
-  /// Opens a file beside `path`. Throws std::runtime_error that names it.
-  explicit TextFile(const std::filesystem::path& path);
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-
-  /// Writes `text` and gives the file its name. Throws std::runtime_error.
-  void commit(const std::string& text);
-
- private:
-  std::optional<realtime::ReplacingFile> file_;  // removes the file without `commit`
-};
 
 }  // namespace rclrt::demos

@@ -10,6 +10,7 @@
 
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/process.hpp"
+#include "rclrt/realtime/replacing_file.hpp"
 #include "rclrt/realtime/stop_signal.hpp"
 
 namespace rclrt::demos {
@@ -20,15 +21,15 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 /// Opens an output file before the run, so that a wrong name is reported early.
-std::unique_ptr<TextFile> open_output(const char* option, const std::filesystem::path& path) {
+std::unique_ptr<realtime::ReplacingFile> open_output(const char* option,
+                                                     const std::filesystem::path& path) {
   if (path.empty()) {
     return nullptr;
   }
   try {
-    return std::make_unique<TextFile>(path);
-  } catch (const std::exception& error) {
-    throw text::UsageError(std::string(option) + " " + error.what() +
-                           "; expected a file in a directory that exists and can be written");
+    return std::make_unique<realtime::ReplacingFile>(path);
+  } catch (const realtime::WriteError& error) {
+    throw text::UsageError(std::string(option) + ": " + error.what());
   }
 }
 
@@ -73,7 +74,8 @@ void run_and_write(const Exercise& exercise, const Options& options,
     write_trace(options.trace, results);
   }
   if (json) {
-    json->commit(to_json(results));
+    json->write(to_json(results));
+    json->commit();
   }
 }
 

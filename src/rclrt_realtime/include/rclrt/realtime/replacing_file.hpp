@@ -3,17 +3,37 @@
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
 
+/// A file that cannot be written: the text has its place, the reason and the fix.
+class RCLRT_REALTIME_EXPORT WriteError : public std::system_error {
+ public:
+  /// Makes an error of which what() returns `text`.
+  RCLRT_SETUP WriteError(std::error_code code, std::string text);
+  /// Returns the text.
+  RCLRT_SETUP const char* what() const noexcept override;
+
+ private:
+  std::shared_ptr<const std::string> text_;  // shared: a copy of an exception must not throw
+};
+
+/// Returns a name beside `path` that cannot be predicted, for a file or a directory that is to
+/// replace it. Thread-safe. Throws WriteError.
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::filesystem::path partial_name(
+    const std::filesystem::path& path);
+
 /// Writes a temporary file beside `path`, which replaces `path` on commit(). The temporary file has
 /// an unpredictable name and is never opened through a link: files that other users put into the
-/// directory are not written to. Every error is a std::system_error that names `path`. Not
-/// thread-safe.
+/// directory are not written to. Every error is a WriteError. Not thread-safe.
 class RCLRT_REALTIME_EXPORT ReplacingFile {
  public:
   /// Opens the temporary file. Throws if that is not possible, or if `path` exists and is not a
@@ -28,6 +48,9 @@ class RCLRT_REALTIME_EXPORT ReplacingFile {
 
   /// Appends the bytes.
   RCLRT_SETUP void write(std::string_view bytes);
+  /// Returns a stream that appends to the file. Use it or write(), not both. If a write fails, the
+  /// stream is bad and commit() throws.
+  RCLRT_SETUP std::ostream& stream();
   /// Renames the temporary file to `path`; with `to_disk`, first writes it to the disk. Nothing can
   /// be written afterwards.
   RCLRT_SETUP void commit(bool to_disk = true);
@@ -37,9 +60,12 @@ class RCLRT_REALTIME_EXPORT ReplacingFile {
   int descriptor() const noexcept RCLRT_NONBLOCKING { return descriptor_; }
 
  private:
+  class Stream;
+
   std::filesystem::path path_;
   std::filesystem::path partial_;
   int descriptor_ = -1;
+  std::unique_ptr<Stream> stream_;  // none until it is used
 };
 
 }  // namespace rclrt::realtime

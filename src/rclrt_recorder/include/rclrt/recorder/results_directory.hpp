@@ -11,7 +11,8 @@ namespace rclrt::recorder {
 /// Files are written into staging(), a new directory beside the target; commit() puts it in the
 /// target's place. An existing target must be empty or have only files of a run and of its report,
 /// which are then replaced. Make it before the run: it fails early if nothing can be written.
-/// Errors are std::system_error with the target's name and, if there is one, the fix.
+/// Its name cannot be predicted. Errors are realtime::WriteError with the target's name and the
+/// fix.
 class RCLRT_RECORDER_EXPORT ResultsDirectory {
  public:
   /// Makes the staging directory and missing parents.
