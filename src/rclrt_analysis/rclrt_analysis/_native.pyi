@@ -137,6 +137,7 @@ class Contribution:
     ) -> Literal[
         "own",
         "interference",
+        "sets",
         "started",
         "other_input",
         "callback",

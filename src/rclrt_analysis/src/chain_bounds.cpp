@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +21,7 @@ namespace {
 using detail::ExecutorBounds;
 using detail::Holistic;
 using detail::RelyingBound;
+using detail::SetCount;
 using detail::Workload;
 using model::Application;
 
@@ -103,8 +105,8 @@ class Bounds {
       return none;
     }
     ExecutorBounds* const whole = by_busy_periods(own);
-    const Holistic* const each = one_by_one(own);
-    RelyingBound found = whole != nullptr ? whole->bound(chain) : each->bound(chain);
+    const std::span<const Holistic> each = one_by_one(own);
+    RelyingBound found = whole != nullptr ? whole->bound(chain) : each.front().bound(chain);
     const auto take_lower = [&](RelyingBound other) {
       const auto& bound = found.bound.bound;
       if (other.bound.bound && (!bound || *other.bound.bound < *bound)) {
@@ -112,8 +114,8 @@ class Bounds {
         found = std::move(other);
       }
     };
-    if (whole != nullptr && each != nullptr) {
-      take_lower(each->bound(chain));
+    for (const Holistic& one : each) {
+      take_lower(one.bound(chain));
     }
     if (ExecutorBounds* const shared = by_busy_periods_of_core(own)) {
       take_lower(shared->bound(chain));
@@ -178,8 +180,8 @@ class Bounds {
     if (ExecutorBounds* const whole = by_busy_periods(own)) {
       pending = whole->most_pending(callback);
     }
-    if (const Holistic* const each = one_by_one(own)) {
-      pending = std::min(pending, each->most_pending(callback));
+    for (const Holistic& each : one_by_one(own)) {
+      pending = std::min(pending, each.most_pending(callback));
     }
     return pending;
   }
@@ -238,15 +240,33 @@ class Bounds {
     return &at->second;
   }
 
-  const Holistic* one_by_one(std::size_t executor) {
+  /// Returns the bounds of single callbacks, by the rarest input of each sync and by the busiest.
+  /// The first ones exist for higher loads; the second ones count fewer sets at once.
+  std::span<const Holistic> one_by_one(std::size_t executor) {
     if (by_busy_periods(executor) != nullptr &&
         (workload_.order == Workload::Order::kPriority || workload_.wcet.size() > kOneByOne)) {
-      return nullptr;
+      return {};
     }
-    if (!holistic_) {
-      holistic_.emplace(workload_, cores_, executor_, overheads_, effort_);
+    if (holistic_.empty()) {
+      const auto add = [&](SetCount sets) {
+        holistic_.emplace_back(workload_, cores_, executor_, sets, overheads_, effort_);
+      };
+      add(SetCount::kRarestInput);
+      if (has_rarer_inputs()) {
+        add(SetCount::kBusiestInput);
+      }
     }
-    return &*holistic_;
+    return holistic_;
+  }
+
+  /// Returns whether a sync has an input that is rarer than its busiest one.
+  bool has_rarer_inputs() const {
+    for (std::size_t i = 0; i < workload_.wcet.size(); ++i) {
+      if (is_sync(workload_, i) && workload_.source[i] && workload_.is_rarer_than_source(i)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   const Application& application_;
@@ -260,7 +280,7 @@ class Bounds {
   std::map<std::size_t, ExecutorBounds> executors_;
   std::optional<Workload> any_order_;                   // for the executors of `shared_cores_`
   std::map<std::size_t, ExecutorBounds> shared_cores_;  // by component
-  std::optional<Holistic> holistic_;
+  std::vector<Holistic> holistic_;
 };
 
 }  // namespace

@@ -2,10 +2,12 @@
 // The work of released jobs, as a function of time that only moves forward.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "rclrt/analysis/task_set.hpp"
@@ -29,6 +31,33 @@ inline Ticks floor_div(Ticks a, Ticks b) { return a / b - (a % b < 0 ? 1 : 0); }
 /// needs; kUntil for jobs released in [0, t], as the start of a non-preemptive job needs.
 enum class Count { kBefore, kUntil };
 
+/// Jobs that are limited in two ways: by releases of several tasks, one each, and by those of
+/// another task. The lower number holds at every time.
+struct LimitedJobs {
+  struct Release {
+    Ticks period{};
+    Ticks jitter{};
+    Ticks count{1};  ///< jobs for each
+
+    Ticks before(Ticks t) const {
+      return t + jitter > 0 ? product(ceil_div(t + jitter, period), count) : 0;
+    }
+  };
+
+  Ticks wcet{};
+  std::vector<Release> releases;  ///< their jobs are added up
+  std::optional<Release> also;
+
+  /// Returns the most jobs released in [0, t).
+  Ticks before(Ticks t) const {
+    Ticks jobs = 0;
+    for (const Release& release : releases) {
+      jobs = sum(jobs, release.before(t));
+    }
+    return also ? std::min(jobs, also->before(t)) : jobs;
+  }
+};
+
 /// The work of several tasks that all release as early as they can from time 0 on: a job with
 /// arrival -J is released at 0, the next ones at T - J, 2 T - J, ...
 class Demand {
@@ -42,7 +71,12 @@ class Demand {
     jitter_.push_back(jitter);
   }
 
-  std::size_t size() const { return wcet_.size(); }
+  void add(LimitedJobs jobs) {
+    releases_ += jobs.releases.size() + (jobs.also ? 1 : 0);
+    limited_.push_back(std::move(jobs));
+  }
+
+  std::size_t size() const { return wcet_.size() + releases_; }
 
   /// Returns the work released by time t. Between two calls of rewind(), t must not decrease.
   Ticks at(Ticks t) {
@@ -55,7 +89,14 @@ class Demand {
         next_[k] += jobs * period_[k];
       }
     }
-    return work_;
+    if (limited_.empty()) {
+      return work_;
+    }
+    Ticks total = work_;
+    for (const LimitedJobs& each : limited_) {
+      total = sum(total, product(each.before(t + until_), each.wcet));
+    }
+    return total;
   }
 
   void rewind() {
@@ -67,11 +108,13 @@ class Demand {
 
  private:
   Ticks until_;
-  Ticks work_ = 0;  // of all jobs with a release that counts, up to the last t
+  Ticks work_ = 0;  // of all jobs of add() with a release that counts, up to the last t
   std::vector<Ticks> wcet_;
   std::vector<Ticks> period_;
   std::vector<Ticks> jitter_;
   std::vector<Ticks> next_;  // t must be greater for the next job to count
+  std::vector<LimitedJobs> limited_;
+  std::size_t releases_ = 0;  // of all of `limited_`
 };
 
 /// The remaining steps, shared by all computations of one call. Throws the exceptions of

@@ -31,6 +31,8 @@ class ExecutorBounds {
 
  private:
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
+  PathBound response_of(const Way& way, const Way& chain, std::size_t last);
+  static PathBound with_lag(PathBound path, const Way& way);
   std::optional<Ticks> response(const std::vector<Way>& ways, std::size_t last, ChainBound& result);
 
   const Workload& workload_;

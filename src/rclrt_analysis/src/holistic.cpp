@@ -73,10 +73,11 @@ void add_background(const CoreProblem& problem, std::vector<Interferer>& others)
 }
 
 Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor,
-                   const Overheads& overheads, Effort effort)
+                   SetCount sets, const Overheads& overheads, Effort effort)
     : workload_(workload),
       cores_(cores),
       executor_(executor),
+      sets_(sets),
       overheads_(overheads),
       check_interrupt_(effort.check_interrupt),
       responses_(workload.wcet.size()) {
@@ -164,9 +165,15 @@ bool Holistic::at_once(std::size_t from, std::size_t to) const {
 void Holistic::find_predecessors() {
   predecessors_.resize(workload_.wcet.size());
   segments_.resize(workload_.wcet.size());
+  least_.resize(workload_.wcet.size());
   for (const std::size_t callback : workload_.graph.order) {
     segments_[callback].first = callback;
     const auto& inputs = workload_.graph.publishers[callback];
+    for (const auto& input : inputs) {
+      for (const std::size_t from : input) {
+        least_[callback] = std::max(least_[callback], sum(least_[from], hop(from, callback).min));
+      }
+    }
     if (inputs.size() != 1 || inputs.front().size() != 1 ||
         !at_once(inputs.front().front(), callback)) {
       continue;
@@ -191,35 +198,76 @@ void Holistic::find_flows() {
   }
 }
 
-/// Adds the flows of a callback. A sync runs no more often in any time than messages arrive at the
+/// Returns the flows of one publisher's messages as they arrive at the callback.
+std::vector<Flow> Holistic::messages(std::size_t from, std::size_t to) const {
+  const Hop& latency = hop(from, to);
+  std::vector<Flow> result;
+  for (Flow flow : flows_[from]) {
+    if (flow.runs) {
+      flow.jitter = sum(jitter_after(from, flow), latency.max - latency.min);
+      result.push_back(flow);
+    }
+  }
+  return result;
+}
+
+/// Adds the flows of a callback. In any time a sync runs no more often than messages arrive at the
 /// busiest of its inputs: for each set formed in that time one message arrived in it, and at the
 /// same input for all sets (see Workload::find_sources). The other messages cost a dispatch.
 void Holistic::add_flows(std::size_t callback) {
   const auto& inputs = workload_.graph.publishers[callback];
+  const bool rarest = sets_ == SetCount::kRarestInput || !workload_.source[callback];
+  if (inputs.size() > 1 && rarest && workload_.is_rarer_than_source(callback)) {
+    add_rarest_flows(callback);
+    return;
+  }
   const auto& by = workload_.counted_by[callback];
   Ticks late = 0;  // the jitter of all inputs
   std::vector<Flow> all;
   for (const auto& input : inputs) {
     for (const std::size_t from : input) {
-      const Hop& latency = hop(from, callback);
-      for (Flow flow : flows_[from]) {
-        if (!flow.runs) {
-          continue;
-        }
-        flow.jitter = sum(jitter_after(from, flow), latency.max - latency.min);
+      for (Flow flow : messages(from, callback)) {
         late = std::max(late, flow.jitter);
-        flow.runs = inputs.size() == 1 || !by || *by == from;
+        flow.runs = inputs.size() == 1 || *by == from;
         merge(all, flow);
       }
     }
   }
-  if (inputs.size() > 1 && by) {
+  if (inputs.size() > 1) {
     for (Flow& flow : all) {
       flow.jitter = late;
     }
   }
   for (const Flow& flow : all) {
     merge(flows_[callback], flow);
+  }
+}
+
+/// Adds the flows of a sync by its rarest input: one run for each release of Workload::runs. The
+/// message that completes a set has a stamp no earlier than its arrival less `late`, so the release
+/// that counts is no earlier than that, less RunsOf::earlier. In a wait set, a message may complete
+/// a set with one that arrives while it waits.
+void Holistic::add_rarest_flows(std::size_t callback) {
+  const auto& inputs = workload_.graph.publishers[callback];
+  Ticks late = 0;  // from the release of a timer to the arrival of its message here
+  for (std::size_t input = 0; input < inputs.size(); ++input) {
+    for (const std::size_t from : inputs[input]) {
+      for (Flow flow : messages(from, callback)) {
+        const Ticks least = sum(least_[from], hop(from, callback).min);
+        late = std::max(late, sum(least, flow.jitter));
+        if (input != workload_.rarest_input[callback]) {
+          flow.runs = false;
+          merge(flows_[callback], flow);
+        }
+      }
+    }
+  }
+  if (traits(executor_).runs_sets) {
+    late = sum(late, responses_[callback]);
+  }
+  for (const RunsOf& runs : workload_.runs[callback]) {
+    const Ticks jitter = sum(sum(overheads_.timer_jitter, runs.earlier), late);
+    merge(flows_[callback], {runs.timer, workload_.period[runs.timer], jitter, runs.count, true});
   }
 }
 

@@ -25,7 +25,7 @@ struct Flow {
   Ticks period{};
   Ticks jitter{};  ///< between the earliest and the latest time after the release to be ready
   Ticks count{};   ///< per release
-  bool runs{};     ///< user code runs; false: a message that waits in a sync for its partners
+  bool runs{};     ///< user code runs; false: a message to a sync that costs its dispatch only
 };
 
 /// The input of the analysis of one core. The result is, for each callback of `core`, the longest
@@ -81,12 +81,15 @@ std::vector<Stream> background_streams(const CoreProblem& problem);
 /// Adds the same streams as a delay of every callback of the core.
 void add_background(const CoreProblem& problem, std::vector<Interferer>& others);
 
+/// The input of a sync by which its sets are counted. Both numbers are upper bounds.
+enum class SetCount { kRarestInput, kBusiestInput };
+
 /// Holistic analysis by jitter propagation: Tindell and Clark, "Holistic schedulability analysis
 /// for distributed hard real-time systems", Microprocessing and Microprogramming 40, 1994.
 /// Responses grow from zero until nothing changes; the least fixed point bounds them all.
 class Holistic {
  public:
-  Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor,
+  Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor, SetCount sets,
            const Overheads& overheads, Effort effort);
 
   /// Returns the bound from the release of the chain's timer to the end of its last callback, with
@@ -106,7 +109,9 @@ class Holistic {
   void bound_core(const CoreProblem& problem, Responses& responses, Budget& budget) const;
   void find_predecessors();
   void find_flows();
+  std::vector<Flow> messages(std::size_t from, std::size_t to) const;
   void add_flows(std::size_t callback);
+  void add_rarest_flows(std::size_t callback);
   Ticks jitter_after(std::size_t callback, const Flow& flow) const;
   bool raise(const Responses& responses, const std::vector<SegmentBound>& segments, Ticks limit);
   void find_ends();
@@ -129,11 +134,13 @@ class Holistic {
   const Workload& workload_;
   const Cores& cores_;
   ExecutorKind executor_;
+  SetCount sets_;
   Overheads overheads_;
   InterruptCheck check_interrupt_;
   bool out_of_steps_ = false;   // a search for a fixed point was given up
   bool out_of_rounds_ = false;  // responses still grew after kRounds
   Predecessors predecessors_;
+  std::vector<Ticks> least_;  // of each callback: the least latency on the longest way to it
   Responses responses_;
   std::vector<SegmentBound> segments_;  // of each callback
   std::vector<std::vector<Flow>> flows_;

@@ -169,33 +169,28 @@ std::string Holistic::why_none(std::size_t callback) const {
     return "several edf executors share its CPU, and each orders only its own";
   }
   const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callback]]];
-  double counted = 0;  // load of the CPU as the analysis counts it
-  double stated = 0;   // with each synchroniser at the rate of its slowest input
-  const std::vector<double> rates = workload_.application.rates();
+  double load = 0;  // of the CPU
   for (const std::size_t each : core.callbacks) {
     double rate = 0;
     for (const Flow& flow : flows_[each]) {
       const double often = static_cast<double>(flow.count) / static_cast<double>(flow.period);
-      counted += often * static_cast<double>(workload_.dispatch);
+      load += often * static_cast<double>(workload_.dispatch);
       rate += flow.runs ? often : 0;
     }
-    counted += rate * static_cast<double>(workload_.wcet[each]);
-    stated += rates[each] * 1e-9 * static_cast<double>(workload_.wcet[each]);
+    load += rate * static_cast<double>(workload_.wcet[each]);
   }
-  const auto percent = [](double load) { return std::to_string(std::lround(load * 100)) + " %"; };
-  if (counted >= 1) {
-    return stated < 1 ? "the load of its CPU is counted as " + percent(counted) +
-                            ": its synchronisers count at the rates of their fastest inputs"
-                      : "the load of its CPU is " + percent(counted);
+  const std::string percent = std::to_string(std::lround(load * 100)) + " %";
+  if (load >= 1) {
+    return "the load of its CPU is " + percent;
   }
   if (out_of_steps_) {
     return "the search for a fixed point stopped after its steps were used up (the load of its CPU "
            "is " +
-           percent(counted) + ")";
+           percent + ")";
   }
   return "the delays of callbacks on several CPUs feed each other: they grow beyond 20 times the "
          "longest period, at a load of its CPU of " +
-         percent(counted);
+         percent;
 }
 
 RelyingBound Holistic::bound(const model::Chain& chain) const {

@@ -34,6 +34,7 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
     }
   }
   find_sources();
+  find_runs();
 }
 
 Ticks Workload::return_delay(std::size_t callback) const {
@@ -88,11 +89,88 @@ void Workload::find_sources() {
   }
 }
 
+std::vector<RunsOf> Workload::runs_of_input(const std::vector<std::size_t>& publishers) const {
+  std::vector<RunsOf> result;
+  for (const std::size_t from : publishers) {
+    for (const RunsOf& each : runs[from]) {
+      const auto same = std::ranges::find(result, each.timer, &RunsOf::timer);
+      if (same == result.end()) {
+        result.push_back(each);
+        continue;
+      }
+      same->count = sum(same->count, each.count);
+      same->earlier = std::max(same->earlier, each.earlier);
+    }
+  }
+  return result;
+}
+
+double Workload::rate_of(const std::vector<RunsOf>& runs_of) const {
+  double rate = 0;
+  for (const RunsOf& each : runs_of) {
+    rate += static_cast<double>(each.count) / static_cast<double>(period[each.timer]);
+  }
+  return rate;
+}
+
+/// Returns whether the first one has fewer releases in the long run, or as many with later stamps.
+bool Workload::is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf>& other) const {
+  const auto measure = [this](const std::vector<RunsOf>& runs_of) {
+    return std::pair(rate_of(runs_of), std::ranges::max(runs_of, {}, &RunsOf::earlier).earlier);
+  };
+  return measure(one) < measure(other);
+}
+
+bool Workload::is_rarer_than_source(std::size_t sync) const {
+  if (!source[sync]) {
+    return true;
+  }
+  const auto& all = runs[*source[sync]];  // of a timer
+  return rate_of(runs[sync]) < rate_of(all);
+}
+
+/// Finds the releases that bring all runs of each callback.
+///
+/// A set takes one message of each input, and no message is in two sets. So a sync has no more runs
+/// than its rarest input has messages that can be in a set. The stamps of a set are within the
+/// window, and the stamp of the run is the latest of them. So the stamp of the rarest input's
+/// message is at most a window before the stamp of the run. This holds for any number of publishers
+/// of the other inputs, and whatever is lost.
+///
+/// A sync keeps `depth` messages of each input. So at any time, at most `depth` messages of the
+/// rarest input wait, which is as if their releases were that many periods earlier.
+void Workload::find_runs() {
+  runs.resize(wcet.size());
+  rarest_input.resize(wcet.size());
+  for (std::size_t k = 0; k < timers.size(); ++k) {
+    runs[timers[k]] = {{k, 1, 0}};
+  }
+  for (const std::size_t i : graph.order) {
+    const auto* const sync = std::get_if<model::Sync>(&application.callbacks[i].trigger);
+    for (std::size_t input = 0; input < graph.publishers[i].size(); ++input) {
+      std::vector<RunsOf> of_input = runs_of_input(graph.publishers[i][input]);
+      if (!of_input.empty() && (runs[i].empty() || is_rarer(of_input, runs[i]))) {
+        runs[i] = std::move(of_input);
+        rarest_input[i] = input;
+      }
+    }
+    if (sync != nullptr) {
+      for (RunsOf& each : runs[i]) {
+        Ticks waiting = sync->window.count();
+        if (runs[i].size() == 1) {
+          const auto depth = static_cast<Ticks>(std::min<std::size_t>(sync->depth, kMaxTicks));
+          waiting = std::min(waiting, product(ceil_div(depth, each.count), period[each.timer]));
+        }
+        each.earlier = sum(each.earlier, waiting);
+      }
+    }
+  }
+}
+
 LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool>& here)
     : workload_(workload),
       level_(level),
       head_(workload.wcet.size()),
-      behind_syncs_(workload.wcet.size()),
       counted_(workload.wcet.size()) {
   const auto& order = workload.graph.order;
   for (const std::size_t i : order) {
@@ -104,30 +182,40 @@ LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     const std::size_t i = *at;
     Ticks after = 0;
-    Ticks counted_after = 0;
+    Ticks before_syncs = 0;
     for (const std::size_t to : workload.graph.successors[i]) {
       after = sum(after, whole[to]);
-      counted_after = sum(counted_after, skips(i, to) ? workload.dispatch : head_[to]);
+      // A message costs its dispatch when it arrives; a set costs its run when its last message
+      // arrives.
+      before_syncs = sum(before_syncs, is_sync(workload, to) ? workload.dispatch : head_[to]);
     }
     // Each release adds one dispatch overhead to the running callback.
     head_[i] = whole[i] = workload.dispatch;
     if (workload.priority[i] >= level) {
-      head_[i] = sum(head_[i], sum(workload.wcet[i], counted_after));
-      for (const std::size_t to : workload.graph.successors[i]) {
-        // A message costs its dispatch when it arrives; a set costs its run when its last message
-        // arrives.
-        const Ticks there = workload.graph.publishers[to].size() < 2 ? behind_syncs_[to]
-                            : skips(i, to) ? 0
-                                           : head_[to] - workload.dispatch;
-        behind_syncs_[i] = sum(behind_syncs_[i], there);
-      }
+      const Ticks run = sum(workload.wcet[i], before_syncs);
+      head_[i] = sum(head_[i], run);
       whole[i] = sum(whole[i], sum(workload.wcet[i], after));
+      if (here[i] && is_sync(workload, i)) {
+        sets_.push_back({i, run, {}});
+        if (counted_[i]) {
+          const auto timer = std::ranges::find(workload.timers, *workload.source[i]);
+          sets_.back().at_most = static_cast<std::size_t>(timer - workload.timers.begin());
+        }
+      }
       continue;
     }
-    const Ticks rest = workload.ceiling[i] >= level ? workload.wcet[i] : 0;
-    const Ticks work = sum(sum(rest, after), workload.dispatch);
-    if (here[i] && work > 0 && (!started_ || work > started_->work)) {
-      started_ = Started{work, i};
+    const Ticks rest = sum(workload.ceiling[i] >= level ? workload.wcet[i] : 0, workload.dispatch);
+    const auto take_longer = [i](Ticks work, std::optional<Started>& longest) {
+      if (work > 0 && (!longest || work > longest->work)) {
+        longest = Started{work, i};
+      }
+    };
+    if (here[i]) {
+      take_longer(sum(rest, after), started_);
+      take_longer(sum(rest, before_syncs), started_without_sets_);
+      if (after != before_syncs) {
+        before_sets_.push_back(i);
+      }
     }
   }
 }
@@ -137,12 +225,6 @@ bool LevelWork::follows(std::size_t callback) const {
     callback = *workload_.counted_by[callback];
   }
   return workload_.graph.publishers[callback].empty();
-}
-
-/// Returns whether the runs of the sync `to` are counted by another publisher's messages.
-bool LevelWork::skips(std::size_t from, std::size_t to) const {
-  const auto& by = workload_.counted_by[to];
-  return workload_.graph.publishers[to].size() > 1 && by && *by != from && counted_[*by];
 }
 
 }  // namespace rclrt::analysis::detail

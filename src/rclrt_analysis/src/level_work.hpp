@@ -13,6 +13,13 @@ namespace rclrt::analysis::detail {
 
 inline constexpr Ticks kMillisecond = 1'000'000;
 
+/// Releases of one timer that a callback's runs stem from.
+struct RunsOf {
+  std::size_t timer{};  ///< index into Workload::timers
+  Ticks count{};        ///< runs for each release
+  Ticks earlier{};      ///< how long messages of these releases may wait in synchronisers
+};
+
 /// The parts of the work that do not depend on the level.
 struct Workload {
   /// The order in which callbacks run.
@@ -42,19 +49,48 @@ struct Workload {
   std::vector<std::optional<std::size_t>> counted_by;
   /// The timer at the end of counted_by, as a callback; absent if counted_by ends before a timer.
   std::vector<std::optional<std::size_t>> source;
+  /// The releases that bring all runs of a callback, also of a sync: in any time, there are no more
+  /// runs than releases in that time and the time `earlier` before it. For a sync, the releases of
+  /// the input with the fewest, `rarest_input`. Empty for a sync without a publisher.
+  std::vector<std::vector<RunsOf>> runs;
+  /// For a sync, the input that `runs` counts, as an index into CallbackGraph::publishers.
+  std::vector<std::size_t> rarest_input;
 
   /// Returns 1 if a callback returns an instant after its work, so that a release at that very time
   /// finds it running. That is the case if it has no work, or if something that it releases may
   /// preempt it before it returns, such as a callback of another executor. Otherwise returns 0.
   Ticks return_delay(std::size_t callback) const;
 
+  /// Returns whether `runs` of a sync is fewer in the long run than one for each release of
+  /// `source`.
+  bool is_rarer_than_source(std::size_t sync) const;
+
  private:
   void find_sources();
+  void find_runs();
+  std::vector<RunsOf> runs_of_input(const std::vector<std::size_t>& publishers) const;
+  double rate_of(const std::vector<RunsOf>& runs_of) const;
+  bool is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf>& other) const;
 };
 
+/// Returns whether the callback is a sync: it has several inputs.
+inline bool is_sync(const Workload& workload, std::size_t callback) {
+  return workload.graph.publishers[callback].size() > 1;
+}
+
+/// A callback below the level that is running when the busy period begins.
 struct Started {
-  Ticks work{};
+  Ticks work{};  ///< the rest of it and what follows it
   std::size_t callback{};
+};
+
+/// The work that a set of a sync brings when it is complete.
+struct SetWork {
+  std::size_t sync{};
+  Ticks work{};
+  /// The timer of which each release brings at most one set in the busy period, as an index into
+  /// Workload::timers; see Workload::find_sources. Absent if none is known.
+  std::optional<std::size_t> at_most;
 };
 
 /// Head and Started of chain_bounds.hpp for one level.
@@ -66,14 +102,14 @@ class LevelWork {
   int level() const { return level_; }
 
   /// Returns the work that an instance of the callback brings, with all that follows it, before a
-  /// callback below the level is needed. If a path through the graph meets a callback twice, the
-  /// callback runs twice.
+  /// callback below the level is needed. A message to a sync costs its dispatch: sets() has the
+  /// rest. If a path through the graph meets a callback twice, the callback runs twice.
   Ticks head(std::size_t callback) const { return head_[callback]; }
 
-  /// Returns the part of the head that syncs and the callbacks behind them bring. In any time, they
-  /// run no more often than Workload::source releases, but not once for each release: another
-  /// input's message may complete a set with one that has waited since before.
-  Ticks behind_syncs(std::size_t callback) const { return behind_syncs_[callback]; }
+  /// Returns the work of the sets of each sync on the core, at and above the level. A set is not
+  /// part of the work of a release: the message that completes it may meet one that has waited
+  /// since before.
+  const std::vector<SetWork>& sets() const { return sets_; }
 
   /// Returns whether each release of Workload::source runs the callback once: no sync is before it.
   bool follows(std::size_t callback) const;
@@ -81,19 +117,25 @@ class LevelWork {
   /// Returns whether the callback's instances are all part of the head of Workload::source.
   bool counted(std::size_t callback) const { return counted_[callback]; }
 
-  /// Returns whether the runs of the sync `to` are counted by a publisher other than `from`.
-  bool skips(std::size_t from, std::size_t to) const;
-
-  /// Returns the most work that one callback below the level may leave when the busy period begins.
+  /// Returns the most work that one callback below the level may leave when the busy period begins,
+  /// with all sets that its messages complete.
   const std::optional<Started>& started() const { return started_; }
+
+  /// Returns the same without the sets.
+  const std::optional<Started>& started_without_sets() const { return started_without_sets_; }
+
+  /// Returns the callbacks below the level of which a message may complete a set.
+  const std::vector<std::size_t>& before_sets() const { return before_sets_; }
 
  private:
   const Workload& workload_;
   int level_;
   std::vector<Ticks> head_;
-  std::vector<Ticks> behind_syncs_;
+  std::vector<SetWork> sets_;
   std::vector<bool> counted_;
   std::optional<Started> started_;
+  std::optional<Started> started_without_sets_;
+  std::vector<std::size_t> before_sets_;
 };
 
 }  // namespace rclrt::analysis::detail

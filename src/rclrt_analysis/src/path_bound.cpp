@@ -8,18 +8,6 @@
 
 namespace rclrt::analysis::detail {
 
-namespace {
-
-/// Returns the rate for an interval as text, "250 Hz" or "once in 3 s".
-std::string rate_text(Ticks interval) {
-  constexpr Ticks kSecond = 1'000'000'000;
-  return interval <= kSecond
-             ? std::to_string((kSecond + interval / 2) / interval) + " Hz"
-             : "once in " + std::to_string((interval + kSecond / 2) / kSecond) + " s";
-}
-
-}  // namespace
-
 PathBounds::PathBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
                        Effort effort)
     : workload_(workload),
@@ -52,35 +40,31 @@ const LevelWork& PathBounds::work(int level) {
 struct PathBounds::Terms {
   Load load;
   Demand others{Count::kBefore};
-  Ticks head{};       ///< work of one release, without what syncs bring
+  Ticks head{};       ///< work of one release, without sets of syncs
   Ticks own{};        ///< of it, what the path's last callback waits for, itself included
   Ticks early{};      ///< of it, what a later instance may do before the one under study ends
   Ticks own_first{};  ///< `own`, in addition to `early`
   Ticks after{};      ///< work that follows the last callback and starts after its end
-  Ticks started{};    ///< what has started before the busy period and is not preempted
-  Ticks instant{};    ///< 1: the end is an instant later than the work
+  std::optional<Started> started;  ///< before the busy period, and is not preempted
+  Ticks instant{};                 ///< 1: the end is an instant later than the work
+  std::vector<std::pair<std::size_t, LimitedJobs>> sets;  ///< of each sync; part of `others`
 };
 
-PathBounds::Terms PathBounds::terms_of(const Path& path) {
+PathBounds::Terms PathBounds::terms_of(const Path& path, std::optional<Ticks> age) {
   const LevelWork& level = work(path.level);
   Terms terms;
   for (const std::size_t k : timers_) {
     const Ticks head = level.head(workload_.timers[k]);
     terms.load.add(head, workload_.period[k]);
     if (k != path.timer && head > 0) {
-      terms.others.add(head, workload_.period[k], jitter_);
+      terms.others.add(head, workload_.period[k], jitter_of(k, path));
     }
   }
   add_background(terms.load, terms.others);
+  add_sets(level, age, terms);
   const std::size_t timer = workload_.timers[path.timer];
   const Ticks period = workload_.period[path.timer];
-  // Work behind syncs arrives when a set is complete, possibly before the release under study.
-  const Ticks paired = level.behind_syncs(timer);
-  terms.head = level.head(timer) - paired;
-  const auto alone = [&](std::size_t callback) {
-    return level.head(callback) - level.behind_syncs(callback);
-  };
-  terms.others.add(paired, period, jitter_);
+  terms.head = level.head(timer);
   // The last callback returns after the more urgent ones that it has released. That takes an
   // instant, and releases at that very time come first. The same holds if it does no work.
   if (workload_.wcet[path.last] == 0) {
@@ -101,7 +85,7 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
     if (workload_.priority[to] > workload_.priority[path.last]) {
       terms.instant = 1;
     } else if (counted && !interrupted && workload_.graph.publishers[to].size() <= 1) {
-      terms.after = sum(terms.after, alone(to) - workload_.dispatch);
+      terms.after = sum(terms.after, level.head(to) - workload_.dispatch);
     }
   }
   terms.own = terms.head - std::min(terms.after, terms.head);
@@ -109,20 +93,120 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
   // releases. Queueing it still delays whatever runs.
   terms.early = terms.head;
   if (counted) {
-    terms.early -= std::min(alone(path.last) - workload_.dispatch, terms.head);
+    terms.early -= std::min(level.head(path.last) - workload_.dispatch, terms.head);
   }
   terms.own_first = terms.own - std::min(terms.own, terms.early);
   terms.others.add(terms.early, period, jitter_);
-  terms.started =
-      sum(level.started() ? level.started()->work : 0, sum(workload_.first_poll, workload_.stall));
+  terms.started = age ? level.started_without_sets() : level.started();
   return terms;
 }
 
+/// Adds the sets of syncs.
+///
+/// A set is complete in the busy period only by a message that arrives in it. Work that had started
+/// before brings such messages. All others stem from releases within the busy period, so their
+/// stamps are no earlier than its start, less the jitter. The sets that they complete have a
+/// release each of Workload::runs, since `earlier` before that.
+///
+/// Without `age`, the work that had started is counted with the sets that it completes. With it,
+/// that work was released at most `age` before the busy period, so all sets have a release each of
+/// Workload::runs, since `earlier` and `age` before.
+///
+/// At a load of exactly 1, the counts must grow after a hyperperiod as they did in it. The lower one
+/// of two different counts is another after some time, so one count remains.
+void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age, Terms& terms) const {
+  for (const SetWork& set : level.sets()) {
+    LimitedJobs jobs{.wcet = set.work, .releases = {}, .also = {}};
+    for (const RunsOf& runs : workload_.runs[set.sync]) {
+      const Ticks period = workload_.period[runs.timer];
+      const Ticks earlier = sum(runs.earlier, age.value_or(0));
+      jobs.releases.push_back({period, sum(jitter_, earlier), runs.count});
+      terms.load.add(product(runs.count, set.work), period);
+    }
+    if (set.at_most && !age) {
+      const Ticks period = workload_.period[*set.at_most];
+      const auto& first = jobs.releases.front();
+      if (jobs.releases.size() == 1 && first.period == period && first.count == 1) {
+        jobs.releases = {{period, jitter_}};
+      } else {
+        jobs.also = {period, jitter_};
+      }
+    }
+    terms.sets.push_back({set.sync, std::move(jobs)});
+  }
+  const bool repeats = terms.load.compare_with_one() == 0;
+  for (auto& [sync, jobs] : terms.sets) {
+    if (repeats) {
+      jobs.also.reset();
+    }
+    terms.others.add(jobs);
+  }
+}
+
+/// Returns the jitter of another timer than the path's own. After a release that is done, the next
+/// one is a period later: a jitter below zero delays all releases.
+Ticks PathBounds::jitter_of(std::size_t timer, const Path& path) const {
+  if (!path.done || path.done->timer != timer) {
+    return jitter_;
+  }
+  return std::min(jitter_, sum(path.done->lag, jitter_) - workload_.period[timer]);
+}
+
+/// Returns the longest time from the release of a callback to its end; absent if no single timer
+/// releases it, or if it has no bound.
+std::optional<Ticks> PathBounds::age_of(std::size_t callback) {
+  if (const auto at = ages_.find(callback); at != ages_.end()) {
+    return at->second;
+  }
+  std::optional<Ticks> age;
+  const auto& runs = workload_.runs[callback];
+  int lowest = workload_.priority[callback];
+  std::size_t first = callback;
+  while (workload_.graph.publishers[first].size() == 1 && workload_.counted_by[first]) {
+    first = *workload_.counted_by[first];
+    lowest = std::min(lowest, workload_.priority[first]);
+  }
+  if (workload_.graph.publishers[first].empty() && runs.size() == 1) {
+    age = bound({runs.front().timer, callback, lowest, {}}).response;
+  }
+  return ages_[callback] = age;
+}
+
+/// Returns the longest time for which work may be under way that has started when a busy period of
+/// the level begins, and that completes sets. Its bound depends on lower levels only.
+std::optional<Ticks> PathBounds::age_of_started(int level) {
+  Ticks oldest = 0;
+  for (const std::size_t callback : work(level).before_sets()) {
+    const auto age = age_of(callback);
+    if (!age) {
+      return std::nullopt;
+    }
+    oldest = std::max(oldest, *age);
+  }
+  return oldest;
+}
+
+/// Two counts of the sets bound the response; the lower result holds.
 PathBound PathBounds::bound(const Path& path) {
-  Terms terms = terms_of(path);
+  PathBound result = bound(path, std::nullopt);
+  if (work(path.level).before_sets().empty()) {
+    return result;
+  }
+  if (const auto age = age_of_started(path.level)) {
+    PathBound other = bound(path, age);
+    if (other.response && (!result.response || *other.response < *result.response)) {
+      return other;
+    }
+  }
+  return result;
+}
+
+PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age) {
+  Terms terms = terms_of(path, age);
   if (terms.load.compare_with_one() > 0) {
     PathBound none;
-    none.note = why_too_much(path);
+    none.note =
+        "the load of priority " + std::to_string(path.level) + " and above is more than the core";
     return none;
   }
   Budget budget =
@@ -136,46 +220,6 @@ PathBound PathBounds::bound(const Path& path) {
   return *std::move(result);
 }
 
-/// Returns the reason why the counted load of a level is more than the core.
-std::string PathBounds::why_too_much(const Path& path) {
-  const LevelWork& level = work(path.level);
-  Load without_syncs;
-  for (const std::size_t k : timers_) {
-    const std::size_t timer = workload_.timers[k];
-    without_syncs.add(level.head(timer) - level.behind_syncs(timer), workload_.period[k]);
-  }
-  if (workload_.background > 0) {
-    without_syncs.add(workload_.background, kMillisecond);
-  }
-  std::string load =
-      "the load of priority " + std::to_string(path.level) + " and above is more than the core";
-  if (without_syncs.compare_with_one() > 0) {
-    return load;
-  }
-  std::optional<std::size_t> largest;  // the synchroniser that brings the most load
-  double most = -1;
-  Ticks often = 1;
-  for (std::size_t i = 0; i < here_.size(); ++i) {
-    if (!here_[i] || workload_.graph.publishers[i].size() < 2 || !workload_.source[i]) {
-      continue;
-    }
-    const std::size_t source = *workload_.source[i];
-    const Ticks period = model::min_interval(workload_.application.callbacks[source]).count();
-    const double own = static_cast<double>(level.head(i)) / static_cast<double>(period);
-    if (own > most) {
-      largest = i;
-      most = own;
-      often = period;
-    }
-  }
-  if (!largest) {
-    return load;
-  }
-  return "the synchroniser '" + workload_.application.callbacks[*largest].id +
-         "' is counted at the rate of its fastest input, " + rate_text(often) + "; counted so, " +
-         load;
-}
-
 /// Returns std::nullopt when the busy period is too long to follow.
 std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Terms& terms,
                                                           Budget& budget) const {
@@ -184,12 +228,14 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Term
   const auto hyperperiod =
       terms.load.compare_with_one() == 0 ? terms.load.hyperperiod() : std::nullopt;
   const Ticks last_job = hyperperiod ? *hyperperiod / period : kHorizon;
+  const Ticks started =
+      sum(terms.started ? terms.started->work : 0, sum(workload_.first_poll, workload_.stall));
   PathBound result;
   Ticks w = 1;
   Ticks worst = -1;
   for (Ticks q = 0; q < std::max<Ticks>(1, last_job); ++q) {
     const Ticks constant = sum(sum(product(q, terms.head - terms.early), terms.own_first),
-                               sum(terms.started, terms.instant));
+                               sum(started, terms.instant));
     const auto end = fixed_point(constant, std::max({w, constant, Ticks{1}}), terms.others, budget);
     const Ticks release = product(q, period);
     if (!end || release > kHorizon / 2) {
@@ -198,7 +244,7 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Term
     w = *end - terms.instant;
     if (w - release > worst) {
       worst = w - release;
-      result = explain(path, q, w, terms.own, terms.early);
+      result = explain(path, terms, q, *end);
       result.response = sum(worst, jitter_);
     }
     // The busy period ends when all work of this instance is done before the next one arrives.
@@ -219,33 +265,39 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Term
   return result;
 }
 
-PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Ticks early) const {
+/// `end`: of the busy window, the instant of Terms included.
+PathBound PathBounds::explain(const Path& path, const Terms& terms, Ticks q, Ticks end) const {
   const LevelWork& level = levels_.at(path.level);
   PathBound result;
   result.waited = product(q, workload_.period[path.timer]) - jitter_;
   const std::size_t timer = workload_.timers[path.timer];
-  const Ticks releases = std::max(q + 1, ceil_div(w + jitter_, workload_.period[path.timer]));
-  const Ticks overtaking = product(releases - q - 1, early);
-  const Ticks paired = level.behind_syncs(timer);
-  const Ticks before = product(q, level.head(timer) - paired);
-  const Ticks pairs = product(ceil_div(w + jitter_, workload_.period[path.timer]), paired);
+  const Ticks releases = std::max(q + 1, ceil_div(end + jitter_, workload_.period[path.timer]));
+  const Ticks overtaking = product(releases - q - 1, terms.early);
+  const Ticks before = product(q, terms.head);
   result.why.push_back(
-      {Contribution::Kind::kOwn, timer, releases, sum(sum(before, pairs), sum(own, overtaking))});
+      {Contribution::Kind::kOwn, timer, releases, sum(before, sum(terms.own, overtaking))});
   for (const std::size_t k : timers_) {
     const Ticks head = level.head(workload_.timers[k]);
     if (k == path.timer || head == 0) {
       continue;
     }
-    const Ticks count = ceil_div(w + jitter_, workload_.period[k]);
-    result.why.push_back(
-        {Contribution::Kind::kInterference, workload_.timers[k], count, product(count, head)});
+    const Ticks time = std::max<Ticks>(0, end + jitter_of(k, path));
+    const Ticks count = ceil_div(time, workload_.period[k]);
+    if (count > 0) {
+      result.why.push_back(
+          {Contribution::Kind::kInterference, workload_.timers[k], count, product(count, head)});
+    }
   }
-  if (level.started()) {
+  for (const auto& [sync, jobs] : terms.sets) {
+    const Ticks count = jobs.before(end);
+    result.why.push_back({Contribution::Kind::kSets, sync, count, product(count, jobs.wcet)});
+  }
+  if (terms.started) {
     result.why.push_back(
-        {Contribution::Kind::kStarted, level.started()->callback, 1, level.started()->work});
+        {Contribution::Kind::kStarted, terms.started->callback, 1, terms.started->work});
   }
   if (workload_.background > 0) {
-    const Ticks count = ceil_div(w + kMillisecond, kMillisecond);
+    const Ticks count = ceil_div(end + kMillisecond, kMillisecond);
     result.why.push_back(
         {Contribution::Kind::kBackground, timer, count, product(count, workload_.background)});
   }
@@ -312,7 +364,7 @@ Ticks PathBounds::pending_by(std::size_t callback, const std::vector<std::size_t
     }
     const auto k = static_cast<std::size_t>(std::ranges::find(workload_.timers, from) -
                                             workload_.timers.begin());
-    const PathBound path = bound({k, callback, reached.level});
+    const PathBound path = bound({k, callback, reached.level, {}});
     if (!path.response) {
       return kHorizon;
     }

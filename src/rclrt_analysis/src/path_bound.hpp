@@ -14,11 +14,19 @@
 
 namespace rclrt::analysis::detail {
 
+/// A timer that was released before a path's own one, at most `lag` before it. All its work of that
+/// release was done when the busy period began.
+struct EarlierRelease {
+  std::size_t timer{};  ///< index into Workload::timers
+  Ticks lag{};
+};
+
 /// A path of callbacks: the work before the end of its last callback.
 struct Path {
   std::size_t timer{};  ///< index into Workload::timers
   std::size_t last{};   ///< the bound is up to the end of this callback
   int level{};          ///< the lowest on the path
+  std::optional<EarlierRelease> done{};
 };
 
 struct PathBound {
@@ -43,14 +51,18 @@ class PathBounds {
 
  private:
   const LevelWork& work(int level);
-  std::string why_too_much(const Path& path);
   void add_background(Load& load, Demand& demand) const;
   Ticks pending_by(std::size_t callback, const std::vector<std::size_t>& publishers);
   struct Terms;
-  Terms terms_of(const Path& path);
+  Terms terms_of(const Path& path, std::optional<Ticks> age);
+  PathBound bound(const Path& path, std::optional<Ticks> age);
+  std::optional<Ticks> age_of_started(int level);
+  std::optional<Ticks> age_of(std::size_t callback);
+  void add_sets(const LevelWork& level, std::optional<Ticks> age, Terms& terms) const;
+  Ticks jitter_of(std::size_t timer, const Path& path) const;
   std::optional<PathBound> worst_in_busy_period(const Path& path, Terms& terms,
                                                 Budget& budget) const;
-  PathBound explain(const Path& path, Ticks q, Ticks w, Ticks own, Ticks early) const;
+  PathBound explain(const Path& path, const Terms& terms, Ticks q, Ticks end) const;
 
   const Workload& workload_;
   std::vector<std::size_t> timers_;
@@ -59,6 +71,7 @@ class PathBounds {
   std::vector<std::size_t> positions_;  // of each callback in CallbackGraph::order
   std::vector<bool> here_;              // of each callback: a release of `timers_` leads to it
   std::map<int, LevelWork> levels_;
+  std::map<std::size_t, std::optional<Ticks>> ages_;  // see age_of()
 };
 
 }  // namespace rclrt::analysis::detail

@@ -194,37 +194,7 @@ TEST(Queueing, OfTheChainsOwnLaterInstancesIsAtItsCost) {
   }
 }
 
-TEST(Reasons, OfASynchroniserThatCountsTooOftenNameItAndItsRate) {
-  const model::Application application = Builder()
-                                             .timer("gyro", 4, 0.1)
-                                             .timer("radar", 80, 2)
-                                             .sync("locate", "gyro", "radar", 5, 20)
-                                             .chain("see", {"radar", "locate"}, 1, 80)
-                                             .done();
-  ASSERT_LT(application.utilisation(), 0.2);
-  const auto bounds = chain_bounds(application);
-  ASSERT_EQ(bounds[0].bound, std::nullopt) << "tighter now: the reason needs another example";
-  EXPECT_TRUE(bounds[0].why.empty());
-  EXPECT_THAT(bounds[0].note, HasSubstr("the synchroniser 'locate' is counted at the rate of its "
-                                        "fastest input, 250 Hz"));
-  const auto edf = chain_bounds(application, ExecutorKind::kWaitSet);
-  ASSERT_EQ(edf[0].bound, std::nullopt);
-  EXPECT_THAT(edf[0].note, HasSubstr("rate"));
-}
-
-TEST(Reasons, OfARareSynchroniserNameAnIntervalAndNot0Hz) {
-  const model::Application application = Builder()
-                                             .timer("gyro", 4'000, 100)
-                                             .timer("radar", 80'000, 2'000)
-                                             .sync("locate", "gyro", "radar", 5'000, 20)
-                                             .chain("see", {"radar", "locate"}, 1, 80'000)
-                                             .done();
-  const auto bounds = chain_bounds(application);
-  ASSERT_EQ(bounds[0].bound, std::nullopt) << "tighter now: the reason needs another example";
-  EXPECT_THAT(bounds[0].note, HasSubstr("the rate of its fastest input, once in 4 s"));
-}
-
-TEST(Reasons, OfALoadThatIsTooHighNameNoSynchroniser) {
+TEST(Reasons, OfALoadThatIsTooHighNameThePriority) {
   const model::Application application =
       Builder().timer("a", 10, 6).timer("b", 10, 6).chain("b", {"b"}, 0).done();
   EXPECT_EQ(chain_bounds(application)[0].note,

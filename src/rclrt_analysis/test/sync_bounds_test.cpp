@@ -88,13 +88,13 @@ model::Application two_syncs() {
 
 // The pair of s1 has the stamp of the first b after a, 2 after it, if s1 keeps that b until a
 // arrives. If s1 keeps fewer, it may be any b in the window of 15. From there it is 30 to c's
-// release, and 0.1 for each of c, b, s1 and s2, and for s1 and s2 behind an a that had just ended.
+// release, and 0.1 for each of c, b, s1 and s2. An a that had just ended brings no second set.
 TEST(SyncBounds, AStampIsAsLateAsTheOldestMessageThatASyncKeeps) {
   auto application = two_syncs();
   sync_of(application, 3).depth = 6;
-  EXPECT_EQ(chain_bounds(application)[0].bound, ms(2 + 30 + 0.6).count() - 1);
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(2 + 30 + 0.4).count() - 1);
   sync_of(application, 3).depth = 5;  // a may take 10 and some
-  EXPECT_EQ(chain_bounds(application)[0].bound, ms(15 + 30 + 0.6).count());
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(15 + 30 + 0.4).count());
 }
 
 /// A timer of 100 ms and a first sync: two publishers, or one, bring the timer's messages to each
@@ -145,6 +145,59 @@ TEST(SyncBounds, AQueueBehindASyncHoldsWhatABurstAtItsOtherInputBrings) {
   EXPECT_GE(queues[4].pending, 2);
 }
 
+/// A camera and an IMU of ten times its rate: every set has one image.
+model::Application camera_and_imu() {
+  return Builder()
+      .timer("imu", 4, 0.25)
+      .timer("camera", 40, 4)
+      .sync("fuse", "imu", "camera", 5, 15)
+      .subscription("control", "fuse", 0.5)
+      .chain("see", {"camera", "fuse", "control"}, 1)
+      .done();
+}
+
+// A set needs an image, so fuse runs once in a camera period, not once for each imu. The CPU is
+// busy from an image on: 4, then 5.5 of the set, and 0.25 for each imu. An image that waits for an
+// imu after that waits for less than 4, and no other image delays it.
+TEST(SyncBounds, ASyncRunsNoMoreOftenThanItsRarestInput) {
+  const model::Application application = camera_and_imu();
+  ASSERT_LT(application.utilisation(), 0.4);
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(4 + 5.5 + 3 * 0.25).count());
+  for (const ExecutorKind kind : {ExecutorKind::kWaitSet, ExecutorKind::kEdf, ExecutorKind::kEvents,
+                                  ExecutorKind::kPicas, ExecutorKind::kStaticOrder}) {
+    const auto bounds = chain_bounds(application, kind);
+    ASSERT_TRUE(bounds[0].bound) << static_cast<int>(kind) << ": " << bounds[0].note;
+    EXPECT_LE(bounds[0].bound, ms(12).count()) << static_cast<int>(kind);
+  }
+}
+
+// The rarest input of two syncs behind each other counts for the second one, too.
+TEST(SyncBounds, ASyncBehindASyncRunsNoMoreOftenThanTheRarestInput) {
+  const model::Application application = Builder()
+                                             .timer("imu", 4, 0.25)
+                                             .timer("camera", 40, 4)
+                                             .sync("fuse", "imu", "camera", 5, 15)
+                                             .timer("wheel", 10, 0.25)
+                                             .sync("locate", "fuse", "wheel", 6, 15)
+                                             .chain("see", {"camera", "fuse", "locate"}, 1)
+                                             .done();
+  ASSERT_LT(application.utilisation(), 0.6);
+  EXPECT_TRUE(chain_bounds(application)[0].bound);
+}
+
+// Without a limit of the window, the images that wait are as many as the sync keeps.
+TEST(SyncBounds, OnlyAsManyMessagesAsASyncKeepsMeetLaterOnes) {
+  model::Application application = camera_and_imu();
+  sync_of(application, 2).window = ms(100'000);
+  sync_of(application, 2).depth = 1;
+  const auto one = chain_bounds(application)[0].bound;
+  sync_of(application, 2).depth = 3;
+  const auto three = chain_bounds(application)[0].bound;
+  ASSERT_TRUE(one);
+  ASSERT_TRUE(three);
+  EXPECT_GT(*three, *one);
+}
+
 /// a (0), b (1) and c (2) at a sync (3) of the three, each with a chain.
 model::Application three_inputs(double window) {
   return Builder()
@@ -158,11 +211,12 @@ model::Application three_inputs(double window) {
       .done();
 }
 
-// A c meets the next a and the next b, which is less than 20 later; then 1 for each of a, b, c and
-// s. For an a the window is longer than its period, and an earlier a may be as near to the others.
+// A c meets the next a and the next b, which is less than 20 later; then 1 for each of a, b and s,
+// because c has run by then. For an a the window is longer than its period, and an earlier a may be
+// as near to the others.
 TEST(SyncBounds, OfThreeInputsAMessageWaitsForTheNextOfEachOrAWindow) {
   const auto bounds = chain_bounds(three_inputs(30));
-  EXPECT_EQ(bounds[2].bound, ms(20 + 4).count() - 1);
+  EXPECT_EQ(bounds[2].bound, ms(20 + 3).count() - 1);
   EXPECT_EQ(bounds[0].bound, ms(30 + 4).count());
 }
 

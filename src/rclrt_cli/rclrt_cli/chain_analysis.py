@@ -25,6 +25,7 @@ BOUNDS = {"picas": ("PiCAS ms", "sound ms")}
 CONTRIBUTIONS = {
     "own": "its own work, {releases} releases of {id}",
     "interference": "{releases} releases of {id}",
+    "sets": "{releases} sets of {id}, and what follows them",
     "started": "{id} had started, and what follows it",
     "other_input": "until the other input of {id} comes",
     "callback": "{id}, from being ready to its end",

@@ -29,6 +29,8 @@ const char* to_word(Contribution::Kind kind) {
       return "own";
     case Contribution::Kind::kInterference:
       return "interference";
+    case Contribution::Kind::kSets:
+      return "sets";
     case Contribution::Kind::kStarted:
       return "started";
     case Contribution::Kind::kCallback:

@@ -48,6 +48,7 @@ struct Contribution {
   enum class Kind {
     kOwn,
     kInterference,
+    kSets,  ///< of a sync, with what follows them
     kStarted,
     kOtherInput,
     kCallback,    ///< from being ready to its end, where each callback is bounded by itself
@@ -60,8 +61,8 @@ struct Contribution {
     kStall,       ///< Overheads::stall; `callback` says nothing
   };
   Kind kind{};
-  std::size_t callback{};  ///< the chain's timer, the interfering timer, the callback that had
-                           ///< started before, or the sync with an input that is released later
+  std::size_t callback{};  ///< the chain's timer, the interfering timer, the sync, the callback
+                           ///< that had started before, or the sync with a later input
   Ticks releases{};        ///< how often it counts
   Ticks total{};           ///< ns
 };
@@ -90,16 +91,21 @@ struct ChainBound {
 /// Returns one bound per chain. On one core the bound is found in the busy period of pi, the lowest
 /// level on the chain's path:
 ///   w_q = q Head_i + Own_i + max(0, ceil((w_q + J_i) / T_i) - q - 1) Early_i
-///         + sum over k of ceil((w_q + J_k) / T_k) Head_k + max Started,
+///         + sum over k of ceil((w_q + J_k) / T_k) Head_k
+///         + sum over syncs s of Sets_s(w_q) Set_s + max Started,
 /// The bound is the largest w_q - q T_i. Head_k is the work that one release of timer k can bring
-/// before a callback below pi is needed, equal levels included. Started is the rest of one callback
-/// below pi that holds a group's ceiling, and the work of level pi and above that follows it.
-/// Source: Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with varying
-/// execution priority", RTSS 1991, section 4, with trees of callbacks instead of sequences.
+/// before a callback below pi is needed, equal levels included, up to the syncs. Set_s is that of a
+/// set, and Sets_s(w) the most sets in the busy period: ceil((w + J + E) / T) for the sync's rarest
+/// input of period T, of which messages may wait for E in syncs. Started is the rest of one
+/// callback below pi that holds a group's ceiling, and the work of level pi and above that follows
+/// it. Source: Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with
+/// varying execution priority", RTSS 1991, section 4, with trees of callbacks instead of sequences.
 /// Blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. If the chain
 /// meets others in a sync, any of several timers may bring the last message of a set. The bound is
 /// then the largest over these timers: the lag of the timer's release behind the chain's, at most
-/// the sync's window, plus the bound of the path from there.
+/// the sync's window, plus the bound of the path from there. If the chain's own work was done before
+/// that release, it does not delay the path before its next release; else both releases are in one
+/// busy period.
 ///
 /// Each callback is bounded by itself under EDF, in a wait set, with hop latencies, and for
 /// executors that exchange messages or share a CPU. Callbacks that follow each other on one CPU
