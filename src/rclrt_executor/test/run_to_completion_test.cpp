@@ -192,7 +192,7 @@ void expect_to_run_at_a_time(const ExecutorOptions& options, std::size_t count) 
   for (const auto& callback : callbacks) {
     callback->release_now();
   }
-  EXPECT_TRUE(eventually([&] { return inside == count; }));
+  EXPECT_TRUE(eventually([&] { return inside >= count; }));
   std::this_thread::sleep_for(20ms);  // a further worker would start the last one meanwhile
   EXPECT_EQ(inside, count);
   go_on = true;
