@@ -2,6 +2,7 @@
 // Every kind is made by its name, and the typed tests have all of them.
 #include "rclrt/executor/kinds.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -43,7 +44,9 @@ TEST(Kinds, TakeTheirOwnOptions) {
   const auto wait_set = make_by_name("wait_set", kind_options);
   EXPECT_EQ(dynamic_cast<const WaitSetExecutor&>(*wait_set).wait_set().threads, 3U);
   kind_options.static_order.trigger = nullptr;
-  EXPECT_THROW(make_by_name("static_order", kind_options), std::invalid_argument);
+  EXPECT_THAT([&] { make_by_name("static_order", kind_options); },
+              testing::ThrowsMessage<std::invalid_argument>(
+                  testing::HasSubstr("static_order needs a trigger")));
   EXPECT_EQ(make_by_name("picas", kind_options)->options().name, "test");
 }
 
