@@ -169,9 +169,9 @@ def overhead_table(machine: JsonValue, own: JsonValue) -> Iterator[str]:
 
 
 def example_rows(
-    example: str, run: Measured, comparison: Comparison, told: list[str]
+    example: str, run: Measured, comparison: Comparison, notes: list[str]
 ) -> Iterator[list[str]]:
-    """Yields one row per chain; adds to `told` why instances were above their bound."""
+    """Yields one row per chain; adds to `notes` why instances were above their bound."""
     (results,) = comparison.executors
     stalls = [stall for data in comparison.runs[results.executor] for stall in data.stalls()]
     by_host = sum(stall.host_end - stall.start for stall in stalls) / 1e6
@@ -198,7 +198,7 @@ def example_rows(
             f"{waited:.1f} ms",
         ]
         yield cells
-        told += [f"* {example}, {chain.id}: {why}" for why in predicted.exceeded_why]
+        notes += [f"* {example}, {chain.id}: {why}" for why in predicted.exceeded_why]
 
 
 def page(
@@ -227,13 +227,13 @@ def page(
         share = machine.get("rt_bandwidth").get("share").number()
         yield f"The kernel leaves real-time threads {100 * share:.1f} % of a CPU."
     yield (
-        f"What the host took more than {100 * QUIET:g} % of was measured again, at most "
-        f"{arguments.tries} times in all: the calibration was done {times_of(calibration)}, "
-        "the column **tries** has the runs."
+        f"A measurement in which the host took more than {100 * QUIET:g} % of the time was "
+        f"repeated, at most {arguments.tries} times in all. The calibration was done "
+        f"{times_of(calibration)}; the column **tries** has the number of runs."
     )
     yield ""
-    told: list[str] = []
-    rows = [row for each in found for row in example_rows(*each, told)]
+    notes: list[str] = []
+    rows = [row for each in found for row in example_rows(*each, notes)]
     yield from markdown_lines(HEADS, rows)
     yield ""
     yield (
@@ -244,9 +244,9 @@ def page(
         "limit, or for something more urgent. "
         "A run that the host never left alone is the quietest of its tries."
     )
-    if told:
+    if notes:
         yield ""
-        yield from told
+        yield from notes
 
 
 if __name__ == "__main__":

@@ -81,12 +81,13 @@ def main(arguments: list[str]) -> int:
             scheduling = "real time" if context["realtime"] else "normal scheduling"
             parts += [
                 f"Measured {day}, {rounds} rounds of {seconds} s each, interleaved, {scheduling}, "
-                f"Linux {context['kernel'].split()[0]}, {context['cpus']} CPUs. Of each chain, "
-                "with its deadline: missed of released · median · 99th percentile of the response "
-                "in ms.",
+                f"Linux {context['kernel'].split()[0]}, {context['cpus']} CPUs. For each "
+                "chain, with its deadline: missed of released · median · 99th percentile of the "
+                "response in ms.",
             ]
         stolen = sum(results.context["steal_ms"] for results in comparison.executors)
-        parts += ["", f"`examples/{app.parent.name}`, of which the host took {stolen:.0f} ms:", ""]
+        host = f"(the hypervisor took {stolen:.0f} ms of CPU time)"
+        parts += ["", f"`examples/{app.parent.name}` {host}:", ""]
         parts += table(comparison)
     text = "\n".join(parts)
     print(text)

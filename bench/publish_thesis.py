@@ -175,11 +175,11 @@ def document(pages: Sequence[Page]) -> Iterator[str]:
     yield (
         "The experiments of chapter 7 of the [thesis](glossary.md), repeated, and some beyond it. "
         "`bench/publish_thesis.py` made this page from the results of the commands below, "
-        f"{datetime.now(UTC).strftime('%Y-%m-%d')}. What an experiment is, and how to make your "
-        "own, is in [rclrt_experiments](../src/rclrt_experiments)."
+        f"{datetime.now(UTC).strftime('%Y-%m-%d')}. [rclrt_experiments](../src/rclrt_experiments) "
+        "describes experiments, and how to make your own."
     )
     yield from ("", *missing(pages))
-    yield from ("", "## What was published, and what came out", "", *markdown(*verdicts(pages)))
+    yield from ("", "## The published claims, and our results", "", *markdown(*verdicts(pages)))
     yield from ("", f"{MEASURES} {VERDICTS} {sizes(pages)}")
     for page in sorted(pages, key=place_of):
         yield from of_page(page)
@@ -291,7 +291,7 @@ def of_page(page: Page) -> Iterator[str]:
     for sentence in synthesis.sentences(page.changes):
         yield from ("", sentence)
     if page.judged:
-        yield from ("", "### What was published, and what came out", "")
+        yield from ("", "### The published claims, and our results", "")
         yield " ".join(verdict_counts(page))
         yield from ("", *markdown(*claims_rows(page)))
     yield from ("", "### Bounds")

@@ -169,7 +169,8 @@ def tables(chains: Sequence[Chain], count: int, most: int) -> str:
             "",
             *markdown_lines(heads, overview),
             "",
-            f"What makes the worst {most}, and in parentheses their median ratio:",
+            f"The causes of the worst {most}, with their number and, in parentheses, their median "
+            "ratio:",
             "",
             *markdown_lines(["", *(f"`{each}`" for each in EXECUTORS)], table),
         ]

@@ -19,7 +19,7 @@ has_sourced_rcl() {
   return 1
 }
 
-# RCLRT_ROS_FROM is set inside our own environment (tools/env), whose ROS_DISTRO is not the user's.
+# RCLRT_ROS_FROM is set inside our own environment (tools/env); the ROS_DISTRO there is not the user's.
 ros_from=${RCLRT_ROS_FROM:-}
 if [ -z "$ros_from" ]; then
   if [ -n "${ROS_DISTRO:-}" ] && has_sourced_rcl; then

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the language of comments, messages and documentation.
 
-The reader knows the field's words, has five minutes, and English as a second language. Read are the
-comments and longer texts of C++ and Python (also the texts that users see), and all Markdown and
-reStructuredText outside of code. `lint_language.json` counts for each file what is still wrong: a
-count that grows is an error, and so is one that could be lower. `--shrink` lowers the counts.
+The reader knows the field's words, has five minutes, and English as a second language. This reads
+the comments and longer texts of C++, Python, JavaScript, shell and CMake (also the texts that users
+see), the comments of YAML, messages and makefiles, the descriptions of schemas and packages, and
+all Markdown and reStructuredText outside of code.
 
-Usage: lint_language.py [--shrink] [--show] [PATH_PREFIX...]
+Usage: lint_language.py [PATH_PREFIX...]
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ import re
 import subprocess
 import sys
 import tokenize
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KNOWN = ROOT / "tools" / "lint_language.json"
 LONG_TEXT = 3
 """Words from which on a string is read as a text."""
 PEOPLE = (
@@ -83,6 +81,13 @@ CPP = re.compile(
     r"'(?:\\.|[^'\\\n])*'|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/",
     re.DOTALL,
 )
+
+
+CODE = re.compile(r"``?[^`\n]+``?")
+HASH = re.compile(r"(?m)(?:^|(?<=\s))#(?!!)(?P<text>[^\n]*)$")
+QUOTED = re.compile(r'"(?P<text>(?:\\.|[^"\\])*)"')
+DESCRIPTION = re.compile(r'"description"\s*:\s*(?P<text>"(?:\\.|[^"\\])*")')
+XML = re.compile(r"(?s)(?:<!--|<description>)(?P<text>.*?)(?:-->|</description>)")
 
 
 @dataclass(frozen=True)
@@ -144,9 +149,40 @@ def of_python(source: str) -> Iterator[Prose]:
                 yield Prose(node.lineno + offset, " ".join(part.split()), id(node) in docs)
 
 
+def of_hash(source: str) -> Iterator[Prose]:
+    """Comments from `#` to the end of the line: YAML, makefiles, messages."""
+    found = []
+    for number, line in enumerate(source.splitlines(), 1):
+        if (comment := HASH.search(line)) is not None:
+            found.append((number, comment["text"]))
+    yield from joined(found)
+
+
+def of_script(source: str) -> Iterator[Prose]:
+    """Comments, and texts in quotes: shell and CMake."""
+    yield from of_hash(source)
+    for match in QUOTED.finditer(HASH.sub("", source)):
+        if is_text(match["text"]):
+            line = source.count("\n", 0, match.start()) + 1
+            yield Prose(line, " ".join(match["text"].split()), False)
+
+
+def of_schema(source: str) -> Iterator[Prose]:
+    """The descriptions of a JSON schema."""
+    for match in DESCRIPTION.finditer(source):
+        yield Prose(source.count("\n", 0, match.start()) + 1, json.loads(match["text"]), False)
+
+
+def of_xml(source: str) -> Iterator[Prose]:
+    """Comments and descriptions of a package.xml or a similar file."""
+    for match in XML.finditer(source):
+        line = source.count("\n", 0, match.start()) + 1
+        yield Prose(line, " ".join(match["text"].split()), False)
+
+
 def of_markup(source: str) -> Iterator[Prose]:
     plain = re.sub(r"```.*?```|<!--.*?-->", lambda m: "\n" * m[0].count("\n"), source, flags=re.S)
-    plain = re.sub(r"``?[^`\n]+``?", "it", plain)
+    plain = CODE.sub("it", plain)
     plain = re.sub(r"\]\([^)]*\)", "]", plain)
     line = 1
     for part in re.split(r"(\n\s*\n)", plain):
@@ -158,13 +194,25 @@ def of_markup(source: str) -> Iterator[Prose]:
 
 
 READERS = {
-    ".cpp": of_cpp,
-    ".hpp": of_cpp,
-    ".py": of_python,
-    ".pyi": of_python,
-    ".md": of_markup,
-    ".rst": of_markup,
+    **dict.fromkeys((".cpp", ".hpp", ".c", ".h", ".js"), of_cpp),
+    **dict.fromkeys((".py", ".pyi"), of_python),
+    **dict.fromkeys((".md", ".rst"), of_markup),
+    **dict.fromkeys((".cmake", ".sh", ".bash", ".zsh"), of_script),
+    **dict.fromkeys((".yaml", ".yml", ".msg", ".srv", ".toml", ".cfg"), of_hash),
+    ".xml": of_xml,
+    ".schema.json": of_schema,
+    "CMakeLists.txt": of_script,
+    "Makefile": of_hash,
 }
+SHEBANGS = {"python3": of_python, "sh": of_script, "bash": of_script}
+
+
+def reader_of(path: Path, source: str) -> Callable[[str], Iterator[Prose]] | None:
+    """Returns the reader for a file: by its name, its suffix, or its first line."""
+    if (reader := READERS.get(path.name) or READERS.get("".join(path.suffixes[-2:]))) is not None:
+        return reader
+    first = re.match(r"#!.*?(\w+)\n", source)
+    return READERS.get(path.suffix) or SHEBANGS.get(first[1] if first else "")
 
 
 def matches(rule: Rule, text: str) -> Iterator[str]:
@@ -174,23 +222,29 @@ def matches(rule: Rule, text: str) -> Iterator[str]:
         yield match[0]
 
 
-def problems(prose: Prose, names: set[str]) -> Iterator[tuple[str, str]]:
+def problems(prose: Prose, names: set[str]) -> Iterator[str]:
+    text = CODE.sub("it", prose.text)
     for rule in RULES:
-        for found in matches(rule, prose.text):
-            yield rule.name, f"'{found[:60]}': {rule.advice}"
+        for found in matches(rule, text):
+            yield f"'{found[:60]}': {rule.advice}"
     if prose.is_comment:
         for found in NAME.findall(prose.text):
             if found not in names:
-                yield "name", f"'{found}': no identifier of the sources has this name"
+                yield f"'{found}': no identifier of the sources has this name"
+
+
+def without_comments(path: Path, source: str) -> str:
+    reader = reader_of(path, source)
+    if reader is of_cpp:
+        return re.sub(r"//[^\n]*", "", source)
+    return source if reader in (None, of_markup) else re.sub(r"(?m)#[^\n]*", "", source)
 
 
 def identifiers(sources: dict[Path, str]) -> set[str]:
     """The words with an underscore in code, texts and other files: all but comments."""
     found: set[str] = set()
     for path, source in sources.items():
-        code = re.sub(r"//[^\n]*", "", source) if path.suffix in (".cpp", ".hpp") else source
-        code = re.sub(r"(?m)#[^\n]*", "", code) if path.suffix in (".py", ".pyi") else code
-        found.update(re.findall(r"\b[A-Za-z]\w*_\w+\b", code))
+        found.update(re.findall(r"\b[A-Za-z]\w*_\w+\b", without_comments(path, source)))
     return found
 
 
@@ -201,59 +255,30 @@ def check_rules() -> None:
         assert not list(matches(rule, rule.right)), rule.name
 
 
-def main(arguments: list[str]) -> int:
+def main(prefixes: list[str]) -> int:
     check_rules()
-    options = {each for each in arguments if each.startswith("--")}
-    prefixes = tuple(each for each in arguments if not each.startswith("--"))
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
     sources = {}
     for name in listed:
         path = ROOT / name
-        if path.is_file() and path.suffix not in (".png", ".svg", ".gz", ".xz", ".json", ".csv"):
+        if path.is_file() and path.suffix not in (".png", ".svg", ".gz", ".xz", ".csv"):
             sources[path] = path.read_text(encoding="utf-8", errors="replace")
     names = identifiers(sources)
-    found: dict[str, Counter[str]] = {}
+    found = read = 0
     for path, source in sources.items():
         name = str(path.relative_to(ROOT))
-        reader = READERS.get(path.suffix)
-        if reader is None or name == "tools/lint_language.py":
+        reader = reader_of(path, source)
+        if reader is None or path == Path(__file__) or not name.startswith(tuple(prefixes or [""])):
             continue
-        counts: Counter[str] = Counter()
+        read += 1
         for prose in reader(source):
-            for rule, text in problems(prose, names):
-                counts[rule] += 1
-                if "--show" in options and name.startswith(prefixes or ("",)):
-                    print(f"{name}:{prose.line}: {text}")
-        if counts:
-            found[name] = counts
-    known: dict[str, dict[str, int]] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
-    if "--shrink" in options:
-        least = {
-            name: {
-                rule: min(count, known[name].get(rule, 0)) if known else count
-                for rule, count in sorted(counts.items())
-            }
-            for name, counts in sorted(found.items())
-            if not known or name in known
-        }
-        KNOWN.write_text(json.dumps(least, indent=0, sort_keys=True) + "\n")
-        known = least
-    worse = 0
-    for name in sorted(found.keys() | known.keys()):
-        for rule in sorted(found.get(name, Counter()).keys() | known.get(name, {}).keys()):
-            now, before = found.get(name, Counter())[rule], known.get(name, {}).get(rule, 0)
-            if now > before:
-                print(f"{name}: {now} of '{rule}', {before} known (see: --show {name})")
-            elif now < before:
-                print(f"{name}: {now} of '{rule}', {before} known: lint_language.py --shrink")
-            worse += now != before
-    total = Counter[str]()
-    for counts in found.values():
-        total.update(counts)
-    print(f"{len(sources)} files, still wrong: {dict(sorted(total.items()))}, {worse} changed")
-    return 1 if worse else 0
+            for text in problems(prose, names):
+                print(f"{name}:{prose.line}: {text}")
+                found += 1
+    print(f"{read} files, {found} sentence(s) to mend")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ using Count = rcl_ret_t (*)(const rcl_node_t*, const char*, std::size_t*);
 std::size_t count(const rcl_node_t& node, const std::string& name, bool is_service, Count counter) {
   std::size_t result = 0;
   detail::check(counter(&node, resolve(node, name, is_service).c_str(), &result),
-                "counting who uses \"" + name + "\"");
+                "counting the users of \"" + name + "\"");
   return result;
 }
 

@@ -34,7 +34,7 @@ TEST(GoalTable, AGoalGoesThroughTheStatesOfRclAction) {
   EXPECT_FALSE(table.advance(kA, GOAL_EVENT_SUCCEED, 0)) << "it does not execute yet";
   EXPECT_TRUE(table.advance(kA, GOAL_EVENT_EXECUTE, 0));
   EXPECT_FALSE(table.advance(kA, GOAL_EVENT_EXECUTE, 0));
-  EXPECT_FALSE(table.advance(kA, GOAL_EVENT_CANCELED, 0)) << "nobody asked for it";
+  EXPECT_FALSE(table.advance(kA, GOAL_EVENT_CANCELED, 0)) << "no cancellation was requested";
   EXPECT_TRUE(table.advance(kA, GOAL_EVENT_CANCEL_GOAL, 0));
   EXPECT_EQ(table.status(kA), GoalStatus::kCanceling);
   EXPECT_TRUE(table.advance(kA, GOAL_EVENT_CANCELED, 0));

@@ -125,7 +125,7 @@ class LiveTable:
             yield paint.dim(shorten(text, LINE_WIDTH))
             lost = _whole(process, "misses_without_blame")
             if lost > 0:
-                yield paint.dim(f"  of {lost} misses nobody knows who was in the way")
+                yield paint.dim(f"  the cause of {lost} misses is unknown")
 
 
 def _cut(status: Status) -> Status:

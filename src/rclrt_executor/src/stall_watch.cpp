@@ -59,9 +59,9 @@ std::string explanation(const Stall& stall) {
   return "executor \"" + stall.executor + "\": " + summary(stall) +
          (stall.queued.empty() ? "" : " (" + quoted(stall.queued) + ")") + ". Asleep within " +
          (stall.waiting.size() == 1 ? "its callback" : "their callbacks") + " for " + seconds +
-         " of the last seconds: " + quoted(stall.waiting) + ". What waits there for " +
-         (stall.queued.empty() ? "another callback of this executor" : "one that is queued") +
-         " waits in vain: " + stall.advice;
+         " of the last seconds: " + quoted(stall.waiting) + ". A wait there for " +
+         (stall.queued.empty() ? "another callback of this executor" : "a queued callback") +
+         " cannot end: " + stall.advice;
 }
 
 std::int64_t StallWatch::begin(std::int64_t now_ns) {

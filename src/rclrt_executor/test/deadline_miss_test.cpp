@@ -365,7 +365,8 @@ TYPED_TEST(PreemptiveDeadlines, MissesOnAllThreadsAtOnceAreAllTold) {
   for (const auto& each : all) {
     EXPECT_EQ(each->counters().missed, kEach);
   }
-  EXPECT_EQ(this->misses.all().size(), 4 * kEach) << "told before it is counted as completed";
+  EXPECT_EQ(this->misses.all().size(), 4 * kEach)
+      << "a miss is reported before its instance counts as completed";
 }
 
 }  // namespace

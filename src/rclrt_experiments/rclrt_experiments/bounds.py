@@ -55,9 +55,8 @@ class Proofs:
 
     def sentence(self) -> str:
         of = f"of {len(self.counting)} chain-runs with a proved deadline"
-        where = (
-            f", in runs of whose time the host took at most {100 * QUIET:g} %," if self.host else ""
-        )
+        quiet = f", in runs in which the host took at most {100 * QUIET:g} % of the time,"
+        where = quiet if self.host else ""
         if not (broken := self.broken):
             return f"None {of}{where} missed it or took longer than its bound."
         first = broken[0]
@@ -96,10 +95,11 @@ class Proofs:
 
 TERMS = (
     "A chain-run is one chain of one application in one run. Proved: its bound is within the "
-    "deadline; conditional: so it is, under an assumption that the analysis names, as for PC and "
-    "TD, whose scheduler thread is on another CPU: while it hands over, something less urgent may "
-    "start, which the bound leaves out. There is no bound where one cannot be found, as of a "
-    "chain over executors whose delays add up beyond its period."
+    "deadline. Conditional: its bound is within the deadline under an assumption that the analysis "
+    "names. An example are PC and TD: their scheduler thread is on another CPU, and while it hands "
+    "over an instance, a less urgent one may start, which the bound leaves out. No bound: none was "
+    "found, for example because the delays of a chain over several executors add up beyond its "
+    "period."
 )
 
 

@@ -64,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tries",
         metavar="N",
         type=count_argument,
-        help="a run of whose time the host took more than "
-        f"{100 * QUIET:g} %% is made again, whatever it showed; at most N times in all, "
+        help=f"a run in which the host took more than {100 * QUIET:g} %% of the time is made "
+        "again, whatever it showed; at most N times in all, "
         f"default {TRIES}, and 1 with --quick",
     )
     add_file_arguments(parser)

@@ -206,7 +206,7 @@ def _body(page: Page) -> Iterator[str]:
     yield from map(paragraph, synthesis.sentences(page.changes))
     yield from map(paragraph, page.host_sentences())
     if page.judged:
-        yield heading(2, "What was published")
+        yield heading(2, "The published claims")
         yield from map(paragraph, (*verdict_counts(page), MEASURES))
         yield table(*claims_rows(page))
     yield heading(2, "Bounds")
@@ -265,7 +265,7 @@ def alike(rows: Sequence[Row]) -> Iterator[str]:
 VERDICTS = (
     "Reproduced: the order that the claim states is there at each point and, in the mean, beyond "
     "chance (95 %). Not reproduced: the opposite is, beyond chance. Not comparable: these trials "
-    "do not tell, or the thesis measured something else; what was observed says which."
+    "do not decide it, or the thesis measured something else; the column observed has the reason."
 )
 
 

@@ -203,8 +203,8 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
     counted = IN_PHASE if claim.in_phase and not evidence.thesis else ""
     causes = ". ".join(each for each in (counted, claim.why_not) if each)
     if holds is None:
-        cause = f" What may differ from the thesis: {causes}." if causes else ""
-        return Judged(claim, "not comparable", f"{observed}: these trials do not tell.{cause}")
+        cause = f" Possible difference from the thesis: {causes}." if causes else ""
+        return Judged(claim, "not comparable", f"{observed}: these trials do not decide it.{cause}")
     cause = f" Possible cause: {causes}." if causes else ""
     return Judged(claim, "not reproduced", f"{observed}.{cause}")
 

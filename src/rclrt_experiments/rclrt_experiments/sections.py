@@ -111,7 +111,7 @@ class Section:
             )
             yield f"Median (and least) number of instances of a chain that ended in a run: {shown}."
             if min(map(min, counts.values())) < FEW:
-                yield f"Of fewer than {FEW}, worst case and jitter say little."
+                yield f"With fewer than {FEW} instances, worst case and jitter are not meaningful."
         if not self.experiment.section and len(self.labels) > 1:
             yield self._change()
 

@@ -110,7 +110,7 @@ def test_the_opposite_bears_none_out(claim: Claim) -> None:
     elif " at 10 % already" in claim.text:
         # One miss was published in 250 chain-runs, or five that may be of one application. No miss
         # here is no evidence against it.
-        assert (judged.verdict, "do not tell" in judged.observed) == ("not comparable", True)
+        assert (judged.verdict, "do not decide" in judged.observed) == ("not comparable", True)
     else:
         assert judged.verdict == "not reproduced", judged
         assert claim.why_not in judged.observed
@@ -145,7 +145,7 @@ def test_too_few_trials_are_compared_with_nothing() -> None:
 def test_misses_of_the_same_application_at_every_length_say_nothing_of_a_trend() -> None:
     evidence = Evidence(Results(missing_at(LENGTHS, 10, 1)), [], simulated=False)
     judged = judge(claim_of("The misses of PC and TD fall"), evidence)
-    assert (judged.verdict, "do not tell" in judged.observed) == ("not comparable", True), judged
+    assert (judged.verdict, "do not decide" in judged.observed) == ("not comparable", True), judged
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_bounds_are_counted_and_what_is_above_one_is_shown() -> None:
     disturbed_run = {("utilisation", TD, "10 %", "2", "1")}
     proofs = Proofs(rows, disturbed_run)
     assert (len(proofs.counting), proofs.broken) == (1, [])
-    assert proofs.sentence().startswith("None of 1 chain-runs with a proved deadline, in runs of")
+    assert proofs.sentence().startswith("None of 1 chain-runs with a proved deadline, in runs in")
 
 
 def test_a_bound_is_broken_by_more_than_the_host_explains() -> None:

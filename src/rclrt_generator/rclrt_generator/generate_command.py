@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--client",
         choices=CLIENTS,
-        help="DIR is also a colcon package whose programs, one for each executor, use this client "
+        help="DIR is also a colcon package; its programs, one for each executor, use this client "
         "library",
     )
     parser.add_argument(

@@ -169,7 +169,7 @@ def test_applications_that_run_do_workloads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--executors", "nobody"), "'nobody' is no executor; expected wait_set"),
+        (("--executors", "fifo"), "'fifo' is no executor; expected wait_set"),
         (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),
         (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
         (("-o", os.curdir), "-o .: exists; name a new directory"),

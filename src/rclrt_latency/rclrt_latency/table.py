@@ -74,11 +74,11 @@ def _stall_notes(wake_ups: WakeUps) -> Iterator[str]:
     if wake_ups.method == "none":
         yield "Stalls of the machine were not looked for."
     elif not wake_ups.stalls_valid:
-        yield f"Stalls of the machine could not be told: {wake_ups.stalls_reason}"
+        yield f"Stalls of the machine could not be recognised: {wake_ups.stalls_reason}"
     elif wake_ups.method == "probe":
         yield (
             f"stalls: a more urgent thread woke more than {threshold} late: the host, the firmware "
-            "(SMI), or the kernel with interrupts off (--stalls spin tells these apart)."
+            "(SMI), or the kernel with interrupts off (--stalls spin distinguishes these)."
         )
         yield (
             "The probe wakes each CPU between the samples, which lowers the median: compare with "

@@ -62,7 +62,8 @@ void read_max_age(const Fields& fields, NodeTiming& timing, Context& context) {
   timing.max_age = read_milliseconds(*value, "max_age_ms", Zero::kRefused, context);
   if (timing.kind != "subscription") {
     context.diagnostics.report(value->at, "max_age_ms without a subscription",
-                               "subscription: /topic in the same entry, for messages have an age");
+                               "subscription: /topic in the same entry, because only messages have "
+                               "an age");
   } else if (fields.find("deadline_ms") != nullptr) {
     context.diagnostics.report(value->at, "max_age_ms beside deadline_ms",
                                "one of the two: from the message's stamp, or from its arrival");
@@ -91,7 +92,8 @@ void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
   if (timing.kind && !may_overload(*timing.kind) &&
       timing.overload.value_or(Overload::kQueue) != Overload::kQueue) {
     report_value(*value, "overload of a " + *timing.kind,
-                 "queue, for what is not taken today would be taken late for ever", context);
+                 "queue, because a request or response that is not taken now stays in the "
+                 "queue and delays every later one", context);
   }
 }
 

@@ -323,7 +323,7 @@ void bind_executor_kinds(py::module_& module) {
 }  // namespace rclrt::model
 
 PYBIND11_MODULE(_native, module) {
-  module.doc() = "What an rclrt application is: reads and validates app.yaml.";
+  module.doc() = "The model of an rclrt application: reads and validates app.yaml.";
   py::register_exception<rclrt::model::ModelError>(module, "ModelError", PyExc_ValueError);
   rclrt::model::bind_parts(module);
   rclrt::model::bind_callback(module);
@@ -332,10 +332,10 @@ PYBIND11_MODULE(_native, module) {
   rclrt::model::bind_node_timing(module);
   rclrt::model::bind_executor_kinds(module);
   module.def("places_of", &rclrt::model::places_of, py::arg("application"),
-             "Where each callback stands in the ROS graph of a robot on rclcpp; a sync in two "
-             "places.");
+             "Returns the place of each callback in the ROS graph of a robot on rclcpp; a sync has "
+             "two.");
   module.def("to_yaml", &rclrt::model::to_yaml, py::arg("application"),
-             "An app.yaml, which load() makes the same application of.");
+             "Returns an app.yaml from which load() makes the same application.");
   module.def(
       "load",
       [](const std::filesystem::path& path,
@@ -345,7 +345,7 @@ PYBIND11_MODULE(_native, module) {
       },
       py::arg("path"), py::arg("priorities") = py::none(),
       "Reads an app.yaml, with the callback priorities of a second file when one is given. Raises "
-      "ModelError, whose text names file, line and column of every problem.");
+      "ModelError; its text has file, line and column of every problem.");
   module.def(
       "load_node_timings",
       [](const std::filesystem::path& path) {

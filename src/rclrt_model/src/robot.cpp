@@ -92,8 +92,8 @@ Robot read_robot(const Fields& fields, Context& context) {
     robot.recording = read_recording(*section, context);
     if (robot.executor.best_effort_below && !robot.recording->application.empty()) {
       context.diagnostics.report(section->at,
-                                 "the recording has an application, whose bounds hold where every "
-                                 "callback is real time",
+                                 "the recording has an application, and its bounds hold only if "
+                                 "every callback is real time",
                                  "no 'application' beside 'best_effort_below'");
     }
   }

@@ -83,7 +83,7 @@ TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
             std::string::npos);
   EXPECT_EQ(problem_of_entry("node: /a, timer: 0, max_age_ms: 5"),
             "f:3:38: max_age_ms without a subscription; expected subscription: /topic in the same "
-            "entry, for messages have an age");
+            "entry, because only messages have an age");
   EXPECT_EQ(problem_of_entry("node: /a, subscription: /b, deadline_ms: 5, max_age_ms: 5"),
             "f:3:62: max_age_ms beside deadline_ms; expected one of the two: from the message's "
             "stamp, or from its arrival");

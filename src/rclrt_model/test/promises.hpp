@@ -65,7 +65,7 @@ inline std::string broken_application(const Application& app) {
   for (const Callback& callback : app.callbacks) {
     for (const std::string& topic : inputs(callback)) {
       if (!published.contains(topic)) {
-        return "an input that nobody publishes";
+        return "an input without a publisher";
       }
     }
   }

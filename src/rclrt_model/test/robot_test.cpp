@@ -75,8 +75,8 @@ TEST(RobotFile, TakesBestEffortWhereLevelsHaveThreadsAndNoBoundsAreClaimed) {
             "producer_consumer' or 'kind: preemptive'");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {best_effort_below: 3}\n"
                           "recording: {directory: out, application: app.yaml}\n"),
-            "f:3:12: the recording has an application, whose bounds hold where every callback is "
-            "real time; expected no 'application' beside 'best_effort_below'");
+            "f:3:12: the recording has an application, and its bounds hold only if every "
+            "callback is real time; expected no 'application' beside 'best_effort_below'");
 }
 
 TEST(RobotFile, ReadsReservationsByTheirPriority) {

@@ -54,13 +54,13 @@ std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
   }
   if (self->stated_ && choice.trigger == model::SetTrigger::kCallback) {
     throw std::invalid_argument("executor \"" + options.name +
-                                "\": a trigger of its own beside a recording's application, whose "
-                                "bounds know none: leave one of the two out");
+                                "\": a trigger of its own beside a recording's application: its "
+                                "bounds do not cover the trigger; leave one of the two out");
   }
   if (self->stated_ && options.best_effort_below) {
     throw std::invalid_argument(
         "executor \"" + options.name +
-        "\": best_effort_below beside a recording's application, whose bounds assume real time: "
+        "\": best_effort_below beside a recording's application: its bounds assume real time; "
         "leave one of the two out");
   }
   self->choice_ = choice;

@@ -285,8 +285,9 @@ int judge_counts(const std::string& step, const std::string& printed,
   const Told told = heard.told(step);
   std::ostringstream text;
   text << step << ": " << runs << " instances, " << missed << " missed; the engine reported "
-       << reported << ", of which " << invented << " cannot be; told: " << told.missed << "; "
-       << told.unknown << " counted from their publication, " << unknown << " not from the stamp";
+       << reported << ", of which " << invented
+       << " are impossible; on /diagnostics: " << told.missed << "; " << told.unknown
+       << " counted from their publication, " << unknown << " not from the stamp";
   std::puts(text.str().c_str());
   // Drops without a later instance are counted, and not reported. A message that counts from its
   // publication may be as old as if it counted from the stamp.

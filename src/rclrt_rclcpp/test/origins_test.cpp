@@ -136,7 +136,7 @@ TEST_F(OriginsTest, WhereTheCallbackInBetweenIsChangedNothingIsWrong) {
   }
   EXPECT_EQ(sink_.info(executor).from_publication,
             static_cast<std::uint64_t>(sink_.received - sink_.right))
-      << "each that was not right was told of";
+      << "each wrong origin is counted";
 }
 
 /// The subscription's own deadline, if it has one, still counts from the arrival.

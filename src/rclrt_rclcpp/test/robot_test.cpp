@@ -322,7 +322,7 @@ TEST_F(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
 TEST_F(RobotFile, NamesOnTheLogWhatHasNoRuleAndWhatRuleHasNoThread) {
   const Log log;
   {
-    Robot robot(load("threads:\n  - {name: nobody, policy: other}\n"));
+    Robot robot(load("threads:\n  - {name: absent, policy: other}\n"));
     robot.executor().add_node(std::make_shared<rclcpp::Node>("alone"));
     const Worker worker;
     const SpinningRobot spinning(robot);
@@ -330,10 +330,10 @@ TEST_F(RobotFile, NamesOnTheLogWhatHasNoRuleAndWhatRuleHasNoThread) {
       return log.has(RCUTILS_LOG_SEVERITY_INFO, "no rule in the plan") &&
              log.has(RCUTILS_LOG_SEVERITY_INFO, "Async_state");
     })) << log.all();
-    EXPECT_FALSE(log.has(RCUTILS_LOG_SEVERITY_WARN, "nobody"));
+    EXPECT_FALSE(log.has(RCUTILS_LOG_SEVERITY_WARN, "absent"));
   }
   EXPECT_TRUE(log.has(RCUTILS_LOG_SEVERITY_WARN,
-                      "the rule of threads \"nobody\" has been no thread's first match"))
+                      "the rule of threads \"absent\" has been no thread's first match"))
       << log.all();
 }
 
@@ -348,7 +348,7 @@ TEST_F(RobotFile, ARealTimeThreadWithoutARuleIsAWarning) {
     ends.wait();
   });
   {
-    Robot robot(load("threads:\n  - {name: nobody, policy: other}\n"));
+    Robot robot(load("threads:\n  - {name: absent, policy: other}\n"));
     robot.executor().add_node(std::make_shared<rclcpp::Node>("alone"));
     const SpinningRobot spinning(robot);
     EXPECT_TRUE(eventually([&] { return log.has(RCUTILS_LOG_SEVERITY_WARN, "\"urgent\""); }))

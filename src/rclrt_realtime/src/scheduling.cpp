@@ -77,7 +77,7 @@ std::optional<std::string> why_no_realtime(int priority) {
   // A less urgent thread that is preempted inside the sanitizer's allocator keeps a more urgent one
   // spinning on the same CPU for ever.
   return "SCHED_FIFO at priority " + std::to_string(priority) +
-         " is not used in a sanitizer's build, whose run-time library has spin locks";
+         " is not used in a sanitizer's build, because its run-time library has spin locks";
 #else
   const int error = try_realtime_thread(Policy::kFifo, priority);
   if (error == 0) {
@@ -94,7 +94,7 @@ std::optional<std::string> why_refused(const Scheduling& scheduling) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   if (scheduling.policy != Policy::kOther) {
     return std::string(to_string(scheduling.policy)) +
-           " is not used in a sanitizer's build, whose run-time library has spin locks";
+           " is not used in a sanitizer's build, because its run-time library has spin locks";
   }
 #endif
   try {

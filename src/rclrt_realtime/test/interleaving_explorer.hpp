@@ -118,7 +118,7 @@ class Explorer {
         break;
       }
       if (all_sleep) {
-        throw std::logic_error("somebody sleeps and nobody is left to wake it");
+        throw std::logic_error("a thread sleeps and none is left to wake it");
       }
       if (ready.empty()) {
         throw Redundant();

@@ -103,7 +103,7 @@ Outcome explore_queue(Loads loads, int producers, int pushes, int pops, std::siz
     const auto take = [&](int value) {
       const int producer = value / 10;
       const int index = received[producer]++;
-      Explorer::check(index < 8 && value > 0, "a value that nobody pushed");
+      Explorer::check(index < 8 && value > 0, "a value that was not pushed");
       Explorer::check(accepted[producer][index] == value || accepted[producer][index] == 0,
                       "not in the producer's order");
       accepted[producer][index] = value;

@@ -141,7 +141,7 @@ TEST_F(EveryInterleaving, FindsEventCountWrongWithoutItsSingleTotalOrder) {
 
 TEST_F(EveryInterleaving, FindsTheWakeUpThatIsLostByLookingBeforePreparingToWait) {
   const Outcome outcome = explore_event_count<Explored>(Loads::kNewest, 1, Look::kBeforePrepare);
-  EXPECT_EQ(outcome.failure, "somebody sleeps and nobody is left to wake it");
+  EXPECT_EQ(outcome.failure, "a thread sleeps and none is left to wake it");
 }
 
 // ---- QuiescenceGuard ----

@@ -139,7 +139,7 @@ TEST_F(GuardedCalls, AnOuterGuardSeesWhatAnInnerOneSees) {
   use(std::make_unique<int>(1).get());
   const RtReport report = outer.report();
   EXPECT_EQ(inside.allocations, 1U);
-  EXPECT_TRUE(inside.clean()) << "the inner one was told not to mind";
+  EXPECT_TRUE(inside.clean()) << "the inner guard ignores allocations";
   EXPECT_EQ(report.allocations, 3U);
   EXPECT_EQ(report.violations, 6U) << report.text();
 }

@@ -69,13 +69,13 @@ void LiveApplication::require_alone() const {
     if (live->service != nullptr &&
         (live->service->count_clients() > live->service->expected_clients() ||
          live->service->count_servers() > 1)) {
-      throw std::runtime_error("somebody else has service " +
+      throw std::runtime_error("another process has service " +
                                live->service->entity()->get_service_name() +
                                ": run in a domain of its own (set ROS_DOMAIN_ID)");
     }
     for_each_subscription(*live, [](const SubscriptionBase& subscription, std::size_t publishers) {
       if (subscription.get_publisher_count() > publishers) {
-        throw std::runtime_error("somebody else publishes on topic " +
+        throw std::runtime_error("another process publishes on topic " +
                                  subscription.get_topic_name() +
                                  ": run in a domain of its own (set ROS_DOMAIN_ID)");
       }

@@ -273,7 +273,7 @@ def test_two_runs_in_one_domain_notice_each_other(app: Path, tmp_path: Path) -> 
                 break
             done = run(app, tmp_path / "out", "preemptive")
         assert done.returncode == 1
-        assert "somebody else publishes on topic /" in done.stderr
+        assert "another process publishes on topic /" in done.stderr
         assert "set ROS_DOMAIN_ID" in done.stderr
     finally:
         other.send_signal(signal.SIGINT)

@@ -146,8 +146,8 @@ void ModelBuilder::note_gaps() {
        "places where switches of threads are missing: what ran there has no CPU time");
   note(gaps.unmatched_ends, "ends of runs have no start: left out");
   note(gaps.unknown_sources,
-       "messages whose publication the trace does not have: from before it, of what is not traced, "
-       "or lost");
+       "messages without their publication: it was before the trace, in an untraced process, or "
+       "lost");
   note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");
   note(gaps.timeless,
        "messages were followed by when they were sent: the trace has no times of publications, as "

@@ -121,7 +121,7 @@ class TreeBuilder {
       if (is_scalar(key)) {
         keys.push_back(&key);
       } else if (key.kind != Kind::kRefused) {
-        diagnostics_.report(key.at, "a list or mapping stands as a key", "a plain name");
+        diagnostics_.report(key.at, "a list or mapping as a key", "a plain name");
       }
     }
     std::stable_sort(keys.begin(), keys.end(),

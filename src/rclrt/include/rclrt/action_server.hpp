@@ -322,7 +322,7 @@ class ActionServer final : public detail::ActionServerBase,
       execute(id);  // if it was deferred until now
       finish(id, GOAL_EVENT_ABORT, typename A::Result());
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "rclrt: aborting a goal that nobody holds: %s\n", error.what());
+      std::fprintf(stderr, "rclrt: aborting a goal that has no handle: %s\n", error.what());
     }
   }
 

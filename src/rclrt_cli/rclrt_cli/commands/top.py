@@ -17,10 +17,10 @@ from rclrt_py.terminal.table import Paint
 
 from rclrt_cli.live_table import LiveTable, Status
 
-HELP = "show misses and who caused them, live, of robots that are running"
+HELP = "show deadline misses and their causes, live, for running robots"
 DESCRIPTION = (
-    "Shows each callback with a deadline of the processes whose robot.yaml has a section "
-    "'monitor'. Press Ctrl-C to end. The exit code is 1 if a deadline was missed, otherwise 0."
+    "Shows each callback that has a deadline, for all processes with a section 'monitor' in their "
+    "robot.yaml. Press Ctrl-C to end. The exit code is 1 if a deadline was missed, otherwise 0."
 )
 _HINT_AFTER_S = 5.0
 _SPIN_S = 0.1

@@ -213,8 +213,8 @@ def _devices(root: Path) -> Iterator[Step]:
     found = tuning.interrupts_on(root, isolated)
     if found and others:
         yield Step(
-            f"Interrupts of devices go to the CPUs {others} (until reboot). Some cannot be moved, "
-            "which is said.",
+            f"Interrupts of devices go to the CPUs {others} (until reboot). An interrupt that "
+            "cannot be moved is reported.",
             each(
                 (
                     f"echo {others} > /proc/irq/{line.number}/smp_affinity_list",

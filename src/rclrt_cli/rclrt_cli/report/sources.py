@@ -37,13 +37,13 @@ def source_rows(
         *_when(
             any(results.simulated for results in comparison.executors),
             "Simulated",
-            "What rclrt simulate computed; no part of it was measured.",
+            "Computed by rclrt simulate; no part of it was measured.",
         ),
         (
             "Missed deadlines",
             "The worst misses of each chain and round, from results.json: the response is own "
             "execution, delays with others in the way, transit between callbacks, and what "
-            "remains unexplained. Who was in the way: instances of others that had the CPU.",
+            "remains unexplained. In the way: instances of other callbacks that had the CPU.",
         ),
         (
             "Graph",
@@ -80,9 +80,10 @@ def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> li
         ),
         (
             "By host",
-            "Of the missed ones, those that would have met the deadline without the time during "
-            "which the machine did not run at all, as a probe thread above every other priority "
-            f"saw it. Column host_stall_ns of {each}chains.csv.",
+            "The missed instances that would have met the deadline without the time during which "
+            "the machine did not run at all, as observed by a probe thread above every other "
+            "priority. "
+            f"Column host_stall_ns of {each}chains.csv.",
         ),
         (
             "Jitter, normalised worst",

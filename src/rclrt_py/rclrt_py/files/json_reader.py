@@ -117,7 +117,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {json.dumps(key)} stands twice in one object")
+            raise ValueError(f"the key {json.dumps(key)} occurs twice in one object")
         found[key] = value
     return found
 
