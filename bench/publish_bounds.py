@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every example, compares it with its bounds, and puts the table into bench/README.md.
+"""Runs every example, compares it with its bounds, and puts the table into docs/results/bounds.md.
 
     tools/env python3 bench/publish_bounds.py [--seconds S] [--executor X] [--tries N] [--print]
 
@@ -26,7 +26,7 @@ from rclrt_cli.main import main as rclrt
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.terminal.table import markdown_lines
-from readme_section import HERE, write_section
+from results_page import HERE, write_results
 
 EXAMPLES = sorted((HERE.parent / "examples").glob("*/app.yaml"))
 LARGEST_MESSAGE = 100_000
@@ -59,7 +59,7 @@ def arguments_of(command_line: list[str]) -> argparse.Namespace:
     parser.add_argument("--statistic", default="max_undisturbed")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--tries", type=int, default=5)
-    parser.add_argument("--print", action="store_true", help="write nothing into the README")
+    parser.add_argument("--print", action="store_true", help="write no page")
     arguments = parser.parse_args(command_line)
     if arguments.tries < 1:
         parser.error(f"--tries must be at least 1, not {arguments.tries}")
@@ -91,7 +91,7 @@ def main(command_line: list[str]) -> int:
         made = "\n".join(page(arguments, calibration, runs, load))
     print(made)
     if not arguments.print:
-        write_section("the bounds", Path(__file__).name, made)
+        write_results("bounds.md", "the bounds", Path(__file__).name, made)
     return max(run.code for _, run in runs)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares every executor on every bundled application, and puts the tables into docs/executors.md.
+"""Compares every executor on every bundled application, and writes
+docs/results/executors-on-examples.md.
 
 tools/env python3 bench/publish_compare.py            measures, and writes
 tools/env python3 bench/publish_compare.py --print    writes nothing
@@ -21,11 +22,11 @@ from rclrt_py.executors import EXECUTORS, kind_of
 from rclrt_py.runs.application import on_several_cpus
 from rclrt_py.runs.results import ChainResult
 from rclrt_py.terminal.table import markdown_lines
-from readme_section import HERE, write_section
+from results_page import HERE, write_results
 from robots import arguments_of
 
 ROUNDS, SECONDS = 2, 3
-EXAMPLES, PAGE = HERE.parent / "examples", HERE.parent / "docs" / "executors.md"
+EXAMPLES, PAGE = HERE.parent / "examples", "executors-on-examples.md"
 VARIANTS = {
     "wait_set": (":threads=2", ":static", ":order=arbitrary:seed=1"),
     "events": (":timers_thread",),
@@ -92,7 +93,9 @@ def main(arguments: list[str]) -> int:
     text = "\n".join(parts)
     print(text)
     if not prints:
-        write_section("the executors on the bundled applications", Path(__file__).name, text, PAGE)
+        write_results(
+            PAGE, "the executors on the bundled applications", Path(__file__).name, text
+        )
     return 0
 
 

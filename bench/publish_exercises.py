@@ -41,7 +41,7 @@ from rclrt_py.errors import RclrtError
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.terminal.table import markdown_lines
-from readme_section import begin, end, replaced
+from results_page import begin, end, replaced
 
 from rclrt_demos import histogram, pendulum_picture
 

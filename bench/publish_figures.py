@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures, and puts tables and pictures into bench/README.md.
+"""Measures, and puts tables and pictures into docs/results/executor-latency.md.
 
     tools/env python3 bench/publish_figures.py            measures first, 4 minutes
-    tools/env python3 bench/publish_figures.py --again    from bench/figures/executors.json
+    tools/env python3 bench/publish_figures.py --again    from bench/executors.json
 
 Further options are those of `rclrt bench executors`.
 """
@@ -19,9 +19,9 @@ from rclrt_cli.bench.rows import Benchmark
 from rclrt_cli.bench.tables import all_tables, conditions
 from rclrt_cli.bench.targets import targets
 from rclrt_cli.main import main
-from readme_section import FIGURES, write_section
+from results_page import FIGURES, HERE, write_results
 
-ROWS = FIGURES / "executors.json"
+ROWS = HERE / "executors.json"
 
 
 def section(benchmark: Benchmark, measured_on: str) -> Iterator[str]:
@@ -51,7 +51,7 @@ def publish(arguments: list[str]) -> int:
     write_plots(benchmark, FIGURES)
     day = datetime.fromtimestamp(ROWS.stat().st_mtime, UTC).strftime("%Y-%m-%d")
     made = "\n".join(section(benchmark, day))
-    write_section("the executors", Path(__file__).name, made)
+    write_results("executor-latency.md", "the executors", Path(__file__).name, made)
     return 0
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares wake-ups with cyclictest of Debian's rt-tests, and puts the table into
-bench/README.md.
+docs/results/wake-ups.md.
 
     tools/env python3 bench/publish_latency.py [--rounds N] [--seconds S] [--print]
 
@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rclrt_py.processes.runner import find_program
-from readme_section import write_section
+from results_page import write_results
 
 PACKAGE = "rclrt_latency"
 OTHER = "cyclictest"
@@ -110,7 +110,7 @@ def arguments_of(command_line: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seconds", type=int, default=3, help="of each program in each round")
-    parser.add_argument("--print", action="store_true", help="write nothing into the README")
+    parser.add_argument("--print", action="store_true", help="write no page")
     return parser.parse_args(command_line)
 
 
@@ -138,7 +138,7 @@ def main(command_line: list[str]) -> int:
     text = "\n".join([*page(arguments, version, load), *lines])
     print(text)
     if not arguments.print:
-        write_section("wake-ups", Path(__file__).name, text)
+        write_results("wake-ups.md", "wake-ups", Path(__file__).name, text)
     return 0 if close else 1
 
 

@@ -21,7 +21,7 @@ from rclrt_py.files.atomic import write_atomically
 from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 from rclrt_py.processes.runner import find_program
 from rclrt_py.runs.csv_reader import InstanceRow, read_instance_rows
-from readme_section import begin, end, replaced
+from results_page import begin, end, replaced
 
 from rclrt_model import Application, load
 

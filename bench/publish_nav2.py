@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures how regular Nav2's commands are in ROS 2's isolated container and in rclrt's.
 
-tools/env python3 bench/publish_nav2.py            measures, prints, writes bench/README.md
+tools/env python3 bench/publish_nav2.py            measures, prints, writes the page
 tools/env python3 bench/publish_nav2.py --print    writes nothing; optional: ROUNDS SECONDS
 Needs Nav2, launch_ros, rclrt_rclcpp and rclrt_nav2_bench in the environment (UNDERLAY for a
 workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from readme_section import HERE, write_section
+from results_page import HERE, write_results
 from robots import (
     arguments_of,
     client_of,
@@ -155,7 +155,7 @@ def main(arguments: list[str]) -> int:
     text = "\n".join([head, "", how, *lines])
     print(text)
     if not prints:
-        write_section("nav2", Path(__file__).name, text)
+        write_results("nav2.md", "nav2", Path(__file__).name, text)
     return 0
 
 

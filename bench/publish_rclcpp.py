@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares rclrt's executors with rclcpp's, on rclcpp nodes, and writes bench/README.md.
+"""Compares rclrt's executors with rclcpp's, on rclcpp nodes, and writes the page.
 
 tools/env python3 bench/publish_rclcpp.py            measures, prints, and writes
 tools/env python3 bench/publish_rclcpp.py --print    writes nothing
@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from readme_section import HERE, write_section
+from results_page import HERE, write_results
 
 OURS = "rclrt preemptive"
 ROUNDS = {1: 7, 2: 3}  # by the number of CPUs
@@ -124,7 +124,7 @@ def main(arguments: list[str]) -> int:
     ]
     print("\n".join(lines))
     if "--print" not in arguments:
-        write_section("rclcpp", Path(__file__).name, "\n".join(lines))
+        write_results("beside-rclcpp.md", "rclcpp", Path(__file__).name, "\n".join(lines))
     return 0
 
 

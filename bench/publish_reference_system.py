@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the reference system's own figures under its own programs and on rclrt's executors.
 
-tools/env python3 bench/publish_reference_system.py            measures, prints, writes README.md
+tools/env python3 bench/publish_reference_system.py            measures, prints, writes the page
 tools/env python3 bench/publish_reference_system.py --print    writes nothing
 Optional arguments: ROUNDS, and SECONDS of each round.
 Needs autoware_reference_system, rclrt_rclcpp and rclrt_reference_bench in the environment (UNDERLAY
@@ -23,7 +23,7 @@ from typing import Any
 
 from callback_isolated import configurator, realtime_threads, wait_for, write_config
 from rclrt_py.executors import KINDS
-from readme_section import write_section
+from results_page import write_results
 from robots import (
     arguments_of,
     cpu_ms,
@@ -172,7 +172,7 @@ def main(arguments: list[str]) -> int:
     text = "\n".join([head, "", how, *lines])
     print(text)
     if not prints:
-        write_section("the reference system", Path(__file__).name, text)
+        write_results("reference-system.md", "the reference system", Path(__file__).name, text)
     return 0
 
 

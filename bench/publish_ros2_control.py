@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures ros2_control's loop under its own node, in a MultiThreadedExecutor, and under rclrt.
 
-tools/env python3 bench/publish_ros2_control.py            measures, prints, writes bench/README.md
+tools/env python3 bench/publish_ros2_control.py            measures, prints, writes the page
 tools/env python3 bench/publish_ros2_control.py --print    writes nothing; optional: ROUNDS SECONDS
 Needs rclrt_ros2_control, ros2_control and ros2_controllers in the environment (UNDERLAY for a
 workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from readme_section import write_section
+from results_page import write_results
 from robots import (
     arguments_of,
     client_of,
@@ -168,7 +168,7 @@ def main(arguments: list[str]) -> int:
     text = "\n".join([head, "", how, *lines])
     print(text)
     if not prints:
-        write_section("ros2_control", Path(__file__).name, text)
+        write_results("ros2-control.md", "ros2_control", Path(__file__).name, text)
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the run time and memory of the analysis, and puts them into bench/README.md.
+"""Measures the run time and memory of the analysis, and puts them into docs/results.
 
 tools/env python3 bench/publish_speed.py            measures, prints, and writes
 tools/env python3 bench/publish_speed.py --print    writes nothing
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_py.processes.runner import find_program
-from readme_section import HERE, write_section
+from results_page import HERE, write_results
 
 REPETITIONS = 5
 PACKAGE = "rclrt_analysis_bench"
@@ -166,7 +166,7 @@ def main(arguments: list[str]) -> int:
     ]
     print("\n".join(lines))
     if "--print" not in arguments:
-        write_section("the analysis", Path(__file__).name, "\n".join(lines))
+        write_results("analysis-speed.md", "the analysis", Path(__file__).name, "\n".join(lines))
     return 0
 
 

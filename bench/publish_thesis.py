@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/reproducing.md and its figures from the output of `rclrt experiment`.
+"""Makes docs/results/thesis.md and its figures from the output of `rclrt experiment`.
 
     rclrt experiment all --simulate --out SIMULATED
     rclrt experiment beyond --simulate --out BEYOND
@@ -50,8 +50,8 @@ from rclrt_py.terminal.table import markdown_lines
 from rclrt_experiments import synthesis
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCS, KEPT = ROOT / "docs", ROOT / "bench" / "thesis"
-PAGE, FIGURES = DOCS / "reproducing.md", DOCS / "figures"
+RESULTS, KEPT = ROOT / "docs" / "results", ROOT / "bench" / "thesis"
+PAGE, FIGURES = RESULTS / "thesis.md", RESULTS / "figures"
 FILES = (PLAN, JOURNAL)
 KINDS = SIMULATED, RUN = "simulated", "run"
 """The prefix of the figures' names; the directory also has figures of other pages."""
@@ -170,12 +170,12 @@ def command_of(page: Page) -> str:
 
 
 def document(pages: Sequence[Page]) -> Iterator[str]:
-    yield "# Reproducing the thesis"
+    yield "# The thesis's experiments"
     yield ""
     yield (
-        "The experiments of chapter 7 of the [thesis](glossary.md), repeated, and some beyond it. "
+        "The experiments of chapter 7 of the [thesis](../glossary.md), repeated, and some beyond it. "
         "`bench/publish_thesis.py` made this page from the results of the commands below, "
-        f"{datetime.now(UTC).strftime('%Y-%m-%d')}. [rclrt_experiments](../src/rclrt_experiments) "
+        f"{datetime.now(UTC).strftime('%Y-%m-%d')}. [rclrt_experiments](../../src/rclrt_experiments) "
         "describes experiments, and how to make your own."
     )
     yield from ("", *missing(pages))
@@ -314,7 +314,7 @@ def of_section(section: Section, kind: str) -> Iterator[str]:
         if isinstance(part, Figure):
             file = FIGURES / f"{kind}_{part.name}.svg"
             write_atomically(file, part.svg)
-            yield f"![{part.caption}]({file.relative_to(DOCS)})"
+            yield f"![{part.caption}]({file.relative_to(RESULTS)})"
         else:
             yield from (f"{part.title}:", "", *markdown(part.heads, part.rows))
 

@@ -25,7 +25,7 @@ from rclrt_generator.verify import varied
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.native import analysis
 from rclrt_py.terminal.table import markdown_lines
-from readme_section import HERE, begin, end, replaced
+from results_page import HERE, begin, end, replaced
 
 PAGE = HERE.parent / "src/rclrt_analysis/README.md"
 EXECUTORS = ("preemptive", "edf", "wait_set")
@@ -181,7 +181,7 @@ def main(command_line: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--worst", type=int, default=100)
-    parser.add_argument("--print", action="store_true", help="write nothing into the README")
+    parser.add_argument("--print", action="store_true", help="write no page")
     arguments = parser.parse_args(command_line)
     chains = [chain for seed in range(arguments.count) for chain in chains_of(seed)]
     made = tables(chains, arguments.count, arguments.worst)

@@ -57,7 +57,7 @@ def head_of(packages: tuple[str, ...]) -> str:
 def arguments_of(given: list[str], rounds: int, seconds: int) -> tuple[bool, int, int]:
     """Returns whether the program only prints, the number of rounds, and the seconds of each."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--print", action="store_true", help="write nothing into bench/README.md")
+    parser.add_argument("--print", action="store_true", help="write no page")
     parser.add_argument("rounds", type=int, nargs="?", default=rounds)
     parser.add_argument("seconds", type=int, nargs="?", default=seconds)
     arguments = parser.parse_args(given)

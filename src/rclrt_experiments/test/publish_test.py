@@ -27,8 +27,8 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "DOCS", tmp_path)
-    monkeypatch.setattr(module, "PAGE", tmp_path / "reproducing.md")
+    monkeypatch.setattr(module, "RESULTS", tmp_path)
+    monkeypatch.setattr(module, "PAGE", tmp_path / "thesis.md")
     monkeypatch.setattr(module, "FIGURES", tmp_path / "figures")
     return module
 

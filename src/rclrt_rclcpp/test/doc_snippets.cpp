@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of docs/rclcpp.md, so that it compiles; doc_test.cpp compares the two.
+// The code of the pages on rclcpp, so that it compiles; doc_test.cpp compares the two.
 #include <fstream>
 #include <rclcpp/rclcpp.hpp>
 #include <std_msgs/msg/int64.hpp>

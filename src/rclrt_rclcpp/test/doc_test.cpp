@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code in docs/rclcpp.md is compiled, and the files in it are read.
+// The code in the pages on rclcpp is compiled, and the files in them are read.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,44 +21,50 @@ std::string read(const std::filesystem::path& file) {
   return text.str();
 }
 
-class Page : public ::testing::Test {
+class Pages : public ::testing::Test {
  protected:
   void SetUp() override {
-    const std::filesystem::path page = PACKAGE_DIRECTORY "/../../docs/rclcpp.md";
-    if (!std::filesystem::exists(page)) {
+    if (!std::filesystem::exists(kDocs)) {
       GTEST_SKIP() << "the package was taken out of its repository";
     }
-    page_ = read(page);
   }
 
-  std::vector<std::string> blocks(const std::string& language) const {
+  /// Returns the code blocks of a page in a language, in their order.
+  static std::vector<std::string> blocks(const std::string& page, const std::string& language) {
+    const std::string text = read(kDocs / page);
     std::vector<std::string> result;
     const std::string fence = "```" + language + "\n";
-    for (std::size_t at = page_.find(fence); at != std::string::npos; at = page_.find(fence, at)) {
+    for (std::size_t at = text.find(fence); at != std::string::npos; at = text.find(fence, at)) {
       at += fence.size();
-      result.push_back(page_.substr(at, page_.find("```", at) - at));
+      result.push_back(text.substr(at, text.find("```", at) - at));
     }
     return result;
   }
 
  private:
-  std::string page_;
+  inline static const std::filesystem::path kDocs = PACKAGE_DIRECTORY "/../../docs";
 };
 
-TEST_F(Page, ItsCodeIsWhatWasCompiled) {
+TEST_F(Pages, TheirCodeIsWhatWasCompiled) {
   const std::string compiled = read(PACKAGE_DIRECTORY "/examples/one_line.cpp") +
                                read(PACKAGE_DIRECTORY "/test/doc_snippets.cpp");
-  ASSERT_EQ(blocks("cpp").size(), 12U);
-  for (const std::string& block : blocks("cpp")) {
-    const std::string indented = std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
-    EXPECT_NE(compiled.find(indented), std::string::npos) << block;
+  std::size_t count = 0;
+  for (const std::string page : {"rclcpp.md", "robot-yaml.md", "misses.md", "ros2-control.md"}) {
+    for (const std::string& block : blocks(page, "cpp")) {
+      const std::string indented =
+          std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
+      EXPECT_NE(compiled.find(indented), std::string::npos) << page << ": " << block;
+      ++count;
+    }
   }
+  EXPECT_EQ(count, 12U);
 }
 
-TEST_F(Page, ItsLaunchFileIsTheExamples) {
+TEST_F(Pages, TheLaunchFileIsTheExamples) {
   const std::string example = read(PACKAGE_DIRECTORY "/../../examples/container/robot.launch.py");
-  ASSERT_FALSE(blocks("python").empty());
-  std::istringstream lines(blocks("python").front());
+  const auto python = blocks("rclcpp.md", "python");
+  ASSERT_EQ(python.size(), 1U);
+  std::istringstream lines(python.front());
   int same = 0;
   for (std::string line; std::getline(lines, line);) {
     const std::string text = line.substr(line.find_first_not_of(' '));
@@ -72,27 +78,36 @@ TEST_F(Page, ItsLaunchFileIsTheExamples) {
   EXPECT_EQ(same, 3);
 }
 
-TEST_F(Page, ItsFilesAreRead) {
-  ASSERT_EQ(blocks("yaml").size(), 6U);
-  const auto robot = rclrt::model::parse_robot(blocks("yaml").front()).robot;
+TEST_F(Pages, TheirFilesAreRead) {
+  const auto container = blocks("rclcpp.md", "yaml");
+  ASSERT_EQ(container.size(), 1U);
+  const auto robot = rclrt::model::parse_robot(container.front()).robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->callbacks.size(), 2U);
   EXPECT_EQ(robot->threads.rules.size(), 4U);
-  const auto host = rclrt::model::parse_host(blocks("yaml")[1]).host;
-  ASSERT_TRUE(host);
-  EXPECT_EQ(host->processes.size(), 2U);
-  for (const std::size_t best_effort : {2U, 4U}) {
-    const auto other = rclrt::model::parse_robot(blocks("yaml")[best_effort]).robot;
-    ASSERT_TRUE(other) << blocks("yaml")[best_effort];
+
+  const auto sections = blocks("robot-yaml.md", "yaml");
+  ASSERT_EQ(sections.size(), 3U);
+  const auto entries = rclrt::model::parse_node_timings(sections[0]);
+  ASSERT_TRUE(entries.timings);
+  EXPECT_EQ(entries.timings->size(), 7U);
+  const auto control = blocks("ros2-control.md", "yaml");
+  ASSERT_EQ(control.size(), 1U);
+  for (const std::string& text : {sections[1], control.front()}) {
+    const auto other = rclrt::model::parse_robot(text).robot;
+    ASSERT_TRUE(other) << text;
     EXPECT_EQ(other->executor.best_effort_below, 1);
     EXPECT_EQ(other->callbacks.size(), 1U);
   }
-  const auto ages = rclrt::model::parse_node_timings(blocks("yaml")[3]);
+  const auto host = rclrt::model::parse_host(sections[2]).host;
+  ASSERT_TRUE(host);
+  EXPECT_EQ(host->processes.size(), 2U);
+
+  const auto misses = blocks("misses.md", "yaml");
+  ASSERT_EQ(misses.size(), 1U);
+  const auto ages = rclrt::model::parse_node_timings(misses.front());
   ASSERT_TRUE(ages.timings);
   EXPECT_EQ(ages.timings->size(), 2U);
-  const auto result = rclrt::model::parse_node_timings(blocks("yaml").back());
-  ASSERT_TRUE(result.timings);
-  EXPECT_EQ(result.timings->size(), 7U);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ struct RecordingOptions {
 /// times at which the machine did not run this process. All functions may be called from any
 /// thread.
 ///
-/// A chain is followed by the publication times of its messages; docs/rclcpp.md describes what this
+/// A chain is followed by the publication times of its messages; docs/misses.md describes what this
 /// can and cannot show.
 class RCLRT_RCLCPP_EXPORT Recording {
  public:

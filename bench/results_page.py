@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes measured results into bench/README.md or another page, between a section's marks."""
+"""Writes measured results into a page of docs/results/, between a section's marks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from rclrt_py.files.atomic import write_atomically
 
 HERE = Path(__file__).resolve().parent
-PAGE, FIGURES = HERE / "README.md", HERE / "figures"
+RESULTS = HERE.parent / "docs" / "results"
+FIGURES = RESULTS / "figures"
 
 
 def begin(section: str, script: str) -> str:
@@ -19,10 +20,12 @@ def end(section: str) -> str:
     return f"<!-- end of the figures of {section} -->"
 
 
-def write_section(section: str, script: str, made: str, page: Path = PAGE) -> None:
-    text = page.read_text(encoding="utf-8")
+def write_results(page: str, section: str, script: str, made: str) -> None:
+    """Replaces a section of a page of docs/results/."""
+    path = RESULTS / page
+    text = path.read_text(encoding="utf-8")
     text = replaced(text, begin(section, script), end(section), made)
-    write_atomically(page, text)
+    write_atomically(path, text)
 
 
 def replaced(page: str, first: str, last: str, made: str) -> str:
