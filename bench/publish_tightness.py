@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rclrt_generator.application import GeneratedApplication, draw_application
-from rclrt_generator.feasibility import load, settle
+from rclrt_generator.feasibility import load, feasible_priorities
 from rclrt_generator.rules import Rules
 from rclrt_generator.timing import Infeasible
 from rclrt_generator.verify import varied
@@ -88,7 +88,7 @@ def draw(seed: int) -> tuple[GeneratedApplication, dict[str, int], str] | None:
     rules = varied(Rules(random_seed=seed))
     try:
         application = draw_application(rules)
-        return application, settle(application), rules.offsets
+        return application, feasible_priorities(application), rules.offsets
     except Infeasible:
         return None
 

@@ -93,7 +93,7 @@ def problems(page: Path) -> Iterator[str]:
 
 
 def check_rules() -> None:
-    assert slug("What `x_y` is: a test, v1.2") == "what-x_y-is-a-test-v12"
+    assert slug("The `x_y` of a test, v1.2") == "the-x_y-of-a-test-v12"
     assert slug("[Linked](a.md) text") == "linked-text"
     text = "[a](b.md#c) `[d](e)` ![f](g.svg)\n```\n[h](i)\n```\n[j]: k.md\n"
     assert [target for _, target in links(text)] == ["b.md#c", "g.svg", "k.md"]

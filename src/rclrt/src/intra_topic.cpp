@@ -47,7 +47,7 @@ void IntraTopic::join(IntraReader& reader) {
   grow(reader.slots_);
   readers_.push_back(&reader);
   Matches matches = match();
-  settle(matches);
+  apply_matches(matches);
 }
 
 void IntraTopic::join(IntraWriter& writer) {
@@ -55,7 +55,7 @@ void IntraTopic::join(IntraWriter& writer) {
   grow(writer.slots_);
   writers_.push_back(&writer);
   Matches matches = match();
-  settle(matches);
+  apply_matches(matches);
 }
 
 void IntraTopic::leave(IntraReader& reader) noexcept {
@@ -109,7 +109,7 @@ IntraTopic::Matches IntraTopic::match() const {
   return matches;
 }
 
-void IntraTopic::settle(Matches& matches) noexcept {
+void IntraTopic::apply_matches(Matches& matches) noexcept {
   const std::scoped_lock lock(mutex_);
   for (std::size_t i = 0; i < writers_.size(); ++i) {
     writers_[i]->matched_.swap(matches[i]);  // the old ones are destroyed unlocked

@@ -20,10 +20,10 @@ namespace rclrt::detail {
 namespace {
 
 constexpr std::int64_t kSearch_ns = 1'000'000'000;
-constexpr std::chrono::milliseconds kBetweenLooks{50};
+constexpr std::chrono::milliseconds kBetweenSearches{50};
 /// Equal texts within this time are about one pair, which was reported at both its ends.
 constexpr std::int64_t kSamePair_ns = 10'000'000'000;
-constexpr std::size_t kMaxTold = 1'000;
+constexpr std::size_t kMaxReported = 1'000;
 constexpr const char* kUnknownName = "_NODE_NAME_UNKNOWN_";  // rmw's, until the name is known
 
 std::string type_name(const rosidl_message_type_support_t& type) {
@@ -116,10 +116,10 @@ QosWarning::~QosWarning() {
 
 void QosWarning::on_mismatch(const void* self, std::size_t /*count*/) {
   const auto& warning = *static_cast<const QosWarning*>(self);
-  warning.warner_.look_for(warning);
+  warning.warner_.start_search(warning);
 }
 
-void QosWarner::look_for(const QosWarning& warning) noexcept {
+void QosWarner::start_search(const QosWarning& warning) noexcept {
   try {
     const std::scoped_lock lock(mutex_);
     const std::int64_t until_ns = realtime::monotonic_now_ns() + kSearch_ns;
@@ -146,7 +146,7 @@ void QosWarner::remove(const QosWarning& warning) noexcept {
   const std::scoped_lock lock(mutex_);
   std::erase_if(searches_, [&](const Search& each) { return each.warning == &warning; });
   const std::string own = key_of(warning);  // another one may come to this address
-  std::erase_if(told_, [&](const std::string& each) { return each.starts_with(own); });
+  std::erase_if(reported_, [&](const std::string& each) { return each.starts_with(own); });
   changed_.notify_all();
 }
 
@@ -154,7 +154,7 @@ void QosWarner::run() {
   std::unique_lock lock(mutex_);
   while (!searches_.empty()) {
     const std::int64_t now_ns = realtime::monotonic_now_ns();
-    std::erase_if(searches_, [&](Search& each) { return !look(each, now_ns >= each.until_ns); });
+    std::erase_if(searches_, [&](Search& each) { return !search(each, now_ns >= each.until_ns); });
     // Without the lock: whatever reads standard error may block, and the middleware waits for it.
     const std::vector<std::string> texts = std::exchange(to_write_, {});
     lock.unlock();
@@ -163,14 +163,14 @@ void QosWarner::run() {
     }
     lock.lock();
     if (!searches_.empty()) {
-      changed_.wait_for(lock, kBetweenLooks);
+      changed_.wait_for(lock, kBetweenSearches);
     }
   }
   running_ = false;
 }
 
 /// Reports incompatible endpoints that were not reported yet; returns whether to search again.
-bool QosWarner::look(Search& search, bool is_last) {
+bool QosWarner::search(Search& search, bool is_last) {
   const QosWarning::Endpoint& own = *search.warning->endpoint_;
   Others others;
   rcl_allocator_t allocator = rcl_get_default_allocator();
@@ -201,10 +201,10 @@ bool QosWarner::look(Search& search, bool is_last) {
       text += "\nrclrt:   " + reason;
     }
     const std::string gid(std::begin(other.endpoint_gid), std::end(other.endpoint_gid));
-    tell(*search.warning, gid, text);
+    report(*search.warning, gid, text);
   }
   if (is_last && !search.found) {
-    tell(*search.warning, "",
+    report(*search.warning, "",
          "topic \"" + own.topic + "\": incompatible quality of service (QoS): the " +
              (own.is_publisher ? "publisher" : "subscription") + " of " +
              quoted_node(own.node_name) + " is not matched with an endpoint that is gone");
@@ -213,22 +213,22 @@ bool QosWarner::look(Search& search, bool is_last) {
 }
 
 /// Reports each pair once, and only at one of its two ends.
-void QosWarner::tell(const QosWarning& warning, const std::string& key, const std::string& text) {
+void QosWarner::report(const QosWarning& warning, const std::string& key, const std::string& text) {
   const std::string pair = key_of(warning) + key;
-  if (std::ranges::find(told_, pair) != told_.end()) {
+  if (std::ranges::find(reported_, pair) != reported_.end()) {
     return;
   }
-  if (told_.size() == kMaxTold) {
-    told_.erase(told_.begin());
+  if (reported_.size() == kMaxReported) {
+    reported_.erase(reported_.begin());
   }
-  told_.push_back(pair);
+  reported_.push_back(pair);
   const std::int64_t now_ns = realtime::monotonic_now_ns();
-  std::erase_if(told_recently_,
-                [&](const Told& each) { return now_ns - each.at_ns > kSamePair_ns; });
-  if (std::ranges::find(told_recently_, text, &Told::text) != told_recently_.end()) {
+  std::erase_if(recent_,
+                [&](const Recent& each) { return now_ns - each.at_ns > kSamePair_ns; });
+  if (std::ranges::find(recent_, text, &Recent::text) != recent_.end()) {
     return;
   }
-  told_recently_.push_back({text, now_ns});
+  recent_.push_back({text, now_ns});
   to_write_.push_back(text);
 }
 

@@ -26,7 +26,7 @@ class QosWarner {
   QosWarner& operator=(const QosWarner&) = delete;
 
   /// Searches for the endpoint that was not matched with this one. Called by the middleware.
-  void look_for(const QosWarning& warning) noexcept;
+  void start_search(const QosWarning& warning) noexcept;
   /// Ends the use of the warning before it returns.
   void remove(const QosWarning& warning) noexcept;
 
@@ -36,14 +36,14 @@ class QosWarner {
     std::int64_t until_ns;
     bool found = false;  // an incompatible endpoint, reported or not
   };
-  struct Told {
+  struct Recent {
     std::string text;
     std::int64_t at_ns;
   };
 
   void run();
-  bool look(Search& search, bool is_last);
-  void tell(const QosWarning& warning, const std::string& key, const std::string& text);
+  bool search(Search& search, bool is_last);
+  void report(const QosWarning& warning, const std::string& key, const std::string& text);
 
   // Invariant: while `searches_` is not empty, `running_` is true and the thread will read it
   // again. Guards all below. It is locked while the middleware holds locks, so functions called
@@ -51,8 +51,8 @@ class QosWarner {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Search> searches_;
-  std::vector<std::string> told_;    // endpoint and other endpoint, the latest kMaxTold
-  std::vector<Told> told_recently_;  // so that both ends of a pair are one warning
+  std::vector<std::string> reported_;    // endpoint and other endpoint, the latest kMaxReported
+  std::vector<Recent> recent_;  // so that both ends of a pair are one warning
   std::vector<std::string> to_write_;
   bool running_ = false;
   realtime::Thread thread_;

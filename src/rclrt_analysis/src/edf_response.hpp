@@ -23,11 +23,11 @@ inline std::optional<Ticks> busy_period(std::span<const Task> tasks, const Load&
     if (!load.hyperperiod()) {
       return std::nullopt;
     }
-    Ticks settled = 0;  // from here on jobs of every task are due
+    Ticks all_due = 0;  // from here on jobs of every task are due
     for (const Task& task : tasks) {
-      settled = std::max(settled, sum(task.deadline, task.jitter));
+      all_due = std::max(all_due, sum(task.deadline, task.jitter));
     }
-    return sum(*load.hyperperiod(), settled);
+    return sum(*load.hyperperiod(), all_due);
   }
   Demand all(Count::kBefore);
   for (const Task& task : tasks) {

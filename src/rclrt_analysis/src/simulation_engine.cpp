@@ -18,7 +18,7 @@ SimulationResult SimulationEngine::run() {
     if (round % kRoundsBetween == 0 && options_.check_interrupt != nullptr) {
       options_.check_interrupt();
     }
-    settle();
+    update_cpus();
     if (result_.instances >= options_.max_instances) {
       result_.end_ns = threads_.now_ns();
       break;
@@ -55,7 +55,7 @@ SimulationResult SimulationEngine::run() {
 }
 
 /// Proceeds until every CPU either has work that takes time, or is idle.
-void SimulationEngine::settle() {
+void SimulationEngine::update_cpus() {
   for (;;) {
     threads_.place();
     const Id cpu = threads_.finished();

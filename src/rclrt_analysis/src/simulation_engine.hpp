@@ -173,7 +173,7 @@ class SimulationEngine {
   SimulationRandom stream(std::uint64_t kind, std::uint64_t index) const;
 
   // simulation_engine.cpp: time
-  void settle();
+  void update_cpus();
   void handle(const Event& event);
   void schedule(std::int64_t time_ns, EventKind kind, Id index);
   void proceed(Id thread);

@@ -75,7 +75,7 @@ void CallbackSet::add(std::shared_ptr<Callback> callback) {
 
 /// Attaches the callback: from now on it is released.
 void CallbackSet::enter(const std::shared_ptr<Callback>& callback) {
-  settle_levels();
+  update_levels();
   if (TimerCallback* const timer = as_timer(*callback)) {
     start_schedule(*timer, epoch_of_late_timers());
   }
@@ -101,7 +101,7 @@ bool CallbackSet::start_leaving(const std::shared_ptr<Callback>& callback) {
   }
   leave(callback);
   if (dispatcher_->traits().levels_by_group) {
-    settle_without();
+    update_levels_after_removal();
   }
   return true;
 }
@@ -167,7 +167,7 @@ void CallbackSet::leave(const std::shared_ptr<Callback>& callback) noexcept {
   state_of(*callback).removed.store(true);
   dispatcher_->remove(*callback);
   flush(*callback);
-  settle_ceiling(state_of(*callback).group);
+  update_ceiling(state_of(*callback).group);
 }
 
 void CallbackSet::reap(Callbacks& gone) {
@@ -268,12 +268,12 @@ void CallbackSet::prepare() {
     throw std::logic_error("prepare() of executor \"" + options_.name +
                            "\" has failed before: make a new one");
   }
-  threads_.settle_realtime(dispatcher_->traits());
+  threads_.update_realtime(dispatcher_->traits());
   try {
     for (const auto& callback : callbacks_) {
       claim(*callback);
     }
-    settle_levels();
+    update_levels();
     epoch_ns_.store(kNotYet_ns);
     for (const auto& callback : callbacks_) {
       if (TimerCallback* const timer = as_timer(*callback)) {

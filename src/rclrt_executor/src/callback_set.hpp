@@ -86,9 +86,9 @@ class CallbackSet {
   std::int64_t epoch_of_late_timers() const noexcept;
 
   PriorityMap mapped_with(std::vector<int> levels) const;
-  void settle_levels();
-  void settle_without() noexcept;
-  void settle_ceiling(Group& group) noexcept;
+  void update_levels();
+  void update_levels_after_removal() noexcept;
+  void update_ceiling(Group& group) noexcept;
   void require_groups_unreserved_or_whole() const;
 
   const ExecutorOptions& options_;

@@ -25,14 +25,14 @@ void CallbackSet::set_level(const std::shared_ptr<Callback>& callback, int level
     return;
   }
   try {
-    settle_levels();
+    update_levels();
     dispatcher_->remove(*callback);
     dispatcher_->add(*callback);
   } catch (...) {
     state.level.store(before);
     dispatcher_->remove(*callback);
     dispatcher_->add(*callback);
-    settle_levels();
+    update_levels();
     throw;
   }
 }
@@ -58,11 +58,11 @@ PriorityMap CallbackSet::mapped_with(std::vector<int> levels) const {
 
 /// Maps the levels of all callbacks to priorities. Sets those of the threads first, then the
 /// groups' ceilings.
-void CallbackSet::settle_levels() {
+void CallbackSet::update_levels() {
   require_groups_unreserved_or_whole();
   const std::vector<int> levels = dispatcher_->levels_of(callbacks_);
   threads_.set_priorities(mapped_with(levels));
-  dispatcher_->settle_priorities();
+  dispatcher_->apply_priorities();
   std::map<Group*, int> ceilings;
   for (std::size_t i = 0; i < callbacks_.size(); ++i) {
     detail::CallbackState& state = state_of(*callbacks_[i]);
@@ -78,16 +78,16 @@ void CallbackSet::settle_levels() {
 
 /// Adapts the priorities after a callback has left. If the levels do not fit any more, the
 /// priorities stay as they are: the levels of removed callbacks keep their places.
-void CallbackSet::settle_without() noexcept {
+void CallbackSet::update_levels_after_removal() noexcept {
   try {
-    settle_levels();
+    update_levels();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rclrt: executor \"%s\": a group stays as urgent as it was: %s\n",
                  options_.name.c_str(), error.what());
   }
 }
 
-void CallbackSet::settle_ceiling(Group& group) noexcept {
+void CallbackSet::update_ceiling(Group& group) noexcept {
   int ceiling = 0;
   for (const auto& callback : callbacks_) {
     const detail::CallbackState& state = state_of(*callback);

@@ -71,7 +71,7 @@ class Dispatcher {
   virtual void remove_queued(const Callback& callback, Instance*& taken) noexcept = 0;
   /// Sets the threads to the current SCHED_FIFO priorities of their levels. Throws
   /// std::system_error.
-  virtual void settle_priorities() {}
+  virtual void apply_priorities() {}
   /// Returns the SCHED_FIFO priority of a level that has one.
   virtual int os_priority(int level) const noexcept;
 

@@ -64,7 +64,7 @@ class EdfDispatcher final : public Dispatcher {
 
   void start() override {
     running_ = true;
-    settle_workers();
+    update_workers();
   }
   void stop() noexcept override;
   void wake() noexcept RCLRT_NONBLOCKING override { queue_.wake_all(); }
@@ -86,7 +86,7 @@ class EdfDispatcher final : public Dispatcher {
 
   std::size_t wanted_workers() const noexcept;
   int worker_priority(std::size_t index) const noexcept;
-  void settle_workers();
+  void update_workers();
   void run(std::size_t index, WorkerPriority& priority) noexcept;
 
   EdfQueue queue_;
@@ -98,7 +98,7 @@ class EdfDispatcher final : public Dispatcher {
 void EdfDispatcher::add(Callback& callback) {
   const std::int64_t relative_ns = relative_deadline_ns(callback);
   detail::ReadySink& deadline_class = queue_.deadline_class(relative_ns);
-  settle_workers();
+  update_workers();
   detail::GroupState& group = group_of(callback);
   group.set_deadline_ceiling(std::min(group.deadline_ceiling_ns(), relative_ns));
   detail::CallbackState& state = state_of(callback);
@@ -141,7 +141,7 @@ int EdfDispatcher::worker_priority(std::size_t index) const noexcept {
 
 /// Changes the priorities of existing workers, the lowest first, so that none overtakes another.
 /// Then starts missing workers. Throws std::system_error; the next call continues.
-void EdfDispatcher::settle_workers() {
+void EdfDispatcher::update_workers() {
   if (!running_) {
     return;
   }
@@ -164,10 +164,9 @@ void EdfDispatcher::settle_workers() {
 
 void EdfDispatcher::run(std::size_t index, WorkerPriority& priority) noexcept {
   context().spin.await_start();
-  // The rank is the place in the stack: it does not change with the priorities, and exists without
-  // real time.
+  // The place in the stack serves as the priority: it is constant, and exists without real time.
   const InstanceRunner::Worker worker{.slot = static_cast<std::uint32_t>(index),
-                                      .rank = static_cast<int>(index),
+                                      .priority = static_cast<int>(index),
                                       .only_runs_instances = true};
   while (Instance* const instance = queue_.pop(index, context().spin.stop_flag())) {
     context().runner.execute(instance, worker, priority);

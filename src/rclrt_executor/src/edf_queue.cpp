@@ -141,7 +141,7 @@ bool EdfQueue::may_preempt(std::int64_t deadline_ns,
 
 /// Updates the gate after an instance has started or ended. Instances may end in any order: the top
 /// of the stack may sleep in its callback, or the kernel may not know our priorities.
-void EdfQueue::settle_gate() noexcept {
+void EdfQueue::update_gate() noexcept {
   std::int64_t earliest_ns = kNothing;
   std::int64_t ceiling_ns = kNothing;
   std::size_t standby = 0;
@@ -208,7 +208,7 @@ Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
       slot.deadline_ns = deadline_ns;
       slot.ceiling_ns =
           std::min(deadline_class->relative_ns, group_of(callback).deadline_ceiling_ns());
-      settle_gate();
+      update_gate();
       return instance;
     }
     // Happens only while ceilings change: the instance is parked, and returns by `resume`.
@@ -258,7 +258,7 @@ Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
     Slot& slot = slots_[worker];
     slot.wake_up_ns = kAwake;
     if (std::exchange(slot.started, false)) {
-      settle_gate();
+      update_gate();
     }
     collect();  // after the gate is stored: see the class
     if (may_start && standby_.load() == worker) {
@@ -267,7 +267,7 @@ Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
         collect();  // after the gate is stored, as above
       } else {
         for (const auto& deadline_class : classes_) {
-          deadline_class->queue.timers().settle();
+          deadline_class->queue.timers().update_order();
         }
         slot.wake_up_ns = next_preempting_release();
       }
@@ -284,7 +284,7 @@ Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
 Instance* EdfQueue::try_pop_on_caller(std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   workers_.store(1);
-  settle_gate();
+  update_gate();
   collect();
   return start_best(slots_[0], ready_by_ns);
 }
@@ -292,14 +292,14 @@ Instance* EdfQueue::try_pop_on_caller(std::int64_t ready_by_ns) noexcept RCLRT_W
 void EdfQueue::end_on_caller() noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   slots_[0].started = false;
-  settle_gate();
+  update_gate();
 }
 
 std::int64_t EdfQueue::next_release_ns() noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   std::int64_t next_ns = INT64_MAX;
   for (const auto& deadline_class : classes_) {
-    deadline_class->queue.timers().settle();
+    deadline_class->queue.timers().update_order();
     next_ns = std::min(next_ns, deadline_class->queue.timers().next_ns());
   }
   return next_ns;

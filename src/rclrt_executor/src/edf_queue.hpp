@@ -100,7 +100,7 @@ class EdfQueue {
   void resume(DeadlineClass& deadline_class, Instance* instance) noexcept RCLRT_WAITS;
   bool may_preempt(std::int64_t deadline_ns,
                    std::int64_t relative_ns) const noexcept RCLRT_NONBLOCKING;
-  void settle_gate() noexcept;
+  void update_gate() noexcept;
   void collect() noexcept;
   DeadlineClass* find_class(std::int64_t relative_ns) const noexcept;
   DeadlineClass* best(std::int64_t ready_by_ns = INT64_MAX) const noexcept;

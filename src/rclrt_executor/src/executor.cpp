@@ -88,7 +88,7 @@ std::vector<Stall> Executor::stalls() const {
 }
 
 void Executor::look_for_stalls() {
-  engine_->stalls.look(*engine_->dispatcher, realtime::monotonic_now_ns());
+  engine_->stalls.check(*engine_->dispatcher, realtime::monotonic_now_ns());
 }
 
 std::int64_t Executor::epoch_ns() const noexcept RCLRT_NONBLOCKING {

@@ -33,7 +33,7 @@ void GroupState::release(const void* executor) {
 }
 
 /// Stores the current state. Called under `mutex_` and with kWaits set. `inside` is kInside or 0.
-void GroupState::settle(std::uint32_t inside) noexcept {
+void GroupState::update_state(std::uint32_t inside) noexcept {
   // release; PAIRS WITH: try_enter(): a member may have left, and the next one does not take the
   // mutex.
   state_.store(inside | (!parked_.empty() || reserved_ != nullptr ? kWaits : 0),
@@ -51,14 +51,14 @@ bool GroupState::enter_or_park(Instance* instance) noexcept RCLRT_WAITS {
     parked_.insert(instance, level_of(instance));
     return false;
   }
-  settle(kInside);
+  update_state(kInside);
   return true;
 }
 
 Instance* GroupState::leave_to_next() noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   Instance* const next = reserve_next();
-  settle(0);
+  update_state(0);
   return next;
 }
 
@@ -71,7 +71,7 @@ Instance* GroupState::forget(const Instance* instance) noexcept RCLRT_WAITS {
   // relaxed: with kWaits, the state changes only under the mutex
   const std::uint32_t inside = state_.load(std::memory_order_relaxed) & kInside;
   Instance* const next = inside != 0 ? nullptr : reserve_next();
-  settle(inside);
+  update_state(inside);
   return next;
 }
 
@@ -79,7 +79,7 @@ Instance* GroupState::unpark(const Callback& callback) noexcept {
   const std::scoped_lock lock(mutex_);
   Instance* const instance = parked_.remove_one(callback);
   if (instance != nullptr) {
-    settle(state_.load(std::memory_order_relaxed) & kInside);  // relaxed: as in forget()
+    update_state(state_.load(std::memory_order_relaxed) & kInside);  // relaxed: as in forget()
   }
   return instance;
 }

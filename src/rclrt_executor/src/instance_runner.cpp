@@ -146,7 +146,7 @@ void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
   if (!state.removed.load()) {
     InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
     state.released.fetch_add(1, std::memory_order_relaxed);
-    run(callback, info, {.slot = slot, .rank = 0, .polls = true});  // no rank: nothing preempts
+    run(callback, info, {.slot = slot, .priority = 0, .polls = true});  // no priority: nothing preempts
   }
 }
 
@@ -181,7 +181,7 @@ void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
 
 /// Returns the history's entry for an instance that starts now.
 ExecutionInterval InstanceRunner::interval_of(Callback& callback, const InstanceInfo& info,
-                                              int rank) const noexcept {
+                                              int priority) const noexcept {
   const detail::CallbackState& state = state_of(callback);
   const Group* const group = state.options.group.get();
   const bool excludes = group != nullptr && group->type() == GroupType::kMutuallyExclusive;
@@ -191,7 +191,7 @@ ExecutionInterval InstanceRunner::interval_of(Callback& callback, const Instance
           .deadline_ns = saturating_add(info.release_ns,
                                         state.ordering_deadline_ns.load(std::memory_order_relaxed)),
           // SCHED_DEADLINE is above all of SCHED_FIFO.
-          .priority = threads_.realtime() && threads_.is_reserved(info.level) ? INT_MAX : rank,
+          .priority = threads_.realtime() && threads_.is_reserved(info.level) ? INT_MAX : priority,
           .group = excludes ? group : nullptr,
           .start_ns = realtime::monotonic_now_ns()};
 }
@@ -208,7 +208,7 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
   ExecutionInterval interval;
   InstanceHistory::Place* place = nullptr;
   if (watched) {
-    interval = interval_of(callback, info, worker.rank);
+    interval = interval_of(callback, info, worker.priority);
     place = watch_->history().begin(interval, *state_of(callback).kept_name);
   }
 
@@ -228,7 +228,7 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
     interval.end_ns = record.end_ns;
     interval.cpu_ns = record.cpu_ns;
     judge(callback, info, interval,
-          threads_.realtime() && worker.rank == 0 && threads_.is_reserved(info.level));
+          threads_.realtime() && worker.priority == 0 && threads_.is_reserved(info.level));
   }
   count(state_of(callback), outcome, worker.polls);
   if (sink_ != nullptr) {

@@ -27,7 +27,7 @@ class InstanceRunner {
   /// The worker on which an instance runs.
   struct Worker {
     std::uint32_t slot = 0;  ///< its index among the level's workers, from 0
-    int rank = 0;            ///< of two instances, the one with the higher rank has the CPU
+    int priority = 0;            ///< of two instances, the one with the higher priority has the CPU
     bool polls = false;      ///< another worker may have taken the message
     bool only_runs_instances = false;  ///< all other work of the thread is short
   };
@@ -65,7 +65,7 @@ class InstanceRunner {
   Outcome run_observed(Callback& callback, InstanceInfo& info, const Worker& worker) noexcept;
   Outcome run_user_code(Callback& callback, InstanceInfo& info) noexcept;
   ExecutionInterval interval_of(Callback& callback, const InstanceInfo& info,
-                                int rank) const noexcept;
+                                int priority) const noexcept;
   void judge(Callback& callback, const InstanceInfo& info, const ExecutionInterval& interval,
              bool has_budget) noexcept;
 

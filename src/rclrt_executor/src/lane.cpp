@@ -86,7 +86,7 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
     Callback& callback = *instance->callback;
     // Pinned while it is still in a list that `remove_queued` or the group's `unpark` sees.
     state_of(callback).pin();
-    if (use_ == Use::kPass || enter(instance, priority)) {
+    if (use_ == Use::kForward || enter(instance, priority)) {
       return instance;
     }
     state_of(callback).unpin();
@@ -160,7 +160,7 @@ void Lane::forget_workers() noexcept {
       return instance;
     }
     TimerHeap& timers = queue_.timers();
-    timers.settle();
+    timers.update_order();
     const LaneWatch::Sleep sleep = watch_.take_role(timers.next_ns(), timers.following_ns());
     role = sleep.role;
     const auto key = wakeup(role).prepare_wait();
@@ -198,14 +198,14 @@ Instance* Lane::pop_as_spare(const std::atomic<bool>& stop,
         continue;
       }
     }
-    spares_.look(spare, realtime::monotonic_now_ns());
+    spares_.check(spare, realtime::monotonic_now_ns());
     if (Instance* const instance = stand_in_or_sleep(stop, spare)) {
       return instance;
     }
   }
 }
 
-/// Takes an instance in place of a worker that waits, or sleeps until the next look.
+/// Takes an instance in place of a worker that waits, or sleeps until the next check.
 Instance* Lane::stand_in_or_sleep(const std::atomic<bool>& stop,
                                   LaneWorker& spare) noexcept RCLRT_WAITS {
   std::unique_lock lock(consumer_);

@@ -39,7 +39,7 @@ class alignas(64) Lane : public detail::ReadySink {
   /// The consumer's use of the instances.
   enum class Use {
     kRun,   ///< it runs them: they have entered their group when they are popped
-    kPass,  ///< it passes them on
+    kForward,  ///< it forwards them to other threads
   };
   /// `outside` is notified as well when no worker sleeps that could take a ready instance.
   RCLRT_SETUP Lane(Use use, realtime::EventCount& outside,

@@ -61,7 +61,7 @@ std::int64_t LaneSet::next_release_ns() noexcept RCLRT_WAITS {
   return next_ns;
 }
 
-void LaneSet::settle_priorities() {
+void LaneSet::apply_priorities() {
   for (const auto& each : levels_) {
     const int os_priority = dispatcher_.thread_priority(each->level);
     for (const auto& thread : each->threads) {

@@ -46,7 +46,7 @@ class LaneSet {
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
   /// Sets lanes and workers to the current priorities of the executor, the least urgent first.
   /// Levels move down when new ones are added above them, and never overtake each other.
-  RCLRT_SETUP void settle_priorities();
+  RCLRT_SETUP void apply_priorities();
 
   /// Returns the most urgent instance that became ready by `ready_by_ns`; nullptr: none. Called
   /// while there are no workers.

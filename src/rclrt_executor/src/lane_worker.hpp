@@ -24,7 +24,7 @@ struct LaneWorker {
   void begin() noexcept RCLRT_NONBLOCKING;
   /// Finds out whether a busy thread waits: it is asleep now, and was for most of `patience_ns`.
   /// Called by the spare that watches.
-  void look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS;
+  void check(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS;
   /// Returns whether it runs an instance.
   bool is_busy() const noexcept RCLRT_NONBLOCKING { return is_busy(turn.load(kRelaxed)); }
   static bool is_busy(std::uint64_t turn) noexcept RCLRT_NONBLOCKING { return (turn & 1U) != 0; }
@@ -54,8 +54,8 @@ struct LaneWorker {
   // reads it without the lock may take the thread for busy a moment too long, and reads it again
   // later.
   std::atomic<std::uint64_t> turn{0};
-  // Written by the last `look` of the spare that watches. Two spares may look at the same time
-  // while the token moves from one to the other. relaxed: if their values mix, the next look finds
+  // Written by the last `check` of the spare that watches. Two spares may check at the same time
+  // while the token moves from one to the other. relaxed: if their values mix, the next check finds
   // that the thread has changed.
   std::atomic<std::uint64_t> seen_turn{0};
   std::atomic<std::int64_t> seen_cpu_ns{-1};

@@ -60,7 +60,7 @@ class PerGroupDispatcher final : public Dispatcher {
   void add(Callback& callback) override;
   void remove(Callback& callback) noexcept override;
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
-  void settle_priorities() override;
+  void apply_priorities() override;
   WorkerPool pool_of(const Callback& callback) const override;
   std::string stall_advice() const override {
     return "put what it waits for into a callback group of its own.";
@@ -76,7 +76,7 @@ class PerGroupDispatcher final : public Dispatcher {
   GroupLane* free_lane();
   GroupLane& make_lane();
   std::optional<int> highest_below(std::optional<int> limit) const noexcept;
-  void settle_priority(GroupLane& own, std::optional<int> level);
+  void apply_priority(GroupLane& own, std::optional<int> level);
   void start_threads(GroupLane& own);
   std::size_t wanted_threads(const GroupLane& own) const;
   realtime::ThreadOptions thread_options(const GroupLane& own) const;
@@ -138,12 +138,12 @@ GroupLane& PerGroupDispatcher::lane_of(const Callback& callback) {
       level = std::max(level.value_or(each->level()), each->level());
     }
   }
-  settle_priority(own, level);
+  apply_priority(own, level);
   return own;
 }
 
 /// Sets the thread to the current priority of its group. Leaves it unchanged if the group is gone.
-void PerGroupDispatcher::settle_priority(GroupLane& own, std::optional<int> level) {
+void PerGroupDispatcher::apply_priority(GroupLane& own, std::optional<int> level) {
   own.level = level;
   if (!level) {
     return;
@@ -180,11 +180,11 @@ void PerGroupDispatcher::remove_queued(const Callback& callback, Instance*& take
   }
 }
 
-void PerGroupDispatcher::settle_priorities() {
+void PerGroupDispatcher::apply_priorities() {
   const std::map<const Group*, int> ceilings = ceilings_of(context().callbacks.locked());
   for (const auto& each : lanes_) {
     const auto found = ceilings.find(each->group);
-    settle_priority(*each, found == ceilings.end() ? std::nullopt : std::optional(found->second));
+    apply_priority(*each, found == ceilings.end() ? std::nullopt : std::optional(found->second));
   }
 }
 

@@ -34,7 +34,7 @@ class LaneDispatcher final : public Dispatcher {
     lanes_.remove_queued(callback, taken);
   }
 
-  void settle_priorities() override { lanes_.settle_priorities(); }
+  void apply_priorities() override { lanes_.apply_priorities(); }
 
   WorkerPool pool_of(const Callback& callback) const override { return lanes_.pool_of(callback); }
   std::string stall_advice() const override { return lanes_.stall_advice(); }

@@ -34,7 +34,7 @@ class ProducerConsumerDispatcher final : public Dispatcher {
     queues_.remove_queued(callback, taken);
   }
 
-  void settle_priorities() override { queues_.settle_priorities(); }
+  void apply_priorities() override { queues_.apply_priorities(); }
 
   WorkerPool pool_of(const Callback& callback) const override { return queues_.pool_of(callback); }
   std::string stall_advice() const override { return queues_.stall_advice(); }

@@ -19,7 +19,7 @@ namespace rclrt::executor {
 class SchedulerInbox {
  public:
   explicit SchedulerInbox(const DispatcherContext& context)
-      : context_(context), lane_(Lane::Use::kPass, context.spin.caller_wakeup()) {}
+      : context_(context), lane_(Lane::Use::kForward, context.spin.caller_wakeup()) {}
 
   Lane& lane() noexcept { return lane_; }
 

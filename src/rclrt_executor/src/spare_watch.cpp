@@ -39,17 +39,17 @@ bool SpareWatch::may_stand_in() const noexcept RCLRT_NONBLOCKING {
   return all_busy() && running < workers;
 }
 
-void SpareWatch::look(const LaneWorker& self, std::int64_t now_ns) noexcept RCLRT_WAITS {
+void SpareWatch::check(const LaneWorker& self, std::int64_t now_ns) noexcept RCLRT_WAITS {
   for (LaneWorker* each = first_.load(); each != nullptr; each = each->next) {
     if (each != &self && each->is_busy()) {
-      each->look(now_ns, kPatience_ns);
+      each->check(now_ns, kPatience_ns);
     }
   }
 }
 
 /// A thread that waits by polling uses some CPU time, too, so a waiting thread may have a small
 /// share.
-void LaneWorker::look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS {
+void LaneWorker::check(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS {
   constexpr std::int64_t kShare = 8;           // a waiting thread uses at most 1/8 of the time
   constexpr std::int64_t kAtOnce_ns = 50'000;  // plus this, however short the time is
   // All relaxed: estimates, see LaneWorker::seen_turn.

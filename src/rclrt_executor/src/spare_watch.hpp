@@ -24,7 +24,7 @@ namespace rclrt::executor {
 /// At most one spare watches. It has a token, which the lane's lock guards. The other spares sleep
 /// until it takes an instance and gives the token away. A spare that has ended an instance takes
 /// the token. The spare that watches sleeps while a worker of the lane is free. An instance that
-/// becomes ready when no worker is free wakes it. It then looks every `kPatience_ns` until no
+/// becomes ready when no worker is free wakes it. It then checks every `kPatience_ns` until no
 /// instance waits. So work on a busy lane costs at most one wake-up in that time, and work on a
 /// lane with a free worker none.
 class SpareWatch {
@@ -66,7 +66,7 @@ class SpareWatch {
 
   /// Finds out which busy threads wait. Called without the lock. Makes one system call for each,
   /// and two or three more to read its state.
-  void look(const LaneWorker& self, std::int64_t now_ns) noexcept RCLRT_WAITS;
+  void check(const LaneWorker& self, std::int64_t now_ns) noexcept RCLRT_WAITS;
 
   void wake_all() noexcept RCLRT_NONBLOCKING {
     wakeup.notify_all();
@@ -75,7 +75,7 @@ class SpareWatch {
   }
 
   realtime::EventCount wakeup;    // of the spare that watches: notified of ready instances
-  realtime::EventCount patience;  // of the same spare between two looks; notified at the end only
+  realtime::EventCount patience;  // of the same spare between two checks; notified at the end only
   realtime::EventCount idle;      // of the other spares
 
  private:

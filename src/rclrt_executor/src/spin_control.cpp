@@ -63,19 +63,19 @@ void SpinControl::run(const Ended& ended) {
     throw;
   }
   state_.open_gate();
-  std::int64_t look_ns = stalls_.begin(realtime::monotonic_now_ns());
+  std::int64_t check_ns = stalls_.begin(realtime::monotonic_now_ns());
   while (!state_.stopping()) {
     if (ended == nullptr) {
-      state_.await_stop_until(look_ns);
+      state_.await_stop_until(check_ns);
     } else if (ended()) {
       state_.stop();
     }
     if (const std::int64_t now_ns = realtime::monotonic_now_ns();
-        now_ns >= look_ns && !state_.stopping()) {
+        now_ns >= check_ns && !state_.stopping()) {
       try {
-        look_ns = stalls_.look(dispatcher_, now_ns);
-      } catch (const std::bad_alloc&) {  // the next look tries again
-        look_ns = now_ns + 1'000'000'000;
+        check_ns = stalls_.check(dispatcher_, now_ns);
+      } catch (const std::bad_alloc&) {  // the next check tries again
+        check_ns = now_ns + 1'000'000'000;
       }
     }
     while (!state_.stopping() && !callbacks_.reap_all()) {

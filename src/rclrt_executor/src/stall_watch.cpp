@@ -13,8 +13,8 @@ namespace rclrt::executor {
 namespace {
 
 constexpr std::int64_t kDefaultPeriod_ns = 100'000'000;
-constexpr std::int64_t kLongestSecondLook_ns = 10'000'000;
-constexpr std::int64_t kToldPeriods = 10;
+constexpr std::int64_t kLongestSecondCheck_ns = 10'000'000;
+constexpr std::int64_t kReportPeriods = 10;
 constexpr std::int64_t kForgotten = 10;  // 1/10 of the elapsed time is subtracted
 
 std::size_t count_of(const std::vector<RunningTable::Running>& all, const Callback* callback) {
@@ -68,7 +68,7 @@ std::int64_t StallWatch::begin(std::int64_t now_ns) {
   const std::scoped_lock lock(mutex_);
   is_second_ = false;
   found_.clear();
-  looked_ns_ = now_ns;
+  checked_ns_ = now_ns;
   return options_.stall_period.count() <= 0 ? INT64_MAX : now_ns + period_ns();
 }
 
@@ -76,14 +76,14 @@ std::vector<Stall> StallWatch::stalls(std::int64_t now_ns) const {
   const std::scoped_lock lock(mutex_);
   std::vector<Stall> result;
   for (const auto& [place, total] : totals_) {
-    if (now_ns - total.found_ns < told_ns()) {
+    if (now_ns - total.found_ns < report_after_ns()) {
       result.push_back(total.stall);
     }
   }
   return result;
 }
 
-std::int64_t StallWatch::look(const Dispatcher& dispatcher, std::int64_t now_ns) {
+std::int64_t StallWatch::check(const Dispatcher& dispatcher, std::int64_t now_ns) {
   const std::scoped_lock lock(mutex_);
   const std::vector<Running> all = running_.running();
   std::vector<Running> asleep;
@@ -98,7 +98,7 @@ std::int64_t StallWatch::look(const Dispatcher& dispatcher, std::int64_t now_ns)
     for (const Running& each : asleep) {
       asleep_.push_back(each.id);
     }
-    return now_ns + std::min(kLongestSecondLook_ns, period_ns() / 2);
+    return now_ns + std::min(kLongestSecondCheck_ns, period_ns() / 2);
   }
   is_second_ = false;
   found_.clear();
@@ -116,7 +116,7 @@ std::int64_t StallWatch::period_ns() const noexcept {
   return stated_ns > 0 ? stated_ns : kDefaultPeriod_ns;
 }
 
-std::int64_t StallWatch::told_ns() const noexcept { return kToldPeriods * period_ns(); }
+std::int64_t StallWatch::report_after_ns() const noexcept { return kReportPeriods * period_ns(); }
 
 void StallWatch::find(const Dispatcher& dispatcher, const std::vector<Running>& asleep,
                       const std::vector<Running>& all) {
@@ -195,26 +195,26 @@ void StallWatch::add(Place place, Stall stall) {
 
 /// Adds up the stalls, and reports them.
 void StallWatch::account(std::int64_t now_ns) {
-  const std::int64_t elapsed_ns = std::min(now_ns - looked_ns_, told_ns());
-  looked_ns_ = now_ns;
+  const std::int64_t elapsed_ns = std::min(now_ns - checked_ns_, report_after_ns());
+  checked_ns_ = now_ns;
   for (auto& [place, stall] : found_) {
     Total& total = totals_[place];
     total.time_ns += elapsed_ns;
     stall.time = std::chrono::nanoseconds(total.time_ns);
     total.found_ns = now_ns;
     total.stall = stall;
-    if (total.time_ns >= told_ns() && !std::exchange(total.is_told, true)) {
-      tell(stall);
+    if (total.time_ns >= report_after_ns() && !std::exchange(total.is_reported, true)) {
+      report(stall);
     }
   }
   for (auto each = totals_.begin(); each != totals_.end();) {
     Total& total = each->second;
-    total.time_ns = std::min(total.time_ns, 2 * told_ns()) - elapsed_ns / kForgotten;
+    total.time_ns = std::min(total.time_ns, 2 * report_after_ns()) - elapsed_ns / kForgotten;
     each = total.time_ns <= 0 ? totals_.erase(each) : std::next(each);
   }
 }
 
-void StallWatch::tell(const Stall& stall) const noexcept {
+void StallWatch::report(const Stall& stall) const noexcept {
   if (options_.on_stall != nullptr) {
     options_.on_stall->stalled(stall);
     return;

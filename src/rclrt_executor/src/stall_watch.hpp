@@ -29,7 +29,7 @@ class StallWatch {
       : options_(options), callbacks_(callbacks), running_(running) {}
 
   /// Searches for stalls. Returns the time of the next search; INT64_MAX: never.
-  std::int64_t look(const Dispatcher& dispatcher, std::int64_t now_ns);
+  std::int64_t check(const Dispatcher& dispatcher, std::int64_t now_ns);
   /// Begins a spin: discards all that was found before.
   std::int64_t begin(std::int64_t now_ns);
   /// Returns the stalls of the last second.
@@ -41,25 +41,25 @@ class StallWatch {
   using Place = std::pair<Stall::Cause, std::int64_t>;
   struct Total {
     std::int64_t time_ns = 0;
-    bool is_told = false;
+    bool is_reported = false;
     std::int64_t found_ns = 0;  // the last time at which it was found
     Stall stall;                // as it was then
   };
 
   std::int64_t period_ns() const noexcept;
-  std::int64_t told_ns() const noexcept;  // the duration after which a stall is reported
+  std::int64_t report_after_ns() const noexcept;  // the duration after which a stall is reported
   void find(const Dispatcher& dispatcher, const std::vector<Running>& asleep,
             const std::vector<Running>& all);
   void add(Place place, Stall stall);
   void account(std::int64_t now_ns);
-  void tell(const Stall& stall) const noexcept;
+  void report(const Stall& stall) const noexcept;
 
   const ExecutorOptions& options_;
   const CallbackSet& callbacks_;
   const RunningTable& running_;
   mutable std::mutex mutex_;
-  std::int64_t looked_ns_ = 0;         // the time of the last decision about stalls
-  bool is_second_ = false;             // the first look of two has found `asleep_`
+  std::int64_t checked_ns_ = 0;         // the time of the last decision about stalls
+  bool is_second_ = false;             // the first check of two has found `asleep_`
   std::vector<std::uint64_t> asleep_;  // instances
   std::map<Place, Stall> found_;       // by the last search
   std::map<Place, Total> totals_;

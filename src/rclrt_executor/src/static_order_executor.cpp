@@ -37,7 +37,7 @@ class StaticOrderDispatcher final : public Dispatcher {
     thread_ =
         realtime::Thread(context().threads.thread_options("run", os_priority), [this, os_priority] {
           context().spin.await_start();
-          run({.slot = 0, .rank = os_priority});
+          run({.slot = 0, .priority = os_priority});
         });
   }
   void stop() noexcept override {

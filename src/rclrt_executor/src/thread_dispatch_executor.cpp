@@ -173,7 +173,7 @@ void ThreadDispatcher::run(Job& job) noexcept {
     WorkerPriority priority(job.os_priority);
     priority.raise_to(group.ceiling());  // first: the member inside is never below the ceiling
     if (group.enter(instance)) {
-      context().runner.execute(instance, {.slot = job.slot, .rank = priority.now()}, priority);
+      context().runner.execute(instance, {.slot = job.slot, .priority = priority.now()}, priority);
     } else {
       state.unpin();  // another thread will run it
     }

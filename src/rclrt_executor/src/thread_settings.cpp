@@ -26,13 +26,13 @@ std::size_t room_to_prefault(std::size_t stack_size) {
 
 }  // namespace
 
-void ThreadSettings::settle_realtime(const DispatcherTraits& traits) {
+void ThreadSettings::update_realtime(const DispatcherTraits& traits) {
   realtime::require_allowed_cpus(options_.cpus);
   realtime::require_allowed_cpus(options_.scheduler_cpus);
   require_level_threads(traits);
   require_reservations_possible();
   reason_.clear();
-  settled_ = true;
+  is_updated_ = true;
   if (options_.realtime == Realtime::kOff) {
     reason_ = "switched off";
     return;
@@ -125,14 +125,14 @@ std::optional<std::string> ThreadSettings::why_no_realtime() const {
   return std::nullopt;
 }
 
-/// Returns whether threads will have SCHED_FIFO priorities. Before `settle_realtime` this checks
+/// Returns whether threads will have SCHED_FIFO priorities. Before `update_realtime` this checks
 /// once whether the kernel permits them.
 bool ThreadSettings::uses_kernel_priorities() const {
-  if (!settled_ && !expects_realtime_) {
+  if (!is_updated_ && !expects_realtime_) {
     expects_realtime_ =
         options_.realtime != Realtime::kOff && !realtime::why_no_realtime(options_.top_priority);
   }
-  return settled_ ? realtime_ : *expects_realtime_;
+  return is_updated_ ? realtime_ : *expects_realtime_;
 }
 
 PriorityMap ThreadSettings::mapped_with(std::vector<int> levels, bool maps_levels) const {

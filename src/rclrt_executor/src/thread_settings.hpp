@@ -15,7 +15,7 @@ namespace rclrt::executor {
 
 struct DispatcherTraits;
 
-/// Guarded by the configuration; `realtime` and `reason` do not change after `settle_realtime`.
+/// Guarded by the configuration; `realtime` and `reason` do not change after `update_realtime`.
 class ThreadSettings {
  public:
   explicit ThreadSettings(const ExecutorOptions& options) : options_(options) {}
@@ -24,7 +24,7 @@ class ThreadSettings {
   /// std::invalid_argument for options that contradict each other, std::runtime_error when real
   /// time is required and not permitted, std::system_error when the CPUs have no room for a
   /// reservation.
-  void settle_realtime(const DispatcherTraits& traits);
+  void update_realtime(const DispatcherTraits& traits);
   bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
   /// Returns whether instances run to completion, on workers that all levels share.
   bool runs_to_completion() const noexcept RCLRT_NONBLOCKING {
@@ -76,7 +76,7 @@ class ThreadSettings {
 
   const ExecutorOptions& options_;
   std::optional<PriorityMap> priorities_;
-  bool settled_ = false;  // whether `realtime_` is known
+  bool is_updated_ = false;  // `realtime_` is known
   mutable std::optional<bool> expects_realtime_;
   bool realtime_ = false;
   std::string reason_;

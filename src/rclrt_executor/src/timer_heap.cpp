@@ -29,7 +29,7 @@ std::int64_t TimerHeap::second_ns() const noexcept RCLRT_NONBLOCKING {
   if (entries_.empty()) {
     return kNever;
   }
-  return settled_ ? entries_[0].next_ns : std::min(entries_[0].next_ns, second_ns());
+  return is_ordered_ ? entries_[0].next_ns : std::min(entries_[0].next_ns, second_ns());
 }
 
 [[gnu::hot]] std::int64_t TimerHeap::next_beside_ns(const Callback& running) const noexcept
@@ -56,16 +56,16 @@ std::int64_t TimerHeap::following_ns() const noexcept RCLRT_NONBLOCKING {
 }
 
 [[gnu::hot]] Instance* TimerHeap::expire_first(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
-  settle();
+  update_order();
   Entry& first = entries_[0];
   Instance* const released = expire(*first.timer, now_ns);
   first.next_ns = schedule_of(*first.timer).next_ns();
-  settled_ = false;
+  is_ordered_ = false;
   return released;
 }
 
-void TimerHeap::settle() noexcept RCLRT_NONBLOCKING {
-  if (!std::exchange(settled_, true)) {
+void TimerHeap::update_order() noexcept RCLRT_NONBLOCKING {
+  if (!std::exchange(is_ordered_, true)) {
     sift_down(0);
   }
 }
@@ -91,13 +91,13 @@ void TimerHeap::sift_down(std::size_t index) noexcept RCLRT_NONBLOCKING {
 }
 
 void TimerHeap::add(TimerCallback* timer) {
-  settle();
+  update_order();
   entries_.push_back({schedule_of(*timer).next_ns(), timer});
   sift_up(entries_.size() - 1);
 }
 
 void TimerHeap::remove(const TimerCallback* timer) noexcept {
-  settle();
+  update_order();
   const auto place = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) { return entry.timer == timer; });
   if (place == entries_.end()) {

@@ -14,8 +14,8 @@ namespace rclrt::executor {
 /// timers accesses only the due timer, and four children are one cache line.
 ///
 /// Invariant: no timer is earlier than its parent. The children of the first timer are an exception
-/// while `settled_` is false: its time has moved on and it has not been moved to its place yet.
-/// `settle` does that later, when no instance waits for it.
+/// while `is_ordered_` is false: its time has moved on and it has not been moved to its place yet.
+/// `update_order` does that later, when no instance waits for it.
 ///
 /// Not thread-safe; a schedule changes only by `expire_first`, or while its timer is not in the
 /// heap.
@@ -29,7 +29,7 @@ class TimerHeap {
   RCLRT_SETUP void remove(const TimerCallback* timer) noexcept;
   RCLRT_SETUP void clear() noexcept {
     entries_.clear();
-    settled_ = true;
+    is_ordered_ = true;
   }
 
   bool empty() const noexcept RCLRT_NONBLOCKING { return entries_.empty(); }
@@ -40,14 +40,14 @@ class TimerHeap {
   /// `running` itself may wait if it `may_be_released_late`; that is checked only for the first
   /// timer.)
   std::int64_t next_beside_ns(const Callback& running) const noexcept RCLRT_NONBLOCKING;
-  /// Returns the same for the time after the next release is taken and its callback runs. Settled
-  /// heaps only.
+  /// Returns the same for the time after the next release is taken and its callback runs. Only
+  /// after `update_order`.
   std::int64_t following_ns() const noexcept RCLRT_NONBLOCKING;
 
   /// Takes the earliest release, which must be due, off its schedule, as `expire` does.
   Instance* expire_first(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
   /// Moves the first timer to its place if needed: as many steps as the heap has levels.
-  void settle() noexcept RCLRT_NONBLOCKING;
+  void update_order() noexcept RCLRT_NONBLOCKING;
 
  private:
   struct Entry {
@@ -62,7 +62,7 @@ class TimerHeap {
   void sift_down(std::size_t index) noexcept RCLRT_NONBLOCKING;
 
   std::vector<Entry> entries_;
-  bool settled_ = true;
+  bool is_ordered_ = true;
 };
 
 }  // namespace rclrt::executor

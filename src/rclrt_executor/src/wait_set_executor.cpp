@@ -53,8 +53,8 @@ class WaitSetDispatcher final : public Dispatcher {
         source_(std::move(source)),
         wait_set_(wait_set) {}
 
-  void add(Callback& /*callback*/) override { look_again(); }
-  void remove(Callback& /*callback*/) noexcept override { look_again(); }
+  void add(Callback& /*callback*/) override { reload_soon(); }
+  void remove(Callback& /*callback*/) noexcept override { reload_soon(); }
   void remove_queued(const Callback& /*callback*/, Instance*& /*taken*/) noexcept override {}
   /// Returns the priority at which all threads run.
   int os_priority(int /*level*/) const noexcept override {
@@ -87,7 +87,7 @@ class WaitSetDispatcher final : public Dispatcher {
     std::int64_t ready_ns = 0;
   };
 
-  void look_again() noexcept;
+  void reload_soon() noexcept;
   void watch(CallbackSet::Callbacks callbacks) noexcept;
   void run(std::uint32_t slot);
   // With draw_ locked:
@@ -129,7 +129,7 @@ void WaitSetDispatcher::watch(CallbackSet::Callbacks callbacks) noexcept {
   }
 }
 
-void WaitSetDispatcher::look_again() noexcept {
+void WaitSetDispatcher::reload_soon() noexcept {
   changed_.store(true);
   source_->wake();
 }

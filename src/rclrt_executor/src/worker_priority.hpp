@@ -22,7 +22,7 @@ namespace rclrt::executor {
 ///
 /// `raise_to` reads `own_` without the lock, after its caller has read the ceiling. The
 /// configuration writes the two in the opposite order (seq_cst), so a worker that sees the new
-/// ceiling sees the new level. PAIRS WITH: CallbackSet::settle_levels. Adding and removing levels
+/// ceiling sees the new level. PAIRS WITH: CallbackSet::update_levels. Adding and removing levels
 /// never moves a ceiling from below to above a level, so the result stays correct if the level
 /// changes in between.
 class WorkerPriority {
@@ -72,7 +72,7 @@ class WorkerPriority {
 
   PiLock mutex_;  // guards changes of the following
   std::atomic<int> own_;
-  std::atomic<int> now_;    // read by its thread without the lock, relaxed: a record's rank
+  std::atomic<int> now_;    // read by its thread without the lock, relaxed: a record's priority
   bool is_raised_ = false;  // written by its thread, which reads it without the lock
   const bool may_be_raised_;
 };

@@ -43,7 +43,7 @@ class WorkshopDispatcher final : public Dispatcher {
   void add(Callback& callback) override;
   void remove(Callback& callback) noexcept override;
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
-  void settle_priorities() override;
+  void apply_priorities() override;
   WorkerPool pool_of(const Callback& callback) const override {
     return has_workers() ? shared_.pool_of(callback)
                          : WorkerPool{.key = callback.level(),
@@ -146,8 +146,8 @@ void WorkshopDispatcher::remove_queued(const Callback& callback, Instance*& take
 }
 
 /// Sets the priorities of the levels. A thread takes the new one before its next instance.
-void WorkshopDispatcher::settle_priorities() {
-  shared_.settle_priorities();
+void WorkshopDispatcher::apply_priorities() {
+  shared_.apply_priorities();
   for (const auto& each : levels_) {
     each->os_priority.store(thread_priority(each->level));
   }
@@ -240,7 +240,7 @@ void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot,
       break;
     }
     context().runner.execute(
-        instance, {.slot = slot, .rank = priority.now(), .only_runs_instances = true}, priority);
+        instance, {.slot = slot, .priority = priority.now(), .only_runs_instances = true}, priority);
     priority.adopt(level.os_priority.load());
   }
   const std::scoped_lock lock(pool_);

@@ -48,7 +48,7 @@ class SimulatedLane {
 
   void run_until(std::int64_t end_ns) {
     for (;;) {
-      settle();
+      run_awake_workers();
       std::int64_t next_ns = kNever;
       for (const Worker& worker : workers_) {
         next_ns = std::min(next_ns, worker.until_ns);
@@ -109,21 +109,20 @@ class SimulatedLane {
     });
   }
 
-  /// Lets every worker that is awake, or has slept until its time, look for work, until none is
-  /// left.
-  void settle() {
+  /// Runs every worker that is awake, or has slept until its time, until none is left.
+  void run_awake_workers() {
     for (bool again = true; again;) {
       again = false;
       for (Worker& worker : workers_) {
         if (worker.woken || worker.until_ns <= now_ns_) {
           again = true;
-          look(worker);
+          run_worker(worker);
         }
       }
     }
   }
 
-  void look(Worker& worker) {
+  void run_worker(Worker& worker) {
     wake_ups_ += worker.sleeps && !worker.woken ? 1 : 0;
     if (worker.sleeps) {
       watch_.leave(worker.role);
@@ -162,7 +161,7 @@ class SimulatedLane {
       note_when_all_are_busy();
       return;
     }
-    heap_.settle();
+    heap_.update_order();
     const LaneWatch::Sleep sleep = watch_.take_role(heap_.next_ns(), heap_.following_ns());
     worker.sleeps = true;
     worker.role = sleep.role;

@@ -53,7 +53,7 @@ TEST_F(Heap, WithoutTimersNothingEverComes) {
   EXPECT_EQ(heap_.following_ns(), TimerHeap::kNever);
 }
 
-TEST_F(Heap, ReleasesComeInOrderWhateverIsAddedRemovedAndSettled) {
+TEST_F(Heap, ReleasesComeInOrderWhateverIsAddedRemovedAndUpdated) {
   std::mt19937 random(4);
   std::int64_t now = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -69,7 +69,7 @@ TEST_F(Heap, ReleasesComeInOrderWhateverIsAddedRemovedAndSettled) {
         }
         break;
       case 2:
-        heap_.settle();
+        heap_.update_order();
         break;
       default:
         if (!all_.empty()) {

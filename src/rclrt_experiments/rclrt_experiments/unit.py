@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rclrt_generator.application import GeneratedApplication, draw_application
-from rclrt_generator.feasibility import load, settle
+from rclrt_generator.feasibility import load, feasible_priorities
 from rclrt_generator.timing import Infeasible
 from rclrt_py.executors import kind_of
 from rclrt_py.native import analysis, judge
@@ -111,7 +111,7 @@ def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn
         use_priority_synthesis=executor.endswith(SYNTHESIS),
     )
     generated = draw_application(rules)
-    priorities = settle(generated)
+    priorities = feasible_priorities(generated)
     deadlines = share_deadlines(generated) if kind_of(base_of(executor)).by_deadline else {}
     return Drawn(generated, priorities, deadlines, load(generated, priorities, deadlines))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 
-def settle(application: GeneratedApplication) -> dict[str, int]:
+def feasible_priorities(application: GeneratedApplication) -> dict[str, int]:
     """Returns the synthesized priorities of the callbacks, or none if the rules do not want any.
     Throws Infeasible with the reason if the application is not feasible in the sense of its
     rules."""

@@ -15,7 +15,7 @@ from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.application import GeneratedApplication
-from rclrt_generator.feasibility import settle
+from rclrt_generator.feasibility import feasible_priorities
 from rclrt_generator.graph import Kind
 from rclrt_generator.options import (
     add_rules_arguments,
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _many(arguments, rules, times, workloads)
     try:
         application = draw_with_workloads(rules, workloads, times)
-        priorities = settle(application)
+        priorities = feasible_priorities(application)
     except Infeasible as why:
         print(
             f"rclrt: {rules.name} of seed {rules.random_seed} is infeasible: {why}", file=sys.stderr
@@ -119,7 +119,7 @@ def _many(
             own = replace(rules, random_seed=seed)
             try:
                 application = draw_with_workloads(own, workloads, times)
-                priorities = settle(application)
+                priorities = feasible_priorities(application)
             except Infeasible as why:
                 print(f"rclrt: seed {seed} is infeasible: {why}", file=sys.stderr)
                 continue

@@ -17,7 +17,7 @@ from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.application import GeneratedApplication
-from rclrt_generator.feasibility import settle
+from rclrt_generator.feasibility import feasible_priorities
 from rclrt_generator.rules import Rules
 from rclrt_generator.timing import Infeasible
 from rclrt_generator.verify import varied
@@ -77,7 +77,7 @@ def run_live(
         own = replace(rules, random_seed=seed)
         try:
             application = draw_with_workloads(varied(own) if vary else own, workloads)
-            priorities = settle(application)
+            priorities = feasible_priorities(application)
         except Infeasible:
             continue
         used = {place.executor for place in application.places.values()}

@@ -18,7 +18,7 @@ from rclrt_py.native import analysis, judge
 
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.draws import Draws
-from rclrt_generator.feasibility import load, settle
+from rclrt_generator.feasibility import load, feasible_priorities
 from rclrt_generator.rules import Rules
 from rclrt_generator.shrink import smaller_ones
 from rclrt_generator.timing import Infeasible
@@ -142,7 +142,7 @@ def attack_seed(
     own = replace(rules, random_seed=seed)
     try:
         application = draw_application(with_messages(varied(own)) if vary else own)
-        priorities = settle(application)
+        priorities = feasible_priorities(application)
     except Infeasible:
         return None
     differing: dict[str, str] = {}

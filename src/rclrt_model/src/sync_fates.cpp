@@ -110,7 +110,7 @@ void SyncFates::in_set(const Arrival& message, std::size_t chain, std::uint64_t 
   }
 }
 
-void SyncFates::settle(std::int64_t end_ns) {
+void SyncFates::finish(std::int64_t end_ns) {
   end_ns_ = end_ns;
   for (auto& [callback, sync] : synchronisers_) {
     for (Input& input : sync.inputs) {
@@ -120,12 +120,12 @@ void SyncFates::settle(std::int64_t end_ns) {
   }
   for (auto& passages : passages_) {
     for (Passage& passage : passages) {
-      settle(passage);
+      finish(passage);
     }
   }
 }
 
-void SyncFates::settle(Passage& passage) {
+void SyncFates::finish(Passage& passage) {
   std::ranges::sort(passage.sets, {}, &Set::time_ns);
   std::optional<std::int64_t> last_ns;
   for (const auto& [instance, kept] : passage.kept) {

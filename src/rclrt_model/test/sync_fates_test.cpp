@@ -49,7 +49,7 @@ class SyncRun {
     return *this;
   }
   SyncFates end(std::int64_t time) {
-    fates_.settle(time * kMs);
+    fates_.finish(time * kMs);
     return fates_;
   }
 
@@ -151,7 +151,7 @@ TEST(SyncFates, IgnoresWhatTheApplicationDoesNotHave) {
   fates.kept(unknown, 3, 0);
   fates.in_set(unknown, 3, 0);
   fates.kept({.callback = kFuse, .input = 7, .stamp_ns = 0, .time_ns = 0}, 0, 5);
-  fates.settle(10);
+  fates.finish(10);
   EXPECT_EQ(fates.of(0, 5), SyncFate::kWaiting);
 }
 

@@ -74,7 +74,7 @@ class Container : public rclcpp_components::ComponentManager {
       response->error_message = error.what();
       return;
     }
-    robot_.settle_memory();
+    robot_.update_memory();
     note_used();
   }
 

@@ -99,9 +99,9 @@ class Listener {
   virtual AgeCounters age_counters() const noexcept { return {}; }
 
   /// Starts to write the origin of the data of each instance to `to`. Called before `listen`.
-  void tell_origins(std::shared_ptr<OriginWriter> to) { origins_ = std::move(to); }
+  void share_origins(std::shared_ptr<OriginWriter> to) { origins_ = std::move(to); }
   /// Returns whether a reader wants these origins. `now_ns`: CLOCK_MONOTONIC.
-  bool tells_origins(std::int64_t now_ns) const noexcept {
+  bool shares_origins(std::int64_t now_ns) const noexcept {
     return origins_ != nullptr && origins_->is_wanted(now_ns);
   }
 
@@ -120,13 +120,13 @@ class Listener {
         : listener_(listener), info_(info) {
       ++runs_of_thread();
       info.start_ns = rclrt::realtime::monotonic_now_ns();
-      if (listener.tells_origins(info.start_ns)) {
-        told_ = listener.origins_->begin(origin);
+      if (listener.shares_origins(info.start_ns)) {
+        place_ = listener.origins_->begin(origin);
       }
     }
     ~Running() {
-      if (told_ != nullptr) {
-        OriginWriter::end(*told_);
+      if (place_ != nullptr) {
+        OriginWriter::end(*place_);
       }
       if (listener_.responses_) {
         listener_.responses_->note(info_, rclrt::realtime::monotonic_now_ns());
@@ -138,7 +138,7 @@ class Listener {
    private:
     Listener& listener_;
     const engine::InstanceInfo& info_;
-    OriginRing::Place* told_ = nullptr;
+    OriginRing::Place* place_ = nullptr;
   };
 
   /// Notes that the entity has ended: there is nothing to run.

@@ -32,15 +32,15 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
   maintenance_ = std::make_unique<MaintenanceThread>(
       options.engine.name + " maint", changes_, gate_,
       MaintenanceThread::Tasks{.refresh = [this] { refresh_if_noted(); },
-                               .look =
+                               .scan =
                                    [this] {
-                                     look_at_publishers();
+                                     scan_publishers();
                                      note_publications();
-                                     // spin_some runs callbacks on its caller, which cannot look
+                                     // spin_some runs callbacks on its caller, which cannot check
                                      // for stalls meanwhile.
                                      engine_->look_for_stalls();
                                    },
-                               .look_at_publishers = [this] { look_at_publishers(); },
+                               .scan_publishers = [this] { scan_publishers(); },
                                .each_second =
                                    [this] {
                                      if (part_) {
@@ -86,7 +86,7 @@ void Executor::EntityRegistry::begin_spin() {
   failure_.clear();  // a failure that persists is found again
   gate_.open();
   changes_.bell().notify_all();
-  clocks_.look();
+  clocks_.wake();
 }
 
 void Executor::EntityRegistry::end_spin() {
@@ -111,7 +111,7 @@ void Executor::EntityRegistry::refresh_if_noted() {
   }
 }
 
-void Executor::EntityRegistry::look_at_publishers() {
+void Executor::EntityRegistry::scan_publishers() {
   if (!origins_) {
     return;
   }
@@ -120,7 +120,7 @@ void Executor::EntityRegistry::look_at_publishers() {
     const std::scoped_lock lock(mutex_);
     read_stamps_where_asked(kept);
   }
-  origins_->look();
+  origins_->scan();
 }
 
 /// Notes the topics of each node for the recording, if there is one.
@@ -145,7 +145,7 @@ void Executor::EntityRegistry::note_publications() {
 void Executor::EntityRegistry::read_stamps_where_asked(Kept& kept) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   for (auto& [key, entry] : entries_) {
-    if (entry.origins == nullptr || !entry.bound.listener->tells_origins(now_ns)) {
+    if (entry.origins == nullptr || !entry.bound.listener->shares_origins(now_ns)) {
       continue;
     }
     if (const auto entity = key.lock()) {
@@ -169,7 +169,7 @@ void Executor::EntityRegistry::refresh(Wait wait, const Change* change) {
       if (std::exchange(make, false)) {
         change->make();
       }
-      look(found, taken_back, refused, change);
+      scan(found, taken_back, refused, change);
       again = found.again || taken_back;
       elsewhere = found.elsewhere;
     }
@@ -186,7 +186,7 @@ void Executor::EntityRegistry::refresh(Wait wait, const Change* change) {
 }
 
 /// Scans all groups, with the lock held; takes the change back if the engine cannot follow.
-void Executor::EntityRegistry::look(Found& found, bool& taken_back, std::exception_ptr& refused,
+void Executor::EntityRegistry::scan(Found& found, bool& taken_back, std::exception_ptr& refused,
                                     const Change* change) {
   changes_.take();  // before the scan, so that later changes cause another one
   try {

@@ -117,10 +117,10 @@ class Executor::EntityRegistry {
 
   void keep_levels(const std::vector<int>& levels);
   void fail(const std::exception_ptr& error);
-  void look_at_publishers();
+  void scan_publishers();
   void note_publications();
   void read_stamps_where_asked(Kept& kept);
-  void look(Found& found, bool& taken_back, std::exception_ptr& refused, const Change* change);
+  void scan(Found& found, bool& taken_back, std::exception_ptr& refused, const Change* change);
   void collect(Found& found);
   void add_found(Found& found);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);

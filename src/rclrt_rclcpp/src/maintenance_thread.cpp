@@ -34,7 +34,7 @@ void MaintenanceThread::refresh_soon() noexcept {
 
 void MaintenanceThread::run() {
   std::int64_t watch_ns = rclrt::realtime::monotonic_now_ns() + kSecond_ns;
-  bool is_look_due = false;  // set once a second; a scan waits for the gate and for refreshes
+  bool is_scan_due = false;  // set once a second; a scan waits for the gate and for refreshes
   while (!stop_.load()) {
     const auto key = changes_.bell().prepare_wait();
     if (stop_.load()) {
@@ -45,12 +45,12 @@ void MaintenanceThread::run() {
       changes_.bell().cancel_wait();
       continue;
     }
-    if (is_look_due && inside([this] { tasks_.look(); })) {
-      is_look_due = false;
+    if (is_scan_due && inside([this] { tasks_.scan(); })) {
+      is_scan_due = false;
     }
     if (changes_.publisher_noted() && inside([this] {
           changes_.take_publisher();
-          tasks_.look_at_publishers();
+          tasks_.scan_publishers();
         })) {
       changes_.bell().cancel_wait();
     } else {
@@ -58,7 +58,7 @@ void MaintenanceThread::run() {
     }
     if (const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns(); now_ns >= watch_ns) {
       watch_ns = now_ns + kSecond_ns;
-      is_look_due = true;
+      is_scan_due = true;
       tasks_.each_second();
     }
   }

@@ -19,8 +19,8 @@ class MaintenanceThread {
  public:
   struct Tasks {
     std::function<void()> refresh;             ///< with the gate held open
-    std::function<void()> look;                ///< once a second, with the gate held open
-    std::function<void()> look_at_publishers;  ///< when one is unknown; otherwise as `look`
+    std::function<void()> scan;                ///< once a second, with the gate held open
+    std::function<void()> scan_publishers;  ///< when one is unknown; otherwise as `scan`
     std::function<void()> each_second;         ///< whether the gate is open or not
   };
   MaintenanceThread(const std::string& name, Changes& changes,

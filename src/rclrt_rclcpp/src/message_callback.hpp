@@ -46,8 +46,8 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   void listen() override {
     if (const auto entity = entity_.lock()) {
       const UndeliveredWork::Counts left = UndeliveredWork::instance().take(entity_);
-      // Before anything runs: an instance that runs without looking on would not be counted.
-      looks_on_.store(left.contains(kUnknown) && takes_one());
+      // Before anything runs: an instance that does not look for more messages would not be counted.
+      has_more_.store(left.contains(kUnknown) && takes_one());
       const void* const slot = slot_.open(*this);
       // Set twice: rmw_fastrtps first counts the waiting messages and then sets the function. A
       // message that arrives in between is announced only with the next message, or when the
@@ -79,7 +79,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
     const std::size_t left = announced + take_unannounced();
     UndeliveredWork::instance().keep(entity_, kSoMany, left);
     // One instance may represent several messages.
-    if (looks_on_.exchange(false) || (left > 0 && !takes_one())) {
+    if (has_more_.exchange(false) || (left > 0 && !takes_one())) {
       UndeliveredWork::instance().keep(entity_, kUnknown, 1);
     }
   }
@@ -98,7 +98,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
     }
     if (refused > 0 && takes_one()) {
       if (!counted_) {
-        looks_on_.store(true);
+        has_more_.store(true);
       }
       if (coming() == 0) {
         announce_message();
@@ -116,10 +116,10 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   class Taking {
    public:
     explicit Taking(MessageCallback& self)
-        : self_(self), looks_on_(self.looks_on_.load() && self.looks_on_.exchange(false)) {}
+        : self_(self), has_more_(self.has_more_.load() && self.has_more_.exchange(false)) {}
     ~Taking() {
       if (!ended_) {
-        self_.look_for_rest(false);
+        self_.announce_rest(false);
       }
     }
     Taking(const Taking&) = delete;
@@ -127,14 +127,14 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
 
     void found() noexcept {
       ended_ = true;
-      self_.look_for_rest(looks_on_);
+      self_.announce_rest(has_more_);
     }
 
    private:
     MessageCallback& self_;
     // Cleared before the message is taken: a later announcement sets it again, and an earlier one
-    // is visible to this look.
-    const bool looks_on_;
+    // is visible to this search.
+    const bool has_more_;
     bool ended_ = false;
   };
   /// Marks the execution of user code with the taken message.
@@ -179,16 +179,16 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
     return (!counted_ || coming() < kCountedCredits) && announce_one();
   }
 
-  /// Notes that an instance has taken its message, or that there was none; `looks_on`: more may
+  /// Notes that an instance has taken its message, or that there was none; `has_more`: more may
   /// wait. If no instance is coming for them, announces one more.
-  void look_for_rest(bool looks_on) noexcept {
-    if (looks_on) {
-      looks_on_.store(true);
+  void announce_rest(bool has_more) noexcept {
+    if (has_more) {
+      has_more_.store(true);
     }
     if (counted_) {
       waiting_.take_one();
     }
-    if (came_last() && (looks_on_.load() || !waiting_.empty())) {
+    if (came_last() && (has_more_.load() || !waiting_.empty())) {
       announce_message();
     }
   }
@@ -203,7 +203,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   // unknown whether the new message replaced another one (KEEP_LAST is by key); or messages came
   // while there was no listener. An instance that took a message looks for another one; an instance
   // that finds none ends the search.
-  std::atomic<bool> looks_on_{false};
+  std::atomic<bool> has_more_{false};
 };
 
 template <typename Callback, typename Entity>

@@ -117,7 +117,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
                     InstanceInfo& instance) {
     const bool is_recorded = number() != engine::kNoNumber;
     MessageAge* const age = age_.load(std::memory_order_acquire);  // PAIRS WITH: count_from_stamp()
-    const bool has_age = age != nullptr && (age->is_limited() || tells_origins(instance.ready_ns));
+    const bool has_age = age != nullptr && (age->is_limited() || shares_origins(instance.ready_ns));
     if (!is_recorded && !has_age) {
       return {};
     }

@@ -272,7 +272,7 @@ void Monitor::publish() {
   for (const auto& [name, each] : all) {
     message.status.push_back(status_of(name, each, interval));
   }
-  tell_stalls(message.status);
+  report_stalls(message.status);
   publisher_->publish(message);
   if (statistics_) {
     publish_statistics(all, now);

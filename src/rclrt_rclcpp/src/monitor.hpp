@@ -111,13 +111,13 @@ class Monitor final : public engine::MissHandler {
                    std::chrono::nanoseconds interval) const;
   Status status_of(const std::string& name, const Watched& now,
                    std::chrono::nanoseconds interval) const;
-  void tell_misses(const std::string& name, const Watched& now, bool any_missed, Status& status,
+  void report_misses(const std::string& name, const Watched& now, bool any_missed, Status& status,
                    std::string& text) const;
   std::vector<std::pair<std::string, std::int64_t>> in_the_way(const Misses& misses,
                                                                const std::string& topic) const;
   std::string publisher_name(const Gid& publisher, const std::string& topic) const;
   /// Appends a status for each set of threads that has ever stalled.
-  void tell_stalls(std::vector<Status>& statuses);
+  void report_stalls(std::vector<Status>& statuses);
   Status status_of_process(const std::vector<CallbackInfo>& callbacks, double cpu_percent) const;
 
   const MonitorOptions options_;

@@ -104,13 +104,13 @@ std::vector<std::pair<std::string, std::int64_t>> Monitor::in_the_way(
 }
 
 /// Appends ", the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms in all".
-void Monitor::tell_misses(const std::string& name, const Watched& watched, bool any_missed,
+void Monitor::report_misses(const std::string& name, const Watched& watched, bool any_missed,
                           Status& status, std::string& text) const {
-  const auto told = misses_.find(name.substr(0, kNameSize - 1));
-  if (told == misses_.end()) {
+  const auto found = misses_.find(name.substr(0, kNameSize - 1));
+  if (found == misses_.end()) {
     return;
   }
-  const Misses& misses = told->second;
+  const Misses& misses = found->second;
   if (misses.worst_late_ns > 0) {
     text += any_missed ? ", the worst " : "; at the edge of this time one was ";
     text += milliseconds(misses.worst_late_ns) + " ms late";
@@ -141,7 +141,7 @@ Monitor::Status Monitor::status_of(const std::string& name, const Watched& watch
     text = "nothing has ended for " + milliseconds(interval.count()) + " ms, although " +
            std::to_string(watched.counters.pending()) + " wait or run";
   }
-  tell_misses(name, watched, period.missed > 0, status, text);
+  report_misses(name, watched, period.missed > 0, status, text);
   if (period.unstamped > 0) {
     text += "; " + std::to_string(period.unstamped) + " without a usable stamp";
   }
@@ -170,7 +170,7 @@ Monitor::Status Monitor::status_of(const std::string& name, const Watched& watch
 }
 
 /// Appends statuses such as "priority 0: every worker waits, 2 instances queued".
-void Monitor::tell_stalls(std::vector<Status>& statuses) {
+void Monitor::report_stalls(std::vector<Status>& statuses) {
   std::map<std::string, engine::Stall> now;
   for (engine::Stall& stall : executor_->engine().stalls()) {
     std::string name =

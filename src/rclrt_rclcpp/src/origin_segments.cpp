@@ -184,7 +184,7 @@ void OriginWriter::end(OriginRing::Place& place) noexcept RCLRT_NONBLOCKING {
   OriginRing::end(place, rclrt::realtime::read_clock_ns(CLOCK_REALTIME));
 }
 
-void OriginSegments::look() {
+void OriginSegments::scan() {
   std::map<int, Known> now;
   for_each_segment([&](const Segment& segment) {
     Known known;

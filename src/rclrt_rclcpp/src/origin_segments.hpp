@@ -84,7 +84,7 @@ class OriginSegments {
 
   /// Scans for the current segments with a live writer. A segment with unexpected content is not
   /// used.
-  void look();
+  void scan();
 
   /// Returns the segments of a node that the last scan found. There are several if its callbacks
   /// are in several executors, or if several nodes have its name.

@@ -21,7 +21,7 @@ namespace rclrt_rclcpp {
 namespace {
 
 /// How long one scan keeps publishers writing. There is a scan every second.
-constexpr std::int64_t kWanted_ns = 10'000'000'000;
+constexpr std::int64_t kKeepWriting_ns = 10'000'000'000;
 /// How long after a message publishers are still looked for.
 constexpr std::int64_t kUsed_ns = 3'600'000'000'000;
 /// The node name that `rmw_dds_common` gives for a publisher that it knows, but not its node.
@@ -111,21 +111,21 @@ const TopicOrigins::Publisher* TopicOrigins::find_publisher(
     }
     return &*known;
   }
-  ask(now_ns);
+  request_scan(now_ns);
   // relaxed: a hint
   const bool is_only = publishers.size() == 1 && publishers.front().is_named &&
                        !has_matched_.load(std::memory_order_relaxed);
   return is_only ? &publishers.front() : nullptr;
 }
 
-void TopicOrigins::ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
-  // All relaxed: hints. Two threads may ask at once, which costs one scan more.
-  if (now_ns - asked_ns_.load(std::memory_order_relaxed) <= kAskAgain_ns ||
-      asks_left_.load(std::memory_order_relaxed) <= 0) {
+void TopicOrigins::request_scan(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+  // All relaxed: hints. Two threads may request one at once, which costs one scan more.
+  if (now_ns - requested_ns_.load(std::memory_order_relaxed) <= kRequestInterval_ns ||
+      requests_left_.load(std::memory_order_relaxed) <= 0) {
     return;
   }
-  asked_ns_.store(now_ns, std::memory_order_relaxed);
-  asks_left_.fetch_sub(1, std::memory_order_relaxed);
+  requested_ns_.store(now_ns, std::memory_order_relaxed);
+  requests_left_.fetch_sub(1, std::memory_order_relaxed);
   changes_.note_publisher();
 }
 
@@ -159,16 +159,16 @@ std::optional<TopicOrigins::Publishers> TopicOrigins::publishers(const OriginSeg
   return result;
 }
 
-void TopicOrigins::look(const OriginSegments& segments, const NodeCounts& nodes,
+void TopicOrigins::scan(const OriginSegments& segments, const NodeCounts& nodes,
                         std::int64_t now_ns) {
   auto now = publishers(segments, nodes);
   if (now && *now != publishers_.current()) {
     publishers_.replace(std::move(*now));
-    asks_left_.store(kAsks, std::memory_order_relaxed);  // a hint
+    requests_left_.store(kRequests, std::memory_order_relaxed);  // a hint
   }
   for (const Publisher& publisher : publishers_.current()) {
     for (const auto& each : publisher.nodes) {
-      each->ring().want_until(now_ns + kWanted_ns);
+      each->ring().want_until(now_ns + kKeepWriting_ns);
     }
   }
 }
@@ -203,7 +203,7 @@ std::shared_ptr<TopicOrigins> Origins::topic(const std::string& topic,
   return result;
 }
 
-void Origins::look() {
+void Origins::scan() {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   std::vector<std::shared_ptr<TopicOrigins>> topics;
   {
@@ -217,13 +217,13 @@ void Origins::look() {
   if (topics.empty()) {
     return;
   }
-  segments_.look();
+  segments_.scan();
   NodeCounts nodes;
   for (const auto& topic : topics) {
     if (const auto node = nodes ? nullptr : topic->node()) {
       nodes = count_nodes(*node);
     }
-    topic->look(segments_, nodes, now_ns);
+    topic->scan(segments_, nodes, now_ns);
   }
 }
 

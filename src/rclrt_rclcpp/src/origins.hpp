@@ -34,9 +34,9 @@ class TopicOrigins {
   using Node = rclcpp::node_interfaces::NodeBaseInterface;
   /// How often an unknown publisher causes a scan, after the known ones have changed; later it is
   /// left to the scan of each second.
-  static constexpr int kAsks = 10;
+  static constexpr int kRequests = 10;
   /// The shortest interval between two such scans.
-  static constexpr std::int64_t kAskAgain_ns = 100'000'000;
+  static constexpr std::int64_t kRequestInterval_ns = 100'000'000;
 
   /// Makes the lookup for a topic. `node`: its graph has the publishers.
   TopicOrigins(std::string topic, std::weak_ptr<Node> node, Changes& changes)
@@ -52,7 +52,7 @@ class TopicOrigins {
 
   /// Scans the current publishers, and keeps them writing for the next seconds. Called by one
   /// thread.
-  void look(const OriginSegments& segments, const NodeCounts& nodes, std::int64_t now_ns);
+  void scan(const OriginSegments& segments, const NodeCounts& nodes, std::int64_t now_ns);
 
   std::shared_ptr<Node> node() const { return node_.lock(); }
 
@@ -68,7 +68,7 @@ class TopicOrigins {
 
   const Publisher* find_publisher(const Publishers& publishers, const Gid& gid,
                                   std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
-  void ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
+  void request_scan(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
   std::optional<Publishers> publishers(const OriginSegments& segments,
                                        const NodeCounts& nodes) const;
 
@@ -78,8 +78,8 @@ class TopicOrigins {
   ReaderCountedValue<Publishers> publishers_;
   // Hints that order nothing: relaxed.
   std::atomic<std::int64_t> used_ns_{INT64_MIN / 2};
-  std::atomic<std::int64_t> asked_ns_{INT64_MIN / 2};
-  std::atomic<int> asks_left_{kAsks};
+  std::atomic<std::int64_t> requested_ns_{INT64_MIN / 2};
+  std::atomic<int> requests_left_{kRequests};
   std::atomic<bool> has_matched_{false};  // a message's publisher was in the graph
 };
 
@@ -96,7 +96,7 @@ class Origins {
                                       const std::shared_ptr<TopicOrigins::Node>& node);
 
   /// Updates the known publishers. Called by the maintenance thread.
-  void look();
+  void scan();
 
  private:
   const std::size_t domain_;

@@ -86,12 +86,12 @@ void Recording::Impl::end_spin() {
   const std::scoped_lock lock(mutex_);
   if (--spins_ == 0) {
     ended_ns_ = rclrt::realtime::monotonic_now_ns();
-    look_who_goes_on(kept);
+    note_active_rows(kept);
   }
 }
 
 /// Notes which callbacks would be released again, with the lock held.
-void Recording::Impl::look_who_goes_on(Kept& kept) {
+void Recording::Impl::note_active_rows(Kept& kept) {
   for (Row& row : rows_) {
     row.goes_on = std::any_of(row.callbacks.begin(), row.callbacks.end(),
                               [&](const Bound& each) { return each.listener->goes_on(kept); });
@@ -125,12 +125,12 @@ void Recording::Impl::note_threads() {
 
 void Recording::Impl::set_engine(std::uint32_t index, const engine::Executor* engine) {
   const std::scoped_lock lock(mutex_);
-  settle(index);
+  save_engine_values(index);
   joined_[index].engine = engine;
 }
 
 /// Saves the values that only the engine has, before it ends. Called with the lock held.
-void Recording::Impl::settle(std::uint32_t index) {
+void Recording::Impl::save_engine_values(std::uint32_t index) {
   Joined& joined = joined_[index];
   if (joined.engine == nullptr) {
     return;
@@ -188,7 +188,7 @@ void Recording::Impl::retire(const engine::Callback& callback) {
       std::find_if(row.callbacks.begin(), row.callbacks.end(),
                    [&](const auto& each) { return each.callback.get() == &callback; });
   if (found != row.callbacks.end()) {
-    settle(row.executor);
+    save_engine_values(row.executor);
     row.left += callback.counters();
     row.callbacks.erase(found);
   }

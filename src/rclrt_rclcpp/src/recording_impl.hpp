@@ -123,8 +123,8 @@ class Recording::Impl {
   void begin_spin();
   void end_spin();
   void start_locked();
-  void look_who_goes_on(Kept& kept);
-  void settle(std::uint32_t index);
+  void note_active_rows(Kept& kept);
+  void save_engine_values(std::uint32_t index);
   static recorder::CallbackCounts counts_of(const Row& row);
 
   std::vector<std::size_t> build(model::Application& application,

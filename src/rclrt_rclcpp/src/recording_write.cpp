@@ -68,12 +68,12 @@ std::vector<std::string> Recording::Impl::write() {
 void Recording::Impl::end_window(Kept& kept) {
   results_.window.end_ns = ended_ns_.value_or(rclrt::realtime::monotonic_now_ns());
   if (!ended_ns_) {
-    look_who_goes_on(kept);
+    note_active_rows(kept);
   }
   probe_->stop();
   results_.host_stalls = probe_->report();
   for (std::uint32_t i = 0; i < joined_.size(); ++i) {
-    settle(i);
+    save_engine_values(i);
   }
 }
 

@@ -28,7 +28,7 @@ bool RemovalQueue::has_member_of(const rclcpp::CallbackGroup::SharedPtr& group) 
 }
 
 bool RemovalQueue::finish(Wait wait, const std::function<void(engine::Callback&)>& left,
-                          const std::function<void()>& settled) {
+                          const std::function<void()>& finished) {
   std::vector<Leaving> leaving;
   {
     const std::scoped_lock lock(mutex_);
@@ -55,7 +55,7 @@ bool RemovalQueue::finish(Wait wait, const std::function<void(engine::Callback&)
       left(*bound.callback);
     }
   }
-  settled();
+  finished();
   return std::find(has_left.begin(), has_left.end(), false) == has_left.end();
 }
 

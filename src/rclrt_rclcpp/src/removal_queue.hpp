@@ -36,9 +36,9 @@ class RemovalQueue {
 
   /// Removes the queued entities from the engine. With the mutex locked, leaves the work that was
   /// announced and has not run to the next listener, calls `left` for each removed callback, and
-  /// `settled` at the end. Returns false if a callback still runs.
+  /// `finished` at the end. Returns false if a callback still runs.
   bool finish(Wait wait, const std::function<void(engine::Callback&)>& left,
-              const std::function<void()>& settled);
+              const std::function<void()>& finished);
 
  private:
   struct Leaving {

@@ -169,21 +169,21 @@ class Robot::Spin {
     if (watch_ == nullptr) {
       return {};
     }
-    watch_->look();
+    watch_->check();
     return without_own_threads(watch_->report());
   }
 
  private:
   void start() {
     const RobotOptions& options = robot_.options_;
-    robot_.settle_memory();
+    robot_.update_memory();
     if (!options.options.priorities.empty() || !options.write_priorities.empty()) {
-      first_look_ = rclrt::realtime::Thread(
-          {.name = "rclrt first look"}, [this](const rclrt::realtime::StopFlag& stop) {
+      reporter_ = rclrt::realtime::Thread(
+          {.name = "rclrt reporter"}, [this](const rclrt::realtime::StopFlag& stop) {
             const std::int64_t wait_ns =
-                std::chrono::nanoseconds(robot_.options_.first_look).count();
+                std::chrono::nanoseconds(robot_.options_.report_after).count();
             if (!stop.wait_until(rclrt::realtime::monotonic_now_ns() + wait_ns)) {
-              look_at_names();
+              report_names();
             }
           });
     }
@@ -203,19 +203,19 @@ class Robot::Spin {
     }
   }
 
-  void look_at_names() noexcept {
+  void report_names() noexcept {
     try {
       for (const std::string& each : robot_.executor_->unmatched(true)) {
         RCLCPP_WARN(logger(), "%s (so far)", each.c_str());
       }
       robot_.write_priorities();
     } catch (const std::exception& error) {  // such as a callback that cannot be added: reported
-      RCLCPP_WARN(logger(), "no look at what the priorities fit: %s", error.what());
+      RCLCPP_WARN(logger(), "the entries of the priorities are not checked: %s", error.what());
     }
   }
 
   void end() noexcept {
-    first_look_.stop();
+    reporter_.stop();
     if (robot_.monitor_ != nullptr) {
       robot_.monitor_->stop();
     }
@@ -242,7 +242,7 @@ class Robot::Spin {
   Robot& robot_;
   std::set<std::size_t> used_;  // of the watch's thread, while there is one
   std::unique_ptr<rclrt::realtime::ThreadWatch> watch_;  // guarded by the robot's lock
-  rclrt::realtime::Thread first_look_;
+  rclrt::realtime::Thread reporter_;
 };
 
 Robot::Robot(RobotOptions options)
@@ -300,7 +300,7 @@ void Robot::write_priorities() {
   }
 }
 
-void Robot::settle_memory() {
+void Robot::update_memory() {
   if (!options_.memory) {
     return;
   }
@@ -308,7 +308,7 @@ void Robot::settle_memory() {
   rclrt::realtime::prefault_libraries();
   const std::optional<std::string> problem =
       options_.memory->lock ? rclrt::realtime::lock_memory() : std::nullopt;
-  if (problem && told_.insert(*problem).second) {
+  if (problem && reported_.insert(*problem).second) {
     RCLCPP_WARN(logger(), "memory is not locked: %s", problem->c_str());
   }
 }

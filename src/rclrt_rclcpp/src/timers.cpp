@@ -219,15 +219,15 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
   void detach() noexcept override { stop_listening(); }
 
   Outcome run(InstanceInfo& info) override {
-    struct Look {
+    struct Wake {
       ClockTimerCallback& self;
-      ~Look() {
+      ~Wake() {
         // The same time may be due again, because the clock may have been set back. An extra
         // release finds nothing to do.
         self.released_for_ns_.store(INT64_MIN);
-        self.clocks_.look();
+        self.clocks_.wake();
       }
-    } const look{*this};
+    } const wake{*this};
     const auto timer = timer_.lock();
     if (!timer) {
       return gone();
@@ -235,7 +235,7 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     return call<Running>(*timer, *this, info) ? Outcome::kRan : Outcome::kEmpty;
   }
 
-  void on_new_work(std::size_t /*count*/) noexcept override { clocks_.look(); }
+  void on_new_work(std::size_t /*count*/) noexcept override { clocks_.wake(); }
 
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   ClockTimers& clocks_;
@@ -272,7 +272,7 @@ void ClockTimers::add(const std::shared_ptr<ClockTimerCallback>& timer,
     any.on_clock_change = true;
     any.min_forward.nanoseconds = 1;
     any.min_backward.nanoseconds = -1;
-    jumps = clock->create_jump_callback(nullptr, [this](const auto&) { look(); }, any);
+    jumps = clock->create_jump_callback(nullptr, [this](const auto&) { wake(); }, any);
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -283,11 +283,11 @@ void ClockTimers::add(const std::shared_ptr<ClockTimerCallback>& timer,
       entry.clock = clock;
       entry.jumps = std::move(jumps);
     }
-    entry.tells_jumps = clock != nullptr;
+    entry.reports_jumps = clock != nullptr;
     entry.timers.push_back(timer);
   }
   start();
-  look();
+  wake();
 }
 
 void ClockTimers::remove(const ClockTimerCallback* timer) noexcept {
@@ -337,15 +337,15 @@ void ClockTimers::run() {
 }
 
 /// Returns how long to sleep. On simulated time a jump wakes the thread; without notifications of
-/// jumps, the thread looks each millisecond.
+/// jumps, the thread checks each millisecond.
 std::int64_t ClockTimers::release_due() noexcept {
-  constexpr std::int64_t kLook_ns = 100'000'000;
+  constexpr std::int64_t kCheck_ns = 100'000'000;
   constexpr std::int64_t kOften_ns = 1'000'000;
-  std::int64_t least_ns = kLook_ns;
+  std::int64_t least_ns = kCheck_ns;
   std::vector<std::shared_ptr<void>> kept;  // until the lock is free
   const std::scoped_lock lock(mutex_);
   for (const Clock& clock : clocks_) {
-    least_ns = std::min(least_ns, clock.tells_jumps ? kLook_ns : kOften_ns);
+    least_ns = std::min(least_ns, clock.reports_jumps ? kCheck_ns : kOften_ns);
     for (const auto& timer : clock.timers) {
       if (const auto alive = timer.lock()) {
         least_ns = std::min(least_ns, alive->release_if_due(kept));

@@ -17,7 +17,7 @@ namespace rclrt_rclcpp {
 class ClockTimerCallback;
 
 /// Releases timers on ROS time, simulated or not, and on system time. While the gate is open, its
-/// thread sleeps until the next timer is due by its clock. The thread looks again when a clock
+/// thread sleeps until the next timer is due by its clock. The thread checks again when a clock
 /// jumps (with simulated time: at each message on /clock), when a timer is reset or has run, and
 /// ten times a second, because there is no notification of a jump of the system time. Thread-safe.
 class ClockTimers {
@@ -31,15 +31,15 @@ class ClockTimers {
 
   void add(const std::shared_ptr<ClockTimerCallback>& timer, const rclcpp::Clock::SharedPtr& clock);
   void remove(const ClockTimerCallback* timer) noexcept;
-  void look() noexcept { bell_.notify_all(); }
-  /// Releases the due timers, on the calling thread. Returns how long until the next look.
+  void wake() noexcept { bell_.notify_all(); }
+  /// Releases the due timers, on the calling thread. Returns how long until the next check.
   std::int64_t release_due() noexcept;
 
  private:
   struct Clock {
     rclcpp::Clock::WeakPtr clock;
     rclcpp::JumpHandler::SharedPtr jumps;
-    bool tells_jumps = false;
+    bool reports_jumps = false;
     std::vector<std::weak_ptr<ClockTimerCallback>> timers;
   };
 

@@ -37,18 +37,18 @@ class WaitableCallback final : public CountingCallback,
 
   void listen() override {
     if (const auto waitable = waitable_.lock()) {
-      const auto tell = [self = shared_from_this()](std::size_t count, int entity) {
+      const auto notify = [self = shared_from_this()](std::size_t count, int entity) {
         self->count(count, entity);
       };
       if (waitable->get_number_of_ready_services() > 0) {  // an action server
         mailbox_ = Mailbox::of(waitable_);
-        mailbox_->open(tell);
+        mailbox_->open(notify);
         // Set again: another executor may have set its own meanwhile.
         waitable->set_on_ready_callback([mailbox = mailbox_](std::size_t count, int entity) {
           mailbox->notify(count, entity);
         });
       } else {
-        waitable->set_on_ready_callback(tell);
+        waitable->set_on_ready_callback(notify);
       }
       for (const auto& [entity, count] : UndeliveredWork::instance().take(waitable_)) {
         this->count(count, entity);

@@ -208,7 +208,7 @@ TYPED_TEST(WithinTheProcess, WhatFitsIsOneInstanceEachAndTheRestIsDropped) {
   EXPECT_EQ(this->counters.released, 10U);
   EXPECT_EQ(this->counters.completed, 10U);
   EXPECT_EQ(this->run(engine::Overload::kQueue, 25).back(), 25);
-  EXPECT_EQ(this->counters.released, 25U + 1U);  // one instance looks in vain
+  EXPECT_EQ(this->counters.released, 25U + 1U);  // one instance finds nothing
   EXPECT_EQ(this->counters.completed, 10U);
 }
 

@@ -57,13 +57,13 @@ bool wait(const std::function<bool()>& condition, std::chrono::seconds within = 
 constexpr int kAttempts = 4;
 
 /// The reports on one step that the operator has received.
-struct Told {
+struct StepReports {
   std::uint64_t messages = 0;
   std::uint64_t completed = 0;  // since its start, as the next three
   std::uint64_t dropped = 0;
   std::uint64_t missed = 0;
   std::uint64_t unknown = 0;  // messages with an unknown origin
-  int settled = 0;  // consecutive messages without a change of that, while others were known
+  int unchanged = 0;  // consecutive messages without a change of that, while others were known
   std::map<std::string, std::uint64_t> blamed;    // since `forget_blame`, as the next
   std::map<std::string, std::int64_t> causes_ns;  // of each cause the longest share of one miss
 };
@@ -96,15 +96,15 @@ class Operator {
     wait([this] { return node_->count_publishers("/diagnostics") == 0; });
   }
 
-  Told told(const std::string& step) {
+  StepReports reports(const std::string& step) {
     const std::scoped_lock lock(mutex_);
-    return told_[step];
+    return reports_[step];
   }
   void forget_blame() {
     const std::scoped_lock lock(mutex_);
-    for (auto& [name, told] : told_) {
-      told.blamed.clear();
-      told.causes_ns.clear();
+    for (auto& [name, reports] : reports_) {
+      reports.blamed.clear();
+      reports.causes_ns.clear();
     }
   }
 
@@ -114,7 +114,7 @@ class Operator {
     for (const DiagnosticStatus& status : message.status) {
       for (const char* const step : {"/filter", "/controller"}) {
         if (status.name.rfind(std::string("rclrt: ") + step + " subscription /", 0) == 0) {
-          note(status, told_[step]);
+          note(status, reports_[step]);
         }
       }
     }
@@ -122,36 +122,36 @@ class Operator {
 
   void take(const DeadlineMiss& miss) {
     const std::scoped_lock lock(mutex_);
-    Told& told = told_[miss.callback.substr(0, miss.callback.find(' '))];
+    StepReports& reports = reports_[miss.callback.substr(0, miss.callback.find(' '))];
     for (const auto& cause : miss.causes) {
-      std::int64_t& longest_ns = told.causes_ns[cause.what];
+      std::int64_t& longest_ns = reports.causes_ns[cause.what];
       longest_ns = std::max(longest_ns, rclcpp::Duration(cause.time).nanoseconds());
     }
   }
 
-  static void note(const DiagnosticStatus& status, Told& told) {
-    ++told.messages;
+  static void note(const DiagnosticStatus& status, StepReports& reports) {
+    ++reports.messages;
     const auto value = [&](const char* key) {
       const auto found = std::find_if(status.values.begin(), status.values.end(),
                                       [&](const auto& each) { return each.key == key; });
       return found == status.values.end() ? std::string() : found->value;
     };
     if (const std::string blamed = value("most_in_the_way"); !blamed.empty()) {
-      ++told.blamed[blamed];
+      ++reports.blamed[blamed];
     }
     const std::uint64_t unknown = std::stoull(value("from_publication"));
     const std::uint64_t completed = std::stoull(value("completed"));
-    if (completed > told.completed) {
-      told.settled = unknown == told.unknown ? told.settled + 1 : 0;
+    if (completed > reports.completed) {
+      reports.unchanged = unknown == reports.unknown ? reports.unchanged + 1 : 0;
     }
-    told.missed = std::stoull(value("missed"));
-    told.unknown = unknown;
-    told.completed = completed;
-    told.dropped = std::stoull(value("dropped"));
+    reports.missed = std::stoull(value("missed"));
+    reports.unknown = unknown;
+    reports.completed = completed;
+    reports.dropped = std::stoull(value("dropped"));
   }
 
-  std::mutex mutex_;  // guards told_
-  std::map<std::string, Told> told_;
+  std::mutex mutex_;  // guards reports_
+  std::map<std::string, StepReports> reports_;
   rclcpp::Node::SharedPtr node_;
   rclcpp::Subscription<DiagnosticArray>::SharedPtr diagnostics_;
   rclcpp::Subscription<DeadlineMiss>::SharedPtr misses_;
@@ -186,17 +186,17 @@ bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
 
 /// Waits until the step has reported the injection, and then for its later reports until now.
 /// Returns whether it has reported it.
-bool wait_until_told(Injection what, const std::string& step, Operator& heard) {
+bool wait_until_reported(Injection what, const std::string& step, Operator& heard) {
   const std::vector<std::string> expected = culprits(what, step);
-  const auto is_told = [&] {
-    const Told told = heard.told(step);
-    return expected.empty() || std::any_of(told.blamed.begin(), told.blamed.end(), [&](auto& each) {
+  const auto is_reported = [&] {
+    const StepReports reports = heard.reports(step);
+    return expected.empty() || std::any_of(reports.blamed.begin(), reports.blamed.end(), [&](auto& each) {
              return is_one_of(expected, each.first);
            });
   };
-  const bool result = wait(is_told, 5s);
-  const std::uint64_t before = heard.told(step).messages;
-  wait([&] { return heard.told(step).messages >= before + 2; });
+  const bool result = wait(is_reported, 5s);
+  const std::uint64_t before = heard.reports(step).messages;
+  wait([&] { return heard.reports(step).messages >= before + 2; });
   return result;
 }
 
@@ -206,8 +206,8 @@ bool wait_until_told(Injection what, const std::string& step, Operator& heard) {
 bool names_culprit(Injection what, const std::string& step, Operator& heard) {
   const std::vector<std::string> expected = culprits(what, step);
   const auto is_named = [&] {
-    const Told told = heard.told(step);
-    return std::any_of(told.causes_ns.begin(), told.causes_ns.end(), [&](const auto& each) {
+    const StepReports reports = heard.reports(step);
+    return std::any_of(reports.causes_ns.begin(), reports.causes_ns.end(), [&](const auto& each) {
       return is_one_of(expected, each.first) &&
              each.second >= std::chrono::nanoseconds(kHeldUp).count() / 2;
     });
@@ -216,13 +216,13 @@ bool names_culprit(Injection what, const std::string& step, Operator& heard) {
 }
 
 /// Checks the reports on one injection. Returns the number of errors.
-int judge_blame(Injection what, const std::string& step, const Told& told) {
+int judge_blame(Injection what, const std::string& step, const StepReports& reports) {
   const std::vector<std::string> expected = culprits(what, step);
   int wrong = 0;
-  bool is_told = expected.empty();
-  for (const auto& [culprit, times] : told.blamed) {
+  bool is_reported = expected.empty();
+  for (const auto& [culprit, times] : reports.blamed) {
     const bool is_right = is_one_of(expected, culprit);
-    is_told = is_told || is_right;
+    is_reported = is_reported || is_right;
     // The hypervisor may delay an instance directly; no callback may be blamed for that.
     if (!is_right && culprit != "unexplained" && culprit != "the middleware" &&
         culprit != "its own execution" && culprit != "/filter before it published") {
@@ -231,10 +231,10 @@ int judge_blame(Injection what, const std::string& step, const Told& told) {
       ++wrong;
     }
   }
-  if (!is_told) {
+  if (!is_reported) {
     std::printf("injection %d: %s does not blame %s, but:\n", static_cast<int>(what), step.c_str(),
                 expected.front().c_str());
-    for (const auto& [culprit, times] : told.blamed) {
+    for (const auto& [culprit, times] : reports.blamed) {
       std::printf("  %s, %llu times\n", culprit.c_str(), static_cast<unsigned long long>(times));
     }
     ++wrong;
@@ -250,19 +250,19 @@ int inject(Injection what, std::chrono::milliseconds pause, Sensor& sensor, Oper
   const std::array<std::string, 2> steps{"/filter", "/controller"};
   heard.forget_blame();
   int wrong = 0;
-  bool is_told = false;
-  for (int attempt = 0; attempt < kAttempts && !is_told; ++attempt) {
+  bool is_reported = false;
+  for (int attempt = 0; attempt < kAttempts && !is_reported; ++attempt) {
     sensor.inject(what);
     ++times;
     std::this_thread::sleep_for(kHeldUp + kMonitorPeriod + pause);
-    is_told = true;
+    is_reported = true;
     for (const std::string& step : steps) {
-      is_told = names_culprit(what, step, heard) && wait_until_told(what, step, heard) && is_told;
+      is_reported = names_culprit(what, step, heard) && wait_until_reported(what, step, heard) && is_reported;
     }
   }
-  wrong += is_told ? 0 : 1;
+  wrong += is_reported ? 0 : 1;
   for (const std::string& step : steps) {
-    wrong += judge_blame(what, step, heard.told(step));
+    wrong += judge_blame(what, step, heard.reports(step));
   }
   return wrong;
 }
@@ -281,20 +281,20 @@ int judge_counts(const std::string& step, const std::string& printed,
     std::printf("the process of %s did not end well\n", step.c_str());
     return 1;
   }
-  wait([&] { return heard.told(step).completed >= runs; });  // its last report
-  const Told told = heard.told(step);
+  wait([&] { return heard.reports(step).completed >= runs; });  // its last report
+  const StepReports reports = heard.reports(step);
   std::ostringstream text;
   text << step << ": " << runs << " instances, " << missed << " missed; the engine reported "
        << reported << ", of which " << invented
-       << " are impossible; on /diagnostics: " << told.missed << "; " << told.unknown
+       << " are impossible; on /diagnostics: " << reports.missed << "; " << reports.unknown
        << " counted from their publication, " << unknown << " not from the stamp";
   std::puts(text.str().c_str());
   // Drops without a later instance are counted, and not reported. A message that counts from its
   // publication may be as old as if it counted from the stamp.
-  const bool is_right = told.completed == runs && invented == 0 &&
-                        told.unknown == unknown_at_first && unknown <= unknown_at_first &&
-                        reported >= missed && told.missed >= reported &&
-                        told.missed <= reported + told.dropped;
+  const bool is_right = reports.completed == runs && invented == 0 &&
+                        reports.unknown == unknown_at_first && unknown <= unknown_at_first &&
+                        reported >= missed && reports.missed >= reported &&
+                        reports.missed <= reported + reports.dropped;
   return is_right ? 0 : 1;
 }
 
@@ -309,13 +309,13 @@ int run_all(int seconds) {
     Sensor sensor;
     // The publishers are unknown at first.
     if (!wait([&] {
-          return sensor.listeners() == 2 && heard.told("/filter").settled >= 5 &&
-                 heard.told("/controller").settled >= 5;
+          return sensor.listeners() == 2 && heard.reports("/filter").unchanged >= 5 &&
+                 heard.reports("/controller").unchanged >= 5;
         })) {
       std::printf("the chain has not begun\n");
       return 1;
     }
-    const std::uint64_t unknown_at_first = heard.told("/controller").unknown;
+    const std::uint64_t unknown_at_first = heard.reports("/controller").unknown;
     std::mt19937 random(1);
     std::array<int, kInjections> injected{};
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);

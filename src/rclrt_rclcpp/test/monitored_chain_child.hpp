@@ -63,9 +63,9 @@ class Child {
       text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
     }
     int status = 0;
-    constexpr int kLooks = 4000;  // 20 s
-    for (int look = 0; waitpid(pid_, &status, WNOHANG) == 0; ++look) {
-      if (look == kLooks) {
+    constexpr int kChecks = 4000;  // 20 s
+    for (int check = 0; waitpid(pid_, &status, WNOHANG) == 0; ++check) {
+      if (check == kChecks) {
         std::printf("a process that had printed its line did not end and was killed\n");
         kill(pid_, SIGKILL);
         waitpid(pid_, nullptr, 0);

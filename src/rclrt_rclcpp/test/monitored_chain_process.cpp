@@ -63,7 +63,7 @@ class Step : public rclcpp::Node, public engine::MissHandler {
     reported_ += miss.dropped + (miss.late_ns() > 0 ? 1 : 0);
     // It was not late at its own check, so it can have become late only since then.
     const bool is_invented =
-        !saw_miss_ && miss.late_ns() > miss.end_ns - looked_ns_ + kConversion_ns;
+        !saw_miss_ && miss.late_ns() > miss.end_ns - checked_ns_ + kConversion_ns;
     invented_ += is_invented ? 1 : 0;
   }
 
@@ -86,7 +86,7 @@ class Step : public rclcpp::Node, public engine::MissHandler {
     const bool is_known = counts_from(stamp);
     unknown_ += is_known ? 0 : 1;
     missed_ += saw_miss_ && is_known ? 1 : 0;
-    looked_ns_ = rclrt::realtime::monotonic_now_ns();
+    checked_ns_ = rclrt::realtime::monotonic_now_ns();
   }
 
  private:
@@ -117,7 +117,7 @@ class Step : public rclcpp::Node, public engine::MissHandler {
   // Accessed only by callbacks of one group, one after the other.
   bool is_slow_ = false;
   bool saw_miss_ = false;
-  std::int64_t looked_ns_ = 0;
+  std::int64_t checked_ns_ = 0;
   std::uint64_t runs_ = 0;
   std::uint64_t unknown_ = 0;  // instances that do not count from the stamp
   std::uint64_t missed_ = 0;   // of the others

@@ -59,7 +59,7 @@ std::int64_t realtime_ns() { return rclrt::realtime::read_clock_ns(CLOCK_REALTIM
 class OriginSegmentsTest : public ::testing::Test {
  protected:
   std::vector<std::shared_ptr<const OriginMapping>> of(const std::string& node) {
-    segments_.look();
+    segments_.scan();
     return segments_.of(node);
   }
 
@@ -111,7 +111,7 @@ TEST_F(OriginSegmentsTest, NodesOfOneNameAreAllFound) {
 TEST_F(OriginSegmentsTest, AnotherDomainIsNotSeen) {
   const OriginWriter writer(domain(), "/node");
   OriginSegments other(domain() * 10);
-  other.look();
+  other.scan();
   EXPECT_TRUE(other.of("/node").empty());
 }
 

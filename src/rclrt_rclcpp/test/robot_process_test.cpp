@@ -38,7 +38,7 @@ callbacks:
   - {node: /elsewhere_altogether, priority: 4}
 monitor: {period_ms: 50}
 )");
-  options.first_look = 1ms;
+  options.report_after = 1ms;
   Robot robot(options);
   robot.executor().add_node(node_);
   const Log log;
@@ -62,7 +62,7 @@ monitor: {period_ms: 50}
 TEST_F(RobotProcess, WritesEveryCallbackThatItFinds) {
   RobotOptions options = load("write_priorities: " + (folder_ / "found.yaml").string() +
                               "\ncallbacks: [{node: /lidar, timer: 0, priority: 3}]\n");
-  options.first_look = 1ms;
+  options.report_after = 1ms;
   Robot robot(options);
   robot.executor().add_node(node_);
   spin(robot, [&] { return std::filesystem::exists(folder_ / "found.yaml"); });
@@ -96,7 +96,7 @@ TEST_F(RobotProcess, MemoryIsLockedAsFarAsPermittedOrTheLogSaysWhyNot) {
   Robot robot(options);
   robot.executor().add_node(node_);
   spin(robot, [&] { return robot.executor().is_spinning(); });
-  robot.settle_memory();
+  robot.update_memory();
   std::string status;
   for (std::ifstream file("/proc/self/status"); std::getline(file, status);) {
     if (status.starts_with("VmLck:")) {

@@ -75,7 +75,7 @@ class Soak {
       change(random);
     }
     sender.join();
-    settle();
+    check_all_arrived();
     stop_ = true;
     for (auto& executor : executors_) {
       executor->cancel();
@@ -223,7 +223,7 @@ class Soak {
   }
 
   /// Waits until everything has arrived, and checks that everything still works.
-  void settle() {
+  void check_all_arrived() {
     shared_.calm = true;
     for (std::size_t i = 0; i < residents_.size(); ++i) {
       SoakNode& each = *residents_[i];

@@ -31,18 +31,18 @@ class TopicOriginsTest : public Ros {
 
   /// Scans, and returns the origin of a message that is published now.
   Origin published_now(int nodes_of_that_name = 1) {
-    look(nodes_of_that_name);
+    scan(nodes_of_that_name);
     return topic_.find(gid_of(*publisher_), realtime_ns(), now_ns());
   }
-  void look(int nodes_of_that_name = 1) {
-    topic_.look(segments_, std::map<std::string, int>{{"/robot/node", nodes_of_that_name}},
+  void scan(int nodes_of_that_name = 1) {
+    topic_.scan(segments_, std::map<std::string, int>{{"/robot/node", nodes_of_that_name}},
                 now_ns());
   }
   /// Waits until the graph has the publisher.
   bool is_followed() {
-    segments_.look();
+    segments_.scan();
     return eventually([&] {
-      look();
+      scan();
       return writer_.is_wanted(now_ns());
     });
   }
@@ -61,13 +61,13 @@ TEST_F(TopicOriginsTest, AnUnknownPublisherIsAskedForNowAndThenAndNotForEver) {
   changes_.take_publisher();
   std::int64_t now_ns = 5 * kSecond_ns;
   int asked = 0;
-  for (int i = 0; i < 1'000; ++i, now_ns += TopicOrigins::kAskAgain_ns / 10) {
+  for (int i = 0; i < 1'000; ++i, now_ns += TopicOrigins::kRequestInterval_ns / 10) {
     EXPECT_EQ(topic_.find({}, now_ns, now_ns).since_ns, 0);
     asked += changes_.publisher_noted() ? 1 : 0;
     changes_.take_publisher();
     EXPECT_LE(asked, 1 + i / 10);
   }
-  EXPECT_EQ(asked, TopicOrigins::kAsks);
+  EXPECT_EQ(asked, TopicOrigins::kRequests);
 }
 
 TEST_F(TopicOriginsTest, IsUsedForAWhileAfterEachMessage) {
@@ -118,7 +118,7 @@ TEST_F(TopicOriginsTest, TheOnlyPublisherIsTheOne) {
   EXPECT_EQ(topic_.find({1, 2, 3}, realtime_ns(), now_ns()).since_ns, 42);
   const auto other = node_->create_publisher<Message>("/plain", 10);
   ASSERT_TRUE(eventually([&] {
-    look();
+    scan();
     return topic_.find({1, 2, 3}, realtime_ns(), now_ns()).since_ns == 0;
   }));
   EXPECT_EQ(topic_.find(gid_of(*publisher_), realtime_ns(), now_ns()).since_ns, 42);
@@ -136,7 +136,7 @@ TEST_F(TopicOriginsTest, WhereTheGraphTellsNothingWhatWasKnownStays) {
   writer_.begin({42, true});
   const std::int64_t later_ns = now_ns() + 60 * kSecond_ns;
   EXPECT_FALSE(writer_.is_wanted(later_ns));
-  topic_.look(segments_, std::nullopt, later_ns);
+  topic_.scan(segments_, std::nullopt, later_ns);
   EXPECT_TRUE(writer_.is_wanted(later_ns));
   EXPECT_EQ(topic_.find(gid_of(*publisher_), realtime_ns(), now_ns()).since_ns, 42);
 }

@@ -72,13 +72,13 @@ std::string fix(const rlimit& limit) {
                       "CAP_IPC_LOCK");
 }
 
-std::string told_limit(const rlimit& limit) {
+std::string limit_text(const rlimit& limit) {
   return "the limit of locked memory is " + bytes_text(limit.rlim_cur) + " (memlock)";
 }
 
 std::string refused(int error, const rlimit& limit) {
   return "memory is not locked: " + std::generic_category().message(error) + "; " +
-         told_limit(limit) + ": " + fix(limit);
+         limit_text(limit) + ": " + fix(limit);
 }
 
 /// Locks what is mapped now if the limit holds it.
@@ -86,7 +86,7 @@ std::string lock_within(const rlimit& limit) {
   const std::uint64_t mapped = mapped_bytes();
   const std::uint64_t room = room_of_main_stack();
   if (mapped + room > limit.rlim_cur) {
-    return "memory is not locked: " + told_limit(limit) + ", and " + bytes_text(mapped) +
+    return "memory is not locked: " + limit_text(limit) + ", and " + bytes_text(mapped) +
            " are mapped" +
            (mapped > limit.rlim_cur
                 ? ""
@@ -98,7 +98,7 @@ std::string lock_within(const rlimit& limit) {
   }
   keep_heap();
   return "memory is locked as far as it is mapped now (" + bytes_text(mapped) +
-         "), and none that is mapped later: " + told_limit(limit) +
+         "), and none that is mapped later: " + limit_text(limit) +
          ", beyond which threads would not start and allocations would fail: " + fix(limit);
 }
 

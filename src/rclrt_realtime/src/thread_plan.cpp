@@ -104,7 +104,7 @@ std::string problem_of(const PlannedThread& thread, const Refusals& refusals) {
          ": apply the plan after the last program or library that sets it";
 }
 
-ThreadPlanReport look(const std::vector<ThreadRule>& rules,
+ThreadPlanReport report_of(const std::vector<ThreadRule>& rules,
                       const std::vector<ObservedThread>& threads, const Refusals& refusals) {
   ThreadPlanReport report;
   std::vector<bool> used(rules.size());
@@ -176,13 +176,13 @@ ThreadPlanReport ThreadPlan::apply() const { return apply(thread_ids()); }
 
 ThreadPlanReport ThreadPlan::apply(const std::vector<pid_t>& threads) const {
   const std::vector<ObservedThread> observed = observe(rules, threads);
-  return look(rules, observed, apply_rules(rules, observed));
+  return report_of(rules, observed, apply_rules(rules, observed));
 }
 
 ThreadPlanReport ThreadPlan::verify() const { return verify(thread_ids()); }
 
 ThreadPlanReport ThreadPlan::verify(const std::vector<pid_t>& threads) const {
-  return look(rules, observe(rules, threads), {});
+  return report_of(rules, observe(rules, threads), {});
 }
 
 std::vector<pid_t> ThreadsBefore::new_threads() const {

@@ -33,10 +33,10 @@ class ThreadWatch::Impl {
     if (options_.period < std::chrono::milliseconds(1)) {
       throw std::invalid_argument("ThreadWatch: the period must be at least 1 ms");
     }
-    look();
+    check();
     drain_ = std::make_unique<PeriodicDrain>("thread_watch", options_.period, [this] {
       if (!ending_.load(std::memory_order_relaxed)) {  // relaxed: it orders no other data
-        look();
+        check();
       }
     });
   }
@@ -80,7 +80,7 @@ class ThreadWatch::Impl {
   /// Handles threads with an unreadable origin: they keep their result of the last check. A new one
   /// is reported only if its origin is still unknown at the next check, because it may just begin
   /// or end.
-  void settle_unknown(ThreadPlanReport& now) {
+  void update_unknown(ThreadPlanReport& now) {
     std::vector<UnplannedThread> unplanned;
     std::vector<pid_t> unknown;
     for (const UnplannedThread& each : now.unplanned) {
@@ -105,12 +105,12 @@ class ThreadWatch::Impl {
     std::ranges::sort(now.threads, {}, &PlannedThread::tid);
   }
 
-  void look() {
+  void check() {
     ThreadPlanReport now = apply_where_needed();
     ThreadPlanReport news;
     {
       const std::scoped_lock lock(mutex_);
-      settle_unknown(now);
+      update_unknown(now);
       news.threads = changed(report_.threads, now.threads);
       news.unplanned = changed(report_.unplanned, now.unplanned);
       report_ = std::move(now);
@@ -133,7 +133,7 @@ ThreadWatch::ThreadWatch(ThreadWatchOptions options)
 
 ThreadWatch::~ThreadWatch() = default;
 
-void ThreadWatch::look() { impl_->flush(); }
+void ThreadWatch::check() { impl_->flush(); }
 
 ThreadPlanReport ThreadWatch::report() const { return impl_->report(); }
 

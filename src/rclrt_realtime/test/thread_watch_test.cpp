@@ -110,8 +110,8 @@ TEST(ThreadWatch, TellsOfAThreadOnce) {
   ThreadWatch watch({.plan = nice_plan(), .period = kNever, .on_news = news.listener()});
   const Waiting planned("nice-5");
   const Waiting unplanned("other");
-  watch.look();
-  watch.look();
+  watch.check();
+  watch.check();
   EXPECT_EQ(news.planned("nice-5"), 1);
   EXPECT_EQ(news.unplanned("other"), 1);
 }
@@ -124,7 +124,7 @@ TEST(ThreadWatch, PutsAThreadRightThatWasChanged) {
   if (const auto reason = why_refused({.nice = -1})) {
     GTEST_SKIP() << "a nice value may only be raised: " << *reason;
   }
-  watch.look();
+  watch.check();
   EXPECT_EQ(thread.nice(), 5);
 }
 
@@ -134,7 +134,7 @@ TEST(ThreadWatch, FollowsANameThatChanges) {
   ThreadWatch watch({.plan = nice_plan(), .period = kNever, .on_news = news.listener()});
   EXPECT_EQ(thread.nice(), 0);
   std::ofstream("/proc/self/task/" + std::to_string(thread.tid()) + "/comm") << "nice-9";
-  watch.look();
+  watch.check();
   EXPECT_EQ(thread.nice(), 9);
   EXPECT_EQ(news.planned("nice-9"), 1);
 }
@@ -160,9 +160,9 @@ TEST(ThreadWatch, TellsOfAThreadOfUnknownOriginWhenItIsNotKnownTwice) {
                      .period = kNever,
                      .on_news = news.listener()});
   EXPECT_EQ(news.unplanned("raw"), 0);
-  watch.look();
+  watch.check();
   EXPECT_EQ(news.unplanned("raw"), 1);
-  watch.look();
+  watch.check();
   EXPECT_EQ(news.unplanned("raw"), 1);
   EXPECT_NE(read_scheduling(thread.tid())->nice, 15);
 #endif
@@ -183,7 +183,7 @@ TEST(ThreadWatch, EndsWhileThreadsComeAndGo) {
   });
   for (int round = 0; round < 20; ++round) {
     ThreadWatch watch({.plan = nice_plan(), .period = std::chrono::milliseconds(1)});
-    watch.look();
+    watch.check();
   }
   stop = true;
 }

@@ -54,7 +54,7 @@ model::SyncFates find_fates(const model::Application& application, const RunWind
       }
     }
   }
-  fates.settle(window.end_ns);
+  fates.finish(window.end_ns);
   return fates;
 }
 

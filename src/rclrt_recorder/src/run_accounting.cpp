@@ -125,7 +125,7 @@ std::vector<int> thread_priorities(const RunResults& results) {
 }
 
 /// Explains the worst misses of each chain.
-void settle_misses(RunResults& results, std::size_t cpus) {
+void explain_worst_misses(RunResults& results, std::size_t cpus) {
   constexpr std::size_t kMissesPerChain = 10;
   const model::ExecutorTraits& kind = traits(results.executor);
   const std::vector<int> priorities = thread_priorities(results);
@@ -182,7 +182,7 @@ void account(RunResults& results, std::vector<LoggedInstance> instances, std::si
                                   releases_of(application, results.window, results.records),
                                   results.records, results.host_stalls.attributable());
   results.callbacks = account_callbacks(application.callbacks.size(), results.records);
-  settle_misses(results, cpus);
+  explain_worst_misses(results, cpus);
 }
 
 }  // namespace rclrt::recorder

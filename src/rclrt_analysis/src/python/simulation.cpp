@@ -84,7 +84,7 @@ class ChainObserver final : public SimulationObserver {
   }
 
   std::vector<ChainOutcome> outcomes() {
-    fates_.settle(horizon_ns_);
+    fates_.finish(horizon_ns_);
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
       const std::int64_t deadline_ns = system_.chains[i].deadline_ns;
       ChainOutcome& own = outcomes_[i];

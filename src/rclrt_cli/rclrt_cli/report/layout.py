@@ -158,13 +158,13 @@ class _Net:
         height = {name: float(row) for column in self.columns for row, name in enumerate(column)}
         for sweep in range(HEIGHT_SWEEPS):
             for column in self.columns if sweep % 2 == 0 else reversed(self.columns):
-                self._settle(column, height, lambda name: self.left[name] + self.right[name])
+                self._move_to_mean(column, height, lambda name: self.left[name] + self.right[name])
         # The last pass follows the left neighbours, so that edges are level where they can be.
         for column in self.columns:
-            self._settle(column, height, lambda name: self.left[name])
+            self._move_to_mean(column, height, lambda name: self.left[name])
         return height
 
-    def _settle(
+    def _move_to_mean(
         self, column: Sequence[str], height: dict[str, float], near: Callable[[str], list[str]]
     ) -> None:
         """Moves a column's vertices towards the mean of those near to them."""

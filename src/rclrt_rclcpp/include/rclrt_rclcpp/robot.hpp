@@ -67,13 +67,13 @@ struct RobotOptions {
   /// was due.
   std::optional<MonitorOptions> monitor{};
   /// None: the memory is left as it is. Otherwise the heap is set at construction, and memory is
-  /// locked when a spin begins and at each `settle_memory`.
+  /// locked when a spin begins and at each `update_memory`.
   std::optional<MemoryOptions> memory{};
   /// File for every callback with its current values, in the format of `Options::priorities`. It is
-  /// written after `first_look`, and at the end of each spin. Empty: none.
+  /// written after `report_after`, and at the end of each spin. Empty: none.
   std::filesystem::path write_priorities{};
   /// After this time of a spin, the log warns of each entry of the priorities that matches nothing.
-  std::chrono::milliseconds first_look{10'000};
+  std::chrono::milliseconds report_after{10'000};
 };
 
 /// Reads a robot.yaml as `rclrt::model::load_robot` does, which shows the format. Throws
@@ -110,7 +110,7 @@ class RCLRT_RCLCPP_EXPORT Robot {
   /// Locks, if the options say so, the memory that has been mapped since, such as the library of a
   /// component, and brings code into memory. The log reports once what is not permitted.
   /// Thread-safe.
-  void settle_memory();
+  void update_memory();
 
   /// Returns the state of all threads except rclrt's own, after another scan of them. Returns an
   /// empty report if the robot does not spin, or without rules. Thread-safe.
@@ -127,8 +127,8 @@ class RCLRT_RCLCPP_EXPORT Robot {
   const std::unique_ptr<rclrt::executor::FlightTrace> trace_;  // gets events from the monitor
   const std::unique_ptr<Monitor> monitor_;                     // gets misses from the executor
   const std::shared_ptr<Executor> executor_;
-  std::mutex memory_mutex_;     // only one thread at a time settles memory; guards told_
-  std::set<std::string> told_;  // messages about memory that are in the log
+  std::mutex memory_mutex_;     // only one thread at a time locks memory; guards reported_
+  std::set<std::string> reported_;  // messages about memory that are in the log
   std::mutex mutex_;            // guards spin_
   Spin* spin_ = nullptr;        // the one under way
 };

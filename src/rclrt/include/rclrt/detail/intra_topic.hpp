@@ -132,7 +132,7 @@ class RCLRT_EXPORT IntraTopic : public LoanOwner {
 
   void grow(std::size_t more);
   Matches match() const;
-  void settle(Matches& matches) noexcept;
+  void apply_matches(Matches& matches) noexcept;
   void drop(IntraSlot* slot) noexcept;
 
   std::mutex joining_;  // guards the next four; before mutex_; never on a message's path

@@ -54,7 +54,7 @@ class RCLRT_MODEL_EXPORT SyncFates {
   void in_set(const Arrival& message, std::size_t chain, std::uint64_t instance);
 
   /// Ends the run: call no other add function afterwards.
-  void settle(std::int64_t end_ns);
+  void finish(std::int64_t end_ns);
 
   /// Returns the fate of an instance in the last synchroniser that it reached.
   SyncFate of(std::size_t chain, std::uint64_t instance) const;
@@ -84,7 +84,7 @@ class RCLRT_MODEL_EXPORT SyncFates {
   };
 
   Passage* passage_of(std::size_t chain, std::size_t callback);
-  static void settle(Passage& passage);
+  static void finish(Passage& passage);
   SyncFate fate(const Passage& passage, const Arrival& kept, std::uint64_t instance) const;
   static bool is_starved(const Synchroniser& sync, const Arrival& kept, std::int64_t until_ns);
   static bool was_needed(const Synchroniser& sync, const Arrival& kept, std::int64_t made_room_ns,

@@ -41,7 +41,7 @@ class RCLRT_REALTIME_EXPORT ThreadWatch {
   ThreadWatch& operator=(const ThreadWatch&) = delete;
 
   /// Waits until a check that began after the call has ended. Thread-safe.
-  RCLRT_SETUP void look();
+  RCLRT_SETUP void check();
 
   /// Returns the result of the last check. Thread-safe.
   RCLRT_SETUP ThreadPlanReport report() const;

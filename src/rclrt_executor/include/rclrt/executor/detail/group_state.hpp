@@ -106,7 +106,7 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
   bool enter_or_park(Instance* instance) noexcept RCLRT_WAITS;
   Instance* leave_to_next() noexcept RCLRT_WAITS;
   Instance* reserve_next() noexcept;
-  void settle(std::uint32_t inside) noexcept;
+  void update_state(std::uint32_t inside) noexcept;
 
   std::atomic<std::uint32_t> state_{0};
   const GroupType type_;

@@ -277,15 +277,15 @@ template <typename Entity>
 void Executor::EntityRegistry::set_age(const std::shared_ptr<Entity>& entity, Entry& entry,
                                        const GroupContext& context, const Key& owner) {
   Listener& listener = *entry.bound.listener;
-  const bool is_told = origins_ && context.owner.node;
-  if (is_told) {
-    listener.tell_origins(origins_->writer(entry.place.node));
+  const bool shares_origins = origins_ && context.owner.node;
+  if (shares_origins) {
+    listener.share_origins(origins_->writer(entry.place.node));
   }
   const auto subscription = subscription_of(entity, owner);
   if (!subscription) {
     return;
   }
-  auto origins = is_told ? origins_->topic(entry.place.name, context.owner.node) : nullptr;
+  auto origins = shares_origins ? origins_->topic(entry.place.name, context.owner.node) : nullptr;
   if (entry.timing.max_age) {
     listener.count_from_stamp(*subscription, {.is_limited = true, .origins = std::move(origins)});
   } else if constexpr (std::is_same_v<Entity, rclcpp::SubscriptionBase>) {
