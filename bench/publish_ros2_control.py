@@ -128,7 +128,7 @@ def row(name: str, runs: list[dict[str, Any]]) -> str:
     )
 
 
-def told(runs: list[dict[str, Any]]) -> str:
+def named_causes(runs: list[dict[str, Any]]) -> str:
     """Returns the callback that delayed the loop most, according to the monitor."""
     total: dict[str, float] = {}
     for run in runs:
@@ -159,7 +159,7 @@ def main(arguments: list[str]) -> int:
             *(row(name, each) for name, each in runs.items()),
             "",
             f"On {title} the monitor of rclrt_ros2_control_node named: "
-            f"{told(runs['rclrt_ros2_control_node'])}.",
+            f"{named_causes(runs['rclrt_ros2_control_node'])}.",
         ]
     how = (
         f"* {rounds} rounds of {seconds} s each, in turn; p50, p99, CPU and calls are the median "

@@ -13,8 +13,8 @@ int level_of(const Instance* instance) noexcept { return instance->callback->lev
 }  // namespace
 
 bool GroupState::claim(const void* executor) {
-  const void* nobody = nullptr;
-  return owner_.compare_exchange_strong(nobody, executor) || nobody == executor;
+  const void* owner = nullptr;
+  return owner_.compare_exchange_strong(owner, executor) || owner == executor;
 }
 
 void GroupState::release(const void* executor) {

@@ -232,14 +232,14 @@ class Clock:
     def __init__(self, before: int, total: int) -> None:
         self.count, self.total = before, total
         self._before = before
-        self._started = self._told = time.monotonic()
+        self._started = self._reported = time.monotonic()
 
     def is_due(self) -> bool:
         """Returns whether SAY_EACH_S have passed since it last returned true."""
         now = time.monotonic()
-        if now - self._told < SAY_EACH_S:
+        if now - self._reported < SAY_EACH_S:
             return False
-        self._told = now
+        self._reported = now
         return True
 
     def text(self, label: str) -> str:

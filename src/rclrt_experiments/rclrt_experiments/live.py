@@ -40,7 +40,7 @@ def alone(stop: StopSignals) -> Iterator[None]:
     within the `with` block. The lock is the name of an abstract socket (unix(7)), which the kernel
     frees when the process ends."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as name:
-        is_told = False
+        is_reported = False
         while not stop.requested:
             try:
                 name.bind("\0rclrt experiment on ROS 2")
@@ -48,9 +48,9 @@ def alone(stop: StopSignals) -> Iterator[None]:
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     raise
-            if not is_told:
+            if not is_reported:
                 print("rclrt: waits for another experiment on this machine", file=sys.stderr)
-            is_told = True
+            is_reported = True
             time.sleep(WAIT_S)
         yield
 

@@ -32,10 +32,10 @@ def lines(wake_ups: WakeUps, paint: Paint) -> Iterator[str]:
     yield paint.bold(f"{wake_ups.title()}; times in µs")
     yield paint.dim(COLUMNS.line("", *(text for text, _, _ in HEADS)))
     yield paint.dim(COLUMNS.line("policy", *(text for _, text, _ in HEADS)))
-    told = wake_ups.method != "none" and wake_ups.stalls_valid
+    has_stalls = wake_ups.method != "none" and wake_ups.stalls_valid
     for series in wake_ups.series:
         for thread in series.threads:
-            yield _row(series, thread, told)
+            yield _row(series, thread, has_stalls)
     yield ""
     yield from _wrapped(_stall_notes(wake_ups))
     yield from _wrapped(_notes(wake_ups))
@@ -43,9 +43,9 @@ def lines(wake_ups: WakeUps, paint: Paint) -> Iterator[str]:
         yield paint.red(_broken(wake_ups))
 
 
-def _row(series: Series, thread: Thread, told: bool) -> str:
+def _row(series: Series, thread: Thread, has_stalls: bool) -> str:
     """The line of a thread; its stall columns are "-" if the stalls are not known."""
-    overall, undisturbed = thread.overall, thread.undisturbed if told else None
+    overall, undisturbed = thread.overall, thread.undisturbed if has_stalls else None
     cells = [
         "any" if thread.cpu is None else str(thread.cpu),
         str(overall.n if overall else 0),
@@ -53,7 +53,7 @@ def _row(series: Series, thread: Thread, told: bool) -> str:
         *_cells(undisturbed, ("p99", "max")),
         *(
             (str(thread.disturbed), str(thread.stalls.count), number(thread.stalls.largest))
-            if told
+            if has_stalls
             else ("-", "-", "-")
         ),
     ]

@@ -59,9 +59,9 @@ std::vector<Placed> read_processes(const YamlNode& list, Context& context) {
       placed.process.robot = read_robot(fields, context);
       if (const YamlNode* executor = fields.find("executor");
           executor != nullptr && executor->kind == YamlKind::kMapping) {
-        Context told;  // its mistakes are reported already
+        Context ignored;  // its mistakes are reported already
         if (const YamlNode* top =
-                Fields(*executor, "executor", robot_executor_keys(), told).find("top_priority")) {
+                Fields(*executor, "executor", robot_executor_keys(), ignored).find("top_priority")) {
           placed.top_at = top->at;
         }
       }

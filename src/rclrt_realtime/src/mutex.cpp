@@ -117,9 +117,9 @@ void CeilingMutex::prepare_thread() {
   sched_param parameters{};
   if (pthread_getschedparam(pthread_self(), &policy, &parameters) == 0 &&
       (policy == SCHED_FIFO || policy == SCHED_RR)) {
-    CeilingMutex nobody_else_sees(parameters.sched_priority);
-    nobody_else_sees.lock();
-    nobody_else_sees.unlock();
+    CeilingMutex unshared(parameters.sched_priority);
+    unshared.lock();
+    unshared.unlock();
   }
 }
 

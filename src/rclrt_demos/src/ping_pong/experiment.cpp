@@ -57,7 +57,7 @@ void print_running(const Node& node, Seconds duration) {
   print_info(node, text);
 }
 
-int report_nobody(const std::string& program, const std::string& other) {
+int report_absent(const std::string& program, const std::string& other) {
   std::fprintf(stderr, "%s: no %s node came within %lld s; start `%s` at the same time\n",
                program.c_str(), other.c_str(), static_cast<long long>(kLongestDiscovery.count()),
                other.c_str());

@@ -54,7 +54,7 @@ void print_info(const Node& node, const std::string& text);
 void print_running(const Node& node, Seconds duration);
 
 /// Reports that `program` found no node of the program `other`; returns the exit code.
-int report_nobody(const std::string& program, const std::string& other);
+int report_absent(const std::string& program, const std::string& other);
 
 /// Prints the effects that are not visible without real-time priority, if the executors' threads
 /// have none.

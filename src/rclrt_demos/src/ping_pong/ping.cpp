@@ -16,7 +16,7 @@ int run(const std::shared_ptr<rclrt::Context>& context) {
   executor->add_node(ping.node());
   print_info(ping.node(), "Waiting for the pong node ...");
   if (!ping.wait_for_pong_node(kLongestDiscovery)) {
-    return context->ok() ? report_nobody("ping", "pong") : 0;  // 0: after Ctrl-C
+    return context->ok() ? report_absent("ping", "pong") : 0;  // 0: after Ctrl-C
   }
   {
     const Spinning spins(*executor);

@@ -24,7 +24,7 @@ int run(const std::shared_ptr<rclrt::Context>& context) {
   high->add_callback_group(pong.high_group(), pong.node());
   low->add_callback_group(pong.low_group(), pong.node());
   if (!ping.wait_for_pong_node(kLongestDiscovery)) {
-    return context->ok() ? report_nobody("ping_pong", "pong") : 0;  // 0: after Ctrl-C
+    return context->ok() ? report_absent("ping_pong", "pong") : 0;  // 0: after Ctrl-C
   }
   {
     const Spinning low_spins(*low);

@@ -18,7 +18,7 @@ int run(const std::shared_ptr<rclrt::Context>& context) {
   low->add_callback_group(pong.low_group(), pong.node());
   print_info(pong.node(), "Waiting for the ping node ...");
   if (!pong.wait_for_ping_node(kLongestDiscovery)) {
-    return context->ok() ? report_nobody("pong", "ping") : 0;  // 0: after Ctrl-C
+    return context->ok() ? report_absent("pong", "ping") : 0;  // 0: after Ctrl-C
   }
   {
     const Spinning low_spins(*low);
