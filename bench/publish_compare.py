@@ -93,9 +93,7 @@ def main(arguments: list[str]) -> int:
     text = "\n".join(parts)
     print(text)
     if not prints:
-        write_results(
-            PAGE, "the executors on the bundled applications", Path(__file__).name, text
-        )
+        write_results(PAGE, "the executors on the bundled applications", Path(__file__).name, text)
     return 0
 
 

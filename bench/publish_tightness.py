@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rclrt_generator.application import GeneratedApplication, draw_application
-from rclrt_generator.feasibility import load, feasible_priorities
+from rclrt_generator.feasibility import feasible_priorities, load
 from rclrt_generator.rules import Rules
 from rclrt_generator.timing import Infeasible
 from rclrt_generator.verify import varied

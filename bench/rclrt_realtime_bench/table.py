@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the table of docs/results/building-blocks.md from the JSON that rclrt_realtime_bench writes.
+"""Makes the table of docs/results/building-blocks.md from the JSON of rclrt_realtime_bench.
 
 table.py BENCHMARKS.json > table.md
 """

@@ -205,9 +205,9 @@ bool QosWarner::search(Search& search, bool is_last) {
   }
   if (is_last && !search.found) {
     report(*search.warning, "",
-         "topic \"" + own.topic + "\": incompatible quality of service (QoS): the " +
-             (own.is_publisher ? "publisher" : "subscription") + " of " +
-             quoted_node(own.node_name) + " is not matched with an endpoint that is gone");
+           "topic \"" + own.topic + "\": incompatible quality of service (QoS): the " +
+               (own.is_publisher ? "publisher" : "subscription") + " of " +
+               quoted_node(own.node_name) + " is not matched with an endpoint that is gone");
   }
   return !is_last;
 }
@@ -223,8 +223,7 @@ void QosWarner::report(const QosWarning& warning, const std::string& key, const 
   }
   reported_.push_back(pair);
   const std::int64_t now_ns = realtime::monotonic_now_ns();
-  std::erase_if(recent_,
-                [&](const Recent& each) { return now_ns - each.at_ns > kSamePair_ns; });
+  std::erase_if(recent_, [&](const Recent& each) { return now_ns - each.at_ns > kSamePair_ns; });
   if (std::ranges::find(recent_, text, &Recent::text) != recent_.end()) {
     return;
   }

@@ -51,8 +51,8 @@ class QosWarner {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Search> searches_;
-  std::vector<std::string> reported_;    // endpoint and other endpoint, the latest kMaxReported
-  std::vector<Recent> recent_;  // so that both ends of a pair are one warning
+  std::vector<std::string> reported_;  // endpoint and other endpoint, the latest kMaxReported
+  std::vector<Recent> recent_;         // so that both ends of a pair are one warning
   std::vector<std::string> to_write_;
   bool running_ = false;
   realtime::Thread thread_;

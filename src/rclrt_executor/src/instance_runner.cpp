@@ -146,7 +146,8 @@ void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
   if (!state.removed.load()) {
     InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
     state.released.fetch_add(1, std::memory_order_relaxed);
-    run(callback, info, {.slot = slot, .priority = 0, .polls = true});  // no priority: nothing preempts
+    run(callback, info,
+        {.slot = slot, .priority = 0, .polls = true});  // no priority: nothing preempts
   }
 }
 

@@ -27,7 +27,7 @@ class InstanceRunner {
   /// The worker on which an instance runs.
   struct Worker {
     std::uint32_t slot = 0;  ///< its index among the level's workers, from 0
-    int priority = 0;            ///< of two instances, the one with the higher priority has the CPU
+    int priority = 0;        ///< of two instances, the one with the higher priority has the CPU
     bool polls = false;      ///< another worker may have taken the message
     bool only_runs_instances = false;  ///< all other work of the thread is short
   };

@@ -38,7 +38,7 @@ class alignas(64) Lane : public detail::ReadySink {
  public:
   /// The consumer's use of the instances.
   enum class Use {
-    kRun,   ///< it runs them: they have entered their group when they are popped
+    kRun,      ///< it runs them: they have entered their group when they are popped
     kForward,  ///< it forwards them to other threads
   };
   /// `outside` is notified as well when no worker sleeps that could take a ready instance.

@@ -23,7 +23,8 @@ LaneThread::LaneThread(const DispatcherContext& context, Lane& lane, LaneWorker:
         spin.await_start();
         while (Instance* const instance = lane.pop(spin.stop_flag(), worker_)) {
           runner.execute(
-              instance, {.slot = slot, .priority = worker_.priority.now(), .only_runs_instances = true},
+              instance,
+              {.slot = slot, .priority = worker_.priority.now(), .only_runs_instances = true},
               worker_.priority);
         }
       });

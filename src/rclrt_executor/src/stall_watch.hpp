@@ -58,7 +58,7 @@ class StallWatch {
   const CallbackSet& callbacks_;
   const RunningTable& running_;
   mutable std::mutex mutex_;
-  std::int64_t checked_ns_ = 0;         // the time of the last decision about stalls
+  std::int64_t checked_ns_ = 0;        // the time of the last decision about stalls
   bool is_second_ = false;             // the first check of two has found `asleep_`
   std::vector<std::uint64_t> asleep_;  // instances
   std::map<Place, Stall> found_;       // by the last search

@@ -240,7 +240,8 @@ void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot,
       break;
     }
     context().runner.execute(
-        instance, {.slot = slot, .priority = priority.now(), .only_runs_instances = true}, priority);
+        instance, {.slot = slot, .priority = priority.now(), .only_runs_instances = true},
+        priority);
     priority.adopt(level.os_priority.load());
   }
   const std::scoped_lock lock(pool_);

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rclrt_generator.application import GeneratedApplication, draw_application
-from rclrt_generator.feasibility import load, feasible_priorities
+from rclrt_generator.feasibility import feasible_priorities, load
 from rclrt_generator.timing import Infeasible
 from rclrt_py.executors import kind_of
 from rclrt_py.native import analysis, judge

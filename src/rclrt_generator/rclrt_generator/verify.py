@@ -18,7 +18,7 @@ from rclrt_py.native import analysis, judge
 
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.draws import Draws
-from rclrt_generator.feasibility import load, feasible_priorities
+from rclrt_generator.feasibility import feasible_priorities, load
 from rclrt_generator.rules import Rules
 from rclrt_generator.shrink import smaller_ones
 from rclrt_generator.timing import Infeasible

@@ -60,8 +60,8 @@ std::vector<Placed> read_processes(const YamlNode& list, Context& context) {
       if (const YamlNode* executor = fields.find("executor");
           executor != nullptr && executor->kind == YamlKind::kMapping) {
         Context ignored;  // its mistakes are reported already
-        if (const YamlNode* top =
-                Fields(*executor, "executor", robot_executor_keys(), ignored).find("top_priority")) {
+        if (const YamlNode* top = Fields(*executor, "executor", robot_executor_keys(), ignored)
+                                      .find("top_priority")) {
           placed.top_at = top->at;
         }
       }

@@ -93,7 +93,8 @@ void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
       timing.overload.value_or(Overload::kQueue) != Overload::kQueue) {
     report_value(*value, "overload of a " + *timing.kind,
                  "queue, because a request or response that is not taken now stays in the "
-                 "queue and delays every later one", context);
+                 "queue and delays every later one",
+                 context);
   }
 }
 

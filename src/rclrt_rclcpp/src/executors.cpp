@@ -31,8 +31,7 @@ void require_queue(const Timing& timing, const std::string& why) {
 
 void require_no_age(const Timing& timing) {
   if (timing.max_age) {
-    throw std::invalid_argument(
-        "`max_age` needs a subscription, because only messages have a stamp");
+    throw std::invalid_argument("`max_age` needs a subscription: only messages have a stamp");
   }
 }
 

@@ -18,10 +18,10 @@ namespace rclrt_rclcpp {
 class MaintenanceThread {
  public:
   struct Tasks {
-    std::function<void()> refresh;             ///< with the gate held open
-    std::function<void()> scan;                ///< once a second, with the gate held open
+    std::function<void()> refresh;          ///< with the gate held open
+    std::function<void()> scan;             ///< once a second, with the gate held open
     std::function<void()> scan_publishers;  ///< when one is unknown; otherwise as `scan`
-    std::function<void()> each_second;         ///< whether the gate is open or not
+    std::function<void()> each_second;      ///< whether the gate is open or not
   };
   MaintenanceThread(const std::string& name, Changes& changes,
                     rclrt::realtime::QuiescenceGuard& gate, Tasks tasks);

@@ -46,7 +46,8 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   void listen() override {
     if (const auto entity = entity_.lock()) {
       const UndeliveredWork::Counts left = UndeliveredWork::instance().take(entity_);
-      // Before anything runs: an instance that does not look for more messages would not be counted.
+      // Before anything runs: an instance that does not look for more messages would not be
+      // counted.
       has_more_.store(left.contains(kUnknown) && takes_one());
       const void* const slot = slot_.open(*this);
       // Set twice: rmw_fastrtps first counts the waiting messages and then sets the function. A

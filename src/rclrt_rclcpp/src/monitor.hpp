@@ -112,7 +112,7 @@ class Monitor final : public engine::MissHandler {
   Status status_of(const std::string& name, const Watched& now,
                    std::chrono::nanoseconds interval) const;
   void report_misses(const std::string& name, const Watched& now, bool any_missed, Status& status,
-                   std::string& text) const;
+                     std::string& text) const;
   std::vector<std::pair<std::string, std::int64_t>> in_the_way(const Misses& misses,
                                                                const std::string& topic) const;
   std::string publisher_name(const Gid& publisher, const std::string& topic) const;

@@ -105,7 +105,7 @@ std::vector<std::pair<std::string, std::int64_t>> Monitor::in_the_way(
 
 /// Appends ", the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms in all".
 void Monitor::report_misses(const std::string& name, const Watched& watched, bool any_missed,
-                          Status& status, std::string& text) const {
+                            Status& status, std::string& text) const {
   const auto found = misses_.find(name.substr(0, kNameSize - 1));
   if (found == misses_.end()) {
     return;

@@ -51,8 +51,7 @@ TEST_F(Pages, TheirCodeIsWhatWasCompiled) {
   std::size_t count = 0;
   for (const std::string page : {"rclcpp.md", "robot-yaml.md", "misses.md", "ros2-control.md"}) {
     for (const std::string& block : blocks(page, "cpp")) {
-      const std::string indented =
-          std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
+      const std::string indented = std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
       EXPECT_NE(compiled.find(indented), std::string::npos) << page << ": " << block;
       ++count;
     }

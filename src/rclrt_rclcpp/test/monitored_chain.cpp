@@ -190,9 +190,9 @@ bool wait_until_reported(Injection what, const std::string& step, Operator& hear
   const std::vector<std::string> expected = culprits(what, step);
   const auto is_reported = [&] {
     const StepReports reports = heard.reports(step);
-    return expected.empty() || std::any_of(reports.blamed.begin(), reports.blamed.end(), [&](auto& each) {
-             return is_one_of(expected, each.first);
-           });
+    return expected.empty() ||
+           std::any_of(reports.blamed.begin(), reports.blamed.end(),
+                       [&](auto& each) { return is_one_of(expected, each.first); });
   };
   const bool result = wait(is_reported, 5s);
   const std::uint64_t before = heard.reports(step).messages;
@@ -257,7 +257,8 @@ int inject(Injection what, std::chrono::milliseconds pause, Sensor& sensor, Oper
     std::this_thread::sleep_for(kHeldUp + kMonitorPeriod + pause);
     is_reported = true;
     for (const std::string& step : steps) {
-      is_reported = names_culprit(what, step, heard) && wait_until_reported(what, step, heard) && is_reported;
+      is_reported =
+          names_culprit(what, step, heard) && wait_until_reported(what, step, heard) && is_reported;
     }
   }
   wrong += is_reported ? 0 : 1;

@@ -105,7 +105,7 @@ std::string problem_of(const PlannedThread& thread, const Refusals& refusals) {
 }
 
 ThreadPlanReport report_of(const std::vector<ThreadRule>& rules,
-                      const std::vector<ObservedThread>& threads, const Refusals& refusals) {
+                           const std::vector<ObservedThread>& threads, const Refusals& refusals) {
   ThreadPlanReport report;
   std::vector<bool> used(rules.size());
   for (const ObservedThread& each : threads) {

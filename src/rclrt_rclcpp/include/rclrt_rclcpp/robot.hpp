@@ -127,10 +127,10 @@ class RCLRT_RCLCPP_EXPORT Robot {
   const std::unique_ptr<rclrt::executor::FlightTrace> trace_;  // gets events from the monitor
   const std::unique_ptr<Monitor> monitor_;                     // gets misses from the executor
   const std::shared_ptr<Executor> executor_;
-  std::mutex memory_mutex_;     // only one thread at a time locks memory; guards reported_
+  std::mutex memory_mutex_;         // only one thread at a time locks memory; guards reported_
   std::set<std::string> reported_;  // messages about memory that are in the log
-  std::mutex mutex_;            // guards spin_
-  Spin* spin_ = nullptr;        // the one under way
+  std::mutex mutex_;                // guards spin_
+  Spin* spin_ = nullptr;            // the one under way
 };
 
 }  // namespace rclrt_rclcpp
