@@ -17,7 +17,7 @@ constexpr std::string_view kByDeadline =
     "deadlines are those of the callbacks, a timer's by default its period; a callback without one "
     "runs in the background; groups follow the stack resource policy";
 constexpr std::string_view kTriggerWaits =
-    "no bounds are offered for a trigger that waits: how long is up to those it waits for";
+    "no bounds are offered for a trigger that waits: the waiting time depends on other callbacks";
 
 // The order of the options is their order in a name.
 constexpr ExecutorOption kWaitSetOptions[] = {

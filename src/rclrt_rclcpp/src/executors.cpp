@@ -44,8 +44,8 @@ ExecutorChoice choice_of(ExecutorKind kind, const KindOptions& kind_options) {
     const engine::StaticOrderOptions& static_order = kind_options.static_order;
     if (static_order.logical_execution_time) {
       throw std::invalid_argument(
-          "logical execution time is not offered for rclcpp's nodes, whose subscriptions take "
-          "their messages when they run");
+          "logical execution time is not offered for rclcpp's nodes, because their subscriptions "
+          "take their messages when they run");
     }
     if (static_order.trigger != engine::trigger_any()) {
       choice.trigger =
