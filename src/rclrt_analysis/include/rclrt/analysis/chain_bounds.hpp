@@ -103,9 +103,9 @@ struct ChainBound {
 /// Blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. If the chain
 /// meets others in a sync, any of several timers may bring the last message of a set. The bound is
 /// then the largest over these timers: the lag of the timer's release behind the chain's, at most
-/// the sync's window, plus the bound of the path from there. If the chain's own work was done before
-/// that release, it does not delay the path before its next release; else both releases are in one
-/// busy period.
+/// the sync's window, plus the bound of the path from there. If the chain's own work was done
+/// before that release, it does not delay the path before its next release; else both releases are
+/// in one busy period.
 ///
 /// Each callback is bounded by itself under EDF, in a wait set, with hop latencies, and for
 /// executors that exchange messages or share a CPU. Callbacks that follow each other on one CPU
