@@ -344,7 +344,7 @@ std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads
   if (overheads.far.max == 0) {
     result.push_back({"hop", "a message between executors arrives at once (give its hop latency)"});
   }
-  if (overheads.dispatch == 0 && overheads.timer_jitter == 0) {
+  if (overheads.dispatch == 0) {
     result.push_back({"dispatch", detail::kNoDispatchTime});
   } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
     result.push_back({"scheduler", "the scheduler thread's work is part of the dispatch overhead"});

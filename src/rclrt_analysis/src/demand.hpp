@@ -31,8 +31,8 @@ inline Ticks floor_div(Ticks a, Ticks b) { return a / b - (a % b < 0 ? 1 : 0); }
 /// needs; kUntil for jobs released in [0, t], as the start of a non-preemptive job needs.
 enum class Count { kBefore, kUntil };
 
-/// Jobs that are limited in two ways: by releases of several tasks, one each, and by those of
-/// another task. The lower number holds at every time.
+/// Jobs that are limited in two ways, each by the sum of releases of several tasks. The lower
+/// number holds at every time.
 struct LimitedJobs {
   struct Release {
     Ticks period{};
@@ -45,16 +45,21 @@ struct LimitedJobs {
   };
 
   Ticks wcet{};
-  std::vector<Release> releases;  ///< their jobs are added up
-  std::optional<Release> also;
+  std::vector<Release> releases;
+  std::vector<Release> also;  ///< empty: no second limit
 
   /// Returns the most jobs released in [0, t).
   Ticks before(Ticks t) const {
+    const Ticks jobs = total(releases, t);
+    return also.empty() ? jobs : std::min(jobs, total(also, t));
+  }
+
+  static Ticks total(const std::vector<Release>& all, Ticks t) {
     Ticks jobs = 0;
-    for (const Release& release : releases) {
+    for (const Release& release : all) {
       jobs = sum(jobs, release.before(t));
     }
-    return also ? std::min(jobs, also->before(t)) : jobs;
+    return jobs;
   }
 };
 
@@ -72,7 +77,7 @@ class Demand {
   }
 
   void add(LimitedJobs jobs) {
-    releases_ += jobs.releases.size() + (jobs.also ? 1 : 0);
+    releases_ += jobs.releases.size() + jobs.also.size();
     limited_.push_back(std::move(jobs));
   }
 

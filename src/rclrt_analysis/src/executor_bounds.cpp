@@ -56,7 +56,7 @@ Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArri
 /// with the chain's timer at any phase.
 PathBound ExecutorBounds::response_of(const Way& way, const Way& chain, std::size_t last) {
   PathBound any = paths_.bound({way.timer, last, way.level, {}});
-  if (way.lag == 0 || way.timer == chain.timer || !any.response) {
+  if (way.lag <= 0 || way.timer == chain.timer || !any.response) {
     return with_lag(std::move(any), way);
   }
   PathBound busy = paths_.bound({chain.timer, last, std::min(way.level, chain.level), {}});
@@ -72,8 +72,13 @@ PathBound ExecutorBounds::response_of(const Way& way, const Way& chain, std::siz
 
 /// Adds the lag of a way to the bound from the release of its timer.
 PathBound ExecutorBounds::with_lag(PathBound path, const Way& way) {
-  if (path.response && way.lag > 0) {
-    path.response = sum(*path.response, way.lag);
+  if (!path.response) {
+    return path;
+  }
+  path.response = sum(*path.response, way.lag);
+  if (way.lag < 0) {
+    path.waited -= way.lag;
+  } else if (way.lag > 0) {
     path.why.push_back({Contribution::Kind::kOtherInput, *way.sync, 1, way.lag});
     std::ranges::stable_sort(path.why, std::greater{}, &Contribution::total);
   }

@@ -19,6 +19,7 @@ void merge(std::vector<Flow>& flows, const Flow& flow) {
       continue;
     }
     one.jitter = std::max(one.jitter, flow.jitter);
+    one.earlier = std::max(one.earlier, flow.earlier);
     one.count = sum(one.count, flow.count);
     return;
   }
@@ -267,7 +268,8 @@ void Holistic::add_rarest_flows(std::size_t callback) {
   }
   for (const RunsOf& runs : workload_.runs[callback]) {
     const Ticks jitter = sum(sum(overheads_.timer_jitter, runs.earlier), late);
-    merge(flows_[callback], {runs.timer, workload_.period[runs.timer], jitter, runs.count, true});
+    merge(flows_[callback],
+          {runs.timer, workload_.period[runs.timer], jitter, runs.count, true, runs.earlier});
   }
 }
 
@@ -367,7 +369,7 @@ Ticks Holistic::most_in_queue(std::size_t callback) const {
 
 /// Returns the most pending messages of one input of a sync. Messages of one release, or of
 /// releases at one time, have arrived by all inputs at the latest end of the callback, over all
-/// timers that trigger it.
+/// timers that trigger it. Messages of another sync may have waited there for `earlier`.
 Ticks Holistic::most_of_input(std::size_t callback,
                               const std::vector<std::size_t>& publishers) const {
   Ticks end = 0;
@@ -382,7 +384,7 @@ Ticks Holistic::most_of_input(std::size_t callback,
   for (const std::size_t from : publishers) {
     for (const Flow& flow : flows_[from]) {
       if (flow.runs) {
-        result = sum(result, product(flow.count, ceil_div(end, flow.period)));
+        result = sum(result, product(flow.count, ceil_div(sum(end, flow.earlier), flow.period)));
       }
     }
   }

@@ -23,9 +23,10 @@ namespace rclrt::analysis::detail {
 struct Flow {
   std::size_t timer{};  ///< index into Workload::timers
   Ticks period{};
-  Ticks jitter{};  ///< between the earliest and the latest time after the release to be ready
-  Ticks count{};   ///< per release
-  bool runs{};     ///< user code runs; false: a message to a sync that costs its dispatch only
+  Ticks jitter{};   ///< between the earliest and the latest time after the release to be ready
+  Ticks count{};    ///< per release
+  bool runs{};      ///< user code runs; false: a message to a sync that costs its dispatch only
+  Ticks earlier{};  ///< how long the releases may have waited in syncs before, see RunsOf
 };
 
 /// The input of the analysis of one core. The result is, for each callback of `core`, the longest

@@ -2,6 +2,7 @@
 #include "level_work.hpp"
 
 #include <algorithm>
+#include <map>
 #include <rclrt/model/executor_kind.hpp>
 #include <utility>
 
@@ -89,20 +90,40 @@ void Workload::find_sources() {
   }
 }
 
-std::vector<RunsOf> Workload::runs_of_input(const std::vector<std::size_t>& publishers) const {
-  std::vector<RunsOf> result;
-  for (const std::size_t from : publishers) {
-    for (const RunsOf& each : runs[from]) {
-      const auto same = std::ranges::find(result, each.timer, &RunsOf::timer);
-      if (same == result.end()) {
-        result.push_back(each);
-        continue;
-      }
-      same->count = sum(same->count, each.count);
-      same->earlier = std::max(same->earlier, each.earlier);
+/// Returns the releases that bring all runs of these callbacks.
+std::vector<RunsOf> Workload::runs_of_all(const std::vector<std::size_t>& callbacks) const {
+  std::vector<RunsOf> by_timer(timers.size());
+  for (const std::size_t callback : callbacks) {
+    for (const RunsOf& each : runs[callback]) {
+      RunsOf& own = by_timer[each.timer];
+      own.timer = each.timer;
+      own.count = sum(own.count, each.count);
+      own.earlier = std::max(own.earlier, each.earlier);
     }
   }
-  return result;
+  std::erase_if(by_timer, [](const RunsOf& each) { return each.count == 0; });
+  return by_timer;
+}
+
+std::vector<RunsOf> Workload::messages_of(
+    const std::vector<std::vector<std::size_t>>& inputs) const {
+  std::vector<std::size_t> publishers;
+  for (const auto& input : inputs) {
+    publishers.insert(publishers.end(), input.begin(), input.end());
+  }
+  return runs_of_all(publishers);
+}
+
+/// Adds the time for which messages of a sync's rarest input may wait in it.
+void Workload::let_wait(const model::Sync& sync, std::vector<RunsOf>& rarest) const {
+  for (RunsOf& each : rarest) {
+    Ticks waiting = sync.window.count();
+    if (rarest.size() == 1) {
+      const auto depth = static_cast<Ticks>(std::min<std::size_t>(sync.depth, kMaxTicks));
+      waiting = std::min(waiting, product(ceil_div(depth, each.count), period[each.timer]));
+    }
+    each.earlier = sum(each.earlier, waiting);
+  }
 }
 
 double Workload::rate_of(const std::vector<RunsOf>& runs_of) const {
@@ -141,28 +162,28 @@ bool Workload::is_rarer_than_source(std::size_t sync) const {
 /// rarest input wait, which is as if their releases were that many periods earlier.
 void Workload::find_runs() {
   runs.resize(wcet.size());
+  messages.resize(wcet.size());
   rarest_input.resize(wcet.size());
   for (std::size_t k = 0; k < timers.size(); ++k) {
     runs[timers[k]] = {{k, 1, 0}};
   }
+  std::map<std::vector<std::size_t>, std::vector<RunsOf>> by_publishers;  // many have the same
   for (const std::size_t i : graph.order) {
-    const auto* const sync = std::get_if<model::Sync>(&application.callbacks[i].trigger);
-    for (std::size_t input = 0; input < graph.publishers[i].size(); ++input) {
-      std::vector<RunsOf> of_input = runs_of_input(graph.publishers[i][input]);
+    const auto& inputs = graph.publishers[i];
+    for (std::size_t input = 0; input < inputs.size(); ++input) {
+      const auto [at, added] = by_publishers.try_emplace(inputs[input]);
+      if (added) {
+        at->second = runs_of_all(inputs[input]);
+      }
+      const std::vector<RunsOf>& of_input = at->second;
       if (!of_input.empty() && (runs[i].empty() || is_rarer(of_input, runs[i]))) {
-        runs[i] = std::move(of_input);
+        runs[i] = of_input;
         rarest_input[i] = input;
       }
     }
-    if (sync != nullptr) {
-      for (RunsOf& each : runs[i]) {
-        Ticks waiting = sync->window.count();
-        if (runs[i].size() == 1) {
-          const auto depth = static_cast<Ticks>(std::min<std::size_t>(sync->depth, kMaxTicks));
-          waiting = std::min(waiting, product(ceil_div(depth, each.count), period[each.timer]));
-        }
-        each.earlier = sum(each.earlier, waiting);
-      }
+    if (const auto* const sync = std::get_if<model::Sync>(&application.callbacks[i].trigger)) {
+      messages[i] = messages_of(inputs);
+      let_wait(*sync, runs[i]);
     }
   }
 }

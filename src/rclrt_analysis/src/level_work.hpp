@@ -53,6 +53,8 @@ struct Workload {
   /// runs than releases in that time and the time `earlier` before it. For a sync, the releases of
   /// the input with the fewest, `rarest_input`. Empty for a sync without a publisher.
   std::vector<std::vector<RunsOf>> runs;
+  /// For a sync, the releases that bring all of its messages.
+  std::vector<std::vector<RunsOf>> messages;
   /// For a sync, the input that `runs` counts, as an index into CallbackGraph::publishers.
   std::vector<std::size_t> rarest_input;
 
@@ -68,7 +70,9 @@ struct Workload {
  private:
   void find_sources();
   void find_runs();
-  std::vector<RunsOf> runs_of_input(const std::vector<std::size_t>& publishers) const;
+  std::vector<RunsOf> runs_of_all(const std::vector<std::size_t>& callbacks) const;
+  std::vector<RunsOf> messages_of(const std::vector<std::vector<std::size_t>>& inputs) const;
+  void let_wait(const model::Sync& sync, std::vector<RunsOf>& rarest) const;
   double rate_of(const std::vector<RunsOf>& runs_of) const;
   bool is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf>& other) const;
 };

@@ -307,7 +307,7 @@ OverheadsFile load_overheads(const std::filesystem::path& file) {
 Machine machine_of(const OverheadsFile& file, const model::Application& application,
                    ExecutorKind executor, const MachineChoice& choice) {
   const HopKind hops = choice.hops.value_or(hops_of(application));
-  if (hops == HopKind::kSameHost && !file.same_host) {
+  if (hops == HopKind::kSameHost && !file.same_host && !choice.stated.hop) {
     throw yaml::FileError(file.name +
                           ": hop_us.same_host is missing; expected the time of a message between "
                           "processes");
@@ -328,9 +328,9 @@ Machine machine_of(const OverheadsFile& file, const model::Application& applicat
   Ticks least = file.intra_process ? file.intra_process->min : 0;
   if (hops == HopKind::kSameHost) {
     machine.assumptions.push_back({"same-host", "executors are processes of this host"});
-    least = std::min(least, file.same_host->min);
+    least = file.same_host ? std::min(least, file.same_host->min) : 0;
   }
-  if (least > 0) {
+  if (least > 0 && !choice.stated.hop) {
     machine.assumptions.push_back(
         {"least-hop", "no message is faster than the fastest measured (" + file.name + ")"});
   }

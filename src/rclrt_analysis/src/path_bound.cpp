@@ -112,8 +112,8 @@ PathBounds::Terms PathBounds::terms_of(const Path& path, std::optional<Ticks> ag
 /// that work was released at most `age` before the busy period, so all sets have a release each of
 /// Workload::runs, since `earlier` and `age` before.
 ///
-/// At a load of exactly 1, the counts must grow after a hyperperiod as they did in it. The lower one
-/// of two different counts is another after some time, so one count remains.
+/// At a load of exactly 1, the counts must grow after a hyperperiod as they did in it. The lower
+/// one of two different counts is another after some time, so one count remains.
 void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age, Terms& terms) const {
   for (const SetWork& set : level.sets()) {
     LimitedJobs jobs{.wcet = set.work, .releases = {}, .also = {}};
@@ -129,7 +129,12 @@ void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age, Term
       if (jobs.releases.size() == 1 && first.period == period && first.count == 1) {
         jobs.releases = {{period, jitter_}};
       } else {
-        jobs.also = {period, jitter_};
+        jobs.also = {{period, jitter_}};
+      }
+    } else if (!age) {
+      for (const RunsOf& message : workload_.messages[set.sync]) {
+        jobs.also.push_back(
+            {workload_.period[message.timer], sum(jitter_, message.earlier), message.count});
       }
     }
     terms.sets.push_back({set.sync, std::move(jobs)});
@@ -137,7 +142,7 @@ void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age, Term
   const bool repeats = terms.load.compare_with_one() == 0;
   for (auto& [sync, jobs] : terms.sets) {
     if (repeats) {
-      jobs.also.reset();
+      jobs.also.clear();
     }
     terms.others.add(jobs);
   }
@@ -167,7 +172,9 @@ std::optional<Ticks> PathBounds::age_of(std::size_t callback) {
     lowest = std::min(lowest, workload_.priority[first]);
   }
   if (workload_.graph.publishers[first].empty() && runs.size() == 1) {
+    const bool within = std::exchange(in_age_, true);
     age = bound({runs.front().timer, callback, lowest, {}}).response;
+    in_age_ = within;
   }
   return ages_[callback] = age;
 }
@@ -189,7 +196,7 @@ std::optional<Ticks> PathBounds::age_of_started(int level) {
 /// Two counts of the sets bound the response; the lower result holds.
 PathBound PathBounds::bound(const Path& path) {
   PathBound result = bound(path, std::nullopt);
-  if (work(path.level).before_sets().empty()) {
+  if (result.overloaded || work(path.level).before_sets().empty()) {
     return result;
   }
   if (const auto age = age_of_started(path.level)) {
@@ -205,12 +212,14 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age) {
   Terms terms = terms_of(path, age);
   if (terms.load.compare_with_one() > 0) {
     PathBound none;
+    none.overloaded = true;
     none.note =
         "the load of priority " + std::to_string(path.level) + " and above is more than the core";
     return none;
   }
-  Budget budget =
-      budget_.part(budget_.empty() ? 0 : std::min<std::int64_t>(budget_.left(), 400'000'000));
+  // An age is an aid for many chains, and must leave them their steps.
+  const std::int64_t most = in_age_ ? budget_.left() / 64 : std::int64_t{400'000'000};
+  Budget budget = budget_.part(budget_.empty() ? 0 : std::min(budget_.left(), most));
   auto result = worst_in_busy_period(path, terms, budget);
   budget_.take(static_cast<std::size_t>(budget.used()));
   if (!result) {  // the worst of the first instances is no bound

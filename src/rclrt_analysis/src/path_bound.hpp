@@ -31,6 +31,7 @@ struct Path {
 
 struct PathBound {
   std::optional<Ticks> response;
+  bool overloaded{};  ///< no bound exists: the load is more than the core
   std::string note;
   Ticks waited{};  ///< release of the worst job, from the start of the busy period, less its jitter
   std::vector<Contribution> why;
@@ -72,6 +73,7 @@ class PathBounds {
   std::vector<bool> here_;              // of each callback: a release of `timers_` leads to it
   std::map<int, LevelWork> levels_;
   std::map<std::size_t, std::optional<Ticks>> ages_;  // see age_of()
+  bool in_age_ = false;                               // age_of() is under way
 };
 
 }  // namespace rclrt::analysis::detail

@@ -198,6 +198,42 @@ TEST(SyncBounds, OnlyAsManyMessagesAsASyncKeepsMeetLaterOnes) {
   EXPECT_GT(*three, *one);
 }
 
+// Two timers publish one input, so no timer brings all messages of the busiest one. A window in
+// which ten messages wait does not bring ten sets at once: at most one for each message.
+TEST(SyncBounds, SetsAreNoMoreThanTheMessagesThatMayCompleteThem) {
+  const model::Application application = Builder()
+                                             .timer("a", 100, 1)
+                                             .timer("a2", 100, 1)
+                                             .publishes("a")
+                                             .timer("b", 100, 1)
+                                             .sync("s", "a", "b", 20, 1000)
+                                             .timer("other", 100, 1)
+                                             .chain("other", {"other"}, 0)
+                                             .done();
+  // Three messages complete three sets, with 1 of each timer.
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(3 * 20 + 4).count());
+}
+
+// x is silent for a long time, and completes two sets of s1 within 10 ms. The messages of s1 are
+// then closer to each other than those of its rarest input, and one may wait behind another at s2.
+TEST(SyncBounds, AQueueBehindASyncHoldsWhatWaitedInIt) {
+  model::Application application = Builder()
+                                       .timer("y", 1000, 1)
+                                       .timer("x", 10, 1)
+                                       .sync("s1", "y", "x", 1, 1000)
+                                       .timer("z", 1000, 1)
+                                       .sync("s2", "s1", "z", 15, 1000)
+                                       .chain("one", {"y", "s1", "s2"}, 0)
+                                       .done();
+  application.callbacks[1].trigger =
+      model::Event{.min_interval = ms(10), .max_interval = ms(5000), .depth = 10};
+  for (const ExecutorKind kind : {ExecutorKind::kEdf, ExecutorKind::kWaitSet,
+                                  ExecutorKind::kPreemptive, ExecutorKind::kEvents}) {
+    const auto queues = queue_bounds(application, kind);
+    EXPECT_TRUE(!queues[4].pending || *queues[4].pending >= 2) << static_cast<int>(kind);
+  }
+}
+
 /// a (0), b (1) and c (2) at a sync (3) of the three, each with a chain.
 model::Application three_inputs(double window) {
   return Builder()

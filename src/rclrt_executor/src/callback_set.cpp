@@ -139,19 +139,6 @@ void CallbackSet::await_unpinned(Callback& callback) noexcept {
   }
 }
 
-void CallbackSet::await_leaving() {
-  std::shared_ptr<Callback> first;  // ends without the lock
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!leaving_.empty()) {
-      first = leaving_.front();
-    }
-  }
-  if (first) {
-    await_unpinned(*first);
-  }
-}
-
 bool CallbackSet::start_removal(const std::shared_ptr<Callback>& callback) {
   start_leaving(callback);
   const bool left = has_left(callback);
@@ -229,6 +216,7 @@ void CallbackSet::disclaim(Callback& callback) noexcept {
   if (state.owner.load() != this) {
     return;
   }
+  state.pins.wait_until_empty(0);  // it is empty: forgets that a thread has waited
   state.removed.store(false);
   state.sink.store(nullptr);
   state.lane.store(nullptr);

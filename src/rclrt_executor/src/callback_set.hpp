@@ -56,8 +56,6 @@ class CallbackSet {
   void release_due_timers();
   /// Drops the set's references to removed callbacks that are quiet. Returns false if one is not.
   bool reap_all();
-  /// Waits until a removed callback may be quiet, a millisecond at most.
-  void await_leaving();
   /// Detaches all callbacks and drops the references. Called while no threads run.
   void clear() noexcept;
 

@@ -79,7 +79,8 @@ void SpinControl::run(const Ended& ended) {
       }
     }
     while (!state_.stopping() && !callbacks_.reap_all()) {
-      callbacks_.await_leaving();
+      // Not on the guard of a callback: the spinner would own the callback while it sleeps.
+      realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);
     }
   }
   dispatcher_.wake();

@@ -295,9 +295,9 @@ TEST_F(MessageAgeTest, IsRefusedWhereItHasNoMeaning) {
   const auto timer = node_->create_wall_timer(1s, [] {});
   const Timing age{.max_age = 1s};
   EXPECT_THAT([&] { executor.set_timing(timer, age); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("`max_age` is of subscriptions")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr("`max_age` needs a subscription")));
   EXPECT_THAT([&] { executor.set_timing(node_, age); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("`max_age` is of subscriptions")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr("`max_age` needs a subscription")));
   EXPECT_THAT([&] { executor.set_timing(subscription_, {.max_age = 0s}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("an age must be positive")));
   EXPECT_THAT(

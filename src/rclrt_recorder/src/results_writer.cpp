@@ -17,7 +17,7 @@ template <typename Fill>
 void write_file(const std::filesystem::path& path, Fill&& fill) {
   realtime::ReplacingFile file(path);
   fill(file.stream());
-  file.commit();
+  file.commit(false);  // the whole directory appears at once, and is not synchronised either
 }
 
 /// A field of a CSV file, in quotes where RFC 4180 requires them: names also come from users.

@@ -43,10 +43,7 @@ std::string joined(const std::vector<std::string_view>& names) {
 class Reader {
  public:
   Reader(const OptionTable& table, std::span<const std::string> arguments)
-      : table_(table),
-        arguments_(arguments.begin(), table.until.empty()
-                                          ? arguments.end()
-                                          : std::ranges::find(arguments, table.until)) {}
+      : table_(table), arguments_(arguments.begin(), end_of(table, arguments)) {}
 
   ParsedOptions read() {
     bool only_operands = false;
@@ -69,6 +66,14 @@ class Reader {
   }
 
  private:
+  /// Returns the place of `until`, if it is before any "--".
+  static std::span<const std::string>::iterator end_of(const OptionTable& table,
+                                                       std::span<const std::string> arguments) {
+    const auto options_end = std::ranges::find(arguments, "--");
+    const auto until = std::find(arguments.begin(), options_end, table.until);
+    return table.until.empty() || until == options_end ? arguments.end() : until;
+  }
+
   static bool is_option(std::string_view word) {
     const bool is_number = word.size() > 1 && word[1] >= '0' && word[1] <= '9';
     return word.size() > 1 && word.starts_with('-') && !is_number;

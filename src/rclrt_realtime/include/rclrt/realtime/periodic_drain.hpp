@@ -21,6 +21,8 @@ namespace rclrt::realtime {
 ///     PeriodicDrain drain("records", 10ms, [&] {          // destroyed before the queue
 ///       for (Record record; queue.try_pop(record);) { write(record); }
 ///     });
+///
+/// Thread rules of a `robot.yaml` do not apply to this thread: it counts as one of rclrt's own.
 class RCLRT_REALTIME_EXPORT PeriodicDrain {
  public:
   /// Starts the thread. `pass` must not throw. Throws std::invalid_argument for a period below 1
