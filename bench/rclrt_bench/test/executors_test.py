@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,8 @@ def select(document: dict[str, Any], **wanted: object) -> list[Row]:
 def test_every_executor_and_the_hand_split_pair_stand_in_every_case(
     document: dict[str, Any],
 ) -> None:
-    known = set(run("--executors", "none").stderr.rsplit("choose from ", 1)[1].strip().split(", "))
+    error = run("--executors", "none").stderr
+    known = set(re.split(", | or ", error.rsplit("expected ", 1)[1].strip()))
     assert {"wait_set", "split", "producer_consumer", "thread_dispatch", "preemptive"} <= known
     for case, entity in (
         ("dispatch", "guard_condition"),
