@@ -75,6 +75,7 @@ class BasicQuiescenceGuard {
   /// Enters for its scope, if the guard is open.
   class Inside {
    public:
+    /// Enters if the guard is open. The guard must outlive this object.
     explicit Inside(BasicQuiescenceGuard& guard) noexcept RCLRT_NONBLOCKING
         : guard_(guard),
           allowed_(guard.try_enter()) {}
