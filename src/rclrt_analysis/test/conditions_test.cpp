@@ -28,8 +28,6 @@ std::vector<ExecutorKind> kinds_that_run(bool one_at_a_time) {
   }
   return kinds;
 }
-const std::vector<ExecutorKind> kWithLevels = kinds_that_run(false);
-const std::vector<ExecutorKind> kOneThread = kinds_that_run(true);
 
 /// Two less urgent callbacks hold both groups at once, each on a CPU of its own.
 model::Application two_groups() {
@@ -69,7 +67,7 @@ TEST(Conditions, OneCpuIsNoConditionOfAnExecutorThatStatesTwo) {
   }
   EXPECT_GT(worst_simulated(application, ExecutorKind::kPreemptive), *one[0].bound)
       << "the bound of one CPU is none of two";
-  for (const ExecutorKind kind : kWithLevels) {
+  for (const ExecutorKind kind : kinds_that_run(false)) {
     const auto bounds = chain_bounds(application, kind);
     EXPECT_EQ(bounds[0].bound, std::nullopt) << traits(kind).name;
     EXPECT_EQ(bounds[0].verdict, Verdict::kUnknown) << traits(kind).name;
@@ -97,7 +95,7 @@ TEST(Conditions, LessUrgentPublishersOnASecondCpuFillTheOnlyWorkerOfALevel) {
 TEST(Conditions, OneCpuStaysAConditionWhereTheFileStatesNone) {
   model::Application application = two_groups();
   application.executors[0].cpus.clear();
-  for (const ExecutorKind kind : kWithLevels) {
+  for (const ExecutorKind kind : kinds_that_run(false)) {
     const auto bounds = chain_bounds(application, kind);
     ASSERT_TRUE(bounds[0].bound) << traits(kind).name;
     EXPECT_THAT(bounds[0].assumptions, testing::Contains(HasSubstr("runs on one CPU")));
@@ -106,7 +104,7 @@ TEST(Conditions, OneCpuStaysAConditionWhereTheFileStatesNone) {
 
 TEST(Conditions, AnExecutorOfOneThreadMayMoveBetweenItsCpus) {
   model::Application application = two_groups();
-  for (const ExecutorKind kind : kOneThread) {
+  for (const ExecutorKind kind : kinds_that_run(true)) {
     application.executors[0].cpus = {0};
     const auto one = chain_bounds(application, kind);
     application.executors[0].cpus = {0, 1};

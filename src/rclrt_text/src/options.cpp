@@ -27,8 +27,11 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
     known.push_back(without_dashes(name));
   }
   const std::string_view guess = nearest_word(without_dashes(word), known);
-  const auto found = std::ranges::find(known, guess);
-  return guess.empty() ? "" : "; did you mean " + std::string(names[found - known.begin()]) + "?";
+  if (guess.empty()) {
+    return {};
+  }
+  const auto found = std::ranges::find(known, guess) - known.begin();
+  return "; did you mean " + std::string(names[static_cast<std::size_t>(found)]) + "?";
 }
 
 std::string joined(const std::vector<std::string_view>& names) {

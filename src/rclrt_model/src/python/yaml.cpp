@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python_yaml.hpp"
+#include "yaml.hpp"
 
 #include <cstdint>
 #include <rclrt/text/number.hpp>

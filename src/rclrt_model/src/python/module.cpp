@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "python_yaml.hpp"
+#include "yaml.hpp"
 #include "rclrt/model/executor_choice.hpp"
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/model/parse.hpp"
