@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "yaml.hpp"
 #include "rclrt/model/executor_choice.hpp"
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"
 #include "rclrt/model/services.hpp"
 #include "rclrt/model/write.hpp"
+#include "yaml.hpp"
 
 namespace py = pybind11;
 
