@@ -105,8 +105,11 @@ class Bounds {
       return none;
     }
     ExecutorBounds* const whole = by_busy_periods(own);
-    const std::span<const Holistic> each = one_by_one(own);
+    std::span<const Holistic> each = one_by_one(own);
     RelyingBound found = whole != nullptr ? whole->bound(chain) : each.front().bound(chain);
+    if (whole == nullptr) {
+      each = each.subspan(1);
+    }
     const auto take_lower = [&](RelyingBound other) {
       const auto& bound = found.bound.bound;
       if (other.bound.bound && (!bound || *other.bound.bound < *bound)) {

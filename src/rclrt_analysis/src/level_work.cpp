@@ -142,6 +142,15 @@ bool Workload::is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf
   return measure(one) < measure(other);
 }
 
+std::optional<int> Workload::lowest_from_timer(std::size_t callback) const {
+  int lowest = priority[callback];
+  while (graph.publishers[callback].size() == 1 && counted_by[callback]) {
+    callback = *counted_by[callback];
+    lowest = std::min(lowest, priority[callback]);
+  }
+  return graph.publishers[callback].empty() ? std::optional(lowest) : std::nullopt;
+}
+
 bool Workload::is_rarer_than_source(std::size_t sync) const {
   if (!source[sync]) {
     return true;
@@ -219,8 +228,7 @@ LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool
       if (here[i] && is_sync(workload, i)) {
         sets_.push_back({i, run, {}});
         if (counted_[i]) {
-          const auto timer = std::ranges::find(workload.timers, *workload.source[i]);
-          sets_.back().at_most = static_cast<std::size_t>(timer - workload.timers.begin());
+          sets_.back().at_most = workload.runs[*workload.source[i]].front().timer;
         }
       }
       continue;
@@ -242,10 +250,7 @@ LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool
 }
 
 bool LevelWork::follows(std::size_t callback) const {
-  while (workload_.graph.publishers[callback].size() == 1 && workload_.counted_by[callback]) {
-    callback = *workload_.counted_by[callback];
-  }
-  return workload_.graph.publishers[callback].empty();
+  return workload_.lowest_from_timer(callback).has_value();
 }
 
 }  // namespace rclrt::analysis::detail

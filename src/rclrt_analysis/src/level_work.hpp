@@ -63,6 +63,10 @@ struct Workload {
   /// preempt it before it returns, such as a callback of another executor. Otherwise returns 0.
   Ticks return_delay(std::size_t callback) const;
 
+  /// Returns the lowest priority from the timer that releases the callback to it. Absent if a sync
+  /// or several publishers are before it.
+  std::optional<int> lowest_from_timer(std::size_t callback) const;
+
   /// Returns whether `runs` of a sync is fewer in the long run than one for each release of
   /// `source`.
   bool is_rarer_than_source(std::size_t sync) const;

@@ -164,16 +164,9 @@ std::optional<Ticks> PathBounds::age_of(std::size_t callback) {
     return at->second;
   }
   std::optional<Ticks> age;
-  const auto& runs = workload_.runs[callback];
-  int lowest = workload_.priority[callback];
-  std::size_t first = callback;
-  while (workload_.graph.publishers[first].size() == 1 && workload_.counted_by[first]) {
-    first = *workload_.counted_by[first];
-    lowest = std::min(lowest, workload_.priority[first]);
-  }
-  if (workload_.graph.publishers[first].empty() && runs.size() == 1) {
+  if (const auto lowest = workload_.lowest_from_timer(callback)) {
     const bool within = std::exchange(in_age_, true);
-    age = bound({runs.front().timer, callback, lowest, {}}).response;
+    age = bound({workload_.runs[callback].front().timer, callback, *lowest, {}}).response;
     in_age_ = within;
   }
   return ages_[callback] = age;
