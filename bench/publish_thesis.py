@@ -173,9 +173,9 @@ def document(pages: Sequence[Page]) -> Iterator[str]:
     yield "# The thesis's experiments"
     yield ""
     yield (
-        "The experiments of chapter 7 of the [thesis](../glossary.md), repeated, and some beyond "
-        "it. `bench/publish_thesis.py` made this page from the results of the commands below, "
-        f"{datetime.now(UTC).strftime('%Y-%m-%d')}. "
+        "The experiments of chapter 7 of the [thesis](../reference/glossary.md), repeated, and "
+        "some beyond it. `bench/publish_thesis.py` made this page from the results of the commands "
+        f"below, {datetime.now(UTC).strftime('%Y-%m-%d')}. "
         "[rclrt_experiments](../../src/rclrt_experiments) describes experiments, and how to make "
         "your own."
     )

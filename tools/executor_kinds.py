@@ -124,7 +124,7 @@ def page_section() -> Iterator[str]:
     yield "| executor | what it is | on rclcpp | its bounds assume |"
     yield "|---|---|---|---|"
     for kind in RUNNING:
-        summary = kind.summary.replace("thesis", "[thesis](glossary.md)", 1)
+        summary = kind.summary.replace("thesis", "[thesis](reference/glossary.md)", 1)
         on_rclcpp = "yes" if kind.on_rclcpp else "no"
         yield f"| `{kind.name}` | {summary} | {on_rclcpp} | {kind.assumption} |"
     yield ""
@@ -154,7 +154,7 @@ def with_section(page: str) -> str:
 def wrong_columns() -> Iterator[str]:
     """Yields the tables with a column for most executors, but not for all of them in order."""
     expected = [f"`{kind.name}`" for kind in RUNNING]
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in sorted((ROOT / "docs").rglob("*.md")):
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             cells = [cell.strip() for cell in line.split("|")[2:-1]]
             if len(set(cells) & set(expected)) > len(expected) / 2 and cells != expected:

@@ -4,9 +4,9 @@
 * Every package.xml is valid. All packages and the `rclrt` command have the same version.
 * Every package has a CHANGELOG.rst that bloom can read. Its newest version is the package's. The
   project's CHANGELOG.md has this version with the same day.
-* Every dependency is a package of ours or is listed in docs/dependencies.md. Each entry there is
-  used. The Debian packages listed there are those that tools/setup installs.
-* docs/architecture.md lists our packages that each package in src uses.
+* Every dependency is a package of ours or is listed in docs/reference/dependencies.md. Each
+  entry there is used. The Debian packages listed there are those that tools/setup installs.
+* docs/explanation/architecture.md lists our packages that each package in src uses.
 * Python modules import only those of our packages that their package.xml lists. Tests import
   neither another test nor a conftest.py: code that several tests need is in a module.
 """
@@ -23,8 +23,8 @@ from catkin_pkg.package import InvalidPackage, Package, parse_package
 
 ROOT = Path(__file__).resolve().parent.parent
 CHANGELOG = ROOT / "CHANGELOG.md"
-DEPENDENCIES = ROOT / "docs/dependencies.md"
-ARCHITECTURE = ROOT / "docs/architecture.md"
+DEPENDENCIES = ROOT / "docs/reference/dependencies.md"
+ARCHITECTURE = ROOT / "docs/explanation/architecture.md"
 SETUP = ROOT / "tools/setup"
 BUILD_TOOL = "rclrt_cmake"
 COMMAND = ROOT / "src/rclrt_py/rclrt_py/__init__.py"
@@ -99,7 +99,7 @@ def changelog_problems(directory: Path, package: Package) -> Iterator[str]:
 
 
 def table(heading: str) -> dict[str, str]:
-    """Returns the first two columns of the table below a heading of docs/dependencies.md."""
+    """Returns the first two columns of the table below a heading of the dependencies."""
     _, _, text = DEPENDENCIES.read_text().partition(f"\n## {heading}\n")
     section = text.partition("\n## ")[0]
     return dict(re.findall(r"^\| `([^`]+)` \| ([^|]*?) \|", section, re.MULTILINE))

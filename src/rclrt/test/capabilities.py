@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/capabilities.md, the table of what each executor offers, from test results.
+"""Makes docs/reference/capabilities.md, the table of what each executor offers, from test results.
 
 Usage: capabilities.py PROGRAM DOCUMENT    runs PROGRAM and writes DOCUMENT
 
@@ -28,7 +28,7 @@ those tests, write it anew:
 
 ```sh
 tools/env python3 src/rclrt/test/capabilities.py \\
-  build/jazzy-dev/rclrt/capabilities docs/capabilities.md
+  build/jazzy-dev/rclrt/capabilities docs/reference/capabilities.md
 ```"""
 
 

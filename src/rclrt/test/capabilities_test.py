@@ -10,7 +10,7 @@ import capabilities
 import pytest
 from capabilities import Row
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs/capabilities.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs/reference/capabilities.md"
 
 
 def test_the_document_is_what_the_tests_say() -> None:

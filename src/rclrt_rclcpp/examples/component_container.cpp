@@ -4,8 +4,8 @@
 //   ros2 run rclrt_rclcpp rclrt_component_container --ros-args -p robot:=robot.yaml
 //   ros2 component load /ComponentManager demo_nodes_cpp demo_nodes_cpp::Talker
 //
-// docs/robot-yaml.md describes the parameters, which override the file, and the extra arguments of
-// a node. The file may name nodes that are loaded later.
+// docs/reference/robot-yaml.md describes the parameters, which override the file, and the extra
+// arguments of a node. The file may name nodes that are loaded later.
 #include <algorithm>
 #include <array>
 #include <chrono>

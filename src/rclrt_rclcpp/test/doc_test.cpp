@@ -15,6 +15,11 @@
 
 namespace {
 
+constexpr auto kLaunchFile = "how-to/launch-file.md";
+constexpr auto kCausesOfMisses = "how-to/causes-of-misses.md";
+constexpr auto kRos2Control = "how-to/ros2-control.md";
+constexpr auto kRobotYaml = "reference/robot-yaml.md";
+
 std::string read(const std::filesystem::path& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
@@ -49,7 +54,7 @@ TEST_F(Pages, TheirCodeIsWhatWasCompiled) {
   const std::string compiled = read(PACKAGE_DIRECTORY "/examples/one_line.cpp") +
                                read(PACKAGE_DIRECTORY "/test/doc_snippets.cpp");
   std::size_t count = 0;
-  for (const std::string page : {"rclcpp.md", "robot-yaml.md", "misses.md", "ros2-control.md"}) {
+  for (const std::string page : {kLaunchFile, kRobotYaml, kCausesOfMisses, kRos2Control}) {
     for (const std::string& block : blocks(page, "cpp")) {
       const std::string indented = std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
       EXPECT_NE(compiled.find(indented), std::string::npos) << page << ": " << block;
@@ -61,7 +66,7 @@ TEST_F(Pages, TheirCodeIsWhatWasCompiled) {
 
 TEST_F(Pages, TheLaunchFileIsTheExamples) {
   const std::string example = read(PACKAGE_DIRECTORY "/../../examples/container/robot.launch.py");
-  const auto python = blocks("rclcpp.md", "python");
+  const auto python = blocks(kLaunchFile, "python");
   ASSERT_EQ(python.size(), 1U);
   std::istringstream lines(python.front());
   int same = 0;
@@ -78,19 +83,19 @@ TEST_F(Pages, TheLaunchFileIsTheExamples) {
 }
 
 TEST_F(Pages, TheirFilesAreRead) {
-  const auto container = blocks("rclcpp.md", "yaml");
+  const auto container = blocks(kLaunchFile, "yaml");
   ASSERT_EQ(container.size(), 1U);
   const auto robot = rclrt::model::parse_robot(container.front()).robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->callbacks.size(), 2U);
   EXPECT_EQ(robot->threads.rules.size(), 4U);
 
-  const auto sections = blocks("robot-yaml.md", "yaml");
+  const auto sections = blocks(kRobotYaml, "yaml");
   ASSERT_EQ(sections.size(), 3U);
   const auto entries = rclrt::model::parse_node_timings(sections[0]);
   ASSERT_TRUE(entries.timings);
   EXPECT_EQ(entries.timings->size(), 7U);
-  const auto control = blocks("ros2-control.md", "yaml");
+  const auto control = blocks(kRos2Control, "yaml");
   ASSERT_EQ(control.size(), 1U);
   for (const std::string& text : {sections[1], control.front()}) {
     const auto other = rclrt::model::parse_robot(text).robot;
@@ -102,7 +107,7 @@ TEST_F(Pages, TheirFilesAreRead) {
   ASSERT_TRUE(host);
   EXPECT_EQ(host->processes.size(), 2U);
 
-  const auto misses = blocks("misses.md", "yaml");
+  const auto misses = blocks(kCausesOfMisses, "yaml");
   ASSERT_EQ(misses.size(), 1U);
   const auto ages = rclrt::model::parse_node_timings(misses.front());
   ASSERT_TRUE(ages.timings);

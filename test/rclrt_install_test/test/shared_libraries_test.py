@@ -25,7 +25,8 @@ ALWAYS = {
 """Packages that have a library. That of rclrt_rclcpp is built only where rclcpp is."""
 
 BENEATH = {"c", "crypto", "fmt", "gcc_s", "m", "stdc++", "thread_db", "yaml-0", "z"}
-"""The libraries that ours without ROS may need: docs/dependencies.md and the compiler's."""
+"""The libraries that ours without ROS may need: those of docs/reference/dependencies.md and of the
+compiler."""
 
 # A mangled name up to its outermost namespace. It may be nested, local to a function, or that of a
 # vtable, typeinfo, thunk or guard.

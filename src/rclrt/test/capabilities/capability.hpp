@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of this directory are the rows of docs/capabilities.md, which capabilities.py makes
-// from their results. To add a row, add a test: its suite is the section, its name the row, and
-// each executor a column. If an executor does not offer the row's capability, the test ends with
-// NOT_OFFERED and the reason.
+// The tests of this directory are the rows of docs/reference/capabilities.md, which capabilities.py
+// makes from their results. To add a row, add a test: its suite is the section, its name the row,
+// and each executor a column. If an executor does not offer the row's capability, the test ends
+// with NOT_OFFERED and the reason.
 #pragma once
 
 #include <gtest/gtest.h>

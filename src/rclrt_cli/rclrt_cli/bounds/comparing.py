@@ -167,7 +167,7 @@ def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
                 if predicted.exceeded_broken
                 else ""
             )
-            said.append(f"{text}{broken}; docs/measuring.md says how to tell what does")
+            said.append(f"{text}{broken}; docs/explanation/measuring.md says how to tell what does")
             code = EXIT_ABOVE_BOUND
     return code, said
 

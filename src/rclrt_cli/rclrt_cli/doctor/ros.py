@@ -14,7 +14,7 @@ from rclrt_py.processes.runner import find_runner
 from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
 
 DEFAULT_RMW = "rmw_fastrtps_cpp"
-TRIED_RMW = (DEFAULT_RMW,)  # those that rclrt's tests have run on: docs/dependencies.md
+TRIED_RMW = (DEFAULT_RMW,)  # those that rclrt's tests have run on: docs/reference/dependencies.md
 
 
 def distribution(environment: Mapping[str, str]) -> Finding:

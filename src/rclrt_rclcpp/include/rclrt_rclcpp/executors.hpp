@@ -46,8 +46,8 @@ struct Options {
     return result;
   }();
   rclcpp::ExecutorOptions ros = {};  ///< the context
-  /// A file with priorities, deadlines and overload policies by name (see docs/robot-yaml.md).
-  /// Its values override those set in code. Empty: no file.
+  /// A file with priorities, deadlines and overload policies by name (see
+  /// docs/reference/robot-yaml.md). Its values override those set in code. Empty: no file.
   std::filesystem::path priorities = {};
   /// The name of this process in a file with several processes (rclrt/model/host.hpp). Empty: the
   /// file describes a single process.

@@ -37,8 +37,8 @@ struct RecordingOptions {
 /// times at which the machine did not run this process. All functions may be called from any
 /// thread.
 ///
-/// A chain is followed by the publication times of its messages; docs/misses.md describes what this
-/// can and cannot show.
+/// A chain is followed by the publication times of its messages; docs/how-to/causes-of-misses.md
+/// describes what this can and cannot show.
 class RCLRT_RCLCPP_EXPORT Recording {
  public:
   /// Throws std::invalid_argument with every mistake of the application's file, and
