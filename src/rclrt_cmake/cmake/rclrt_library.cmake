@@ -45,11 +45,16 @@ function(rclrt_add_library)
     ARCHIVE DESTINATION lib LIBRARY DESTINATION lib RUNTIME DESTINATION bin)
 endfunction()
 
-# rclrt_compile_together(TARGET): compiles several files of the target at once, because most of the
-# compile time is spent on the same headers. -DCMAKE_UNITY_BUILD=OFF compiles each file alone.
+# rclrt_compile_together(TARGET [FILES]): compiles FILES files of the target at once (default: 8, all
+# with 0), because most of the compile time is spent on the same headers. -DCMAKE_UNITY_BUILD=OFF
+# compiles each file alone.
 function(rclrt_compile_together target)
+  set(files 8)
+  if(ARGC GREATER 1)
+    set(files ${ARGV1})
+  endif()
   if(NOT DEFINED CMAKE_UNITY_BUILD)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
     # GCC treats the files that CMake includes as headers, and warns about anonymous namespaces there.
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)

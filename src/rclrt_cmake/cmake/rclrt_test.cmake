@@ -20,19 +20,36 @@ endfunction()
 #   [DEFINITIONS NAMES...] [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [LOCK NAME] [SERIAL]
 #   [OWN_HEADERS]):
 # a GoogleTest program NAME_test of test/NAME_test.cpp and the SOURCES, with a ctest test for each of
-# its tests. The headers in RCLRT_TEST_HEADERS are precompiled once for all tests of a directory.
-# OWN_HEADERS excludes this program, because its definitions differ.
+# its tests, in a process of its own. The headers in RCLRT_TEST_HEADERS are precompiled once for all
+# tests of a directory. OWN_HEADERS excludes this program, because its definitions differ.
 function(rclrt_add_gtest name)
+  _rclrt_add_gtest_program(${name}_test TESTS ${name} ${ARGN})
+endfunction()
+
+# rclrt_add_gtests(NAME TESTS NAMES... [options of rclrt_add_gtest]): one GoogleTest program NAME_tests
+# of a file test/<name>_test.cpp for each of the TESTS. The files are compiled together, so that the
+# headers and templates that they share are compiled once. Therefore no two of them may define the
+# same name in the same namespace. Put about six files of one subject together, so that every core has
+# work. -DCMAKE_UNITY_BUILD=OFF compiles each file alone.
+function(rclrt_add_gtests name)
+  _rclrt_add_gtest_program(${name}_tests ${ARGN})
+  rclrt_compile_together(${name}_tests 0)
+endfunction()
+
+function(_rclrt_add_gtest_program target)
   cmake_parse_arguments(arg "SERIAL;OWN_HEADERS" "TIMEOUT;LOCK"
-    "SOURCES;LIBRARIES;DEFINITIONS;ENVIRONMENT" ${ARGN})
+    "TESTS;SOURCES;LIBRARIES;DEFINITIONS;ENVIRONMENT" ${ARGN})
   find_package(GTest REQUIRED)
   include(GoogleTest)
-  set(target ${name}_test)
-  set(source test/${name}_test.cpp)
-  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-    set(source ${name}_test.cpp)
-  endif()
-  rclrt_add_test_program(${target} ${source} ${arg_SOURCES}
+  set(sources)
+  foreach(name IN LISTS arg_TESTS)
+    set(source test/${name}_test.cpp)
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      set(source ${name}_test.cpp)
+    endif()
+    list(APPEND sources ${source})
+  endforeach()
+  rclrt_add_test_program(${target} ${sources} ${arg_SOURCES}
     LIBRARIES ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
   if(NOT arg_OWN_HEADERS)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every executor, made in the same way.
+// Every kind of executor by its name, made in the same way. A test takes the name as its parameter,
+// so that it is compiled once for all kinds.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <array>
 #include <memory>
 #include <string>
-#include <type_traits>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "fake_readiness.hpp"
 #include "rclrt/executor/kinds.hpp"
@@ -14,80 +17,48 @@
 
 namespace rclrt::executor::test {
 
-using EventDrivenExecutors =
-    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
-                     EdfExecutor, WorkshopExecutor>;
-using AllExecutors =
-    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
-                     EdfExecutor, WorkshopExecutor, WaitSetExecutor>;
-/// All of these, and those with one thread for each group, or with a single thread.
-using AllAndFixedThreads =
-    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
-                     EdfExecutor, WorkshopExecutor, WaitSetExecutor, PerGroupExecutor,
-                     StaticOrderExecutor, EventsExecutor, PicasExecutor>;
+/// The base of fixtures of which each test runs for several kinds. GetParam() is the kind's name.
+class KindTest : public ::testing::TestWithParam<std::string_view> {};
+
+/// The kinds to which ready work is announced, and which have threads for each level or a pool.
+inline constexpr std::array<std::string_view, 5> kEventDriven{"preemptive", "producer_consumer",
+                                                              "thread_dispatch", "edf", "workshop"};
+inline constexpr std::array<std::string_view, 6> kEventDrivenAndWaitSet{
+    "preemptive", "producer_consumer", "thread_dispatch", "edf", "workshop", "wait_set"};
 
 /// Whether two callbacks of one level may run at the same time, given two workers.
-template <typename E>
-inline constexpr bool kOverlapsWithinALevel =
-    !std::is_same_v<E, WaitSetExecutor> && !std::is_same_v<E, EdfExecutor>;
+inline bool overlaps_within_a_level(std::string_view kind) {
+  return kind != "wait_set" && kind != "edf";
+}
 /// Whether callbacks run to completion, on one thread.
-template <typename E>
-inline constexpr bool kNeverPreempts =
-    std::is_same_v<E, StaticOrderExecutor> || std::is_same_v<E, EventsExecutor> ||
-    std::is_same_v<E, PicasExecutor>;
+inline bool never_preempts(std::string_view kind) {
+  return kind == "static_order" || kind == "events" || kind == "picas";
+}
 /// Whether priorities decide, and not deadlines or releases alone.
-template <typename E>
-inline constexpr bool kHasLevels =
-    !std::is_same_v<E, EdfExecutor> && !std::is_same_v<E, EventsExecutor>;
+inline bool has_levels(std::string_view kind) { return kind != "edf" && kind != "events"; }
 /// Whether the number of levels is limited by that of SCHED_FIFO priorities.
-template <typename E>
-inline constexpr bool kMapsLevels =
-    kHasLevels<E> && !kNeverPreempts<E> && !std::is_same_v<E, WaitSetExecutor>;
-
-template <typename E>
-std::unique_ptr<E> make(ExecutorOptions options) {
-  if constexpr (kNeverPreempts<E>) {
-    options.preemption = Preemption::kByRealtime;  // this executor has no other
-  }
-  if constexpr (std::is_same_v<E, WaitSetExecutor>) {
-    return std::make_unique<E>(options, std::make_unique<FakeReadiness>());
-  } else {
-    return std::make_unique<E>(options);
-  }
+inline bool maps_levels(std::string_view kind) {
+  return has_levels(kind) && !never_preempts(kind) && kind != "wait_set";
 }
 
-struct ExecutorName {
-  template <typename E>
-  static std::string GetName(int) {
-    if (std::is_same_v<E, PreemptiveExecutor>) {
-      return "Preemptive";
-    }
-    if (std::is_same_v<E, ProducerConsumerExecutor>) {
-      return "ProducerConsumer";
-    }
-    if (std::is_same_v<E, ThreadDispatchExecutor>) {
-      return "ThreadDispatch";
-    }
-    if (std::is_same_v<E, EdfExecutor>) {
-      return "Edf";
-    }
-    if (std::is_same_v<E, PerGroupExecutor>) {
-      return "PerGroup";
-    }
-    if (std::is_same_v<E, StaticOrderExecutor>) {
-      return "StaticOrder";
-    }
-    if (std::is_same_v<E, WorkshopExecutor>) {
-      return "Workshop";
-    }
-    if (std::is_same_v<E, EventsExecutor>) {
-      return "Events";
-    }
-    if (std::is_same_v<E, PicasExecutor>) {
-      return "Picas";
-    }
-    return "WaitSet";
+/// Returns an executor of the kind. Stores the source of a wait_set executor in `source`.
+inline std::unique_ptr<Executor> make(std::string_view kind, ExecutorOptions options,
+                                      FakeReadiness** source = nullptr) {
+  if (never_preempts(kind)) {
+    options.preemption = Preemption::kByRealtime;  // this executor has no other
   }
-};
+  return make_executor(kind, std::move(options), {}, [source] {
+    auto made = std::make_unique<FakeReadiness>();
+    if (source != nullptr) {
+      *source = made.get();
+    }
+    return made;
+  });
+}
+
+/// Names a test after its kind.
+inline std::string kind_name(const ::testing::TestParamInfo<std::string_view>& info) {
+  return std::string(info.param);
+}
 
 }  // namespace rclrt::executor::test

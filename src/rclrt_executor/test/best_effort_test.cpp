@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -23,14 +24,14 @@ ExecutorOptions best_effort_below(int level) {
 
 realtime::Scheduling own_scheduling() { return *realtime::read_scheduling(0); }
 
-template <typename E>
-class BestEffort : public ::testing::Test {};
-using Offering = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor>;
-TYPED_TEST_SUITE(BestEffort, Offering, ExecutorName);
+class BestEffort : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, BestEffort,
+                         ::testing::Values<std::string_view>("preemptive", "producer_consumer"),
+                         kind_name);
 
-TYPED_TEST(BestEffort, LowLevelsHaveNormalSchedulingAndTakeNoPriority) {
+TEST_P(BestEffort, LowLevelsHaveNormalSchedulingAndTakeNoPriority) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(best_effort_below(2));
+  auto executor = make(GetParam(), best_effort_below(2));
   std::atomic<int> runs{0};
   realtime::Scheduling low;
   realtime::Scheduling high;
@@ -59,9 +60,9 @@ TYPED_TEST(BestEffort, LowLevelsHaveNormalSchedulingAndTakeNoPriority) {
   EXPECT_EQ(high.priority, 94);
 }
 
-TYPED_TEST(BestEffort, AMemberOfAnUrgentGroupRunsAtItsCeilingAndComesBack) {
+TEST_P(BestEffort, AMemberOfAnUrgentGroupRunsAtItsCeilingAndComesBack) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(best_effort_below(2));
+  auto executor = make(GetParam(), best_effort_below(2));
   const auto group = std::make_shared<Group>();
   std::atomic<int> members{0};
   std::atomic<int> after{0};
@@ -93,9 +94,9 @@ TYPED_TEST(BestEffort, AMemberOfAnUrgentGroupRunsAtItsCeilingAndComesBack) {
   EXPECT_EQ(outside.policy, realtime::Policy::kOther);
 }
 
-TYPED_TEST(BestEffort, ACallbackMovesToRealTimeAndBackWhileItSpins) {
+TEST_P(BestEffort, ACallbackMovesToRealTimeAndBackWhileItSpins) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(best_effort_below(2));
+  auto executor = make(GetParam(), best_effort_below(2));
   std::atomic<realtime::Policy> policy{realtime::Policy::kDeadline};
   const auto callback =
       every_millisecond([&](const InstanceInfo&) { policy = own_scheduling().policy; }, 1);
@@ -111,11 +112,11 @@ TYPED_TEST(BestEffort, ACallbackMovesToRealTimeAndBackWhileItSpins) {
   EXPECT_TRUE(becomes(realtime::Policy::kOther));
 }
 
-TYPED_TEST(BestEffort, ThreadsOfNormalPriorityGetTheirShare) {
+TEST_P(BestEffort, ThreadsOfNormalPriorityGetTheirShare) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   // One level more than CPUs, each with a callback that ends when another callback has run.
   const std::size_t levels = realtime::allowed_cpus().size() + 1;
-  auto executor = make<TypeParam>(best_effort_below(1000));
+  auto executor = make(GetParam(), best_effort_below(1000));
   std::atomic<bool> ends{false};
   std::atomic<long> others{0};
   std::thread other([&] {
@@ -152,13 +153,13 @@ TYPED_TEST(BestEffort, ThreadsOfNormalPriorityGetTheirShare) {
   EXPECT_EQ(normal, levels);
 }
 
-TYPED_TEST(BestEffort, AShortCallbackDoesNotWaitForALongOneOfItsLevelOnOneCpu) {
+TEST_P(BestEffort, AShortCallbackDoesNotWaitForALongOneOfItsLevelOnOneCpu) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   ExecutorOptions options;
   options.name = "test";
   options.cpus = {realtime::allowed_cpus().front()};
   options.best_effort_below = 1;  // without a number of workers
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   std::atomic<bool> short_ran{false};
   bool met = false;
   const auto quick = std::make_shared<TestCallback>(named("short"),
@@ -201,8 +202,8 @@ TEST(BestEffortLevels, AreRefusedWhereNoLevelHasThreads) {
   const std::string expected =
       "executor \"test\": it has no threads of a level that could be best effort: use preemptive "
       "or producer_consumer";
-  EXPECT_EQ(refusal(*make<ThreadDispatchExecutor>(options)), expected);
-  EXPECT_EQ(refusal(*make<EdfExecutor>(options)), expected);
+  EXPECT_EQ(refusal(*make("thread_dispatch", options)), expected);
+  EXPECT_EQ(refusal(*make("edf", options)), expected);
   auto to_completion = options;
   to_completion.preemption = Preemption::kNever;
   PreemptiveExecutor without_preemption(to_completion);

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "all_executors.hpp"
@@ -15,17 +14,15 @@
 namespace rclrt::executor::test {
 namespace {
 
-template <typename E>
-class ChangesOfPriority : public ::testing::Test {};
-TYPED_TEST_SUITE(ChangesOfPriority, EventDrivenExecutors, ExecutorName);
+class ChangesOfPriority : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, ChangesOfPriority, ::testing::ValuesIn(kEventDriven), kind_name);
 
-TYPED_TEST(ChangesOfPriority, ACallbackThatComesAtAHigherLevelPreemptsTheRunningOne) {
+TEST_P(ChangesOfPriority, ACallbackThatComesAtAHigherLevelPreemptsTheRunningOne) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  if (std::is_same_v<TypeParam, ThreadDispatchExecutor> ||
-      std::is_same_v<TypeParam, WorkshopExecutor>) {
+  if (GetParam() == "thread_dispatch" || GetParam() == "workshop") {
     GTEST_SKIP() << "threads of instances that run already keep their priority";
   }
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   std::atomic<bool> high_ran{false};
   bool preempted = false;
   const auto high = std::make_shared<TestCallback>(named("high", 2),
@@ -43,12 +40,12 @@ TYPED_TEST(ChangesOfPriority, ACallbackThatComesAtAHigherLevelPreemptsTheRunning
   EXPECT_TRUE(preempted);
 }
 
-TYPED_TEST(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
+TEST_P(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  if (!kHasLevels<TypeParam>) {
+  if (!has_levels(GetParam())) {
     GTEST_SKIP() << "deadlines decide, and stay as they are";
   }
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   EventLog order;
   const auto changed = std::make_shared<TestCallback>(
       named("changed", 1), [&](const InstanceInfo&) { order.push_back("changed"); });
@@ -86,12 +83,12 @@ TYPED_TEST(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
   EXPECT_EQ(executor->os_priority(1), before - 1) << "level 3 came in above it";
 }
 
-TYPED_TEST(ChangesOfPriority, AGroupsCeilingIsTakenRightAfterALevelCameInAboveIt) {
+TEST_P(ChangesOfPriority, AGroupsCeilingIsTakenRightAfterALevelCameInAboveIt) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  if (!kHasLevels<TypeParam>) {
+  if (!has_levels(GetParam())) {
     GTEST_SKIP() << "deadlines decide, and stay as they are";
   }
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   const auto group = std::make_shared<Group>();
   std::atomic<int> priority{0};
   const auto low = std::make_shared<TestCallback>(
@@ -112,12 +109,12 @@ TYPED_TEST(ChangesOfPriority, AGroupsCeilingIsTakenRightAfterALevelCameInAboveIt
   }
 }
 
-TYPED_TEST(ChangesOfPriority, AMemberInsideItsGroupKeepsTheCeilingWhileALevelComesInAbove) {
+TEST_P(ChangesOfPriority, AMemberInsideItsGroupKeepsTheCeilingWhileALevelComesInAbove) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  if (!kHasLevels<TypeParam>) {
+  if (!has_levels(GetParam())) {
     GTEST_SKIP() << "deadlines decide, and stay as they are";
   }
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   const auto group = std::make_shared<Group>();
   EventLog order;
   int inside = 0;
@@ -151,12 +148,12 @@ TYPED_TEST(ChangesOfPriority, AMemberInsideItsGroupKeepsTheCeilingWhileALevelCom
   EXPECT_EQ(order.events(), (std::vector<std::string>{"low ends", "high", "middle"}));
 }
 
-TYPED_TEST(ChangesOfPriority, NoMemberIsEverBelowItsCeilingWhileLevelsComeIn) {
+TEST_P(ChangesOfPriority, NoMemberIsEverBelowItsCeilingWhileLevelsComeIn) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  if (!kHasLevels<TypeParam>) {
+  if (!has_levels(GetParam())) {
     GTEST_SKIP() << "deadlines decide, and stay as they are";
   }
-  auto executor = make<TypeParam>(on_all_cpus());
+  auto executor = make(GetParam(), on_all_cpus());
   const auto group = std::make_shared<Group>();
   std::atomic<int> runs{0};
   std::atomic<int> below{0};

@@ -21,12 +21,11 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-template <typename E>
-class Changes : public ::testing::Test {};
-TYPED_TEST_SUITE(Changes, AllAndFixedThreads, ExecutorName);
+class Changes : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Changes, ::testing::ValuesIn(executor_names()), kind_name);
 
-TYPED_TEST(Changes, ATimerAddedWhileSpinningRunsAndCountsFromThen) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Changes, ATimerAddedWhileSpinningRunsAndCountsFromThen) {
+  auto executor = make(GetParam(), on_all_cpus());
   executor->prepare();
   const Spinning spinning(*executor);
   std::atomic<std::int64_t> first{0};
@@ -42,8 +41,8 @@ TYPED_TEST(Changes, ATimerAddedWhileSpinningRunsAndCountsFromThen) {
   EXPECT_TRUE(executor->remove(timer));  // it refers to objects that end here
 }
 
-TYPED_TEST(Changes, ACallbackMayAddAnotherOneAtANewLevel) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Changes, ACallbackMayAddAnotherOneAtANewLevel) {
+  auto executor = make(GetParam(), on_all_cpus());
   std::atomic<bool> added{false};
   bool ran = false;
   executor->add(every_millisecond([&](const InstanceInfo&) {
@@ -60,8 +59,8 @@ TYPED_TEST(Changes, ACallbackMayAddAnotherOneAtANewLevel) {
   EXPECT_TRUE(ran);
 }
 
-TYPED_TEST(Changes, OnceRemoveHasReturnedNothingOfTheCallbackRuns) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Changes, OnceRemoveHasReturnedNothingOfTheCallbackRuns) {
+  auto executor = make(GetParam(), on_all_cpus());
   executor->prepare();
   const Spinning spinning(*executor);
   for (int round = 0; round < 30; ++round) {
@@ -85,8 +84,8 @@ TYPED_TEST(Changes, OnceRemoveHasReturnedNothingOfTheCallbackRuns) {
   }
 }
 
-TYPED_TEST(Changes, ACallbackMayRemoveItself) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Changes, ACallbackMayRemoveItself) {
+  auto executor = make(GetParam(), on_all_cpus());
   std::shared_ptr<TestTimer> once;
   std::atomic<int> runs{0};
   once = every_millisecond([&](const InstanceInfo&) {
@@ -104,9 +103,9 @@ TYPED_TEST(Changes, ACallbackMayRemoveItself) {
   EXPECT_EQ(runs, 1);
 }
 
-TYPED_TEST(Changes, ARemovedCallbackMayJoinAnotherExecutor) {
-  auto first = make<TypeParam>(on_all_cpus());
-  auto second = make<TypeParam>(on_all_cpus());
+TEST_P(Changes, ARemovedCallbackMayJoinAnotherExecutor) {
+  auto first = make(GetParam(), on_all_cpus());
+  auto second = make(GetParam(), on_all_cpus());
   std::atomic<int> runs{0};
   const auto group = std::make_shared<Group>();
   const auto timer = every_millisecond([&](const InstanceInfo&) { ++runs; }, 1, group);
@@ -121,9 +120,9 @@ TYPED_TEST(Changes, ARemovedCallbackMayJoinAnotherExecutor) {
   }
 }
 
-TYPED_TEST(Changes, ACallbackOfAnotherExecutorIsRefusedAndNothingIsChanged) {
-  auto first = make<TypeParam>(on_all_cpus());
-  auto second = make<TypeParam>(on_all_cpus());
+TEST_P(Changes, ACallbackOfAnotherExecutorIsRefusedAndNothingIsChanged) {
+  auto first = make(GetParam(), on_all_cpus());
+  auto second = make(GetParam(), on_all_cpus());
   const auto timer = every_millisecond([](const InstanceInfo&) {});
   first->add(timer);
   first->prepare();
@@ -136,14 +135,14 @@ TYPED_TEST(Changes, ACallbackOfAnotherExecutorIsRefusedAndNothingIsChanged) {
   EXPECT_EQ(second->callbacks().size(), 1U);
 }
 
-TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
+TEST_P(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
   RCLRT_SKIP_WITHOUT_REALTIME();  // otherwise no level takes a priority
-  if (!kMapsLevels<TypeParam>) {
+  if (!maps_levels(GetParam())) {
     GTEST_SKIP() << "no thread has the priority of a level";
   }
   auto options = on_all_cpus();
   options.top_priority = 3;  // room for two
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   std::atomic<int> runs{0};
   const auto timer = every_millisecond([&](const InstanceInfo&) { ++runs; }, 1);
   executor->add(timer);
@@ -166,9 +165,9 @@ TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
   EXPECT_TRUE(eventually([&] { return runs > before; }));
 }
 
-TYPED_TEST(Changes, ACancelWhileALevelComesInEndsSpin) {
+TEST_P(Changes, ACancelWhileALevelComesInEndsSpin) {
   for (int round = 0; round < 100; ++round) {
-    auto executor = make<TypeParam>(on_all_cpus());
+    auto executor = make(GetParam(), on_all_cpus());
     executor->prepare();
     std::thread spinner([&] { executor->spin(); });
     std::atomic<int> added{0};
@@ -226,8 +225,8 @@ void spin_until_stopped(Executor& executor, const std::atomic<bool>& stop,
 }
 
 /// Checks the counters of all callbacks of each executor during all kinds of changes at once.
-TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Changes, EverythingAtOnceKeepsTheAccounts) {
+  auto executor = make(GetParam(), on_all_cpus());
   const std::vector<std::shared_ptr<Group>> groups = {
       std::make_shared<Group>(), std::make_shared<Group>(),
       std::make_shared<Group>(GroupType::kReentrant), nullptr};

@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -69,8 +70,7 @@ auto timer(CallbackOptions options, std::int64_t offset_ns, TestCallback::Body b
                                      std::move(body));
 }
 
-template <typename E>
-class Deadlines : public ::testing::Test {
+class Deadlines : public KindTest {
  protected:
   ExecutorOptions with_handler() {
     auto options = on_one_cpu();
@@ -79,10 +79,10 @@ class Deadlines : public ::testing::Test {
   }
   Misses misses;
 };
-TYPED_TEST_SUITE(Deadlines, AllAndFixedThreads, ExecutorName);
+INSTANTIATE_TEST_SUITE_P(, Deadlines, ::testing::ValuesIn(executor_names()), kind_name);
 
-TYPED_TEST(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsToldOnItsThread) {
-  auto executor = make<TypeParam>(this->with_handler());
+TEST_P(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsToldOnItsThread) {
+  auto executor = make(GetParam(), with_handler());
   std::thread::id ran_on;
   const auto late =
       timer(with_deadline(once("late", 1), 100'000), 0, [&](const InstanceInfo& info) {
@@ -93,9 +93,9 @@ TYPED_TEST(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsTo
   executor->add(late);
   executor->spin();
   EXPECT_EQ(late->counters().missed, 1U);
-  const auto all = this->misses.all();
+  const auto all = misses.all();
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(this->misses.thread(), ran_on);
+  EXPECT_EQ(misses.thread(), ran_on);
   EXPECT_EQ(all[0].callback, late.get());
   EXPECT_EQ(all[0].deadline_ns, 100'000);
   EXPECT_GT(all[0].late_ns(), 100'000);
@@ -117,8 +117,8 @@ class OldData final : public TestTimer {
   }
 };
 
-TYPED_TEST(Deadlines, CountFromWhatTheEntitySays) {
-  auto executor = make<TypeParam>(this->with_handler());
+TEST_P(Deadlines, CountFromWhatTheEntitySays) {
+  auto executor = make(GetParam(), with_handler());
   int ended = 0;
   const auto count = [&](const InstanceInfo&) {
     if (++ended == 2) {
@@ -135,7 +135,7 @@ TYPED_TEST(Deadlines, CountFromWhatTheEntitySays) {
   executor->spin();
   EXPECT_EQ(late->counters().missed, 1U);
   EXPECT_EQ(in_time->counters().missed, 0U);
-  const auto all = this->misses.all();
+  const auto all = misses.all();
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].late_ns(), all[0].end_ns - all[0].info.release_ns);
   const Blame& blame = all[0].blame;
@@ -144,8 +144,8 @@ TYPED_TEST(Deadlines, CountFromWhatTheEntitySays) {
             all[0].end_ns - all[0].info.since_ns);
 }
 
-TYPED_TEST(Deadlines, AnInstanceInTimeAndOneWithoutADeadlineAreNoMisses) {
-  auto executor = make<TypeParam>(this->with_handler());
+TEST_P(Deadlines, AnInstanceInTimeAndOneWithoutADeadlineAreNoMisses) {
+  auto executor = make(GetParam(), with_handler());
   const auto in_time = timer(with_deadline(once("in time", 2), kHour_ns), 0,
                              [](const InstanceInfo&) { busy_for(100'000); });
   const auto without = timer(once("without", 1), 1'000'000, [&](const InstanceInfo&) {
@@ -156,11 +156,11 @@ TYPED_TEST(Deadlines, AnInstanceInTimeAndOneWithoutADeadlineAreNoMisses) {
   executor->add(without);
   executor->spin();
   EXPECT_EQ(in_time->counters().missed + without->counters().missed, 0U);
-  EXPECT_EQ(this->misses.all().size(), 0U);
+  EXPECT_EQ(misses.all().size(), 0U);
 }
 
-TYPED_TEST(Deadlines, MissesAreCountedWithoutAHandler) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Deadlines, MissesAreCountedWithoutAHandler) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto late =
       timer(with_deadline(once("late", 1), 1), 0, [&](const InstanceInfo&) { executor->cancel(); });
   executor->add(late);
@@ -168,12 +168,12 @@ TYPED_TEST(Deadlines, MissesAreCountedWithoutAHandler) {
   EXPECT_EQ(late->counters().missed, 1U);
 }
 
-TYPED_TEST(Deadlines, WhoRanBeforeTheLateOneIsNamed) {
+TEST_P(Deadlines, WhoRanBeforeTheLateOneIsNamed) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  if (!kHasLevels<TypeParam>) {
+  if (!has_levels(GetParam())) {
     GTEST_SKIP() << "what is due first goes first, whatever its level";
   }
-  auto executor = make<TypeParam>(this->with_handler());
+  auto executor = make(GetParam(), with_handler());
   // The more urgent one is released first and is busy past the release and deadline of the other.
   executor->add(timer(once("burner", 9), 0, [&](const InstanceInfo& info) {
     busy_until([&] { return realtime::monotonic_now_ns() > info.release_ns + 4'000'000; });
@@ -181,7 +181,7 @@ TYPED_TEST(Deadlines, WhoRanBeforeTheLateOneIsNamed) {
   executor->add(timer(with_deadline(once("late", 5), 1'000'000), 1'000'000,
                       [&](const InstanceInfo&) { executor->cancel(); }));
   executor->spin();
-  const auto all = this->misses.all();
+  const auto all = misses.all();
   ASSERT_EQ(all.size(), 1U);
   const Culprit* const burner = find(all[0], "burner");
   ASSERT_NE(burner, nullptr) << names(all[0]);
@@ -193,16 +193,15 @@ TYPED_TEST(Deadlines, WhoRanBeforeTheLateOneIsNamed) {
 
 /// The executors to which ready work is announced. wait_set is not one of them: it would release
 /// only the timers.
-template <typename E>
-class PreemptiveDeadlines : public Deadlines<E> {};
-TYPED_TEST_SUITE(PreemptiveDeadlines, EventDrivenExecutors, ExecutorName);
+class PreemptiveDeadlines : public Deadlines {};
+INSTANTIATE_TEST_SUITE_P(, PreemptiveDeadlines, ::testing::ValuesIn(kEventDriven), kind_name);
 
-TYPED_TEST(PreemptiveDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedByItIsNot) {
+TEST_P(PreemptiveDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedByItIsNot) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  if (!kHasLevels<TypeParam>) {
+  if (!has_levels(GetParam())) {
     GTEST_SKIP() << "what is due first goes first, whatever its level";
   }
-  auto executor = make<TypeParam>(this->with_handler());
+  auto executor = make(GetParam(), with_handler());
   std::shared_ptr<TestCallback> late;
   const auto preempts = std::make_shared<TestCallback>(
       named("preempts", 9), [](const InstanceInfo&) { busy_for(3'000'000); });
@@ -218,7 +217,7 @@ TYPED_TEST(PreemptiveDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedB
   executor->prepare();
   low->release_now();
   executor->spin();
-  const auto all = this->misses.all();
+  const auto all = misses.all();
   ASSERT_EQ(all.size(), 1U);
   const Culprit* const culprit = find(all[0], "preempts");
   ASSERT_NE(culprit, nullptr) << names(all[0]);
@@ -271,9 +270,9 @@ TEST(EdfDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedByItIsNot) {
   }
 }
 
-TYPED_TEST(PreemptiveDeadlines, ALessUrgentMemberOfItsGroupIsMarkedAsBlocking) {
+TEST_P(PreemptiveDeadlines, ALessUrgentMemberOfItsGroupIsMarkedAsBlocking) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(this->with_handler());
+  auto executor = make(GetParam(), with_handler());
   const auto group = std::make_shared<Group>();
   const auto late =
       std::make_shared<TestCallback>(with_deadline(named("late", 5, 10, group), 1'000'000),
@@ -288,7 +287,7 @@ TYPED_TEST(PreemptiveDeadlines, ALessUrgentMemberOfItsGroupIsMarkedAsBlocking) {
   executor->prepare();
   member->release_now();
   executor->spin();
-  const auto all = this->misses.all();
+  const auto all = misses.all();
   ASSERT_EQ(all.size(), 1U);
   const Culprit* const culprit = find(all[0], "member");
   ASSERT_NE(culprit, nullptr) << names(all[0]);
@@ -312,8 +311,8 @@ TEST(WaitSetDeadlines, ALessUrgentCallbackThatNothingPreemptsIsAnInversion) {
   EXPECT_EQ(find(all[0], "low")->reason, Reason::kLessUrgent);
 }
 
-TYPED_TEST(PreemptiveDeadlines, ADroppedReleaseIsAMissThatTheNextInstanceTellsOf) {
-  auto executor = make<TypeParam>(this->with_handler());
+TEST_P(PreemptiveDeadlines, ADroppedReleaseIsAMissThatTheNextInstanceTellsOf) {
+  auto executor = make(GetParam(), with_handler());
   const auto callback = std::make_shared<TestCallback>(with_deadline(named("c", 1, 2), kHour_ns),
                                                        [&](const InstanceInfo&) {});
   const auto last = std::make_shared<TestCallback>(
@@ -327,17 +326,17 @@ TYPED_TEST(PreemptiveDeadlines, ADroppedReleaseIsAMissThatTheNextInstanceTellsOf
   Spinning spin(*executor);
   ASSERT_TRUE(eventually([&] { return callback->counters().completed == 2; }));
   EXPECT_EQ(callback->counters().missed, 3U);
-  const auto all = this->misses.all();
+  const auto all = misses.all();
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].dropped, 3U);
   EXPECT_LE(all[0].late_ns(), 0);
 }
 
-TYPED_TEST(PreemptiveDeadlines, MissesOnAllThreadsAtOnceAreAllTold) {
-  auto options = this->with_handler();
+TEST_P(PreemptiveDeadlines, MissesOnAllThreadsAtOnceAreAllTold) {
+  auto options = with_handler();
   options.cpus = {};
   options.workers_per_level = 2;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   constexpr std::uint64_t kEach = 200;
   std::vector<std::shared_ptr<TestCallback>> all;
   for (int level = 0; level < 4; ++level) {
@@ -365,7 +364,7 @@ TYPED_TEST(PreemptiveDeadlines, MissesOnAllThreadsAtOnceAreAllTold) {
   for (const auto& each : all) {
     EXPECT_EQ(each->counters().missed, kEach);
   }
-  EXPECT_EQ(this->misses.all().size(), 4 * kEach)
+  EXPECT_EQ(misses.all().size(), 4 * kEach)
       << "a miss is reported before its instance counts as completed";
 }
 

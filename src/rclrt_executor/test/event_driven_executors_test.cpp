@@ -12,13 +12,12 @@
 namespace rclrt::executor::test {
 namespace {
 
-template <typename E>
-class EventDriven : public ::testing::Test {};
-TYPED_TEST_SUITE(EventDriven, EventDrivenExecutors, ExecutorName);
+class EventDriven : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, EventDriven, ::testing::ValuesIn(kEventDriven), kind_name);
 
-TYPED_TEST(EventDriven, AMoreUrgentCallbackPreemptsARunningOne) {
+TEST_P(EventDriven, AMoreUrgentCallbackPreemptsARunningOne) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   std::atomic<bool> high_ran{false};
   bool preempted = false;
   const auto high = std::make_shared<TestCallback>(named("high", 2),
@@ -36,9 +35,9 @@ TYPED_TEST(EventDriven, AMoreUrgentCallbackPreemptsARunningOne) {
   EXPECT_TRUE(preempted);
 }
 
-TYPED_TEST(EventDriven, ALessUrgentCallbackWaitsUntilTheMoreUrgentOneHasEnded) {
+TEST_P(EventDriven, ALessUrgentCallbackWaitsUntilTheMoreUrgentOneHasEnded) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   EventLog order;
   const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
     order.push_back("low");
@@ -57,9 +56,9 @@ TYPED_TEST(EventDriven, ALessUrgentCallbackWaitsUntilTheMoreUrgentOneHasEnded) {
   EXPECT_EQ(order.events(), (std::vector<std::string>{"high", "low"}));
 }
 
-TYPED_TEST(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
+TEST_P(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   EventLog order;
   const auto append = [&](const char* name) {
     return [&order, name](const InstanceInfo&) { order.push_back(name); };
@@ -82,9 +81,9 @@ TYPED_TEST(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
   EXPECT_EQ(order.events(), (std::vector<std::string>{"b", "a", "b"}));
 }
 
-TYPED_TEST(EventDriven, ACallbackEndsBeforeThoseOfItsLevelThatItReleasedStartInTheirOrder) {
+TEST_P(EventDriven, ACallbackEndsBeforeThoseOfItsLevelThatItReleasedStartInTheirOrder) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   EventLog order;
   const auto second = std::make_shared<TestCallback>(
       named("second", 1), [&](const InstanceInfo&) { order.push_back("second"); });
@@ -106,8 +105,8 @@ TYPED_TEST(EventDriven, ACallbackEndsBeforeThoseOfItsLevelThatItReleasedStartInT
   EXPECT_EQ(order.events(), (std::vector<std::string>{"first ends", "second", "third"}));
 }
 
-TYPED_TEST(EventDriven, EveryQueuedMessageIsAnInstance) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(EventDriven, EveryQueuedMessageIsAnInstance) {
+  auto executor = make(GetParam(), on_one_cpu());
   int runs = 0;
   const auto callback = std::make_shared<TestCallback>(named("c", 0, 5), [&](const InstanceInfo&) {
     if (++runs == 5) {
@@ -124,8 +123,8 @@ TYPED_TEST(EventDriven, EveryQueuedMessageIsAnInstance) {
   EXPECT_EQ(callback->counters().dropped, 0U);
 }
 
-TYPED_TEST(EventDriven, ABurstBeyondTheDepthIsDroppedAndCounted) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(EventDriven, ABurstBeyondTheDepthIsDroppedAndCounted) {
+  auto executor = make(GetParam(), on_one_cpu());
   int runs = 0;
   const auto callback = std::make_shared<TestCallback>(named("c", 0, 4), [&](const InstanceInfo&) {
     if (++runs == 4) {
@@ -144,8 +143,8 @@ TYPED_TEST(EventDriven, ABurstBeyondTheDepthIsDroppedAndCounted) {
   EXPECT_EQ(callback->counters().pending(), 0U);
 }
 
-TYPED_TEST(EventDriven, AnInstanceThatFindsNothingToTakeIsADrop) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(EventDriven, AnInstanceThatFindsNothingToTakeIsADrop) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto empty = std::make_shared<TestCallback>(named("empty"), [](const InstanceInfo&) {});
   empty->outcome = Outcome::kEmpty;
   const auto last = std::make_shared<TestCallback>(
@@ -162,8 +161,8 @@ TYPED_TEST(EventDriven, AnInstanceThatFindsNothingToTakeIsADrop) {
   EXPECT_EQ(empty->counters().completed, 0U);
 }
 
-TYPED_TEST(EventDriven, InstancesStillWaitingAtACancelRunInTheNextSpin) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(EventDriven, InstancesStillWaitingAtACancelRunInTheNextSpin) {
+  auto executor = make(GetParam(), on_one_cpu());
   int runs = 0;
   const auto callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {
     ++runs;
@@ -182,10 +181,10 @@ TYPED_TEST(EventDriven, InstancesStillWaitingAtACancelRunInTheNextSpin) {
   EXPECT_EQ(callback->counters().completed, 3U);
 }
 
-TYPED_TEST(EventDriven, ReleasesFromManyThreadsDuringSpinAreAllAccountedFor) {
+TEST_P(EventDriven, ReleasesFromManyThreadsDuringSpinAreAllAccountedFor) {
   auto options = on_one_cpu();
   options.cpus = {};
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   const auto callback =
       std::make_shared<TestCallback>(named("c", 1, 8), [](const InstanceInfo&) {});
   const auto last = std::make_shared<TestCallback>(
@@ -217,11 +216,11 @@ TYPED_TEST(EventDriven, ReleasesFromManyThreadsDuringSpinAreAllAccountedFor) {
   EXPECT_EQ(counters.completed + counters.dropped, 1500U);
 }
 
-TYPED_TEST(EventDriven, EveryCallbackHasItsPriorityFromItsFirstInstruction) {
+TEST_P(EventDriven, EveryCallbackHasItsPriorityFromItsFirstInstruction) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   auto options = on_one_cpu();
   options.cpus = {};  // on several CPUs a new thread may run before its creator goes on
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   const auto group = std::make_shared<Group>();  // two levels: its ceiling refuses SCHED_OTHER
   std::atomic<int> wrong{0};
   std::atomic<int> left{400};
@@ -303,11 +302,11 @@ TEST(Preemptive, ACallbackThatRunsLongDelaysNoOtherTimerOfItsLevel) {
   EXPECT_EQ(waited, 5);
 }
 
-TYPED_TEST(EventDriven, DestroyingAnExecutorWithWaitingInstancesGivesThemBack) {
+TEST_P(EventDriven, DestroyingAnExecutorWithWaitingInstancesGivesThemBack) {
   const auto callback =
       std::make_shared<TestCallback>(named("c", 0, 2), [](const InstanceInfo&) {});
   {
-    auto executor = make<TypeParam>(on_one_cpu());
+    auto executor = make(GetParam(), on_one_cpu());
     executor->add(callback);
     executor->prepare();
     callback->release_now();

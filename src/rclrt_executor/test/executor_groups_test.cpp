@@ -16,15 +16,14 @@
 namespace rclrt::executor::test {
 namespace {
 
-template <typename E>
-class Groups : public ::testing::Test {};
-TYPED_TEST_SUITE(Groups, EventDrivenExecutors, ExecutorName);
+class Groups : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Groups, ::testing::ValuesIn(kEventDriven), kind_name);
 
-TYPED_TEST(Groups, MembersOfAGroupNeverOverlapAcrossLevelsAndCpus) {
+TEST_P(Groups, MembersOfAGroupNeverOverlapAcrossLevelsAndCpus) {
   auto options = on_one_cpu();
   options.cpus = {};  // all of them
   options.workers_per_level = 2;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   const auto group = std::make_shared<Group>();
   std::atomic<int> inside{0};
   std::atomic<int> overlaps{0};
@@ -56,9 +55,9 @@ TYPED_TEST(Groups, MembersOfAGroupNeverOverlapAcrossLevelsAndCpus) {
   EXPECT_LE(left.load(), 0);
 }
 
-TYPED_TEST(Groups, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTheHighMember) {
+TEST_P(Groups, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTheHighMember) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   const auto group = std::make_shared<Group>();
   EventLog order;
   std::shared_ptr<TestCallback> high;
@@ -85,11 +84,11 @@ TYPED_TEST(Groups, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTheHigh
   EXPECT_EQ(order.events(), (std::vector<std::string>{"low ends", "high", "middle"}));
 }
 
-TYPED_TEST(Groups, ACallbackWithoutAGroupNeverOverlapsWithItself) {
+TEST_P(Groups, ACallbackWithoutAGroupNeverOverlapsWithItself) {
   auto options = on_one_cpu();
   options.cpus = {};
   options.workers_per_level = 4;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   std::atomic<int> inside{0};
   std::atomic<int> overlaps{0};
   int runs = 0;
@@ -113,15 +112,15 @@ TYPED_TEST(Groups, ACallbackWithoutAGroupNeverOverlapsWithItself) {
   EXPECT_EQ(runs, 200);
 }
 
-TYPED_TEST(Groups, AWorkerTakesOtherWorkOfItsLevelWhileAGroupIsBusy) {
-  if (!kOverlapsWithinALevel<TypeParam>) {
+TEST_P(Groups, AWorkerTakesOtherWorkOfItsLevelWhileAGroupIsBusy) {
+  if (!overlaps_within_a_level(GetParam())) {
     GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
   }
   auto options = on_one_cpu();
   options.cpus = {};
   options.realtime = Realtime::kOff;  // the two workers take turns where there is only one CPU
   options.workers_per_level = 2;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   std::atomic<bool> other_ran{false};
   std::atomic<int> saw_other{0};
   const auto busy = std::make_shared<TestCallback>(named("busy"), [&](const InstanceInfo&) {
@@ -142,15 +141,15 @@ TYPED_TEST(Groups, AWorkerTakesOtherWorkOfItsLevelWhileAGroupIsBusy) {
   EXPECT_EQ(saw_other.load(), 2);
 }
 
-TYPED_TEST(Groups, ReentrantMembersOverlapEvenWithThemselves) {
-  if (!kOverlapsWithinALevel<TypeParam>) {
+TEST_P(Groups, ReentrantMembersOverlapEvenWithThemselves) {
+  if (!overlaps_within_a_level(GetParam())) {
     GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
   }
   auto options = on_one_cpu();
   options.cpus = {};
   options.realtime = Realtime::kOff;
   options.workers_per_level = 2;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   std::atomic<int> inside{0};
   std::atomic<int> met{0};
   const auto callback = std::make_shared<TestCallback>(
@@ -255,10 +254,10 @@ class RandomReleases {
   std::atomic<std::uint64_t> number_{1};
 };
 
-TYPED_TEST(Groups, AnInstanceIsBlockedByAtMostOneLessUrgentOneOnOneCpu) {
+TEST_P(Groups, AnInstanceIsBlockedByAtMostOneLessUrgentOneOnOneCpu) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   Records records;
-  auto executor = make<TypeParam>(on_one_cpu(&records));
+  auto executor = make(GetParam(), on_one_cpu(&records));
   // Two groups across four levels, one callback in none.
   const auto first = std::make_shared<Group>();
   const auto second = std::make_shared<Group>();
@@ -290,11 +289,11 @@ TYPED_TEST(Groups, AnInstanceIsBlockedByAtMostOneLessUrgentOneOnOneCpu) {
   EXPECT_EQ(most_blocked(all), 1);
 }
 
-TYPED_TEST(Groups, MembersLeftParkedByACancelRunInTheNextSpin) {
+TEST_P(Groups, MembersLeftParkedByACancelRunInTheNextSpin) {
   auto options = on_one_cpu();
   options.cpus = {};
   options.workers_per_level = 3;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   int runs = 0;
   const auto callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {
     busy_for(200'000);  // meanwhile the other workers find the group busy
@@ -315,13 +314,13 @@ TYPED_TEST(Groups, MembersLeftParkedByACancelRunInTheNextSpin) {
   EXPECT_EQ(callback->counters().pending(), 0U);
 }
 
-TYPED_TEST(Groups, MembersLeftParkedByACancelAreCountedDropsWhenTheExecutorEnds) {
+TEST_P(Groups, MembersLeftParkedByACancelAreCountedDropsWhenTheExecutorEnds) {
   std::shared_ptr<TestCallback> callback;
   {
     auto options = on_one_cpu();
     options.cpus = {};
     options.workers_per_level = 3;
-    auto executor = make<TypeParam>(options);
+    auto executor = make(GetParam(), options);
     callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {
       busy_for(200'000);
       executor->cancel();

@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "all_executors.hpp"
@@ -58,18 +57,17 @@ long faults_of_thread() {
   return faults;
 }
 
-template <typename E>
-class FirstInstances : public ::testing::Test {};
-TYPED_TEST_SUITE(FirstInstances, AllAndFixedThreads, ExecutorName);
+class FirstInstances : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, FirstInstances, ::testing::ValuesIn(executor_names()), kind_name);
 
-TYPED_TEST(FirstInstances, OfEveryLevelMeetNoPageFaultOnTheirStackAndHeap) {
+TEST_P(FirstInstances, OfEveryLevelMeetNoPageFaultOnTheirStackAndHeap) {
   if (kOwnAllocator) {
     GTEST_SKIP() << "a sanitizer's build has an allocator of its own";
   }
   constexpr int kLevels = 3;
   constexpr std::size_t kEach = 5;
   realtime::prefault_libraries();
-  if (std::is_same_v<TypeParam, ThreadDispatchExecutor>) {
+  if (GetParam() == "thread_dispatch") {
     // The C library gives the pages of a stack back when its thread ends, unless they are locked.
     if (const auto problem = realtime::lock_memory()) {
       GTEST_SKIP() << *problem;
@@ -77,7 +75,7 @@ TYPED_TEST(FirstInstances, OfEveryLevelMeetNoPageFaultOnTheirStackAndHeap) {
   }
   auto options = on_one_cpu(nullptr);
   options.workers_per_level = 1;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   realtime::PiMutex mutex;
   std::vector<std::vector<long>> faults(kLevels);
   for (int level = 0; level < kLevels; ++level) {

@@ -37,11 +37,10 @@ struct Counting : InstanceSink, MissHandler {
   void missed(const DeadlineMiss& /*miss*/) noexcept RCLRT_NONBLOCKING override { ++misses; }
 };
 
-template <typename E>
-class Flight : public ::testing::Test {};
-TYPED_TEST_SUITE(Flight, AllAndFixedThreads, ExecutorName);
+class Flight : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Flight, ::testing::ValuesIn(executor_names()), kind_name);
 
-TYPED_TEST(Flight, AMissWritesTheLastSecondsWithWhatRanToAFileOfItsOwn) {
+TEST_P(Flight, AMissWritesTheLastSecondsWithWhatRanToAFileOfItsOwn) {
   const Directory directory;
   Counting next;
   FlightTrace trace({.recorder = {.directory = directory.path,
@@ -52,7 +51,7 @@ TYPED_TEST(Flight, AMissWritesTheLastSecondsWithWhatRanToAFileOfItsOwn) {
   auto options = on_one_cpu();
   options.sink = &trace;
   options.on_miss = &trace;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   CallbackOptions burner = timer_named("burner", 2);
   burner.deadline_ns = 0;  // a drop because the machine is late is then no miss
   executor->add(std::make_shared<TestTimer>(burner, TimerOptions{.period_ns = 5'000'000},
@@ -69,7 +68,7 @@ TYPED_TEST(Flight, AMissWritesTheLastSecondsWithWhatRanToAFileOfItsOwn) {
   EXPECT_EQ(trace.statistics().last_file, directory.path / "miss-1.pftrace");
   const std::string file = content(trace.statistics().last_file);
   // Any thread of workshop's pool may have run it.
-  const char* const track = std::is_same_v<TypeParam, WorkshopExecutor> ? "L2 #" : "L2 #0";
+  const char* const track = GetParam() == "workshop" ? "L2 #" : "L2 #0";
   for (const char* expected : {"burner", "hasty", "deadline missed: hasty", track}) {
     EXPECT_NE(file.find(expected), std::string::npos) << expected;
   }

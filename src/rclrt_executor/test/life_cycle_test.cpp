@@ -18,9 +18,8 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-template <typename E>
-class LifeCycle : public ::testing::Test {};
-TYPED_TEST_SUITE(LifeCycle, AllAndFixedThreads, ExecutorName);
+class LifeCycle : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, LifeCycle, ::testing::ValuesIn(executor_names()), kind_name);
 
 /// Releases every 0.1 ms, so that each kind of executor gets work.
 auto ticking(TestCallback::Body body) {
@@ -28,8 +27,8 @@ auto ticking(TestCallback::Body body) {
                                      std::move(body));
 }
 
-TYPED_TEST(LifeCycle, SpinReturnsWhenACallbackCancels) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, SpinReturnsWhenACallbackCancels) {
+  auto executor = make(GetParam(), on_one_cpu());
   int runs = 0;
   executor->add(ticking([&](const InstanceInfo&) {
     if (++runs == 3) {
@@ -40,8 +39,8 @@ TYPED_TEST(LifeCycle, SpinReturnsWhenACallbackCancels) {
   EXPECT_GE(runs, 3);
 }
 
-TYPED_TEST(LifeCycle, ACancelFromAnotherThreadEndsSpin) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, ACancelFromAnotherThreadEndsSpin) {
+  auto executor = make(GetParam(), on_one_cpu());
   std::atomic<bool> ran{false};
   executor->add(ticking([&](const InstanceInfo&) { ran = true; }));
   std::thread canceller([&] {
@@ -54,15 +53,15 @@ TYPED_TEST(LifeCycle, ACancelFromAnotherThreadEndsSpin) {
   canceller.join();
 }
 
-TYPED_TEST(LifeCycle, ACancelBeforeSpinIsNotLost) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, ACancelBeforeSpinIsNotLost) {
+  auto executor = make(GetParam(), on_one_cpu());
   executor->add(ticking([](const InstanceInfo&) {}));
   executor->cancel();
   executor->spin();  // hangs when the cancel is lost
 }
 
-TYPED_TEST(LifeCycle, SpinWorksAgainAfterACancel) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, SpinWorksAgainAfterACancel) {
+  auto executor = make(GetParam(), on_one_cpu());
   int runs = 0;
   executor->add(ticking([&](const InstanceInfo&) {
     ++runs;
@@ -74,8 +73,8 @@ TYPED_TEST(LifeCycle, SpinWorksAgainAfterACancel) {
   EXPECT_GT(runs, first);
 }
 
-TYPED_TEST(LifeCycle, AnExceptionInACallbackStopsSpinAndIsRethrown) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, AnExceptionInACallbackStopsSpinAndIsRethrown) {
+  auto executor = make(GetParam(), on_one_cpu());
   executor->add(ticking([](const InstanceInfo&) { throw std::runtime_error("from user code"); }));
   try {
     executor->spin();
@@ -85,17 +84,17 @@ TYPED_TEST(LifeCycle, AnExceptionInACallbackStopsSpinAndIsRethrown) {
   }
 }
 
-TYPED_TEST(LifeCycle, AnExecutorWithoutCallbacksSpinsUntilCancelled) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, AnExecutorWithoutCallbacksSpinsUntilCancelled) {
+  auto executor = make(GetParam(), on_one_cpu());
   executor->prepare();
   std::thread canceller([&] { executor->cancel(); });
   executor->spin();
   canceller.join();
 }
 
-TYPED_TEST(LifeCycle, ACallbackInTwoExecutorsIsRefused) {
-  auto first = make<TypeParam>(on_one_cpu());
-  auto second = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, ACallbackInTwoExecutorsIsRefused) {
+  auto first = make(GetParam(), on_one_cpu());
+  auto second = make(GetParam(), on_one_cpu());
   const auto callback = ticking({});
   first->add(callback);
   EXPECT_THAT([&] { first->add(callback); },
@@ -106,24 +105,24 @@ TYPED_TEST(LifeCycle, ACallbackInTwoExecutorsIsRefused) {
               ThrowsMessage<std::logic_error>(HasSubstr("is already in executor \"test\"")));
 }
 
-TYPED_TEST(LifeCycle, ASpinWithinASpinIsRefused) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, ASpinWithinASpinIsRefused) {
+  auto executor = make(GetParam(), on_one_cpu());
   executor->add(ticking([&](const InstanceInfo&) { executor->spin(); }));
   EXPECT_THAT([&] { executor->spin(); },
               ThrowsMessage<std::logic_error>(HasSubstr("executor \"test\" is spinning already")));
 }
 
-TYPED_TEST(LifeCycle, AClosedExecutorNeverSpinsAgain) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, AClosedExecutorNeverSpinsAgain) {
+  auto executor = make(GetParam(), on_one_cpu());
   executor->add(ticking([&](const InstanceInfo&) { executor->close(); }));
   executor->spin();
   executor->spin();  // hangs when it spins
 }
 
-TYPED_TEST(LifeCycle, AGroupServesOneExecutorAfterAnotherButNotTwoAtOnce) {
+TEST_P(LifeCycle, AGroupServesOneExecutorAfterAnotherButNotTwoAtOnce) {
   const auto group = std::make_shared<Group>();
   std::vector<std::shared_ptr<TestTimer>> members;
-  std::unique_ptr<TypeParam> executor;
+  std::unique_ptr<Executor> executor;
   for (const int level : {0, 3}) {
     auto options = timer_named("t" + std::to_string(level), level);
     options.group = group;
@@ -134,12 +133,12 @@ TYPED_TEST(LifeCycle, AGroupServesOneExecutorAfterAnotherButNotTwoAtOnce) {
   for (const Realtime realtime : {Realtime::kTry, Realtime::kOff, Realtime::kTry}) {
     auto options = on_one_cpu();
     options.realtime = realtime;
-    executor = make<TypeParam>(options);
+    executor = make(GetParam(), options);
     for (const auto& member : members) {
       executor->add(member);
     }
     executor->spin();
-    auto other = make<TypeParam>(options);
+    auto other = make(GetParam(), options);
     auto third = timer_named("third");
     third.group = group;
     other->add(std::make_shared<TestTimer>(third, TimerOptions{.period_ns = 100'000},
@@ -151,17 +150,17 @@ TYPED_TEST(LifeCycle, AGroupServesOneExecutorAfterAnotherButNotTwoAtOnce) {
   }
 }
 
-TYPED_TEST(LifeCycle, ACpuThatDoesNotExistIsRefusedInPrepare) {
+TEST_P(LifeCycle, ACpuThatDoesNotExistIsRefusedInPrepare) {
   auto options = on_one_cpu();
   options.cpus = {100'000};
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   EXPECT_THAT(
       [&] { executor->prepare(); },
       ThrowsMessage<std::invalid_argument>(HasSubstr("CPU 100000 cannot be used by this process")));
 }
 
-TYPED_TEST(LifeCycle, AGroupBelowTheMostUrgentLevelRuns) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, AGroupBelowTheMostUrgentLevelRuns) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto group = std::make_shared<Group>();
   std::atomic<int> members{0};
   for (const int level : {0, 1, 5}) {
@@ -178,10 +177,10 @@ TYPED_TEST(LifeCycle, AGroupBelowTheMostUrgentLevelRuns) {
   EXPECT_GE(members.load(), 4);
 }
 
-TYPED_TEST(LifeCycle, RealTimeSwitchedOffRunsAtNormalPriorityAndSaysSo) {
+TEST_P(LifeCycle, RealTimeSwitchedOffRunsAtNormalPriorityAndSaysSo) {
   auto options = on_one_cpu();
   options.realtime = Realtime::kOff;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   realtime::Scheduling scheduling{realtime::Policy::kFifo, 1, {}};
   executor->add(ticking([&](const InstanceInfo&) {
     scheduling = *realtime::read_scheduling(0);
@@ -193,11 +192,11 @@ TYPED_TEST(LifeCycle, RealTimeSwitchedOffRunsAtNormalPriorityAndSaysSo) {
   EXPECT_EQ(scheduling.policy, realtime::Policy::kOther);
 }
 
-TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
+TEST_P(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
   auto options = on_one_cpu();
   const std::int64_t epoch_ns = realtime::monotonic_now_ns() + 1'000'000;
   options.epoch = [epoch_ns] { return epoch_ns; };
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   std::vector<std::int64_t> releases;
   executor->add(std::make_shared<TestTimer>(timer_named("t"),
                                             TimerOptions{.period_ns = 200'000, .offset_ns = 50'000},
@@ -215,7 +214,7 @@ TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
   }
 }
 
-TYPED_TEST(LifeCycle, TheEpochIsAskedForOnceItsThreadsExistAndBeforeAnyWorkIsTaken) {
+TEST_P(LifeCycle, TheEpochIsAskedForOnceItsThreadsExistAndBeforeAnyWorkIsTaken) {
   auto options = on_one_cpu();
   std::size_t threads = 0;
   std::atomic<int> runs{0};
@@ -229,7 +228,7 @@ TYPED_TEST(LifeCycle, TheEpochIsAskedForOnceItsThreadsExistAndBeforeAnyWorkIsTak
     runs_before = runs.load();
     return epoch_ns = realtime::monotonic_now_ns();
   };
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   const auto timer = ticking([&](const InstanceInfo&) {
     ++runs;
     executor->cancel();
@@ -243,21 +242,21 @@ TYPED_TEST(LifeCycle, TheEpochIsAskedForOnceItsThreadsExistAndBeforeAnyWorkIsTak
   EXPECT_EQ(calls, 1);
 }
 
-TYPED_TEST(LifeCycle, ACancelWhileTheEpochIsAwaitedEndsSpinBeforeAnythingRan) {
+TEST_P(LifeCycle, ACancelWhileTheEpochIsAwaitedEndsSpinBeforeAnythingRan) {
   auto options = on_one_cpu();
-  std::unique_ptr<TypeParam> executor;
+  std::unique_ptr<Executor> executor;
   options.epoch = [&] {
     executor->cancel();
     return realtime::monotonic_now_ns() + 1'000'000'000'000;
   };
-  executor = make<TypeParam>(options);
+  executor = make(GetParam(), options);
   int runs = 0;
   executor->add(ticking([&](const InstanceInfo&) { ++runs; }));
   executor->spin();
   EXPECT_EQ(runs, 0);
 }
 
-TYPED_TEST(LifeCycle, AnEpochThatThrowsEndsSpinAndIsAskedForAgain) {
+TEST_P(LifeCycle, AnEpochThatThrowsEndsSpinAndIsAskedForAgain) {
   auto options = on_one_cpu();
   int calls = 0;
   options.epoch = [&] {
@@ -266,7 +265,7 @@ TYPED_TEST(LifeCycle, AnEpochThatThrowsEndsSpinAndIsAskedForAgain) {
     }
     return realtime::monotonic_now_ns();
   };
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   int runs = 0;
   executor->add(ticking([&](const InstanceInfo&) {
     ++runs;
@@ -278,8 +277,8 @@ TYPED_TEST(LifeCycle, AnEpochThatThrowsEndsSpinAndIsAskedForAgain) {
   EXPECT_GE(runs, 1);
 }
 
-TYPED_TEST(LifeCycle, TimersCountFromTheFirstSpinHoweverLongAgoPrepareWas) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(LifeCycle, TimersCountFromTheFirstSpinHoweverLongAgoPrepareWas) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto timer =
       std::make_shared<TestTimer>(timer_named("t"), TimerOptions{.period_ns = 100'000},
                                   [&](const InstanceInfo&) { executor->cancel(); });
@@ -293,9 +292,9 @@ TYPED_TEST(LifeCycle, TimersCountFromTheFirstSpinHoweverLongAgoPrepareWas) {
   EXPECT_GE(executor->epoch_ns(), before_spin);
 }
 
-TYPED_TEST(LifeCycle, ItsThreadsHaveTheStatedCpuAndPriority) {
+TEST_P(LifeCycle, ItsThreadsHaveTheStatedCpuAndPriority) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(on_one_cpu());
+  auto executor = make(GetParam(), on_one_cpu());
   realtime::Scheduling found;
   executor->add(ticking([&](const InstanceInfo&) {
     found = *realtime::read_scheduling(0);
@@ -306,7 +305,7 @@ TYPED_TEST(LifeCycle, ItsThreadsHaveTheStatedCpuAndPriority) {
                        realtime::Policy::kFifo, 94, {realtime::allowed_cpus().front()}}));
 }
 
-TYPED_TEST(LifeCycle, TheSinkReceivesEveryInstanceWithItsTimes) {
+TEST_P(LifeCycle, TheSinkReceivesEveryInstanceWithItsTimes) {
   struct Sink : InstanceSink {
     std::vector<InstanceRecord> records = std::vector<InstanceRecord>(100);
     std::size_t count = 0;
@@ -317,7 +316,7 @@ TYPED_TEST(LifeCycle, TheSinkReceivesEveryInstanceWithItsTimes) {
       ++count;
     }
   } sink;
-  auto executor = make<TypeParam>(on_one_cpu(&sink));
+  auto executor = make(GetParam(), on_one_cpu(&sink));
   int runs = 0;
   const auto timer = ticking([&](const InstanceInfo& info) {
     EXPECT_EQ(current_instance(), &info);

@@ -3,9 +3,7 @@
 // next one. The order of events decides.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -13,13 +11,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
+#include "all_executors.hpp"
 #include "rclrt/executor/events_executor.hpp"
 #include "rclrt/executor/group.hpp"
-#include "rclrt/executor/picas_executor.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "spinning.hpp"
@@ -38,14 +36,7 @@ ExecutorOptions defaults() {
   return options;
 }
 
-std::string thread_name() {
-  std::array<char, 16> name{};
-  pthread_getname_np(pthread_self(), name.data(), name.size());
-  return name.data();
-}
-
-template <typename E>
-class OneThread : public ::testing::Test {
+class OneThread : public KindTest {
  protected:
   /// A callback that logs its name.
   std::shared_ptr<TestCallback> logged(const std::string& name, int level) {
@@ -55,21 +46,15 @@ class OneThread : public ::testing::Test {
 
   EventLog log;
 };
-struct OneThreadName {
-  template <typename E>
-  static std::string GetName(int) {
-    return std::is_same_v<E, EventsExecutor> ? "Events" : "Picas";
-  }
-};
-using OneThreadExecutors = ::testing::Types<EventsExecutor, PicasExecutor>;
-TYPED_TEST_SUITE(OneThread, OneThreadExecutors, OneThreadName);
+INSTANTIATE_TEST_SUITE_P(, OneThread, ::testing::Values<std::string_view>("events", "picas"),
+                         kind_name);
 
-TYPED_TEST(OneThread, WhatIsReadyRunsByReleaseOrByPriority) {
-  TypeParam executor(defaults());
-  const auto low = this->logged("low", 1);
-  const auto high = this->logged("high", 5);
-  const auto last = std::make_shared<TestCallback>(named("last", 0),
-                                                   [&](const InstanceInfo&) { executor.cancel(); });
+TEST_P(OneThread, WhatIsReadyRunsByReleaseOrByPriority) {
+  const auto executor = make(GetParam(), defaults());
+  const auto low = logged("low", 1);
+  const auto high = logged("high", 5);
+  const auto last = std::make_shared<TestCallback>(
+      named("last", 0), [&](const InstanceInfo&) { executor->cancel(); });
   const auto first = std::make_shared<TestCallback>(named("first", 9), [&](const InstanceInfo&) {
     for (const auto& each : {low, high, low, high}) {
       each->release_now();
@@ -77,84 +62,83 @@ TYPED_TEST(OneThread, WhatIsReadyRunsByReleaseOrByPriority) {
     last->release_now();
   });
   for (const auto& each : {low, high, last, first}) {
-    executor.add(each);
+    executor->add(each);
   }
-  executor.prepare();
+  executor->prepare();
   first->release_now();
-  executor.spin();
-  EXPECT_EQ(this->log.events(), (std::is_same_v<TypeParam, EventsExecutor>
-                                     ? std::vector<std::string>{"low", "high", "low", "high"}
-                                     : std::vector<std::string>{"high", "high", "low", "low"}));
+  executor->spin();
+  EXPECT_EQ(log.events(),
+            (GetParam() == "events" ? std::vector<std::string>{"low", "high", "low", "high"}
+                                    : std::vector<std::string>{"high", "high", "low", "low"}));
 }
 
-TYPED_TEST(OneThread, SpinSomeHasTheSameOrder) {
-  TypeParam executor(defaults());
-  const auto low = this->logged("low", 1);
-  const auto high = this->logged("high", 5);
-  executor.add(low);
-  executor.add(high);
-  executor.prepare();
+TEST_P(OneThread, SpinSomeHasTheSameOrder) {
+  const auto executor = make(GetParam(), defaults());
+  const auto low = logged("low", 1);
+  const auto high = logged("high", 5);
+  executor->add(low);
+  executor->add(high);
+  executor->prepare();
   low->release_now();
   high->release_now();
-  executor.spin_some();
-  EXPECT_EQ(this->log.events(),
-            (std::is_same_v<TypeParam, EventsExecutor> ? std::vector<std::string>{"low", "high"}
-                                                       : std::vector<std::string>{"high", "low"}));
+  executor->spin_some();
+  EXPECT_EQ(log.events(), (GetParam() == "events" ? std::vector<std::string>{"low", "high"}
+                                                  : std::vector<std::string>{"high", "low"}));
 }
 
-TYPED_TEST(OneThread, WhatHasStartedIsFinishedAlsoOnSeveralCpus) {
+TEST_P(OneThread, WhatHasStartedIsFinishedAlsoOnSeveralCpus) {
   ExecutorOptions options = defaults();
   options.cpus = {};
-  TypeParam executor(options);
+  const auto executor = make(GetParam(), options);
   std::atomic<bool> urgent_ran{false};
   bool waited = false;
   const auto urgent = std::make_shared<TestCallback>(named("urgent", 5), [&](const InstanceInfo&) {
     urgent_ran = true;
-    executor.cancel();
+    executor->cancel();
   });
   const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
     urgent->release_now();
     std::this_thread::sleep_for(30ms);  // a second thread would run `urgent` meanwhile
     waited = !urgent_ran;
   });
-  executor.add(urgent);
-  executor.add(low);
-  executor.prepare();
+  executor->add(urgent);
+  executor->add(low);
+  executor->prepare();
   low->release_now();
-  executor.spin();
+  executor->spin();
   EXPECT_TRUE(urgent_ran);
   EXPECT_TRUE(waited);
-  EXPECT_TRUE(executor.runs_to_completion());
+  EXPECT_TRUE(executor->runs_to_completion());
 }
 
-TYPED_TEST(OneThread, ItsThreadHasThePriorityBelowTheTopOne) {
+TEST_P(OneThread, ItsThreadHasThePriorityBelowTheTopOne) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   ExecutorOptions options = defaults();
   options.top_priority = 40;
-  TypeParam executor(options);
+  const auto executor = make(GetParam(), options);
   std::vector<int> priorities;
   for (const int level : {1, 7}) {
-    executor.add(std::make_shared<TestTimer>(
+    executor->add(std::make_shared<TestTimer>(
         timer_named("t", level), TimerOptions{.period_ns = 3'600'000'000'000},
         [&, level](const InstanceInfo&) {
           priorities.push_back(realtime::read_scheduling(0)->priority);
-          priorities.push_back(executor.os_priority(level));
+          priorities.push_back(executor->os_priority(level));
           if (priorities.size() == 4) {
-            executor.cancel();
+            executor->cancel();
           }
         }));
   }
-  executor.spin();
+  executor->spin();
   EXPECT_EQ(priorities, std::vector<int>(4, 39));
 }
 
-TYPED_TEST(OneThread, TheExecutorWithTheHigherPriorityPreempts) {
+TEST_P(OneThread, TheExecutorWithTheHigherPriorityPreempts) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   ExecutorOptions options = defaults();
   options.top_priority = 40;
-  TypeParam low(options);
+  const auto low = make(GetParam(), options);
   options.top_priority = 41;
-  TypeParam high(options);
+  const auto high = make(GetParam(), options);
   std::atomic<bool> urgent_ran{false};
   bool met = false;
   const auto urgent = std::make_shared<TestCallback>(
@@ -162,32 +146,32 @@ TYPED_TEST(OneThread, TheExecutorWithTheHigherPriorityPreempts) {
   const auto busy = std::make_shared<TestCallback>(named("busy", 9), [&](const InstanceInfo&) {
     urgent->release_now();
     met = busy_until([&] { return urgent_ran.load(); });
-    low.cancel();
+    low->cancel();
   });
-  high.add(urgent);
-  low.add(busy);
-  low.prepare();
-  high.prepare();
-  const Spinning spinning(high);
+  high->add(urgent);
+  low->add(busy);
+  low->prepare();
+  high->prepare();
+  const Spinning spinning(*high);
   busy->release_now();
-  low.spin();
+  low->spin();
   EXPECT_TRUE(met);
 }
 
-TYPED_TEST(OneThread, AsksForNoPreemption) {
+TEST_P(OneThread, AsksForNoPreemption) {
   ExecutorOptions options = defaults();
   options.preemption = Preemption::kAlways;
-  EXPECT_THAT([&] { TypeParam{options}; },
+  EXPECT_THAT([&] { make_executor(GetParam(), options); },
               ThrowsMessage<std::invalid_argument>(
                   HasSubstr("finishes what it has started: leave Preemption::kAlways out")));
 }
 
-TYPED_TEST(OneThread, AnyNumberOfPrioritiesFits) {
-  TypeParam executor(defaults());
+TEST_P(OneThread, AnyNumberOfPrioritiesFits) {
+  const auto executor = make(GetParam(), defaults());
   for (int level = 0; level < 200; ++level) {
-    executor.add(this->logged("c", level));
+    executor->add(logged("c", level));
   }
-  executor.prepare();
+  executor->prepare();
 }
 
 TEST(Events, HasOneWorker) {

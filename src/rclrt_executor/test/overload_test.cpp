@@ -7,7 +7,6 @@
 #include <chrono>
 #include <memory>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "all_executors.hpp"
@@ -15,13 +14,12 @@
 namespace rclrt::executor::test {
 namespace {
 
-template <typename E>
-class OverloadPolicy : public ::testing::Test {
+class OverloadPolicy : public KindTest {
  protected:
   /// Makes a callback under `overload`, the release times of which `releases` records, and an
   /// executor that ends after `count` of them.
   void make_callback(Overload overload, std::size_t count, TestCallback::Body during = {}) {
-    executor_ = make<E>(on_one_cpu());
+    executor_ = make(GetParam(), on_one_cpu());
     CallbackOptions options = named("c", 1, 10);
     options.overload = overload;
     callback_ = std::make_shared<TestCallback>(options, [=, this](const InstanceInfo& info) {
@@ -43,65 +41,65 @@ class OverloadPolicy : public ::testing::Test {
     EXPECT_EQ(callback_->counters().dropped, released - completed);
   }
 
-  std::unique_ptr<E> executor_;
+  std::unique_ptr<Executor> executor_;
   std::shared_ptr<TestCallback> callback_;
   std::vector<std::int64_t> releases_;
 };
-TYPED_TEST_SUITE(OverloadPolicy, EventDrivenExecutors, ExecutorName);
+INSTANTIATE_TEST_SUITE_P(, OverloadPolicy, ::testing::ValuesIn(kEventDriven), kind_name);
 
-TYPED_TEST(OverloadPolicy, KeepLastRunsOnceForABurstWithItsNewestRelease) {
-  this->make_callback(Overload::kKeepLast, 1);
+TEST_P(OverloadPolicy, KeepLastRunsOnceForABurstWithItsNewestRelease) {
+  make_callback(Overload::kKeepLast, 1);
   for (std::int64_t release = 1; release <= 5; ++release) {
-    this->callback_->release(release, release);
+    callback_->release(release, release);
   }
-  this->executor_->spin();
-  EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{5}));
-  this->expect_counters(5, 1);
+  executor_->spin();
+  EXPECT_EQ(releases_, (std::vector<std::int64_t>{5}));
+  expect_counters(5, 1);
 }
 
-TYPED_TEST(OverloadPolicy, KeepLastRunsOnceMoreForWhatCameWhileItRan) {
-  this->make_callback(Overload::kKeepLast, 2, [&](const InstanceInfo& info) {
+TEST_P(OverloadPolicy, KeepLastRunsOnceMoreForWhatCameWhileItRan) {
+  make_callback(Overload::kKeepLast, 2, [&](const InstanceInfo& info) {
     if (info.release_ns == 1) {
       for (std::int64_t release = 2; release <= 4; ++release) {
-        this->callback_->release(release, release);
+        callback_->release(release, release);
       }
     }
   });
-  this->callback_->release(1, 1);
-  this->executor_->spin();
-  EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 4}));
-  this->expect_counters(4, 2);
+  callback_->release(1, 1);
+  executor_->spin();
+  EXPECT_EQ(releases_, (std::vector<std::int64_t>{1, 4}));
+  expect_counters(4, 2);
 }
 
-TYPED_TEST(OverloadPolicy, SkipIfRunningDropsWhatComesWhileItWaitsOrRuns) {
-  this->make_callback(Overload::kSkipIfRunning, 2, [&](const InstanceInfo& info) {
+TEST_P(OverloadPolicy, SkipIfRunningDropsWhatComesWhileItWaitsOrRuns) {
+  make_callback(Overload::kSkipIfRunning, 2, [&](const InstanceInfo& info) {
     if (info.release_ns == 1) {
-      this->callback_->release(3, 3);
+      callback_->release(3, 3);
     }
   });
-  this->callback_->release(1, 1);
-  this->callback_->release(2, 2);
+  callback_->release(1, 1);
+  callback_->release(2, 2);
   // The next one after the first has ended.
   std::thread later([&] {
-    while (this->callback_->counters().completed == 0) {
+    while (callback_->counters().completed == 0) {
       std::this_thread::yield();
     }
-    while (this->callback_->counters().completed < 2) {
-      this->callback_->release(4, 4);  // refused until the credit is back
+    while (callback_->counters().completed < 2) {
+      callback_->release(4, 4);  // refused until the credit is back
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
-  this->executor_->spin();
+  executor_->spin();
   later.join();
-  EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 4}));
-  EXPECT_EQ(this->callback_->counters().completed, 2U);
-  EXPECT_GE(this->callback_->counters().dropped, 2U);
+  EXPECT_EQ(releases_, (std::vector<std::int64_t>{1, 4}));
+  EXPECT_EQ(callback_->counters().completed, 2U);
+  EXPECT_GE(callback_->counters().dropped, 2U);
 }
 
-TYPED_TEST(OverloadPolicy, KeepLastNeverRunsForAnOlderReleaseThanBefore) {
+TEST_P(OverloadPolicy, KeepLastNeverRunsForAnOlderReleaseThanBefore) {
   auto options = on_one_cpu();
   options.cpus = {};
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   CallbackOptions kept = named("c", 1);
   kept.overload = Overload::kKeepLast;
   std::int64_t latest = 0;
@@ -125,24 +123,24 @@ TYPED_TEST(OverloadPolicy, KeepLastNeverRunsForAnOlderReleaseThanBefore) {
   EXPECT_EQ(backwards, 0);
 }
 
-TYPED_TEST(OverloadPolicy, QueueRunsEachReleaseInOrder) {
-  this->make_callback(Overload::kQueue, 4);
+TEST_P(OverloadPolicy, QueueRunsEachReleaseInOrder) {
+  make_callback(Overload::kQueue, 4);
   for (std::int64_t release = 1; release <= 4; ++release) {
-    this->callback_->release(release, release);
+    callback_->release(release, release);
   }
-  this->executor_->spin();
-  const bool starts_threads = std::is_same_v<TypeParam, ThreadDispatchExecutor>;
-  if (starts_threads && !this->executor_->realtime() && !this->executor_->runs_to_completion()) {
+  executor_->spin();
+  const bool starts_threads = GetParam() == "thread_dispatch";
+  if (starts_threads && !executor_->realtime() && !executor_->runs_to_completion()) {
     // This executor gives each instance a thread: at normal priority the kernel chooses which
     // starts first.
-    std::sort(this->releases_.begin(), this->releases_.end());
+    std::sort(releases_.begin(), releases_.end());
   }
-  EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 2, 3, 4}));
-  this->expect_counters(4, 4);
+  EXPECT_EQ(releases_, (std::vector<std::int64_t>{1, 2, 3, 4}));
+  expect_counters(4, 4);
 }
 
-TYPED_TEST(OverloadPolicy, ATimerThatKeepsTheLastRunsForTheNewestReleaseAfterALongCallback) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(OverloadPolicy, ATimerThatKeepsTheLastRunsForTheNewestReleaseAfterALongCallback) {
+  auto executor = make(GetParam(), on_one_cpu());
   CallbackOptions options = timer_named("t", 1);
   options.overload = Overload::kKeepLast;
   std::vector<std::int64_t> releases;

@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -25,12 +24,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-std::string thread_name() {
-  std::array<char, 16> name{};
-  pthread_getname_np(pthread_self(), name.data(), name.size());
-  return name.data();
-}
 
 int thread_priority() {
   int policy = 0;

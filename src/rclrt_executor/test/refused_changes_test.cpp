@@ -19,19 +19,18 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-template <typename E>
-class RefusedChange : public ::testing::Test {};
-TYPED_TEST_SUITE(RefusedChange, EventDrivenExecutors, ExecutorName);
+class RefusedChange : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, RefusedChange, ::testing::ValuesIn(kEventDriven), kind_name);
 
-TYPED_TEST(RefusedChange, LeavesTheWaitingInstancesOfAnotherExecutorAlone) {
-  if (!kOverlapsWithinALevel<TypeParam>) {
+TEST_P(RefusedChange, LeavesTheWaitingInstancesOfAnotherExecutorAlone) {
+  if (!overlaps_within_a_level(GetParam())) {
     GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
   }
   auto options = on_all_cpus();
   options.realtime = Realtime::kOff;
   options.workers_per_level = 2;
-  auto owner = make<TypeParam>(options);
-  auto other = make<TypeParam>(options);
+  auto owner = make(GetParam(), options);
+  auto other = make(GetParam(), options);
   std::atomic<bool> go_on{false};
   std::atomic<int> started{0};
   const auto callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {

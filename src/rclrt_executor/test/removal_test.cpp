@@ -9,7 +9,6 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,12 +22,11 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-template <typename E>
-class Removal : public ::testing::Test {};
-TYPED_TEST_SUITE(Removal, AllExecutors, ExecutorName);
+class Removal : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Removal, ::testing::ValuesIn(kEventDrivenAndWaitSet), kind_name);
 
-TYPED_TEST(Removal, OfACallbackThatAlreadyRemovesItselfWaitsForItToo) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Removal, OfACallbackThatAlreadyRemovesItselfWaitsForItToo) {
+  auto executor = make(GetParam(), on_all_cpus());
   executor->prepare();
   const Spinning spinning(*executor);
   for (int round = 0; round < 5; ++round) {
@@ -54,8 +52,8 @@ TYPED_TEST(Removal, OfACallbackThatAlreadyRemovesItselfWaitsForItToo) {
   }
 }
 
-TYPED_TEST(Removal, ThatIsOnlyStartedWaitsForNothing) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Removal, ThatIsOnlyStartedWaitsForNothing) {
+  auto executor = make(GetParam(), on_all_cpus());
   executor->prepare();
   const Spinning spinning(*executor);
   std::atomic<bool> runs{false};
@@ -86,8 +84,8 @@ struct Companion {
   std::function<void()> at_end;
 };
 
-TYPED_TEST(Removal, WhatACallbackOwnsMayUseTheExecutorWhenItEnds) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Removal, WhatACallbackOwnsMayUseTheExecutorWhenItEnds) {
+  auto executor = make(GetParam(), on_all_cpus());
   executor->prepare();
   std::atomic<bool> companion_ended{false};
   const auto other = every_millisecond([](const InstanceInfo&) {});
@@ -119,9 +117,9 @@ TYPED_TEST(Removal, WhatACallbackOwnsMayUseTheExecutorWhenItEnds) {
   EXPECT_TRUE(executor->callbacks().empty());
 }
 
-TYPED_TEST(Removal, OfACallbackThatRemovedItselfLetsAnotherExecutorHaveIt) {
-  auto first = make<TypeParam>(on_all_cpus());
-  auto second = make<TypeParam>(on_all_cpus());
+TEST_P(Removal, OfACallbackThatRemovedItselfLetsAnotherExecutorHaveIt) {
+  auto first = make(GetParam(), on_all_cpus());
+  auto second = make(GetParam(), on_all_cpus());
   second->prepare();
   std::atomic<int> runs{0};
   std::shared_ptr<TestTimer> timer;
@@ -138,14 +136,14 @@ TYPED_TEST(Removal, OfACallbackThatRemovedItselfLetsAnotherExecutorHaveIt) {
   EXPECT_TRUE(second->remove(timer));
 }
 
-TYPED_TEST(Removal, OfSeveralThatRunLetsGoOfThemInAnyOrder) {
-  if (!kOverlapsWithinALevel<TypeParam>) {
+TEST_P(Removal, OfSeveralThatRunLetsGoOfThemInAnyOrder) {
+  if (!overlaps_within_a_level(GetParam())) {
     GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
   }
   auto options = on_all_cpus();
   options.realtime = Realtime::kOff;  // so that they overlap where there is only one CPU
   options.workers_per_level = 5;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   executor->prepare();
   const Spinning spinning(*executor);
   std::array<std::atomic<bool>, 3> may_end{};
@@ -180,8 +178,8 @@ TYPED_TEST(Removal, OfSeveralThatRunLetsGoOfThemInAnyOrder) {
   EXPECT_EQ(executor->callbacks().size(), 1U);
 }
 
-TYPED_TEST(Removal, BeforeTheFirstSpinReleasesNoTimer) {
-  auto executor = make<TypeParam>(on_all_cpus());
+TEST_P(Removal, BeforeTheFirstSpinReleasesNoTimer) {
+  auto executor = make(GetParam(), on_all_cpus());
   const auto timer = every_millisecond([](const InstanceInfo&) {});
   const auto other = every_millisecond([](const InstanceInfo&) {});
   executor->add(timer);
@@ -192,13 +190,13 @@ TYPED_TEST(Removal, BeforeTheFirstSpinReleasesNoTimer) {
   EXPECT_EQ(timer->counters().released, 0U) << "timers count from the first spin";
 }
 
-TYPED_TEST(Removal, ByTwoExecutorsAtOnceLeavesOneOwner) {
-  auto first = make<TypeParam>(on_all_cpus());
-  auto second = make<TypeParam>(on_all_cpus());
+TEST_P(Removal, ByTwoExecutorsAtOnceLeavesOneOwner) {
+  auto first = make(GetParam(), on_all_cpus());
+  auto second = make(GetParam(), on_all_cpus());
   first->prepare();
   second->prepare();
   const auto timer = every_millisecond([](const InstanceInfo&) {});
-  const auto come_and_go = [&](TypeParam& executor) {
+  const auto come_and_go = [&](Executor& executor) {
     for (int round = 0; round < 300; ++round) {
       try {
         executor.add(timer);

@@ -9,49 +9,49 @@
 namespace rclrt::executor::test {
 namespace {
 
-template <typename E>
-class Requirement : public ::testing::Test {
+class Requirement : public KindTest {
  protected:
   void SetUp() override { RCLRT_SKIP_WITHOUT_REALTIME(); }
 };
-using WithPriorities =
-    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
-TYPED_TEST_SUITE(Requirement, WithPriorities, ExecutorName);
+INSTANTIATE_TEST_SUITE_P(, Requirement,
+                         ::testing::Values<std::string_view>("preemptive", "producer_consumer",
+                                                             "thread_dispatch"),
+                         kind_name);
 
-TYPED_TEST(Requirement, PlaceNoImplicitPriorityOnCallbackType) {
+TEST_P(Requirement, PlaceNoImplicitPriorityOnCallbackType) {
   const Order as_they_arrive{"client", "service", "subscription", "timer"};
-  EXPECT_EQ(order_of_types<TypeParam>(), as_they_arrive);
-  EXPECT_NE(order_of_types<WaitSetExecutor>(), as_they_arrive);
+  EXPECT_EQ(order_of_types(GetParam()), as_they_arrive);
+  EXPECT_NE(order_of_types("wait_set"), as_they_arrive);
 }
 
-TYPED_TEST(Requirement, PlaceNoImplicitPriorityOnTheOrderInWhichCallbacksHaveRegistered) {
+TEST_P(Requirement, PlaceNoImplicitPriorityOnTheOrderInWhichCallbacksHaveRegistered) {
   const Order as_they_arrive{"registered second", "registered first"};
-  EXPECT_EQ(order_of_registration<TypeParam>(), as_they_arrive);
-  EXPECT_NE(order_of_registration<WaitSetExecutor>(), as_they_arrive);
+  EXPECT_EQ(order_of_registration(GetParam()), as_they_arrive);
+  EXPECT_NE(order_of_registration("wait_set"), as_they_arrive);
 }
 
-TYPED_TEST(Requirement, ConsiderMultipleReadyInstancesOfACallback) {
+TEST_P(Requirement, ConsiderMultipleReadyInstancesOfACallback) {
   const Order every_instance_in_its_turn{"a", "a", "b", "b"};
-  EXPECT_EQ(order_of_instances<TypeParam>(), every_instance_in_its_turn);
-  EXPECT_NE(order_of_instances<WaitSetExecutor>(), every_instance_in_its_turn);
+  EXPECT_EQ(order_of_instances(GetParam()), every_instance_in_its_turn);
+  EXPECT_NE(order_of_instances("wait_set"), every_instance_in_its_turn);
 }
 
-TYPED_TEST(Requirement, NotCausePriorityInversionsByIrregularPollingIntervals) {
+TEST_P(Requirement, NotCausePriorityInversionsByIrregularPollingIntervals) {
   const Order the_urgent_one_at_once{"first", "urgent", "first ends", "second"};
-  EXPECT_EQ(order_in_the_window<TypeParam>(), the_urgent_one_at_once);
-  EXPECT_NE(order_in_the_window<WaitSetExecutor>(), the_urgent_one_at_once);
+  EXPECT_EQ(order_in_the_window(GetParam()), the_urgent_one_at_once);
+  EXPECT_NE(order_in_the_window("wait_set"), the_urgent_one_at_once);
 }
 
-TYPED_TEST(Requirement, PreemptiveCallbackExecution) {
+TEST_P(Requirement, PreemptiveCallbackExecution) {
   const Order preempted{"low", "urgent", "low ends"};
-  EXPECT_EQ(order_while_one_runs<TypeParam>(), preempted);
-  EXPECT_NE(order_while_one_runs<WaitSetExecutor>(), preempted);
+  EXPECT_EQ(order_while_one_runs(GetParam()), preempted);
+  EXPECT_NE(order_while_one_runs("wait_set"), preempted);
 }
 
-TYPED_TEST(Requirement, ExplicitPriorityAssignment) {
+TEST_P(Requirement, ExplicitPriorityAssignment) {
   const Order by_priority{"high", "middle", "low"};
-  EXPECT_EQ(order_of_priorities<TypeParam>(), by_priority);
-  EXPECT_NE(order_of_priorities<WaitSetExecutor>(), by_priority);
+  EXPECT_EQ(order_of_priorities(GetParam()), by_priority);
+  EXPECT_NE(order_of_priorities("wait_set"), by_priority);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -39,17 +40,17 @@ ExecutorOptions with(std::map<int, realtime::Reservation> reservations) {
           {.policy = realtime::Policy::kDeadline, .reservation = reservation(1ms, 100ms)})) \
   GTEST_SKIP() << *reason
 
-template <typename E>
-class Reserved : public ::testing::Test {};
-using Reserving = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor>;
-TYPED_TEST_SUITE(Reserved, Reserving, ExecutorName);
+class Reserved : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Reserved,
+                         ::testing::Values<std::string_view>("preemptive", "producer_consumer"),
+                         kind_name);
 
-TYPED_TEST(Reserved, ALevelRunsOnOneThreadUnderSchedDeadlineAndTheOthersUnderSchedFifo) {
+TEST_P(Reserved, ALevelRunsOnOneThreadUnderSchedDeadlineAndTheOthersUnderSchedFifo) {
   RCLRT_SKIP_WITHOUT_RESERVATIONS();
   const auto budget = reservation(2ms, 20ms);
   auto options = with({{5, budget}});
   options.workers_per_level = 2;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   std::atomic<int> runs{0};
   realtime::Scheduling reserved;
   realtime::Scheduling fixed;
@@ -76,7 +77,7 @@ TYPED_TEST(Reserved, ALevelRunsOnOneThreadUnderSchedDeadlineAndTheOthersUnderSch
   EXPECT_EQ(fixed.policy, realtime::Policy::kFifo);
 }
 
-TYPED_TEST(Reserved, ALevelThatBurnsMoreThanItsBudgetLeavesTheRestToALessUrgentOne) {
+TEST_P(Reserved, ALevelThatBurnsMoreThanItsBudgetLeavesTheRestToALessUrgentOne) {
   RCLRT_SKIP_WITHOUT_RESERVATIONS();
   // As many burners as CPUs: without their budgets nothing else would run.
   const std::size_t cpus = realtime::allowed_cpus().size();
@@ -87,7 +88,7 @@ TYPED_TEST(Reserved, ALevelThatBurnsMoreThanItsBudgetLeavesTheRestToALessUrgentO
   for (std::size_t i = 0; i < cpus; ++i) {
     reservations[10 + static_cast<int>(i)] = reservation(4ms, 10ms);
   }
-  auto executor = make<TypeParam>(with(reservations));
+  auto executor = make(GetParam(), with(reservations));
   std::atomic<int> low_runs{0};
   std::atomic<int> outlasted{0};
   std::atomic<std::size_t> burning{0};
@@ -113,8 +114,8 @@ TYPED_TEST(Reserved, ALevelThatBurnsMoreThanItsBudgetLeavesTheRestToALessUrgentO
   EXPECT_EQ(outlasted, static_cast<int>(cpus)) << "the less urgent one ran while each burned";
 }
 
-TYPED_TEST(Reserved, AGroupAcrossAReservationAndAnotherLevelIsRefused) {
-  auto executor = make<TypeParam>(with({{5, reservation(1ms, 100ms)}}));
+TEST_P(Reserved, AGroupAcrossAReservationAndAnotherLevelIsRefused) {
+  auto executor = make(GetParam(), with({{5, reservation(1ms, 100ms)}}));
   const auto group = std::make_shared<Group>();
   const auto reserved =
       std::make_shared<TestCallback>(named("a", 5, 10, group), [](const InstanceInfo&) {});
@@ -140,14 +141,14 @@ TYPED_TEST(Reserved, AGroupAcrossAReservationAndAnotherLevelIsRefused) {
   EXPECT_EQ(reserved->level(), 1);
 }
 
-TYPED_TEST(Reserved, WhatTheCpusHaveNoRoomForEndsSpinWithAnError) {
+TEST_P(Reserved, WhatTheCpusHaveNoRoomForEndsSpinWithAnError) {
   RCLRT_SKIP_WITHOUT_RESERVATIONS();
   // Each one is possible, but not all together.
   std::map<int, realtime::Reservation> reservations;
   for (int level = 0; level <= static_cast<int>(realtime::allowed_cpus().size()); ++level) {
     reservations[level] = reservation(90ms, 100ms);
   }
-  auto executor = make<TypeParam>(with(reservations));
+  auto executor = make(GetParam(), with(reservations));
   for (const auto& [level, budget] : reservations) {
     executor->add(every_millisecond([](const InstanceInfo&) {}, level));
   }
@@ -161,7 +162,7 @@ TYPED_TEST(Reserved, WhatTheCpusHaveNoRoomForEndsSpinWithAnError) {
   }
 }
 
-TYPED_TEST(Reserved, ASpinRightAfterAnotherGetsItsReservationsBack) {
+TEST_P(Reserved, ASpinRightAfterAnotherGetsItsReservationsBack) {
   RCLRT_SKIP_WITHOUT_RESERVATIONS();
   // They need nearly the whole CPU time, so they fit only after the kernel has withdrawn those of
   // the first spin.
@@ -169,7 +170,7 @@ TYPED_TEST(Reserved, ASpinRightAfterAnotherGetsItsReservationsBack) {
   for (int level = 0; level < static_cast<int>(realtime::allowed_cpus().size()); ++level) {
     reservations[level] = reservation(90ms, 100ms);
   }
-  auto executor = make<TypeParam>(with(reservations));
+  auto executor = make(GetParam(), with(reservations));
   for (const auto& [level, budget] : reservations) {
     executor->add(every_millisecond([&](const InstanceInfo&) { executor->cancel(); }, level));
   }
@@ -201,9 +202,9 @@ TEST(Reservations, ExecutorsWithoutThreadsOfALevelRefuseThem) {
   const std::string expected =
       "executor \"test\": it has no threads of a level that could have a reservation: use "
       "preemptive or producer_consumer";
-  EXPECT_EQ(refusal(*make<ThreadDispatchExecutor>(options)), expected);
-  EXPECT_EQ(refusal(*make<EdfExecutor>(options)), expected);
-  EXPECT_EQ(refusal(*make<WaitSetExecutor>(options)), expected);
+  EXPECT_EQ(refusal(*make("thread_dispatch", options)), expected);
+  EXPECT_EQ(refusal(*make("edf", options)), expected);
+  EXPECT_EQ(refusal(*make("wait_set", options)), expected);
 }
 
 }  // namespace

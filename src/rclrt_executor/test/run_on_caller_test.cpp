@@ -24,16 +24,15 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-template <typename E>
-class RunHere : public ::testing::Test {};
-TYPED_TEST_SUITE(RunHere, EventDrivenExecutors, ExecutorName);
+class RunHere : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, RunHere, ::testing::ValuesIn(kEventDriven), kind_name);
 
 auto callback_at(int level, TestCallback::Body body) {
   return std::make_shared<TestCallback>(named("L" + std::to_string(level), level), std::move(body));
 }
 
-TYPED_TEST(RunHere, TheMostUrgentOfWhatIsReadyRunsFirstOnTheCallingThread) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(RunHere, TheMostUrgentOfWhatIsReadyRunsFirstOnTheCallingThread) {
+  auto executor = make(GetParam(), on_one_cpu());
   std::vector<int> order;
   const auto here = std::this_thread::get_id();
   const auto note = [&](int level) {
@@ -55,13 +54,12 @@ TYPED_TEST(RunHere, TheMostUrgentOfWhatIsReadyRunsFirstOnTheCallingThread) {
   while (executor->run_one_on_caller(milliseconds(0))) {
   }
   // thread_dispatch has one queue, in order of release, if priorities belong to its threads.
-  const bool by_release =
-      std::is_same_v<TypeParam, ThreadDispatchExecutor> && !executor->runs_to_completion();
+  const bool by_release = GetParam() == "thread_dispatch" && !executor->runs_to_completion();
   EXPECT_EQ(order, by_release ? std::vector({1, 2, 3}) : std::vector({3, 2, 1}));
 }
 
-TYPED_TEST(RunHere, WhatBecameReadyLaterStays) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(RunHere, WhatBecameReadyLaterStays) {
+  auto executor = make(GetParam(), on_one_cpu());
   std::shared_ptr<TestCallback> again;
   again = callback_at(2, [&](const InstanceInfo&) { again->release_now(); });
   const auto once = callback_at(1, [](const InstanceInfo&) {});
@@ -81,8 +79,8 @@ TYPED_TEST(RunHere, WhatBecameReadyLaterStays) {
   EXPECT_EQ(again->counters().pending(), 1U);
 }
 
-TYPED_TEST(RunHere, ItWaitsForWorkOfAnotherThreadAndForTimers) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(RunHere, ItWaitsForWorkOfAnotherThreadAndForTimers) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto notified = callback_at(1, [](const InstanceInfo&) {});
   executor->add(notified);
   executor->prepare();
@@ -102,8 +100,8 @@ TYPED_TEST(RunHere, ItWaitsForWorkOfAnotherThreadAndForTimers) {
   EXPECT_EQ(timer->counters().completed, 1U);
 }
 
-TYPED_TEST(RunHere, ItReturnsWhenTheTimeIsOverAndWhenSomebodyCancels) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(RunHere, ItReturnsWhenTheTimeIsOverAndWhenSomebodyCancels) {
+  auto executor = make(GetParam(), on_one_cpu());
   EXPECT_FALSE(executor->run_one_on_caller(milliseconds(2)));
   std::thread canceller([&, caller = gettid()] {
     EXPECT_TRUE(eventually_sleeps(caller));
@@ -113,8 +111,8 @@ TYPED_TEST(RunHere, ItReturnsWhenTheTimeIsOverAndWhenSomebodyCancels) {
   canceller.join();
 }
 
-TYPED_TEST(RunHere, ACancelThatIsTakenBackEndsNoSpin) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(RunHere, ACancelThatIsTakenBackEndsNoSpin) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto callback = callback_at(1, [](const InstanceInfo&) {});
   executor->add(callback);
   executor->prepare();
@@ -124,8 +122,8 @@ TYPED_TEST(RunHere, ACancelThatIsTakenBackEndsNoSpin) {
   EXPECT_TRUE(executor->run_one_on_caller(milliseconds(0)));
 }
 
-TYPED_TEST(RunHere, WhatACallbackThrowsReachesTheCaller) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(RunHere, WhatACallbackThrowsReachesTheCaller) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto throws = callback_at(1, [](const InstanceInfo&) { throw std::runtime_error("x"); });
   executor->add(throws);
   executor->prepare();
@@ -137,8 +135,8 @@ TYPED_TEST(RunHere, WhatACallbackThrowsReachesTheCaller) {
               ThrowsMessage<std::runtime_error>("x"));
 }
 
-TYPED_TEST(RunHere, ThreadsMayFollowAndWhatWaitsRunsThere) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(RunHere, ThreadsMayFollowAndWhatWaitsRunsThere) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto first = callback_at(1, [](const InstanceInfo&) {});
   std::shared_ptr<TestCallback> last =
       callback_at(1, [&](const InstanceInfo&) { executor->cancel(); });
@@ -156,7 +154,7 @@ TYPED_TEST(RunHere, ThreadsMayFollowAndWhatWaitsRunsThere) {
 }
 
 TEST(RunHereOfWaitSet, ItIsNotOffered) {
-  auto executor = make<WaitSetExecutor>(on_one_cpu());
+  auto executor = make("wait_set", on_one_cpu());
   EXPECT_THAT([&] { executor->run_one_on_caller(milliseconds(0)); },
               ThrowsMessage<std::logic_error>(
                   HasSubstr("asks for work by itself: run_one_on_caller is not offered")));
@@ -172,12 +170,11 @@ class MovableTimer : public TestTimer {
   std::atomic<std::int64_t> first_ns{INT64_MAX};
 };
 
-template <typename E>
-class Restart : public ::testing::Test {};
-TYPED_TEST_SUITE(Restart, EventDrivenExecutors, ExecutorName);
+class Restart : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Restart, ::testing::ValuesIn(kEventDriven), kind_name);
 
-TYPED_TEST(Restart, ATimerThatNeverComesIsBroughtForwardWhileSpinning) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Restart, ATimerThatNeverComesIsBroughtForwardWhileSpinning) {
+  auto executor = make(GetParam(), on_one_cpu());
   std::int64_t released_ns = 0;
   const auto timer = std::make_shared<MovableTimer>(timer_named("timer"),
                                                     TimerOptions{.period_ns = 3'600'000'000'000},
@@ -199,8 +196,8 @@ TYPED_TEST(Restart, ATimerThatNeverComesIsBroughtForwardWhileSpinning) {
   EXPECT_EQ(released_ns, timer->first_ns.load());
 }
 
-TYPED_TEST(Restart, ATimerMayStopAndSetBackItselfFromItsCallback) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Restart, ATimerMayStopAndSetBackItselfFromItsCallback) {
+  auto executor = make(GetParam(), on_one_cpu());
   int runs = 0;
   std::shared_ptr<MovableTimer> timer;
   timer = std::make_shared<MovableTimer>(
@@ -222,8 +219,8 @@ TYPED_TEST(Restart, ATimerMayStopAndSetBackItselfFromItsCallback) {
   EXPECT_FALSE(executor->run_one_on_caller(milliseconds(5)));  // stopped
 }
 
-TYPED_TEST(Restart, ATimerOfNobodyIsLeftAlone) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Restart, ATimerOfNobodyIsLeftAlone) {
+  auto executor = make(GetParam(), on_one_cpu());
   MovableTimer timer(timer_named("timer"), TimerOptions{.period_ns = 1'000'000},
                      [](const InstanceInfo&) {});
   executor->restart(timer);

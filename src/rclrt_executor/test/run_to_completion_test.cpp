@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,14 +37,12 @@ std::vector<ExecutorOptions> ways_to_complete(const ExecutorOptions& base) {
   return {unpermitted, requested};
 }
 
-template <typename E>
-class RunToCompletion : public ::testing::Test {};
-TYPED_TEST_SUITE(RunToCompletion, EventDrivenExecutors, ExecutorName);
+class RunToCompletion : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, RunToCompletion, ::testing::ValuesIn(kEventDriven), kind_name);
 
 /// Callbacks of three levels, and the log of their runs.
-template <typename E>
 struct ThreeLevels {
-  explicit ThreeLevels(E& executor) {
+  explicit ThreeLevels(Executor& executor) {
     for (const int level : {-7, 2, 5}) {
       for (const std::string name : {"a", "b"}) {
         const std::string label = name + std::to_string(level);
@@ -67,11 +66,11 @@ struct ThreeLevels {
   std::vector<std::shared_ptr<TestCallback>> callbacks;
 };
 
-TYPED_TEST(RunToCompletion, WhatIsMostUrgentRunsNextAndOneLevelInOrderOfRelease) {
+TEST_P(RunToCompletion, WhatIsMostUrgentRunsNextAndOneLevelInOrderOfRelease) {
   for (const ExecutorOptions& options : ways_to_complete(on_one_cpu())) {
-    auto executor = make<TypeParam>(options);
+    auto executor = make(GetParam(), options);
     executor->prepare();
-    ThreeLevels<TypeParam> levels(*executor);
+    ThreeLevels levels(*executor);
     const auto last = std::make_shared<TestCallback>(
         named("last", -9), [&](const InstanceInfo&) { executor->cancel(); });
     const auto first = std::make_shared<TestCallback>(named("first", 9), [&](const InstanceInfo&) {
@@ -86,11 +85,11 @@ TYPED_TEST(RunToCompletion, WhatIsMostUrgentRunsNextAndOneLevelInOrderOfRelease)
   }
 }
 
-TYPED_TEST(RunToCompletion, SpinSomeHasTheSameOrder) {
+TEST_P(RunToCompletion, SpinSomeHasTheSameOrder) {
   for (const ExecutorOptions& options : ways_to_complete(on_one_cpu())) {
-    auto executor = make<TypeParam>(options);
+    auto executor = make(GetParam(), options);
     executor->prepare();
-    ThreeLevels<TypeParam> levels(*executor);
+    ThreeLevels levels(*executor);
     levels.release();
     executor->spin_some();
     levels.expect_order();
@@ -99,9 +98,9 @@ TYPED_TEST(RunToCompletion, SpinSomeHasTheSameOrder) {
 
 /// Returns whether an urgent callback starts while the less urgent one that released it sleeps, for
 /// `limit` at the most. Checks that it runs afterwards otherwise.
-template <typename E>
-bool starts_while_another_sleeps(const ExecutorOptions& options, milliseconds limit) {
-  auto executor = make<E>(options);
+bool starts_while_another_sleeps(std::string_view kind, const ExecutorOptions& options,
+                                 milliseconds limit) {
+  auto executor = make(kind, options);
   std::atomic<bool> urgent_ran{false};
   bool met = false;
   const auto urgent = std::make_shared<TestCallback>(named("urgent", 5), [&](const InstanceInfo&) {
@@ -125,18 +124,18 @@ bool starts_while_another_sleeps(const ExecutorOptions& options, milliseconds li
   return met;
 }
 
-TYPED_TEST(RunToCompletion, NothingStartsWhileTheOnlyWorkerSleepsInItsCallback) {
+TEST_P(RunToCompletion, NothingStartsWhileTheOnlyWorkerSleepsInItsCallback) {
   for (ExecutorOptions options : ways_to_complete(on_one_cpu())) {
     options.workers_per_level = 1;  // otherwise spare threads would replace a sleeping one
-    EXPECT_FALSE(starts_while_another_sleeps<TypeParam>(options, 30ms));
+    EXPECT_FALSE(starts_while_another_sleeps(GetParam(), options, 30ms));
     options.preemption = Preemption::kAlways;
-    EXPECT_TRUE(starts_while_another_sleeps<TypeParam>(options, 120s));
+    EXPECT_TRUE(starts_while_another_sleeps(GetParam(), options, 120s));
   }
 }
 
-TYPED_TEST(RunToCompletion, TimersOfAllLevelsGoOn) {
+TEST_P(RunToCompletion, TimersOfAllLevelsGoOn) {
   for (const ExecutorOptions& options : ways_to_complete(on_all_cpus())) {
-    auto executor = make<TypeParam>(options);
+    auto executor = make(GetParam(), options);
     std::array<std::atomic<int>, 3> runs{};
     for (std::size_t level = 0; level < runs.size(); ++level) {
       executor->add(every_millisecond([&, level](const InstanceInfo&) { ++runs[level]; },
@@ -149,12 +148,12 @@ TYPED_TEST(RunToCompletion, TimersOfAllLevelsGoOn) {
   }
 }
 
-TYPED_TEST(RunToCompletion, LevelsThatChangeChangeTheOrder) {
+TEST_P(RunToCompletion, LevelsThatChangeChangeTheOrder) {
   for (const ExecutorOptions& options : ways_to_complete(on_one_cpu())) {
-    if (!kHasLevels<TypeParam>) {
+    if (!has_levels(GetParam())) {
       GTEST_SKIP() << "deadlines decide";
     }
-    auto executor = make<TypeParam>(options);
+    auto executor = make(GetParam(), options);
     EventLog log;
     const auto a = std::make_shared<TestCallback>(named("a", 1),
                                                   [&](const InstanceInfo&) { log.push_back("a"); });
@@ -173,9 +172,9 @@ TYPED_TEST(RunToCompletion, LevelsThatChangeChangeTheOrder) {
 
 /// Checks that `count` callbacks of as many levels run at a time, and a further one only when they
 /// have ended.
-template <typename E>
-void expect_to_run_at_a_time(const ExecutorOptions& options, std::size_t count) {
-  auto executor = make<E>(options);
+void expect_to_run_at_a_time(std::string_view kind, const ExecutorOptions& options,
+                             std::size_t count) {
+  auto executor = make(kind, options);
   std::atomic<std::size_t> inside{0};
   std::atomic<bool> go_on{false};
   std::vector<std::shared_ptr<TestCallback>> callbacks;
@@ -199,41 +198,42 @@ void expect_to_run_at_a_time(const ExecutorOptions& options, std::size_t count) 
   EXPECT_TRUE(eventually([&] { return inside == count + 1; }));
 }
 
-TYPED_TEST(RunToCompletion, AsManyRunAtATimeAsWorkersAreStated) {
-  if (!kOverlapsWithinALevel<TypeParam>) {
+TEST_P(RunToCompletion, AsManyRunAtATimeAsWorkersAreStated) {
+  if (!overlaps_within_a_level(GetParam())) {
     GTEST_SKIP() << "one callback runs at a time";
   }
   for (const std::size_t workers : {std::size_t{3}, std::size_t{4}}) {
     auto base = on_one_cpu();
     base.workers_per_level = workers;
     for (const ExecutorOptions& options : ways_to_complete(base)) {
-      expect_to_run_at_a_time<TypeParam>(options, workers);
+      expect_to_run_at_a_time(GetParam(), options, workers);
     }
   }
 }
 
-TYPED_TEST(RunToCompletion, OnePerCpuRunsAtATimeByDefault) {
-  auto base = kOverlapsWithinALevel<TypeParam> ? on_all_cpus() : on_one_cpu();
+TEST_P(RunToCompletion, OnePerCpuRunsAtATimeByDefault) {
+  auto base = overlaps_within_a_level(GetParam()) ? on_all_cpus() : on_one_cpu();
   base.spare_workers = 0;  // spare threads would replace sleeping ones
   for (const ExecutorOptions& options : ways_to_complete(base)) {
-    expect_to_run_at_a_time<TypeParam>(
-        options, kOverlapsWithinALevel<TypeParam> ? realtime::allowed_cpus().size() : 1);
+    expect_to_run_at_a_time(
+        GetParam(), options,
+        overlaps_within_a_level(GetParam()) ? realtime::allowed_cpus().size() : 1);
   }
 }
 
-TYPED_TEST(RunToCompletion, CanBeRefusedWithoutRealTime) {
+TEST_P(RunToCompletion, CanBeRefusedWithoutRealTime) {
   auto options = on_one_cpu();
   options.realtime = Realtime::kOff;
   options.preemption = Preemption::kAlways;
-  EXPECT_TRUE(starts_while_another_sleeps<TypeParam>(options, 120s));
+  EXPECT_TRUE(starts_while_another_sleeps(GetParam(), options, 120s));
 }
 
-TYPED_TEST(RunToCompletion, OnRequestAllWorkersHaveOnePriorityBelowTheScheduler) {
+TEST_P(RunToCompletion, OnRequestAllWorkersHaveOnePriorityBelowTheScheduler) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   auto options = on_one_cpu();
   options.preemption = Preemption::kNever;
   options.top_priority = 40;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   std::vector<int> priorities;
   for (const int level : {1, 2, 3}) {
     executor->add(std::make_shared<TestTimer>(
@@ -250,10 +250,10 @@ TYPED_TEST(RunToCompletion, OnRequestAllWorkersHaveOnePriorityBelowTheScheduler)
   EXPECT_EQ(priorities, std::vector<int>(6, 39));
 }
 
-TYPED_TEST(RunToCompletion, MoreLevelsThanPrioritiesAreNoErrorOnRequest) {
+TEST_P(RunToCompletion, MoreLevelsThanPrioritiesAreNoErrorOnRequest) {
   auto options = on_one_cpu();
   options.preemption = Preemption::kNever;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   constexpr int kLevels = 200;
   int runs = 0;
   for (int level = 0; level < kLevels; ++level) {

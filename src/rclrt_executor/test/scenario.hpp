@@ -5,8 +5,8 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,18 +17,9 @@ namespace rclrt::executor::test {
 using Order = std::vector<std::string>;
 
 /// A scenario on one CPU. Every callback logs its name when it starts.
-template <typename E>
 class Scenario {
  public:
-  Scenario() {
-    if constexpr (std::is_same_v<E, WaitSetExecutor>) {
-      auto readiness = std::make_unique<FakeReadiness>();
-      source_ = readiness.get();
-      executor_ = std::make_unique<E>(on_one_cpu(), std::move(readiness));
-    } else {
-      executor_ = std::make_unique<E>(on_one_cpu());
-    }
-  }
+  explicit Scenario(std::string_view kind) : executor_(make(kind, on_one_cpu(), &source_)) {}
 
   /// Callbacks are registered in the order of these calls.
   TestCallback* add(const std::string& name, int level = 0,
@@ -69,7 +60,7 @@ class Scenario {
   /// Keeps the calling callback busy until `other` has run, which must preempt it. Under wait_set,
   /// which never preempts, it is busy only for a while.
   void stay_busy_for(const TestCallback& other) {
-    if constexpr (std::is_same_v<E, WaitSetExecutor>) {
+    if (source_ != nullptr) {
       busy_for(1'000'000);
     } else {
       busy_until([&] { return other.counters().completed > 0; });
@@ -104,16 +95,15 @@ class Scenario {
 
  private:
   FakeReadiness* source_ = nullptr;
-  std::unique_ptr<E> executor_;
+  std::unique_ptr<Executor> executor_;
   std::vector<std::shared_ptr<TestCallback>> all_;
   std::shared_ptr<TestTimer> timer_;
   EventLog events_;
 };
 
 /// Client, service and subscription get a message in this order; then a timer is released.
-template <typename E>
-Order order_of_types() {
-  Scenario<E> scenario;
+inline Order order_of_types(std::string_view kind) {
+  Scenario scenario(kind);
   auto* const client = scenario.add("client", 0, EntityType::kClient);
   auto* const service = scenario.add("service", 0, EntityType::kService);
   auto* const subscription = scenario.add("subscription", 0, EntityType::kSubscription);
@@ -126,9 +116,8 @@ Order order_of_types() {
 }
 
 /// Sends the first message to the callback that was registered second.
-template <typename E>
-Order order_of_registration() {
-  Scenario<E> scenario;
+inline Order order_of_registration(std::string_view kind) {
+  Scenario scenario(kind);
   auto* const first = scenario.add("registered first");
   auto* const second = scenario.add("registered second");
   return scenario.run(2, [&] {
@@ -138,9 +127,8 @@ Order order_of_registration() {
 }
 
 /// Two messages for a, then two for b.
-template <typename E>
-Order order_of_instances() {
-  Scenario<E> scenario;
+inline Order order_of_instances(std::string_view kind) {
+  Scenario scenario(kind);
   auto* const a = scenario.add("a");
   auto* const b = scenario.add("b");
   return scenario.run(4, [&] {
@@ -151,9 +139,8 @@ Order order_of_instances() {
 }
 
 /// Two callbacks are ready. While the first runs, an urgent one becomes ready.
-template <typename E>
-Order order_in_the_window() {
-  Scenario<E> scenario;
+inline Order order_in_the_window(std::string_view kind) {
+  Scenario scenario(kind);
   TestCallback* urgent = nullptr;
   auto* const first = scenario.add("first", 1, EntityType::kSubscription, [&] {
     scenario.arrive(urgent);
@@ -169,9 +156,8 @@ Order order_in_the_window() {
 }
 
 /// An urgent callback becomes ready while another one runs.
-template <typename E>
-Order order_while_one_runs() {
-  Scenario<E> scenario;
+inline Order order_while_one_runs(std::string_view kind) {
+  Scenario scenario(kind);
   TestCallback* urgent = nullptr;
   auto* const low = scenario.add("low", 1, EntityType::kSubscription, [&] {
     scenario.arrive(urgent);
@@ -184,9 +170,8 @@ Order order_while_one_runs() {
 
 /// Three callbacks become ready together. They are registered in another order than that of their
 /// priorities.
-template <typename E>
-Order order_of_priorities() {
-  Scenario<E> scenario;
+inline Order order_of_priorities(std::string_view kind) {
+  Scenario scenario(kind);
   auto* const low = scenario.add("low", 1);
   auto* const high = scenario.add("high", 3);
   auto* const middle = scenario.add("middle", 2);

@@ -2,8 +2,10 @@
 // An executor that spins beside the test.
 #pragma once
 
+#include <pthread.h>
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -19,10 +21,10 @@
 namespace rclrt::executor::test {
 
 /// Runs `spin` on a thread of its own until the end of the scope.
-template <typename E>
 class Spinning {
  public:
-  explicit Spinning(E& executor) : executor_(executor), thread_([&executor] { executor.spin(); }) {}
+  explicit Spinning(Executor& executor)
+      : executor_(executor), thread_([&executor] { executor.spin(); }) {}
   ~Spinning() {
     executor_.cancel();
     thread_.join();
@@ -31,7 +33,7 @@ class Spinning {
   Spinning& operator=(const Spinning&) = delete;
 
  private:
-  E& executor_;
+  Executor& executor_;
   std::thread thread_;
 };
 
@@ -54,6 +56,13 @@ inline bool eventually_sleeps(pid_t tid) {
     std::getline(file, line);
     return line.find(") S ") != std::string::npos;
   });
+}
+
+/// Returns the name of the calling thread.
+inline std::string thread_name() {
+  std::array<char, 16> name{};
+  pthread_getname_np(pthread_self(), name.data(), name.size());
+  return name.data();
 }
 
 inline auto every_millisecond(TestCallback::Body body, int level = 0,

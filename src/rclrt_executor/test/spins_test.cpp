@@ -28,12 +28,11 @@ auto due(std::string name, std::int64_t offset_ns, TestCallback::Body body) {
                                      std::move(body));
 }
 
-template <typename E>
-class Spins : public ::testing::Test {};
-TYPED_TEST_SUITE(Spins, AllAndFixedThreads, ExecutorName);
+class Spins : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Spins, ::testing::ValuesIn(executor_names()), kind_name);
 
-TYPED_TEST(Spins, SpinSomeRunsWhatIsReadyAndReturns) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinSomeRunsWhatIsReadyAndReturns) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto first = due("first", 0, [](const InstanceInfo&) {});
   const auto second = due("second", 0, [](const InstanceInfo&) {});
   const auto later = due("later", kHour_ns, [](const InstanceInfo&) {});
@@ -46,8 +45,8 @@ TYPED_TEST(Spins, SpinSomeRunsWhatIsReadyAndReturns) {
   EXPECT_EQ(later->counters().completed, 0U);
 }
 
-TYPED_TEST(Spins, SpinSomeReturnsWhenNothingIsReady) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinSomeReturnsWhenNothingIsReady) {
+  auto executor = make(GetParam(), on_one_cpu());
   executor->spin_some();
   const auto later = due("later", kHour_ns, [](const InstanceInfo&) {});
   executor->add(later);
@@ -55,8 +54,8 @@ TYPED_TEST(Spins, SpinSomeReturnsWhenNothingIsReady) {
   EXPECT_EQ(later->counters().released, 0U);
 }
 
-TYPED_TEST(Spins, SpinSomeInALoopKeepsATimerRunning) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinSomeInALoopKeepsATimerRunning) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto timer = std::make_shared<TestTimer>(
       timer_named("tick"), TimerOptions{.period_ns = 1'000'000}, [](const InstanceInfo&) {});
   executor->add(timer);
@@ -65,31 +64,31 @@ TYPED_TEST(Spins, SpinSomeInALoopKeepsATimerRunning) {
   }
 }
 
-TYPED_TEST(Spins, SpinOnceReturnsAfterAnInstanceHasEnded) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinOnceReturnsAfterAnInstanceHasEnded) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto timer = due("timer", 2'000'000, [](const InstanceInfo&) {});
   executor->add(timer);
   EXPECT_TRUE(executor->spin_once(hours(1)));
   EXPECT_EQ(timer->counters().completed, 1U);
 }
 
-TYPED_TEST(Spins, SpinOnceReturnsWhenTheTimeIsOver) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinOnceReturnsWhenTheTimeIsOver) {
+  auto executor = make(GetParam(), on_one_cpu());
   executor->add(due("later", kHour_ns, [](const InstanceInfo&) {}));
   EXPECT_FALSE(executor->spin_once(milliseconds(3)));
   EXPECT_FALSE(executor->spin_once(milliseconds(0)));
 }
 
-TYPED_TEST(Spins, SpinOnceWithoutATimeRunsWhatIsReady) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinOnceWithoutATimeRunsWhatIsReady) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto ready = due("ready", 0, [](const InstanceInfo&) {});
   executor->add(ready);
   EXPECT_TRUE(executor->spin_once(milliseconds(0)));
   EXPECT_EQ(ready->counters().completed, 1U);
 }
 
-TYPED_TEST(Spins, SpinUntilCompleteEndsWhenACallbackFulfilsThePromise) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinUntilCompleteEndsWhenACallbackFulfilsThePromise) {
+  auto executor = make(GetParam(), on_one_cpu());
   std::promise<int> promise;
   executor->add(due("fulfils", 2'000'000, [&](const InstanceInfo&) { promise.set_value(7); }));
   auto future = promise.get_future();
@@ -97,8 +96,8 @@ TYPED_TEST(Spins, SpinUntilCompleteEndsWhenACallbackFulfilsThePromise) {
   EXPECT_EQ(future.get(), 7);
 }
 
-TYPED_TEST(Spins, SpinUntilCompleteRunsNothingForAFutureThatIsReady) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinUntilCompleteRunsNothingForAFutureThatIsReady) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto timer = due("timer", 0, [](const InstanceInfo&) {});
   executor->add(timer);
   std::promise<void> promise;
@@ -107,8 +106,8 @@ TYPED_TEST(Spins, SpinUntilCompleteRunsNothingForAFutureThatIsReady) {
   EXPECT_EQ(timer->counters().released, 0U);
 }
 
-TYPED_TEST(Spins, SpinUntilCompleteSaysThatTheTimeIsOverOrThatSomebodyCancelled) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, SpinUntilCompleteSaysThatTheTimeIsOverOrThatSomebodyCancelled) {
+  auto executor = make(GetParam(), on_one_cpu());
   std::promise<void> never;
   const auto future = never.get_future();
   EXPECT_EQ(executor->spin_until_future_complete(future, milliseconds(3)), SpinResult::kTimeout);
@@ -116,11 +115,11 @@ TYPED_TEST(Spins, SpinUntilCompleteSaysThatTheTimeIsOverOrThatSomebodyCancelled)
   EXPECT_EQ(executor->spin_until_future_complete(future, hours(1)), SpinResult::kInterrupted);
 }
 
-TYPED_TEST(Spins, AnExceptionOfACallbackIsRethrownByEachOfThem) {
+TEST_P(Spins, AnExceptionOfACallbackIsRethrownByEachOfThem) {
   std::promise<void> never;
   const auto future = never.get_future();
   for (int which = 0; which < 3; ++which) {
-    auto executor = make<TypeParam>(on_one_cpu());
+    auto executor = make(GetParam(), on_one_cpu());
     executor->add(due("throws", 0, [](const InstanceInfo&) { throw std::domain_error("no"); }));
     const auto spin = [&] {
       switch (which) {
@@ -136,8 +135,8 @@ TYPED_TEST(Spins, AnExceptionOfACallbackIsRethrownByEachOfThem) {
   }
 }
 
-TYPED_TEST(Spins, AfterASpinThatEndedByItselfTheNextOneRunsUntilCancelled) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, AfterASpinThatEndedByItselfTheNextOneRunsUntilCancelled) {
+  auto executor = make(GetParam(), on_one_cpu());
   bool counting = false;  // the limited spins may run any number
   int runs = 0;
   executor->add(std::make_shared<TestTimer>(
@@ -153,8 +152,8 @@ TYPED_TEST(Spins, AfterASpinThatEndedByItselfTheNextOneRunsUntilCancelled) {
   EXPECT_GE(runs, 10);
 }
 
-TYPED_TEST(Spins, NoneOfThemRunsInACallbackOfTheSameExecutor) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, NoneOfThemRunsInACallbackOfTheSameExecutor) {
+  auto executor = make(GetParam(), on_one_cpu());
   int refused = 0;
   executor->add(due("nested", 0, [&](const InstanceInfo&) {
     EXPECT_THAT(
@@ -169,8 +168,8 @@ TYPED_TEST(Spins, NoneOfThemRunsInACallbackOfTheSameExecutor) {
   EXPECT_EQ(refused, 1);
 }
 
-TYPED_TEST(Spins, AfterCloseTheyReturnAtOnce) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(Spins, AfterCloseTheyReturnAtOnce) {
+  auto executor = make(GetParam(), on_one_cpu());
   executor->add(due("timer", 0, [](const InstanceInfo&) {}));
   executor->close();
   std::promise<void> never;
@@ -179,12 +178,11 @@ TYPED_TEST(Spins, AfterCloseTheyReturnAtOnce) {
   EXPECT_EQ(executor->spin_until_future_complete(never.get_future()), SpinResult::kInterrupted);
 }
 
-template <typename E>
-class QueueingSpins : public ::testing::Test {};
-TYPED_TEST_SUITE(QueueingSpins, EventDrivenExecutors, ExecutorName);
+class QueueingSpins : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, QueueingSpins, ::testing::ValuesIn(kEventDriven), kind_name);
 
-TYPED_TEST(QueueingSpins, SpinSomeRunsEveryMessageThatWaits) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(QueueingSpins, SpinSomeRunsEveryMessageThatWaits) {
+  auto executor = make(GetParam(), on_one_cpu());
   const auto callback = std::make_shared<TestCallback>(named("c"), [](const InstanceInfo&) {});
   executor->add(callback);
   executor->prepare();
@@ -195,8 +193,8 @@ TYPED_TEST(QueueingSpins, SpinSomeRunsEveryMessageThatWaits) {
   EXPECT_EQ(callback->counters().completed, 5U);
 }
 
-TYPED_TEST(QueueingSpins, SpinSomeEndsThoughCallbacksReleaseEachOtherForEver) {
-  auto executor = make<TypeParam>(on_one_cpu());
+TEST_P(QueueingSpins, SpinSomeEndsThoughCallbacksReleaseEachOtherForEver) {
+  auto executor = make(GetParam(), on_one_cpu());
   std::shared_ptr<TestCallback> pong;
   const auto ping = std::make_shared<TestCallback>(
       named("ping"), [&](const InstanceInfo&) { pong->release_now(); });

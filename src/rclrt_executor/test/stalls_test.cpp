@@ -8,8 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "all_executors.hpp"
@@ -37,14 +37,13 @@ class Told : public StallHandler {
 };
 
 /// One thread, or one for each level, without spare threads.
-template <typename E>
-ExecutorOptions without_a_free_worker(Told& told) {
+ExecutorOptions without_a_free_worker(std::string_view kind, Told& told) {
   ExecutorOptions options = on_one_cpu();
   options.on_stall = &told;
   options.stall_period = 20ms;
-  options.workers_per_level = std::is_same_v<E, PerGroupExecutor> ? 0 : 1;
+  options.workers_per_level = kind == "per_group" ? 0 : 1;
   options.spare_workers = 0;
-  if (std::is_same_v<E, ThreadDispatchExecutor>) {
+  if (kind == "thread_dispatch") {
     options.preemption = Preemption::kNever;  // otherwise each instance has a thread
   }
   return options;
@@ -55,25 +54,16 @@ CallbackOptions of_type(EntityType type, CallbackOptions options) {
   return options;
 }
 
-template <typename E>
-class Stalls : public ::testing::Test {};
-TYPED_TEST_SUITE(Stalls, AllAndFixedThreads, ExecutorName);
+class Stalls : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Stalls, ::testing::ValuesIn(executor_names()), kind_name);
 
 /// The callback of `service` waits for `inner`, in steps of `wait`. The request of `inner` is
 /// queued behind it.
-template <typename E>
-void expect_told(std::chrono::milliseconds wait) {
+void expect_told(std::string_view kind, std::chrono::milliseconds wait) {
   Told told;
-  const auto options = without_a_free_worker<E>(told);
-  std::unique_ptr<E> executor;
+  const auto options = without_a_free_worker(kind, told);
   FakeReadiness* readiness = nullptr;
-  if constexpr (std::is_same_v<E, WaitSetExecutor>) {
-    auto source = std::make_unique<FakeReadiness>();
-    readiness = source.get();
-    executor = std::make_unique<E>(options, std::move(source));
-  } else {
-    executor = make<E>(options);
-  }
+  const auto executor = make(kind, options, &readiness);
   const auto group = std::make_shared<Group>(GroupType::kReentrant);
   const auto inner = std::make_shared<TestCallback>(
       of_type(EntityType::kService, named("inner", 0, 10, group)), [](const InstanceInfo&) {});
@@ -114,11 +104,11 @@ void expect_told(std::chrono::milliseconds wait) {
   }
 }
 
-TYPED_TEST(Stalls, ARequestThatWaitsBehindTheCallbackThatWaitsForItIsTold) {
-  expect_told<TypeParam>(60s);
+TEST_P(Stalls, ARequestThatWaitsBehindTheCallbackThatWaitsForItIsTold) {
+  expect_told(GetParam(), 60s);
 }
 
-TYPED_TEST(Stalls, SoAreShortWaitsThatComeAgainAndAgain) { expect_told<TypeParam>(40ms); }
+TEST_P(Stalls, SoAreShortWaitsThatComeAgainAndAgain) { expect_told(GetParam(), 40ms); }
 
 TEST(StallsOfGroups, AResponseThatWaitsForAMemberOfItsExclusiveGroupIsTold) {
   Told told;

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <type_traits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,21 +62,18 @@ class Watch {
 };
 
 /// Whether the kind promises a steady state: rcl_wait allocates, and so does the start of a thread.
-template <typename E>
-inline constexpr bool kIsSteady =
-    !std::is_same_v<E, WaitSetExecutor> && !std::is_same_v<E, ThreadDispatchExecutor>;
+bool is_steady(std::string_view kind) { return kind != "wait_set" && kind != "thread_dispatch"; }
 
-template <typename E>
-class SteadyState : public ::testing::Test {};
-TYPED_TEST_SUITE(SteadyState, AllAndFixedThreads, ExecutorName);
+class SteadyState : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, SteadyState, ::testing::ValuesIn(executor_names()), kind_name);
 
 /// Timers at each level, callbacks that they release, two groups across the levels, each overload
 /// policy, a sink. One worker per level. Under producer_consumer the consumers are observed. Under
 /// edf two workers always run; a third level of preemption is chance, but is observed, too. Under
 /// per_group each of the two groups has one worker, and kinds that never preempt have one. Any
 /// thread of workshop's pool may run.
-TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
-  if (!kIsSteady<TypeParam>) {
+TEST_P(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
+  if (!is_steady(GetParam())) {
     GTEST_SKIP() << "not offered";
   }
   if (const char* const reason = realtime::RtGuard::blind()) {
@@ -85,11 +82,10 @@ TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   CountingSink sink;
   auto options = on_one_cpu(&sink);
   options.workers_per_level = 1;
-  auto executor = make<TypeParam>(options);
-  constexpr bool kOne = kNeverPreempts<TypeParam> || std::is_same_v<TypeParam, WorkshopExecutor>;
-  constexpr bool kTwo =
-      std::is_same_v<TypeParam, EdfExecutor> || std::is_same_v<TypeParam, PerGroupExecutor>;
-  const std::size_t workers = kOne ? 1 : kTwo ? 2 : kLevels;
+  auto executor = make(GetParam(), options);
+  const bool one = never_preempts(GetParam()) || GetParam() == "workshop";
+  const bool two = GetParam() == "edf" || GetParam() == "per_group";
+  const std::size_t workers = one ? 1 : two ? 2 : kLevels;
   Watch watch(workers);
   const auto watched = [&] {
     if (watch()) {
@@ -106,7 +102,7 @@ TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
     const auto callback =
         std::make_shared<TestCallback>(released, [&](const InstanceInfo&) { watched(); });
     CallbackOptions ticking = timer_named("t" + std::to_string(i), level);
-    if (!std::is_same_v<TypeParam, EdfExecutor>) {  // under edf no callback could preempt a member
+    if (GetParam() != "edf") {  // under edf no callback could preempt a member
       ticking.group = groups[i / kLevels];
     }
     executor->add(std::make_shared<TestTimer>(

@@ -20,9 +20,8 @@ using testing::ThrowsMessage;
 constexpr int kLevels = 200;
 
 /// Adds a timer of each level, released once at the epoch, and runs until all have run.
-template <typename E>
-int run_each_level_once(const ExecutorOptions& options) {
-  auto executor = make<E>(options);
+int run_each_level_once(std::string_view kind, const ExecutorOptions& options) {
+  auto executor = make(kind, options);
   std::atomic<int> runs{0};
   for (int level = 0; level < kLevels; ++level) {
     executor->add(std::make_shared<TestTimer>(timer_named("t", level),
@@ -37,35 +36,34 @@ int run_each_level_once(const ExecutorOptions& options) {
   return runs;
 }
 
-template <typename E>
-class UnmappedLevels : public ::testing::Test {};
-TYPED_TEST_SUITE(UnmappedLevels, AllAndFixedThreads, ExecutorName);
+class UnmappedLevels : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, UnmappedLevels, ::testing::ValuesIn(executor_names()), kind_name);
 
-TYPED_TEST(UnmappedLevels, MayBeAnyNumberWithoutRealTime) {
+TEST_P(UnmappedLevels, MayBeAnyNumberWithoutRealTime) {
   auto options = on_one_cpu();
   options.realtime = Realtime::kOff;
   options.stack_size = std::size_t{256} << 10U;
   for (const Preemption preemption : {Preemption::kByRealtime, Preemption::kAlways}) {
     options.preemption = preemption;
-    EXPECT_EQ(run_each_level_once<TypeParam>(options), kLevels);
+    EXPECT_EQ(run_each_level_once(GetParam(), options), kLevels);
   }
 }
 
-TYPED_TEST(UnmappedLevels, MayBeAnyNumberWhereAllThreadsHaveOnePriority) {
-  if (kMapsLevels<TypeParam>) {
+TEST_P(UnmappedLevels, MayBeAnyNumberWhereAllThreadsHaveOnePriority) {
+  if (maps_levels(GetParam())) {
     GTEST_SKIP() << "each level has a priority of its own";
   }
-  EXPECT_EQ(run_each_level_once<TypeParam>(on_one_cpu()), kLevels);
+  EXPECT_EQ(run_each_level_once(GetParam(), on_one_cpu()), kLevels);
 }
 
-TYPED_TEST(UnmappedLevels, AreRefusedBeforeAndAfterPrepareWhereEachTakesAPriority) {
+TEST_P(UnmappedLevels, AreRefusedBeforeAndAfterPrepareWhereEachTakesAPriority) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  if (!kMapsLevels<TypeParam>) {
+  if (!maps_levels(GetParam())) {
     GTEST_SKIP() << "no thread has the priority of a level";
   }
   auto options = on_one_cpu();
   options.top_priority = 3;  // room for two
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   EXPECT_THAT([&] { executor->require_levels({1, 2, 3}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr(
                   "3 priority levels do not fit into the 2 SCHED_FIFO priorities below 3")));
@@ -76,17 +74,17 @@ TYPED_TEST(UnmappedLevels, AreRefusedBeforeAndAfterPrepareWhereEachTakesAPriorit
                   "3 priority levels do not fit into the 2 SCHED_FIFO priorities below 3")));
 }
 
-template <typename E>
-class UnmappedBestEffort : public ::testing::Test {};
-using Offering = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor>;
-TYPED_TEST_SUITE(UnmappedBestEffort, Offering, ExecutorName);
+class UnmappedBestEffort : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, UnmappedBestEffort,
+                         ::testing::Values<std::string_view>("preemptive", "producer_consumer"),
+                         kind_name);
 
-TYPED_TEST(UnmappedBestEffort, LevelsMayBeAnyNumber) {
+TEST_P(UnmappedBestEffort, LevelsMayBeAnyNumber) {
   auto options = on_one_cpu();
   options.stack_size = std::size_t{256} << 10U;
   options.prefault = 0;
   options.best_effort_below = kLevels;
-  EXPECT_EQ(run_each_level_once<TypeParam>(options), kLevels);
+  EXPECT_EQ(run_each_level_once(GetParam(), options), kLevels);
 }
 
 }  // namespace

@@ -15,34 +15,28 @@ class Peculiarity : public ::testing::Test {
 };
 
 TEST_F(Peculiarity, AllTimersAreProcessedFirstThenAllSubscriptionsThenAllServicesThenAllClients) {
-  EXPECT_EQ(order_of_types<WaitSetExecutor>(),
-            (Order{"timer", "subscription", "service", "client"}));
-  EXPECT_EQ(order_of_types<PreemptiveExecutor>(),
-            (Order{"client", "service", "subscription", "timer"}));
+  EXPECT_EQ(order_of_types("wait_set"), (Order{"timer", "subscription", "service", "client"}));
+  EXPECT_EQ(order_of_types("preemptive"), (Order{"client", "service", "subscription", "timer"}));
 }
 
 TEST_F(Peculiarity, ReadyInstancesOfATypeAreEvaluatedInTheOrderTheyRegistered) {
-  EXPECT_EQ(order_of_registration<WaitSetExecutor>(),
-            (Order{"registered first", "registered second"}));
-  EXPECT_EQ(order_of_registration<PreemptiveExecutor>(),
-            (Order{"registered second", "registered first"}));
+  EXPECT_EQ(order_of_registration("wait_set"), (Order{"registered first", "registered second"}));
+  EXPECT_EQ(order_of_registration("preemptive"), (Order{"registered second", "registered first"}));
 }
 
 TEST_F(Peculiarity, CallbacksAreTakenFromAReadySetSoMultipleReadyInstancesAreNotConsidered) {
-  EXPECT_EQ(order_of_instances<WaitSetExecutor>(), (Order{"a", "b", "a", "b"}));
-  EXPECT_EQ(order_of_instances<PreemptiveExecutor>(), (Order{"a", "a", "b", "b"}));
+  EXPECT_EQ(order_of_instances("wait_set"), (Order{"a", "b", "a", "b"}));
+  EXPECT_EQ(order_of_instances("preemptive"), (Order{"a", "a", "b", "b"}));
 }
 
 TEST_F(Peculiarity, TheReadySetIsOnlyUpdatedAfterAllCallbacksWithinItHaveBeenProcessed) {
-  EXPECT_EQ(order_in_the_window<WaitSetExecutor>(),
-            (Order{"first", "first ends", "second", "urgent"}));
-  EXPECT_EQ(order_in_the_window<PreemptiveExecutor>(),
-            (Order{"first", "urgent", "first ends", "second"}));
+  EXPECT_EQ(order_in_the_window("wait_set"), (Order{"first", "first ends", "second", "urgent"}));
+  EXPECT_EQ(order_in_the_window("preemptive"), (Order{"first", "urgent", "first ends", "second"}));
 }
 
 TEST_F(Peculiarity, OnceACallbackIsBeingExecutedItCannotBePreempted) {
-  EXPECT_EQ(order_while_one_runs<WaitSetExecutor>(), (Order{"low", "low ends", "urgent"}));
-  EXPECT_EQ(order_while_one_runs<PreemptiveExecutor>(), (Order{"low", "urgent", "low ends"}));
+  EXPECT_EQ(order_while_one_runs("wait_set"), (Order{"low", "low ends", "urgent"}));
+  EXPECT_EQ(order_while_one_runs("preemptive"), (Order{"low", "urgent", "low ends"}));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -32,16 +33,17 @@ std::vector<ExecutorOptions> defaults(std::size_t cpus) {
   return {permitted, unpermitted};
 }
 
-template <typename E>
-class Waiting : public ::testing::Test {};
-using Offering = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, PerGroupExecutor>;
-TYPED_TEST_SUITE(Waiting, Offering, ExecutorName);
+class Waiting : public KindTest {};
+INSTANTIATE_TEST_SUITE_P(, Waiting,
+                         ::testing::Values<std::string_view>("preemptive", "producer_consumer",
+                                                             "per_group"),
+                         kind_name);
 
-TYPED_TEST(Waiting, ForOthersOfItsLevelEndsHoweverManyWaitForEachOther) {
+TEST_P(Waiting, ForOthersOfItsLevelEndsHoweverManyWaitForEachOther) {
   constexpr std::size_t kDepth = 6;  // more than any machine here has workers of a level
   for (const std::size_t cpus : {1, 2}) {
     for (const ExecutorOptions& options : defaults(cpus)) {
-      auto executor = make<TypeParam>(options);
+      auto executor = make(GetParam(), options);
       const auto group = std::make_shared<Group>(GroupType::kReentrant);
       std::vector<std::promise<void>> ended(kDepth + 1);
       std::vector<std::shared_ptr<TestCallback>> callbacks;
@@ -68,9 +70,9 @@ TYPED_TEST(Waiting, ForOthersOfItsLevelEndsHoweverManyWaitForEachOther) {
   }
 }
 
-TYPED_TEST(Waiting, DoesNotKeepATimerOfItsLevelFromRunning) {
+TEST_P(Waiting, DoesNotKeepATimerOfItsLevelFromRunning) {
   for (const ExecutorOptions& options : defaults(1)) {
-    auto executor = make<TypeParam>(options);
+    auto executor = make(GetParam(), options);
     const auto group = std::make_shared<Group>(GroupType::kReentrant);
     std::atomic<int> ticks{0};
     bool saw_ticks = false;
@@ -89,11 +91,11 @@ TYPED_TEST(Waiting, DoesNotKeepATimerOfItsLevelFromRunning) {
   }
 }
 
-TYPED_TEST(Waiting, AgainAndAgainBesideAChainLosesNothingOfTheChain) {
+TEST_P(Waiting, AgainAndAgainBesideAChainLosesNothingOfTheChain) {
   constexpr int kCalls = 20;
   for (const std::size_t cpus : {1, 2}) {
     for (const ExecutorOptions& options : defaults(cpus)) {
-      auto executor = make<TypeParam>(options);
+      auto executor = make(GetParam(), options);
       const auto group = std::make_shared<Group>(GroupType::kReentrant);
       std::atomic<int> answers{0};
       std::atomic<int> steps{0};
@@ -129,11 +131,11 @@ TYPED_TEST(Waiting, AgainAndAgainBesideAChainLosesNothingOfTheChain) {
   }
 }
 
-TYPED_TEST(Waiting, IsNotWhatACallbackDoesThatComputes) {
+TEST_P(Waiting, IsNotWhatACallbackDoesThatComputes) {
   // At normal scheduling: under SCHED_FIFO the kernel alone would keep a spare from running.
   ExecutorOptions options = defaults(1)[1];
   options.preemption = Preemption::kAlways;
-  auto executor = make<TypeParam>(options);
+  auto executor = make(GetParam(), options);
   const auto group = std::make_shared<Group>(GroupType::kReentrant);
   std::atomic<bool> other_ran{false};
   bool overtaken = false;
@@ -157,9 +159,9 @@ TYPED_TEST(Waiting, IsNotWhatACallbackDoesThatComputes) {
   EXPECT_TRUE(other_ran);
 }
 
-TYPED_TEST(Waiting, EndsAsSoonAsItIsLetGoWhenTheSpinIsCancelled) {
+TEST_P(Waiting, EndsAsSoonAsItIsLetGoWhenTheSpinIsCancelled) {
   for (const ExecutorOptions& options : defaults(1)) {
-    auto executor = make<TypeParam>(options);
+    auto executor = make(GetParam(), options);
     const auto group = std::make_shared<Group>(GroupType::kReentrant);
     for (int round = 0; round < 10; ++round) {
       std::promise<void> let_go;
