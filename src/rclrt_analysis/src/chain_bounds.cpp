@@ -73,6 +73,12 @@ Workload::Order order_of(ExecutorKind executor) {
   return Workload::Order::kPriority;
 }
 
+/// Returns whether callbacks of one priority run in order of release, one after the other.
+bool runs_by_release(ExecutorKind executor) {
+  return executor == ExecutorKind::kPreemptive || executor == ExecutorKind::kEvents ||
+         executor == ExecutorKind::kPicas;
+}
+
 /// Under EDF and in a wait set, applications with more callbacks have the bounds by busy periods
 /// only. The bounds of single callbacks take time with the square of the callbacks, and are the
 /// lower ones for short chains.
@@ -82,14 +88,15 @@ constexpr std::size_t kOneByOne = 150;
 class Bounds {
  public:
   /// `one_at_a_time`: an executor runs one callback at a time, regardless of its CPUs.
-  Bounds(const Application& application, ExecutorKind executor, bool one_at_a_time,
+  /// `by_release`: see Workload::by_release.
+  Bounds(const Application& application, ExecutorKind executor, bool one_at_a_time, bool by_release,
          const Overheads& stated, Effort effort)
       : application_(application),
         executor_(executor),
         one_at_a_time_(one_at_a_time),
         overheads_(of_executor(stated, executor)),
         effort_(effort),
-        workload_(application, overheads_, order_of(executor)),
+        workload_(application, overheads_, order_of(executor), by_release),
         cores_(application, workload_.graph) {
     for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
       timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
@@ -292,8 +299,8 @@ std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKin
                                      const Overheads& overheads, Effort effort) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
-  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time, overheads,
-                effort);
+  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time,
+                runs_by_release(executor), overheads, effort);
   std::vector<ChainBound> result;
   for (const model::Chain& chain : parts.application().chains) {
     if (parts.application().period(chain).count() <= 0) {
@@ -311,8 +318,8 @@ std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKin
                                      const Overheads& overheads, Effort effort) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
-  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time, overheads,
-                effort);
+  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time,
+                runs_by_release(executor), overheads, effort);
   std::vector<QueueBound> result;
   for (std::size_t i = 0; i < parts.application().callbacks.size(); ++i) {
     const QueueBound part = bounds.queue(i);

@@ -11,10 +11,11 @@
 namespace rclrt::analysis::detail {
 
 Workload::Workload(const model::Application& app, const Overheads& overheads,
-                   Order order_of_callbacks)
+                   Order order_of_callbacks, bool in_order_of_release)
     : application(app),
       graph(app),
       order(order_of_callbacks),
+      by_release(in_order_of_release),
       dispatch(sum(sum(overheads.dispatch, overheads.scheduler), overheads.polling)),
       scheduler(overheads.scheduler),
       first_poll(overheads.polling),
@@ -201,7 +202,9 @@ LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool
     : workload_(workload),
       level_(level),
       head_(workload.wcet.size()),
-      counted_(workload.wcet.size()) {
+      counted_(workload.wcet.size()),
+      left_(workload.wcet.size()),
+      left_without_sets_(workload.wcet.size()) {
   const auto& order = workload.graph.order;
   for (const std::size_t i : order) {
     const auto& by = workload.counted_by[i];
@@ -234,14 +237,9 @@ LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool
       continue;
     }
     const Ticks rest = sum(workload.ceiling[i] >= level ? workload.wcet[i] : 0, workload.dispatch);
-    const auto take_longer = [i](Ticks work, std::optional<Started>& longest) {
-      if (work > 0 && (!longest || work > longest->work)) {
-        longest = Started{work, i};
-      }
-    };
     if (here[i]) {
-      take_longer(sum(rest, after), started_);
-      take_longer(sum(rest, before_syncs), started_without_sets_);
+      left_[i] = sum(rest, after);
+      left_without_sets_[i] = sum(rest, before_syncs);
       if (after != before_syncs) {
         before_sets_.push_back(i);
       }

@@ -29,11 +29,12 @@ struct Workload {
     kAnyToTheEnd  ///< the same, and what has started is not interrupted by callbacks
   };
   Workload(const model::Application& app, const Overheads& overheads,
-           Order order_of_callbacks = Order::kPriority);
+           Order order_of_callbacks = Order::kPriority, bool in_order_of_release = false);
 
   const model::Application& application;
   CallbackGraph graph;
   Order order;
+  bool by_release;  ///< callbacks of one priority run in order of release, one after the other
   std::vector<int> priority;        ///< effective, of each callback
   std::vector<int> ceiling;         ///< the highest in its group; its own without one
   std::vector<Ticks> wcet;          ///< ns, without overheads
@@ -92,6 +93,9 @@ struct Started {
   std::size_t callback{};
 };
 
+/// Whether a message to a sync counts with the set that it may complete.
+enum class WithSets { kNo, kYes };
+
 /// The work that a set of a sync brings when it is complete.
 struct SetWork {
   std::size_t sync{};
@@ -125,12 +129,11 @@ class LevelWork {
   /// Returns whether the callback's instances are all part of the head of Workload::source.
   bool counted(std::size_t callback) const { return counted_[callback]; }
 
-  /// Returns the most work that one callback below the level may leave when the busy period begins,
-  /// with all sets that its messages complete.
-  const std::optional<Started>& started() const { return started_; }
-
-  /// Returns the same without the sets.
-  const std::optional<Started>& started_without_sets() const { return started_without_sets_; }
+  /// Returns the work that the callback may leave if it is running when the busy period begins; 0 if
+  /// it cannot be running then, or leaves none.
+  Ticks left(std::size_t callback, WithSets with) const {
+    return (with == WithSets::kYes ? left_ : left_without_sets_)[callback];
+  }
 
   /// Returns the callbacks below the level of which a message may complete a set.
   const std::vector<std::size_t>& before_sets() const { return before_sets_; }
@@ -141,8 +144,8 @@ class LevelWork {
   std::vector<Ticks> head_;
   std::vector<SetWork> sets_;
   std::vector<bool> counted_;
-  std::optional<Started> started_;
-  std::optional<Started> started_without_sets_;
+  std::vector<Ticks> left_;
+  std::vector<Ticks> left_without_sets_;
   std::vector<std::size_t> before_sets_;
 };
 
