@@ -129,8 +129,8 @@ class LevelWork {
   /// Returns whether the callback's instances are all part of the head of Workload::source.
   bool counted(std::size_t callback) const { return counted_[callback]; }
 
-  /// Returns the work that the callback may leave if it is running when the busy period begins; 0 if
-  /// it cannot be running then, or leaves none.
+  /// Returns the work that the callback may leave if it is running when the busy period begins; 0
+  /// if it cannot be running then, or leaves none.
   Ticks left(std::size_t callback, WithSets with) const {
     return (with == WithSets::kYes ? left_ : left_without_sets_)[callback];
   }

@@ -12,6 +12,7 @@
 #include "demand.hpp"
 #include "level_work.hpp"
 #include "load.hpp"
+#include "path_terms.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -28,7 +29,8 @@ struct Path {
   std::size_t last{};   ///< the bound is up to the end of this callback
   int level{};          ///< the lowest on the path
   std::optional<EarlierRelease> done{};
-  bool before_successors{};  ///< the bound is up to the end of its own work, before what it releases
+  bool
+      before_successors{};  ///< the bound is up to the end of its own work, before what it releases
 };
 
 struct PathBound {
@@ -53,27 +55,26 @@ class PathBounds {
   Ticks most_pending(std::size_t callback);
 
  private:
-  struct Before;
-  struct Terms;
   const LevelWork& work(int level);
   Ticks pending_by(std::size_t callback, const std::vector<std::size_t>& publishers);
   PathBound bound(const Path& path, std::optional<Ticks> age);
-  PathBound bound(const Path& path, std::optional<Ticks> age, const Before& before);
-  std::vector<Before> befores_of(const Path& path, bool with_sets);
-  Terms terms_of(const Path& path, std::optional<Ticks> age, const Before& before);
+  PathBound bound(const Path& path, std::optional<Ticks> age, const BeforePath& before);
+  std::vector<BeforePath> befores_of(const Path& path, bool with_sets);
+  PathTerms terms_of(const Path& path, std::optional<Ticks> age, const BeforePath& before);
   void add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter,
-                    Terms& terms) const;
-  void add_background(Terms& terms) const;
-  void add_sets(const LevelWork& level, std::optional<Ticks> age, Terms& terms) const;
+                    PathTerms& terms) const;
+  void add_background(PathTerms& terms) const;
+  void add_sets(const LevelWork& level, std::optional<Ticks> age, PathTerms& terms) const;
   std::optional<Ticks> age_of_started(int level);
   std::optional<Ticks> age_of(std::size_t callback, bool before_successors);
   Ticks jitter_of(std::size_t timer, const Path& path) const;
-  std::optional<PathBound> worst_in_busy_period(const Path& path, Terms& terms,
+  std::optional<PathBound> worst_in_busy_period(const Path& path, PathTerms& terms,
                                                 Budget& budget) const;
-  std::optional<PathBound> worst_in_order(const Path& path, Terms& terms, Budget& budget) const;
-  Ticks started_work(const Terms& terms) const;
-  Ticks jobs_to_follow(const Path& path, const Terms& terms) const;
-  PathBound explain(const Path& path, const Terms& terms, Ticks q, Ticks end, Ticks arrival) const;
+  std::optional<PathBound> worst_in_order(const Path& path, PathTerms& terms, Budget& budget) const;
+  Ticks started_work(const PathTerms& terms) const;
+  Ticks jobs_to_follow(const Path& path, const PathTerms& terms) const;
+  PathBound explain(const Path& path, const PathTerms& terms, Ticks q, Ticks end,
+                    Ticks arrival) const;
 
   const Workload& workload_;
   std::vector<std::size_t> timers_;
@@ -83,7 +84,7 @@ class PathBounds {
   std::vector<bool> here_;              // of each callback: a release of `timers_` leads to it
   std::map<int, LevelWork> levels_;
   std::map<std::pair<std::size_t, bool>, std::optional<Ticks>> ages_;  // see age_of()
-  bool in_age_ = false;                               // age_of() is under way
+  bool in_age_ = false;                                                // age_of() is under way
 };
 
 }  // namespace rclrt::analysis::detail

@@ -98,14 +98,16 @@ struct ChainBound {
 /// set, and Sets_s(w) the most sets in the busy period: ceil((w + J + E) / T) for the sync's rarest
 /// input of period T, of which messages may wait for E in syncs. Started is the rest of one
 /// callback below pi that holds a group's ceiling, and the work of level pi and above that follows
-/// it. Source: Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with
-/// varying execution priority", RTSS 1991, section 4, with trees of callbacks instead of sequences.
-/// Blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. If the chain
-/// meets others in a sync, any of several timers may bring the last message of a set. The bound is
-/// then the largest over these timers: the lag of the timer's release behind the chain's, at most
-/// the sync's window, plus the bound of the path from there. If the chain's own work was done
-/// before that release, it does not delay the path before its next release; else both releases are
-/// in one busy period.
+/// it; a callback of the chain's own timer counts with the release that started it. Where callbacks
+/// of one priority run in order of release, a timer of priority pi counts up to the release of the
+/// chain's last callback, if that has priority pi, too. Source: Harbour, Klein and Lehoczky, "Fixed
+/// priority scheduling of periodic tasks with varying execution priority", RTSS 1991, section 4,
+/// with trees of callbacks instead of sequences. Blocking by the immediate ceiling: Sha, Rajkumar
+/// and Lehoczky, IEEE TC 39(9), 1990. If the chain meets others in a sync, any of several timers
+/// may bring the last message of a set. The bound is then the largest over these timers: the lag of
+/// the timer's release behind the chain's, at most the sync's window, plus the bound of the path
+/// from there. If the chain's own work was done before that release, it does not delay the path
+/// before its next release; else both releases are in one busy period.
 ///
 /// Each callback is bounded by itself under EDF, in a wait set, with hop latencies, and for
 /// executors that exchange messages or share a CPU. Callbacks that follow each other on one CPU

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds that use when callbacks are released: later releases of one priority, and what the path's
+// own timer has released before.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+// A log that is released right after a control waits for that one only: 9 + 20. Controls that are
+// released later run after it. A control waits for one log: 20 + 9.
+TEST(ReleaseOrder, ReleasesOfTheSamePriorityThatComeLaterRunLater) {
+  const auto application = Builder()
+                               .timer("control", 10, 9)
+                               .timer("log", 1000, 20)
+                               .chain("control", {"control"}, 0)
+                               .chain("log", {"log"}, 0)
+                               .done();
+  for (const auto executor : {ExecutorKind::kPreemptive, ExecutorKind::kEvents}) {
+    const auto bounds = chain_bounds(application, executor);
+    EXPECT_EQ(bounds[0].bound, ms(29).count());
+    EXPECT_EQ(bounds[1].bound, ms(29).count());
+  }
+  // The order of releases is not promised there.
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kPerGroup)[1].bound, ms(200).count());
+}
+
+// A low one that comes right after `high` and `same` waits for both, then for each later `high`.
+TEST(ReleaseOrder, LaterReleasesOfAHigherPriorityStillDelay) {
+  const auto application = Builder()
+                               .timer("high", 10, 2)
+                               .priority(2)
+                               .timer("same", 10, 5)
+                               .timer("low", 100, 8)
+                               .chain("same", {"same"}, 1)
+                               .chain("low", {"low"}, 1)
+                               .done();
+  // 5 + 8 and two of `high`: 17, before the third one at 20.
+  EXPECT_EQ(chain_bounds(application)[1].bound, ms(17).count());
+}
+
+// All are released at 0: c runs to 3, a to 4, b to 6. The c of 5 was released after b.
+TEST(ReleaseOrder, TheLastCallbackOfAChainKeepsItsPlaceInTheOrder) {
+  const auto application = Builder()
+                               .timer("c", 5, 3)
+                               .priority(0)
+                               .timer("a", 100, 1)
+                               .subscription("b", "a", 2)
+                               .chain("chain", {"a", "b"}, 0)
+                               .done();
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(6).count());
+}
+
+// `slow` and `fast` of one release have ended 7.4 ms after it, so no later `first` waits for them.
+// A `slow` of another timer may release `fast` right before: 7 + 0.1.
+TEST(ReleaseOrder, WhatAChainStartedItselfHasItsAgeWhenThePeriodEnds) {
+  const auto bound = [](double period, const std::string& by) {
+    const auto application = Builder()
+                                 .timer("first", period, 0.1)
+                                 .timer("other", 100, 0)
+                                 .priority(2)
+                                 .subscription("slow", by, 0.3)
+                                 .priority(1)
+                                 .subscription("fast", "slow", 7)
+                                 .priority(3)
+                                 .chain("first", {"first"}, 2)
+                                 .done();
+    return chain_bounds(application)[0].bound;
+  };
+  EXPECT_EQ(bound(8, "first"), ms(0.1).count());
+  EXPECT_EQ(bound(7.42, "first"), ms(0.1).count());
+  EXPECT_EQ(bound(8, "other"), ms(7.1).count());
+}
+
+}  // namespace
+}  // namespace rclrt::analysis
