@@ -99,6 +99,11 @@ class Builder {
   model::Application application_;
 };
 
+/// One chain of one timer: 2 ms each 10 ms.
+inline model::Application control_loop() {
+  return Builder().timer("loop", 10, 2).chain("control", {"loop"}, 1).done();
+}
+
 inline model::Application example(const std::string& name) {
   return model::load_application(std::string(RCLRT_EXAMPLES_DIR) + "/" + name + "/app.yaml");
 }

@@ -16,16 +16,6 @@
 namespace rclrt::analysis {
 namespace {
 
-using Responses = std::vector<std::optional<Ticks>>;
-
-Responses responses(const TaskSetResult& result) {
-  Responses all;
-  for (const TaskResult& task : result.tasks) {
-    all.push_back(task.response);
-  }
-  return all;
-}
-
 /// Returns the longest responses over `length`, with each job released at offset + k T, in steps of
 /// one tick. Ties are decided against the observed task.
 Responses observed(const std::vector<Task>& set, const std::vector<Ticks>& offsets, bool preemptive,

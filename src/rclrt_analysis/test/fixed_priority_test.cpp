@@ -14,17 +14,8 @@
 namespace rclrt::analysis {
 namespace {
 
-using Responses = std::vector<std::optional<Ticks>>;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-Responses responses(const TaskSetResult& result) {
-  Responses all;
-  for (const TaskResult& task : result.tasks) {
-    all.push_back(task.response);
-  }
-  return all;
-}
 
 Responses preemptive(const std::vector<Task>& set) {
   return responses(fixed_priority_preemptive(set));

@@ -16,13 +16,10 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-model::Application loop() {
-  return Builder().timer("loop", 10, 2).chain("control", {"loop"}, 1).done();
-}
-
 TEST(Judge, AVerdictOnAMachineThatWasNotMeasuredIsConditional) {
-  ASSERT_EQ(chain_bounds(loop())[0].verdict, Verdict::kProved);
-  const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive, Machine::unmeasured());
+  ASSERT_EQ(chain_bounds(control_loop())[0].verdict, Verdict::kProved);
+  const Judgement judgement =
+      judge(control_loop(), ExecutorKind::kPreemptive, Machine::unmeasured());
   EXPECT_EQ(judgement.chains[0].verdict, Verdict::kConditional);
   EXPECT_THAT(judgement.chains[0].assumptions, Contains(HasSubstr("dispatching takes no time")));
   EXPECT_TRUE(judgement.feasible);
@@ -31,7 +28,7 @@ TEST(Judge, AVerdictOnAMachineThatWasNotMeasuredIsConditional) {
 TEST(Judge, AMeasuredMachineWithoutConditionsProves) {
   const Machine machine{.overheads = {.dispatch = 20'000},
                         .assumptions = {{"measured", "it was measured"}}};
-  const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive, machine);
+  const Judgement judgement = judge(control_loop(), ExecutorKind::kPreemptive, machine);
   EXPECT_EQ(judgement.chains[0].verdict, Verdict::kProved);
   EXPECT_EQ(judgement.chains[0].bound, 2'020'000);
   EXPECT_THAT(judgement.assumptions, Contains(Field(&Assumption::id, "measured")));
@@ -40,9 +37,10 @@ TEST(Judge, AMeasuredMachineWithoutConditionsProves) {
 
 TEST(Judge, TheKernelsLimitIsAConditionWhereItMayBeReached) {
   Machine machine{.overheads = {.dispatch = 20'000}, .realtime_share = 0.5};
-  EXPECT_EQ(judge(loop(), ExecutorKind::kPreemptive, machine).chains[0].verdict, Verdict::kProved);
+  EXPECT_EQ(judge(control_loop(), ExecutorKind::kPreemptive, machine).chains[0].verdict,
+            Verdict::kProved);
   machine.realtime_share = 0.15;
-  const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive, machine);
+  const Judgement judgement = judge(control_loop(), ExecutorKind::kPreemptive, machine);
   EXPECT_EQ(judgement.chains[0].verdict, Verdict::kConditional);
   EXPECT_THAT(judgement.chains[0].assumptions, ElementsAre(HasSubstr("more than 15.0 %")));
 }
@@ -62,7 +60,7 @@ std::vector<std::string> relevant(const model::Application& application) {
 }
 
 TEST(Judge, TheAssumptionsAboutWhatTheApplicationHasComeFirst) {
-  EXPECT_THAT(relevant(loop()), ElementsAre("sched-fifo", "wcet", "executor", "dispatch"));
+  EXPECT_THAT(relevant(control_loop()), ElementsAre("sched-fifo", "wcet", "executor", "dispatch"));
   model::Application fusion = Builder()
                                   .timer("a", 10, 1)
                                   .timer("b", 10, 1)
@@ -78,7 +76,8 @@ TEST(Judge, TheAssumptionsAboutWhatTheApplicationHasComeFirst) {
 }
 
 TEST(Judge, AConditionOfEveryBoundIsNoAssumptionAsWell) {
-  const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive, Machine::unmeasured());
+  const Judgement judgement =
+      judge(control_loop(), ExecutorKind::kPreemptive, Machine::unmeasured());
   EXPECT_THAT(judgement.assumptions, Not(Contains(Field(&Assumption::id, "dispatch"))));
 }
 

@@ -21,7 +21,7 @@ using testing::IsEmpty;
 constexpr Ticks kMs = 1'000'000;
 constexpr Ticks kUs = 1'000;
 
-model::Application loop() {
+model::Application observed_loop() {
   model::Application application = Builder().timer("work", 10, 2).chain("only", {"work"}, 3).done();
   application.executors[0].cpus = {1};
   return application;
@@ -54,11 +54,12 @@ Stall stall(Ticks from, Ticks length, Ticks waited = 0) {
 }
 
 std::vector<Excess> judged(const ObservedRun& run, const Machine& machine = kMachine) {
-  return judge_observations(run, loop(), ExecutorKind::kPreemptive, machine);
+  return judge_observations(run, observed_loop(), ExecutorKind::kPreemptive, machine);
 }
 
 TEST(Observations, WithinTheBoundThereIsNothingToJudge) {
-  ASSERT_EQ(judge(loop(), ExecutorKind::kPreemptive, kMachine).chains[0].bound, 2'100 * kUs);
+  ASSERT_EQ(judge(observed_loop(), ExecutorKind::kPreemptive, kMachine).chains[0].bound,
+            2'100 * kUs);
   EXPECT_THAT(judged(run_of(100 * kUs, 2'100 * kUs)), IsEmpty());
 }
 
@@ -124,7 +125,7 @@ TEST(Observations, OnlyALoadAboveTheKernelsLimitExcusesALongWait) {
   for (const auto& [share, held_back] :
        {std::pair{0.2, 800 * kMs}, std::pair{0.25, Ticks{0}}, std::pair{1.0, Ticks{0}}}) {
     machine.realtime_share = share;  // the application has 21 %
-    EXPECT_EQ(Allowance::of(loop(), machine).held_back, held_back) << share;
+    EXPECT_EQ(Allowance::of(observed_loop(), machine).held_back, held_back) << share;
   }
   Allowance allowed;
   allowed.held_back = 5 * kMs;
@@ -153,7 +154,7 @@ TEST(Observations, AnInstanceThatNeverEndedIsAboveItsBoundOnlyIfItHadTheTime) {
 }
 
 TEST(Observations, ABoundOfOneCpuDoesNotHoldOnSeveral) {
-  model::Application application = loop();
+  model::Application application = observed_loop();
   application.executors[0].cpus.clear();
   const auto found = judge_observations(run_of(200 * kUs, 2'300 * kUs), application,
                                         ExecutorKind::kPreemptive, kMachine);

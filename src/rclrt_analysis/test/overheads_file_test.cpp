@@ -39,13 +39,9 @@ constexpr const char* kMeasured = R"({
 
 OverheadsFile measured() { return *parse_overheads(kMeasured, "o.json").file; }
 
-model::Application loop() {
-  return Builder().timer("loop", 10, 2).chain("control", {"loop"}, 1).done();
-}
-
 Machine machine(ExecutorKind executor = ExecutorKind::kPreemptive,
                 const MachineChoice& choice = {}) {
-  return machine_of(measured(), loop(), executor, choice);
+  return machine_of(measured(), control_loop(), executor, choice);
 }
 
 std::vector<std::string> texts(const Machine& of) {
@@ -64,7 +60,8 @@ TEST(OverheadsFile, TheMaximumIsTheDefaultAndAnAssumption) {
   EXPECT_THAT(found.conditions, IsEmpty());
   EXPECT_THAT(texts(found), Contains("no overhead exceeds the measured maximum (o.json)"));
   EXPECT_THAT(texts(found), Contains("no message is faster than the fastest measured (o.json)"));
-  EXPECT_EQ(judge(loop(), ExecutorKind::kPreemptive, found).chains[0].verdict, Verdict::kProved);
+  EXPECT_EQ(judge(control_loop(), ExecutorKind::kPreemptive, found).chains[0].verdict,
+            Verdict::kProved);
 }
 
 TEST(OverheadsFile, OtherStatisticsCountWhereTheFileHasThem) {
@@ -88,7 +85,7 @@ TEST(OverheadsFile, AnExecutorWithoutADispatchTimeHasConditionalBounds) {
   EXPECT_THAT(found.conditions, ElementsAre("dispatch_us of producer_consumer, not in o.json, is "
                                             "zero (rclrt calibrate measures it)"));
   EXPECT_THAT(texts(found), Contains("scheduler_us of producer_consumer, not in o.json, is zero"));
-  EXPECT_EQ(judge(loop(), ExecutorKind::kProducerConsumer, found).chains[0].verdict,
+  EXPECT_EQ(judge(control_loop(), ExecutorKind::kProducerConsumer, found).chains[0].verdict,
             Verdict::kConditional);
   EXPECT_THAT(texts(machine(ExecutorKind::kWaitSet)),
               Contains("polling_us of wait_set, not in o.json, is zero"));
@@ -107,7 +104,7 @@ TEST(OverheadsFile, StatedTimesReplaceMeasuredOnesAndTheirAssumptions) {
 }
 
 TEST(OverheadsFile, TheHopIsThatOfTheApplicationsProcesses) {
-  model::Application application = loop();
+  model::Application application = control_loop();
   application.executors.push_back({.name = "other", .cpus = {1}, .process = "far"});
   const Machine far = machine_of(measured(), application, ExecutorKind::kPreemptive);
   EXPECT_EQ(far.overheads.far, (Hop{4'000, 500'000}));
@@ -126,7 +123,7 @@ TEST(OverheadsFile, TheHopIsThatOfTheApplicationsProcesses) {
 }
 
 TEST(OverheadsFile, LargerMessagesThanTheMeasuredOnesAreACondition) {
-  model::Application application = loop();
+  model::Application application = control_loop();
   application.topics.push_back({"image", 1024});
   EXPECT_THAT(machine_of(measured(), application, ExecutorKind::kPreemptive).conditions, IsEmpty());
   application.topics.push_back({"points", 1025});
@@ -150,7 +147,8 @@ TEST(OverheadsFile, TimesAreRoundedToTheSafeSide) {
           hop_us: {intra_process: 1.2345}})",
       "o.yaml");
   ASSERT_TRUE(found.file);
-  const Overheads overheads = machine_of(*found.file, loop(), ExecutorKind::kPreemptive).overheads;
+  const Overheads overheads =
+      machine_of(*found.file, control_loop(), ExecutorKind::kPreemptive).overheads;
   EXPECT_EQ(overheads.dispatch, 1);
   EXPECT_EQ(overheads.far, (Hop{1'234, 1'235}));
 }

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "rclrt/analysis/task_set.hpp"
@@ -29,6 +30,17 @@ inline std::vector<Task> tasks(std::initializer_list<Row> rows) {
     result.push_back(task);
   }
   return result;
+}
+
+/// The worst response time of each task; std::nullopt if it is unbounded.
+using Responses = std::vector<std::optional<Ticks>>;
+
+inline Responses responses(const TaskSetResult& result) {
+  Responses all;
+  for (const TaskResult& task : result.tasks) {
+    all.push_back(task.response);
+  }
+  return all;
 }
 
 }  // namespace rclrt::analysis
