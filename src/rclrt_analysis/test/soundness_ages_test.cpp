@@ -16,11 +16,12 @@
 namespace rclrt::analysis {
 namespace {
 
-constexpr std::array kKinds{ExecutorKind::kPreemptive, ExecutorKind::kEdf, ExecutorKind::kWaitSet};
+constexpr std::array kKindsOfAges{ExecutorKind::kPreemptive, ExecutorKind::kEdf,
+                                  ExecutorKind::kWaitSet};
 
 TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
   const std::uint64_t applications = test::trials(200);
-  for (const ExecutorKind kind : kKinds) {
+  for (const ExecutorKind kind : kKindsOfAges) {
     test::Tightness tightness;
     for (std::uint64_t seed = 1; seed <= applications; ++seed) {
       RandomApplication random(seed);
@@ -63,7 +64,7 @@ TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
 
 TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
   const std::uint64_t applications = test::trials(200);
-  for (const ExecutorKind kind : kKinds) {
+  for (const ExecutorKind kind : kKindsOfAges) {
     std::size_t held = 0;
     std::size_t overflowed = 0;
     for (std::uint64_t seed = 1; seed <= applications; ++seed) {
