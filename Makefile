@@ -30,7 +30,7 @@ help:
 	@echo "make test-rclcpp    rclrt_rclcpp and its exercises, on the rclcpp that is sourced or in UNDERLAY=<install folder>"
 	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan, PACKAGES=rclrt_rclcpp"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
-	@echo "make docs      the reference, from the comments: build/docs/html/index.html"
+	@echo "make docs      the documentation as a site, with search, offline: build/docs/html/index.html"
 	@echo "make wheel     a Python wheel of what needs no ROS: model, analysis, simulator, reports; into dist/"
 	@echo "make build     build the workspace into install/<distro>-<preset>"
 	@echo "make lint      formatting, naming, types, headers; make format repairs the formatting"
@@ -69,7 +69,7 @@ safety: setup
 lint: build
 	@tools/lint
 
-docs: setup
+docs: build
 	@tools/docs
 
 format: setup
