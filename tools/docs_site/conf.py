@@ -25,6 +25,8 @@ myst_heading_anchors = 6
 # A page of the repository may begin at any level, and its sections may skip one.
 suppress_warnings = ["myst.header", "myst.strikethrough"]
 
+smartquotes = False  # `--option` stays as it is
+
 html_theme = "furo"
 html_title = "rclrt"
 html_copy_source = False

@@ -45,7 +45,6 @@ PATTERNS = (
 )
 INDEX = "docs/README"
 BELOW = (
-    "docs/start/README",
     "docs/tutorial/README",
     "docs/executors",
     "docs/results/README",
@@ -129,10 +128,25 @@ def below() -> dict[str, list[str]]:
 
 
 def toctree(entries: list[str], caption: str = "") -> str:
+    """Returns a tree of pages. Below a caption, an entry has the text of its link."""
     title = [f":caption: {caption}"] if caption else []
-    return "\n".join(
-        ["", "```{toctree}", ":hidden:", *title, "", *(f"/{e}" for e in entries), "```", ""]
-    )
+    if caption:
+        entries = [f"{titles()[entry]} </{entry}>" for entry in entries]
+    else:
+        entries = [f"/{entry}" for entry in entries]
+    return "\n".join(["", "```{toctree}", ":hidden:", *title, "", *entries, "```", ""])
+
+
+@cache
+def titles() -> dict[str, str]:
+    """Returns, for each page that docs/README.md links, the text of that link."""
+    found: dict[str, str] = {}
+    for text, target in re.findall(r"\[([^\]]+)\]\(([^)#]+)\)", source(INDEX)):
+        path = resolved(INDEX, target)
+        page = None if path is None else page_of(path)
+        if page is not None:
+            found[page] = text.replace("`", "")
+    return found
 
 
 def with_links(page: str, text: str) -> str:
