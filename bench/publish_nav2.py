@@ -3,7 +3,7 @@
 
 tools/env python3 bench/publish_nav2.py            measures, prints, writes the page
 tools/env python3 bench/publish_nav2.py --print    writes nothing; optional: ROUNDS SECONDS
-Needs Nav2, launch_ros, rclrt_rclcpp and rclrt_nav2_bench in the environment (UNDERLAY for a
+Needs Nav2, launch_ros, rclrt_rclcpp and rclrt_bench in the environment (UNDERLAY for a
 workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
 """
 
@@ -64,7 +64,7 @@ def children(pid: int) -> list[int]:
 
 
 def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
-    robot = ["chrt", "-f", "90", str(find("lib/rclrt_nav2_bench/simulated_robot")), str(seconds)]
+    robot = ["chrt", "-f", "90", str(find("lib/rclrt_bench/simulated_robot")), str(seconds)]
     command = [sys.executable, __file__, "--launch", CONTENDERS[name], last_cpus(cpus)]
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")

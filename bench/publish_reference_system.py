@@ -4,7 +4,7 @@
 tools/env python3 bench/publish_reference_system.py            measures, prints, writes the page
 tools/env python3 bench/publish_reference_system.py --print    writes nothing
 Optional arguments: ROUNDS, and SECONDS of each round.
-Needs autoware_reference_system, rclrt_rclcpp and rclrt_reference_bench in the environment (UNDERLAY
+Needs autoware_reference_system, rclrt_rclcpp and rclrt_bench in the environment (UNDERLAY
 for a workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
 """
 
@@ -38,7 +38,7 @@ from robots import (
 
 ROUNDS, SECONDS = 3, 5
 THEIRS = "lib/autoware_reference_system/autoware_default_"
-OURS = "lib/rclrt_reference_bench/reference_nodes"
+OURS = "lib/rclrt_bench/reference_nodes"
 CONFIGURED = "callback_isolated"
 CONTENDERS = {
     "rclcpp SingleThreaded": [f"{THEIRS}singlethreaded"],

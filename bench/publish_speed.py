@@ -24,12 +24,12 @@ from rclrt_py.processes.runner import find_program
 from results_page import HERE, write_results
 
 REPETITIONS = 5
-PACKAGE = "rclrt_analysis_bench"
+PROGRAM = "analysis"
 
 
 @dataclass(frozen=True)
 class Target:
-    """A benchmark by its name in rclrt_analysis_bench; None: the command line."""
+    """A benchmark by its name in that program; None: the command line."""
 
     what: str
     benchmark: str | None
@@ -84,7 +84,7 @@ def measure(target: Target, application: Path) -> tuple[float, float, float]:
             statistics.median(each.cpu_ms for each in runs),
             max(each.peak_mb for each in runs),
         )
-    program = find_program(os.environ, PACKAGE, PACKAGE)
+    program = find_program(os.environ, "rclrt_bench", PROGRAM)
     options = {
         "filter": f"^{target.benchmark}$",
         "repetitions": REPETITIONS,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the table of docs/results/building-blocks.md from the JSON of rclrt_realtime_bench.
+"""Makes the table of docs/results/building-blocks.md from the JSON of `building_blocks`.
 
-table.py BENCHMARKS.json > table.md
+building_blocks_table.py BENCHMARKS.json > table.md
 """
 
 import json
