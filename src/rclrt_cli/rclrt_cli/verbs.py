@@ -31,7 +31,7 @@ PACKAGES = {
     "latency": "rclrt_latency",
     "model": "rclrt_trace",
     "postprocess": "rclrt_generator",
-    "study": "rclrt_timer_study",
+    "study": "rclrt_demos",
     "trace": "rclrt_trace",
     "verify": "rclrt_generator",
 }

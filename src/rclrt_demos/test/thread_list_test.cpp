@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "thread_list.hpp"
+#include "timer_study/thread_list.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,12 +11,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from rclrt_demos.timer_study.histogram import Histogram, Panel, read_histogram, side_by_side
+from rclrt_demos.timer_study.inheritance import Inheritance, Thread
+from rclrt_demos.timer_study.matrix import CASES, all_cases
 from rclrt_py.errors import BadInput
 from rclrt_py.testing.command import Command
 from rclrt_py.testing.waiting import GENEROUS_S
-from rclrt_timer_study.histogram import Histogram, Panel, read_histogram, side_by_side
-from rclrt_timer_study.inheritance import Inheritance, Thread
-from rclrt_timer_study.matrix import CASES, all_cases
 from study_programs import give_up_realtime
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "latency_record.hpp"
+#include "timer_study/latency_record.hpp"
 
 #include <gtest/gtest.h>
 

@@ -25,10 +25,9 @@ from rclrt_py.runs.output_directory import REPORT
 from rclrt_py.terminal.progress import Progress
 from rclrt_py.terminal.table import fitted_lines
 
-from rclrt_py import __version__
-from rclrt_timer_study.matrix import Case, all_cases
-from rclrt_timer_study.measured import HIST, SUMMARY, TOPN, Measured
-from rclrt_timer_study.report import (
+from rclrt_demos.timer_study.matrix import Case, all_cases
+from rclrt_demos.timer_study.measured import HIST, SUMMARY, TOPN, Measured
+from rclrt_demos.timer_study.report import (
     LATENCIES,
     PICTURES,
     THREADS,
@@ -38,8 +37,9 @@ from rclrt_timer_study.report import (
     page,
     thread_rows,
 )
+from rclrt_py import __version__
 
-PACKAGE = "rclrt_timer_study"
+PACKAGE = "rclrt_demos"
 BUILT_IN, NONE = "built-in", "none"
 HELP = "a published study, repeated here: timers beside the threads that ROS starts"
 RESULTS = "study.json"

@@ -9,9 +9,9 @@ from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
 
-from rclrt_timer_study.histogram import Histogram, read_histogram
-from rclrt_timer_study.inheritance import Inheritance, read_inheritance
-from rclrt_timer_study.matrix import Case
+from rclrt_demos.timer_study.histogram import Histogram, read_histogram
+from rclrt_demos.timer_study.inheritance import Inheritance, read_inheritance
+from rclrt_demos.timer_study.matrix import Case
 
 SUMMARY, HIST, TOPN = "summary.json", "hist.csv", "topn.csv"
 _FIGURES = ("min", "mean", "sd", "p50", "p99", "max")

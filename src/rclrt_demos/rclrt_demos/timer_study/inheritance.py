@@ -8,7 +8,7 @@ from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
 
-from rclrt_timer_study.matrix import INIT, LOOP, NODE
+from rclrt_demos.timer_study.matrix import INIT, LOOP, NODE
 
 REALTIME = {"rr": "RR", "fifo": "FF"}
 MAIN, OF_INIT, OF_NODE = "main", "init", "node"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from rclrt_py.pages.page import figure, heading, paragraph, plain_page, table
 
-from rclrt_timer_study.histogram import Panel, side_by_side
-from rclrt_timer_study.inheritance import MAIN, OF_INIT, OF_NODE
-from rclrt_timer_study.matrix import PUBLISHED_THREADS, RASPBERRY_PI
-from rclrt_timer_study.measured import Measured
+from rclrt_demos.timer_study.histogram import Panel, side_by_side
+from rclrt_demos.timer_study.inheritance import MAIN, OF_INIT, OF_NODE
+from rclrt_demos.timer_study.matrix import PUBLISHED_THREADS, RASPBERRY_PI
+from rclrt_demos.timer_study.measured import Measured
 
 TITLE = "Timers beside the threads of ROS"
 _POLICY = {"init": "before init", "node": "between init and node", "loop": "after the node"}

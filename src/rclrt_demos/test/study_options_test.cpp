@@ -2,7 +2,7 @@
 // The command line: rttest's units and defaults, and refused values.
 #include <gtest/gtest.h>
 
-#include "study_options.hpp"
+#include "timer_study/study_options.hpp"
 
 namespace rclrt::timer_study {
 namespace {
