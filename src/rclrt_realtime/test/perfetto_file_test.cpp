@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "perfetto_process.hpp"
 #include "rclrt/realtime/perfetto_writer.hpp"
 
 namespace rclrt::realtime {
@@ -23,9 +24,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-PerfettoProcess process() { return {.name = "app", .pid = 300, .sequence_id = 5, .uuid_base = 0}; }
-constexpr PerfettoClocks kClocks{.monotonic_ns = 1, .boottime_ns = 2};
 
 class PerfettoFile : public testing::Test {
  protected:

@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "perfetto_process.hpp"
+
 namespace rclrt::realtime {
 namespace {
 
@@ -27,9 +29,6 @@ auto invalid_argument(const char* text) {
   return ThrowsMessage<std::invalid_argument>(HasSubstr(text));
 }
 auto logic_error(const char* text) { return ThrowsMessage<std::logic_error>(HasSubstr(text)); }
-
-PerfettoProcess process() { return {.name = "app", .pid = 300, .sequence_id = 5, .uuid_base = 0}; }
-constexpr PerfettoClocks kClocks{.monotonic_ns = 1, .boottime_ns = 2};
 
 std::string bytes(std::initializer_list<int> values) {
   std::string result;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <latch>
 #include <memory>
 #include <thread>
@@ -54,7 +55,8 @@ TEST_F(GuardedCalls, AnAllocationIsCaughtWithItsSizeAndItsStack) {
   EXPECT_EQ(report.calls[0].what, "malloc(1234)");
   EXPECT_EQ(report.calls[1].what, "free()");
   ASSERT_FALSE(report.calls[0].stack.empty());
-  EXPECT_THAT(report.calls[0].stack[0], HasSubstr("rt_guard_test")) << "the caller comes first";
+  EXPECT_THAT(report.calls[0].stack[0], HasSubstr(program_invocation_short_name))
+      << "the caller comes first";
   EXPECT_THAT(report.text(), AllOf(HasSubstr("1 allocation(s)"), HasSubstr("malloc(1234)")));
 }
 
