@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from rclrt_cli.comparison import Comparison, load_single_run
 from rclrt_cli.main import main as rclrt
+from rclrt_py.comparisons.comparison import Comparison, load_single_run
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.terminal.table import markdown_lines

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rclrt_cli.comparison import Comparison, merge_directory
 from rclrt_cli.main import main as rclrt
+from rclrt_py.comparisons.comparison import Comparison, merge_directory
 from rclrt_py.executors import EXECUTORS, kind_of
 from rclrt_py.runs.application import on_several_cpus
 from rclrt_py.runs.results import ChainResult

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rclrt_cli.bench.plots import BURNER, GROWTH, write_plots
-from rclrt_cli.bench.rows import Benchmark
-from rclrt_cli.bench.tables import all_tables, conditions
-from rclrt_cli.bench.targets import targets
 from rclrt_cli.main import main
+from rclrt_py.bench.plots import BURNER, GROWTH, write_plots
+from rclrt_py.bench.rows import Benchmark
+from rclrt_py.bench.tables import all_tables, conditions
+from rclrt_py.bench.targets import targets
 from results_page import FIGURES, HERE, write_results
 
 ROWS = HERE / "executors.json"

@@ -66,9 +66,7 @@ Judgement judge(const model::Application& application, ExecutorKind executor,
       chain.verdict = Verdict::kConditional;
     }
   }
-  result.feasible = std::ranges::all_of(result.chains, [](const ChainBound& chain) {
-    return chain.verdict == Verdict::kProved || chain.verdict == Verdict::kConditional;
-  });
+  result.feasible = std::ranges::all_of(result.chains, holds, &ChainBound::verdict);
   return result;
 }
 

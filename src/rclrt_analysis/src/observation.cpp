@@ -329,4 +329,13 @@ BoundStatus status_of(std::size_t above, std::size_t conditions, bool realtime) 
   return conditions > 0 ? BoundStatus::kConditionBroken : BoundStatus::kContradicted;
 }
 
+bool contradicts_proof(Verdict verdict, std::optional<Ticks> bound,
+                       const ObservedTotals& observed) {
+  if (verdict != Verdict::kProved) {
+    return false;
+  }
+  const bool is_above = bound && observed.worst && *observed.worst > *bound + observed.stalled;
+  return observed.missed > 0 || is_above;
+}
+
 }  // namespace rclrt::analysis

@@ -66,6 +66,12 @@ class OverheadsReader {
                          context_);
       return;
     }
+    if (section.children.empty()) {
+      yaml::report_value(section, "executors",
+                         "the times of at least one executor, such as {preemptive: {dispatch_us: "
+                         "20}}; rclrt calibrate measures them",
+                         context_);
+    }
     for (std::size_t i = 0; i + 1 < section.children.size(); i += 2) {
       const Node& key = section.children[i];
       const auto kind = model::executor_kind_of(key.text);

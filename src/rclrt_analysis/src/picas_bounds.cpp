@@ -89,6 +89,9 @@ class PicasAnalysis {
       result.unsafe.emplace_back("the chain comes back to a CPU, and counts there once");
     }
     result.bound = total;
+    if (result.unsafe.empty() && total <= chain.deadline.count()) {
+      result.verdict = Verdict::kConditional;
+    }
     return result;
   }
 

@@ -196,4 +196,17 @@ ThesisResult thesis_harmonic(const Application& whole) {
   return result;
 }
 
+ThesisJudgement judge_by_thesis(const Application& application) {
+  ThesisJudgement result{.feasibility = thesis_feasibility(application),
+                         .harmonic = thesis_harmonic(application),
+                         .verdicts = {}};
+  for (std::size_t i = 0; i < application.chains.size(); ++i) {
+    const bool holds = result.feasibility.chains[i].holds && result.harmonic.applies &&
+                       result.harmonic.chains[i].holds;
+    result.verdicts.push_back(holds ? Verdict::kConditional : Verdict::kUnknown);
+  }
+  result.feasible = result.feasibility.holds && result.harmonic.holds;
+  return result;
+}
+
 }  // namespace rclrt::analysis

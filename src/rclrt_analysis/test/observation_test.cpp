@@ -201,5 +201,18 @@ TEST(BoundStatus, OnlyRealTimeObservationsWithoutAnExcuseContradictABound) {
   EXPECT_EQ(status_of(3, 0, true), BoundStatus::kContradicted);
 }
 
+TEST(ContradictsProof, AMissOrALongerResponseThanTheBoundWithTheHostsTime) {
+  const auto contradicts = [](ObservedTotals observed, Verdict verdict = Verdict::kProved) {
+    return contradicts_proof(verdict, 10, observed);
+  };
+  EXPECT_FALSE(contradicts({.worst = 10}));
+  EXPECT_TRUE(contradicts({.worst = 11}));
+  EXPECT_FALSE(contradicts({.worst = 11, .stalled = 1}));
+  EXPECT_TRUE(contradicts({.missed = 1, .worst = 10}));
+  EXPECT_TRUE(contradicts({.missed = 1})) << "no instance ended";
+  EXPECT_FALSE(contradicts({.missed = 1, .worst = 99}, Verdict::kConditional));
+  EXPECT_FALSE(contradicts_proof(Verdict::kProved, std::nullopt, {.worst = 99}));
+}
+
 }  // namespace
 }  // namespace rclrt::analysis

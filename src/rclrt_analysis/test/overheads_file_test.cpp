@@ -162,6 +162,9 @@ TEST(OverheadsFile, AWrongFileHasLocatedErrors) {
       {"", "expected"},
       {"[]", "1:1: the file of overheads is a list; expected a mapping"},
       {"{rclrt: 2, kind: overheads, executors: {}}", "1:9: rclrt is '2'; expected 1"},
+      {"{rclrt: 1, kind: overheads, executors: {}}",
+       "expected the times of at least one executor, such as {preemptive: {dispatch_us: 20}}; "
+       "rclrt calibrate measures them"},
       {R"({"rclrt": 1, "kind": "results", "executors": {}})",
        "1:22: kind is the text 'results'; expected 'overheads'"},
       {"{rclrt: 1, kind: overheads}", "1:1: the file of overheads has no 'executors'"},

@@ -96,6 +96,16 @@ TEST(Thesis, TheHarmonicTestSaysWhichConditionIsNotMet) {
   EXPECT_EQ(result.why_not, "chain 'tau1' waits for the timer 'c3' of another period");
 }
 
+TEST(Thesis, AVerdictNeedsBothTestsAndIsConditional) {
+  const ThesisJudgement both = judge_by_thesis(figure_5_7());
+  EXPECT_EQ(both.verdicts, std::vector<Verdict>(3, Verdict::kConditional));
+  EXPECT_TRUE(both.feasible);
+  const ThesisJudgement neither = judge_by_thesis(figure_5_6());
+  EXPECT_FALSE(neither.harmonic.applies);
+  EXPECT_EQ(neither.verdicts, std::vector<Verdict>(neither.verdicts.size(), Verdict::kUnknown));
+  EXPECT_FALSE(neither.feasible);
+}
+
 // Errata, section 5.4: tau1 = {a 1, s 1.5} T 4, tau2 = {b .5, s, c 1} T 8: predicted 2.5 and 4,
 // observed 3 and 8. The test keeps its number, and its assumption states the error.
 TEST(Thesis, TheHarmonicTestIsTooOptimisticForMergedChains) {

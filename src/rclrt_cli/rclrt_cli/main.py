@@ -117,9 +117,14 @@ def _never_fail_to_print() -> None:
             stream.reconfigure(errors="replace")
 
 
+HELP_WORDS = ("-h", "--help")
+
+
 class VerbParser(argparse.ArgumentParser):
-    """Parses a verb's arguments, and keeps those behind the first `--` for the program it
-    starts."""
+    """Parses a verb's arguments, and keeps those behind the first `--` for the program it starts.
+
+    If help is requested, it is printed, whatever else is wrong. The programs in C++ do the same.
+    """
 
     trailing: str | None = None
     """Description of the arguments behind `--`. None: the verb takes none."""
@@ -129,6 +134,10 @@ class VerbParser(argparse.ArgumentParser):
     ) -> tuple[argparse.Namespace, list[str]]:
         own = list(args)
         index = own.index("--") if "--" in own else len(own)
+        is_verb = self._subparsers is None and "_ARGCOMPLETE" not in os.environ
+        if is_verb and any(word in HELP_WORDS for word in own[:index]):
+            self.print_help()
+            self.exit()
         parsed, unknown = super().parse_known_args(own[:index], namespace)
         parsed.trailing = own[index + 1 :]
         if parsed.trailing and self.trailing is None:

@@ -199,6 +199,9 @@ def test_picas_bounds_are_those_of_its_authors_beside_the_sound_ones(
     assert lines[1].split() == ["chain", "PiCAS", "ms", "sound", "ms", "deadline", "ms", "verdict"]
     assert any("unsafe: callback 'c3' is as urgent as 'c1'" in line for line in lines)
     assert any("and 3 more reasons, see --json" in line for line in lines)
+    shown = lines[lines.index("Every bound assumes:") :]
+    assert not any(". events: " in line for line in shown)  # the application has none
+    assert "more are about what this application does not have: --assumptions" in shown[-1]
 
 
 @pytest.mark.parametrize("option", [["--sensitivity"], ["--hop-us", "3"], ["--hops", "same_host"]])

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from rclrt_cli.bench.plots import BURNER, GROWTH, write_plots
-from rclrt_cli.bench.rows import Benchmark
-from rclrt_cli.bench.tables import all_tables
-from rclrt_cli.bench.targets import targets
 from rclrt_cli.main import main
+from rclrt_py.bench.plots import BURNER, GROWTH, write_plots
+from rclrt_py.bench.rows import Benchmark
+from rclrt_py.bench.tables import all_tables
+from rclrt_py.bench.targets import targets
 from rclrt_py.errors import BadInput
 from rclrt_py.testing.synthetic_bench import Document, document
 from rclrt_py.testing.workspace import Workspace

@@ -10,16 +10,17 @@ from typing import Any
 
 import jsonschema
 import pytest
-from rclrt_cli.bounds.comparing import bound_lines, judgement
-from rclrt_cli.bounds.excesses import (
+from rclrt_py.bounds.comparing import judgement
+from rclrt_py.bounds.excesses import (
     ASSUMPTION,
     HOST,
     UNEXPLAINED,
     excesses_csv,
     load_excesses,
 )
-from rclrt_cli.bounds.predicted import PredictedChain, Prediction, Predictions
-from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
+from rclrt_py.bounds.predicted import PredictedChain, Prediction, Predictions
+from rclrt_py.comparisons.comparison import Comparison, load_single_run, merge_directory
+from rclrt_py.report.bound_lines import bound_lines
 from rclrt_py.runs.output_directory import BOUNDS
 from rclrt_py.runs.results import Results
 from rclrt_py.runs.run_data import EXCESSES, Run

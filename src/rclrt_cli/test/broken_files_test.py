@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rclrt_cli.comparison import load_single_run
 from rclrt_cli.main import main
-from rclrt_cli.report.page import make_report
+from rclrt_py.comparisons.comparison import load_single_run
 from rclrt_py.errors import BadInput
+from rclrt_py.report.page import make_report
 from rclrt_py.runs.merge import merge_runs
 from rclrt_py.runs.run_data import Run
 from rclrt_py.testing.synthetic_run import write_run

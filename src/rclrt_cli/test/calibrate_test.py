@@ -12,9 +12,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from rclrt_cli.calibrate import bandwidth
-from rclrt_cli.calibrate.samples import Found, Samples, Stalls, find, find_hops
 from rclrt_cli.commands.calibrate import lines
+from rclrt_py.calibration import bandwidth
+from rclrt_py.calibration.samples import Found, Samples, Stalls, find, find_hops
 from rclrt_py.runs.csv_reader import InstanceRow, StallRow
 from rclrt_py.testing.command import finished
 from sources import ROOT

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from rclrt_cli.comparison import combine, load_single_run
 from rclrt_cli.main import main
+from rclrt_py.comparisons.comparison import combine, load_single_run
 from rclrt_py.errors import BadInput
 from rclrt_py.testing.synthetic_run import write_run
 

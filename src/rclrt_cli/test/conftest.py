@@ -8,32 +8,16 @@ from pathlib import Path
 
 import pytest
 from rclrt_py.testing.command import Answer, Rclrt
+from rclrt_py.testing.comparisons import comparison, comparison_directory  # noqa: F401
 from rclrt_py.testing.properties import let_properties_take_their_time
-from rclrt_py.testing.synthetic_run import EXECUTORS, write_run
 from rclrt_py.testing.workspace import Workspace
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
-from rclrt_cli.comparison import Comparison, merge_directory  # noqa: E402
 from rclrt_cli.main import main  # noqa: E402
 
 let_properties_take_their_time()
-
-
-@pytest.fixture(scope="session")
-def comparison_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two rounds of every executor, as the runner would have left them. Read-only."""
-    directory = tmp_path_factory.mktemp("comparison")
-    for number in (1, 2):
-        for executor in EXECUTORS:
-            write_run(directory / executor / f"round-{number}", executor, 3.0, seed=number)
-    return directory
-
-
-@pytest.fixture(scope="session")
-def comparison(comparison_directory: Path) -> Comparison:
-    return merge_directory(comparison_directory, EXECUTORS, 2, 6.0)
 
 
 @pytest.fixture

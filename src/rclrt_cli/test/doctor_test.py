@@ -8,14 +8,14 @@ import resource
 from pathlib import Path
 
 import pytest
-from made_up_machine import CPU, level_of, machine
 from rclrt_cli.commands import doctor as doctor_command
-from rclrt_cli.doctor import checks, limits, privileges, ros
-from rclrt_cli.doctor.checks import Level
-from rclrt_cli.doctor.examine import examine
-from rclrt_cli.doctor.login import Login
 from rclrt_cli.main import main
+from rclrt_py.doctor import checks, limits, privileges, ros
+from rclrt_py.doctor.checks import Level
+from rclrt_py.doctor.examine import examine
+from rclrt_py.doctor.login import Login
 from rclrt_py.terminal.table import Paint
+from rclrt_py.testing.made_up_machine import CPU, level_of, machine
 
 ADA = Login("ada", (), root=False, uid=1000)
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"

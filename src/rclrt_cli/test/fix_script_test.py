@@ -10,9 +10,9 @@ from pathlib import Path
 from shlex import quote
 
 import pytest
-from made_up_machine import BUDGET, CPU, LIMITS, USER, isolating, machine
-from rclrt_cli.doctor import tuning
-from rclrt_cli.doctor.fix_script import (
+from rclrt_cli.main import main
+from rclrt_py.doctor import tuning
+from rclrt_py.doctor.fix_script import (
     COUNTING,
     END,
     NOTHING,
@@ -22,8 +22,8 @@ from rclrt_cli.doctor.fix_script import (
     fix_script,
     in_turn,
 )
-from rclrt_cli.doctor.login import Login
-from rclrt_cli.main import main
+from rclrt_py.doctor.login import Login
+from rclrt_py.testing.made_up_machine import BUDGET, CPU, LIMITS, USER, isolating, machine
 
 UNTUNED = isolating("") | {
     "proc/sys/kernel/sched_rt_runtime_us": "950000",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from measured_overheads import APP, MEASURED
-from rclrt_cli.bounds.machine import HOPS, STATISTICS, OverheadsFile
 from rclrt_cli.main import main
+from rclrt_py.bounds.machine import HOPS, STATISTICS, OverheadsFile
 from rclrt_py.errors import BadInput
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis, load_application

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from rclrt_cli.doctor import ros
+from rclrt_py.doctor import ros
 from rclrt_py.errors import BadInput
 from rclrt_py.processes import installation
 from rclrt_py.processes.runner import find_program

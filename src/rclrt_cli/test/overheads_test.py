@@ -244,6 +244,16 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path, rclrt: Rclrt) -> Non
     assert f"{file}:1:52: the key 'executors' is given twice" in answer.err
 
 
+def test_a_file_without_an_executor_is_refused(tmp_path: Path, rclrt: Rclrt) -> None:
+    file = tmp_path / "overheads.json"
+    file.write_text('{"rclrt": 1, "kind": "overheads", "executors": {}}')
+    answer = rclrt("analyze", APP, "--overheads", file)
+    assert answer.code == 2
+    assert f"{file}:1:48: executors is " in answer.err
+    assert "expected the times of at least one executor" in answer.err
+    assert "rclrt calibrate measures them" in answer.err
+
+
 def test_the_schema_takes_what_is_read() -> None:
     schema = json.loads((ROOT / "schemas" / "overheads.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(MEASURED)

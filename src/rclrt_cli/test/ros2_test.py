@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from rclrt_cli.doctor import checks
 from rclrt_cli.ros2 import doctor
 from rclrt_cli.ros2.command import RtCommand
+from rclrt_py.doctor import checks
 from rclrt_py.testing.command import Answer, Rclrt, python_path
 from sources import PACKAGE
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from rclrt_cli.comparison import load_single_run
+from rclrt_py.comparisons.comparison import load_single_run
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.runs.merge import merge_runs
 from rclrt_py.runs.run_data import Run

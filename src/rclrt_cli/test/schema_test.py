@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from rclrt_cli.comparison import Comparison
+from rclrt_py.comparisons.comparison import Comparison
 from sources import SCHEMA
 
 

@@ -45,3 +45,22 @@ def test_what_the_simulator_refuses_is_bad_input(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "--seed x: expected a whole number" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_wrong_options_are_reported_before_earlier_results_are_removed(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert simulate(out, "--executor", "preemptive", "--seconds", "1").returncode == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    done = simulate(out, "--executor", "preemptive", "--seed", "-3")
+    assert done.returncode == 2
+    assert done.stderr == ("rclrt: rclrt_simulator: --seed -3: expected a whole number from 0 on\n")
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_wrong_option_is_reported_also_without_a_directory() -> None:
+    wrong = ["--executor", "preemptive", "--cpus", "0"]
+    done = finished("simulate", str(APPLICATION), *wrong)
+    assert done.returncode == 2
+    assert "--cpus 0: expected a whole number from 1 to 64" in done.stderr
+    done = finished("simulate", str(APPLICATION), *wrong[:2])
+    assert "simulate: no --out; expected a directory for the results" in done.stderr

@@ -121,6 +121,23 @@ def test_a_verb_that_cannot_be_loaded_spoils_only_itself(site: Path, rclrt: Rclr
     assert "analyze" in listed.out
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [["--seconds", "soon"], ["--executor", "fastest"], ["--unknown"], ["too", "much"], []],
+)
+def test_help_is_shown_whatever_else_is_wrong(rclrt: Rclrt, wrong: list[str]) -> None:
+    for arguments in ([*wrong, "--help"], ["-h", *wrong]):
+        answer = rclrt("run", *arguments)
+        assert (answer.code, answer.err) == (0, "")
+        assert answer.out.startswith("usage: rclrt run ")
+
+
+def test_a_word_behind_the_dashes_is_not_for_the_verb(rclrt: Rclrt) -> None:
+    answer = rclrt("run", "absent.yaml", "--executor", "preemptive", "--", "--help")
+    assert answer.code == 2
+    assert "the following arguments are required: --out" in answer.err
+
+
 def test_a_verb_of_ours_starts_without_looking_for_others(
     rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
 ) -> None:

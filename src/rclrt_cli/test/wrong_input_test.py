@@ -165,7 +165,7 @@ def test_the_report_cannot_replace_a_directory(
     assert exit_code("report", out, "-o", str(ready.state)) == 2
     assert "is a directory; expected the name of a file" in capsys.readouterr().err
     assert exit_code("report", out, "-o", str(ready.root / "no/where.html")) == 2
-    assert "cannot be written: No such file or directory" in capsys.readouterr().err
+    assert "no is no directory; make it first" in capsys.readouterr().err
     assert not Path(ready.root / "no").exists()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from rclrt_py.native import analysis
 from rclrt_py.stats import nearest_rank
 
 from rclrt_experiments.figures import LABELS
@@ -25,9 +26,18 @@ def name_of(executor: str) -> str:
 def is_broken(row: Row, stalls: Mapping[Key, float]) -> bool:
     """Returns whether the chain missed a proved deadline, or took longer than its proved bound plus
     the time for which the host had stopped CPUs. `row` excludes the misses that the host caused."""
-    if row.verdict != "proved" or row.bound_ms is None or row.worst_ms is None:
-        return row.verdict == "proved" and row.missed > 0
-    return row.missed > 0 or row.worst_ms > row.bound_ms + stalls.get(key_of_row(row), 0.0)
+    broken: bool = analysis().contradicts_proof(
+        row.verdict,
+        bound_ns=_ns(row.bound_ms),
+        missed=row.missed,
+        worst_ns=_ns(row.worst_ms),
+        stalled_ns=round(stalls.get(key_of_row(row), 0.0) * 1e6),
+    )
+    return broken
+
+
+def _ns(time_ms: float | None) -> int | None:
+    return None if time_ms is None else round(time_ms * 1e6)
 
 
 @dataclass(frozen=True)

@@ -6,41 +6,34 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from rclrt_cli.options.overheads import add_file_arguments, overheads_file
 from rclrt_generator.options import count_argument
 from rclrt_py.arguments import check_run_seconds, seconds_argument
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
+from rclrt_py.options.overheads import add_file_arguments, overheads_file
 from rclrt_py.processes.runner import PACKAGE, find_program
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.output_directory import REPORT
-from rclrt_py.terminal.progress import Progress
 
 from rclrt_experiments.experiment import (
     MOST_TRIALS,
     THESIS,
-    Experiment,
     bundled,
     load_experiment,
     parse_executors,
 )
-from rclrt_experiments.journal import Journal, opened, overheads_of, plan_of
+from rclrt_experiments.journal import opened, overheads_of, plan_of
 from rclrt_experiments.live import Live, alone, check_cpus
 from rclrt_experiments.page import Page, write_page
 from rclrt_experiments.runs import QUIET
+from rclrt_experiments.settings import Settings, sweep_units
 from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
-from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 from rclrt_py import __version__
 
 QUICK_TRIALS, QUICK_SECONDS, TRIES = 1, 2.0, 3
-SAY_EACH_S = 60.0
-"""Seconds between two lines of progress if there is no terminal."""
 HELP = "the thesis's experiments, and your own: many applications under several executors"
 
 
@@ -82,19 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The settings of one experiment."""
-
-    experiment: Experiment
-    trials: int
-    seconds: float
-    executors: tuple[str, ...]
-
-    def units(self, number: int) -> list[Unit]:
-        return list(units_of(number, self.experiment, self.trials, self.executors))
-
-
 def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     file = overheads_file(arguments)
@@ -117,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             live = None if arguments.simulate else Live(stop, _tries(arguments), file, failed)
             with nullcontext() if arguments.simulate else alone(stop):
-                _sweep(backend, settings, units, journal, stop, live)
+                sweep_units(backend, settings, units, journal, stop, live)
         finally:
             if journal.done:
                 journal.write_rows(units)
@@ -190,60 +170,3 @@ def _backend(arguments: argparse.Namespace) -> Backend:
         return Dask(arguments.scheduler)
     jobs = (arguments.jobs or cores()) if arguments.simulate else 1
     return InProcess() if jobs == 1 else Cores(jobs)
-
-
-def _simulate(settings: Sequence[Settings], unit: Unit) -> Done:
-    own = settings[unit.experiment]
-    return simulate_unit(own.experiment, own.executors, own.seconds, unit)
-
-
-def _run(settings: Sequence[Settings], live: Live, unit: Unit) -> Done:
-    own = settings[unit.experiment]
-    return live.run_unit(own.experiment, own.executors, own.seconds, unit)
-
-
-def _sweep(
-    backend: Backend,
-    settings: Sequence[Settings],
-    units: Sequence[Unit],
-    journal: Journal,
-    stop: StopSignals,
-    live: Live | None,
-) -> None:
-    """Works on the units that are not done: on ROS 2 with `live`, else in simulation."""
-    left = [unit for unit in units if unit.key() not in journal.done]
-    progress = Progress(sys.stderr, len(units))
-    clock = Clock(len(units) - len(left), len(units))
-    work = partial(_simulate, settings) if live is None else partial(_run, settings, live)
-    for unit, done in backend.run(work, left, lambda: stop.requested):
-        journal.add(unit, done)
-        clock.count += 1
-        name = settings[unit.experiment].experiment.name
-        if progress.live:
-            progress.show(clock.count, clock.text(name))
-        elif clock.is_due():
-            progress.say(clock.text(name))
-    progress.clear()
-
-
-class Clock:
-    """Counts the units that are done and estimates the time for the rest."""
-
-    def __init__(self, before: int, total: int) -> None:
-        self.count, self.total = before, total
-        self._before = before
-        self._started = self._reported = time.monotonic()
-
-    def is_due(self) -> bool:
-        """Returns whether SAY_EACH_S have passed since it last returned true."""
-        now = time.monotonic()
-        if now - self._reported < SAY_EACH_S:
-            return False
-        self._reported = now
-        return True
-
-    def text(self, label: str) -> str:
-        elapsed = time.monotonic() - self._started
-        left_s = elapsed / max(1, self.count - self._before) * (self.total - self.count)
-        minutes, seconds = divmod(round(left_s), 60)
-        return f"{self.count} of {self.total}, {minutes} min {seconds:02} s left  {label}"

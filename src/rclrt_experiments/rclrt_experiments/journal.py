@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from rclrt_cli.bounds.machine import OverheadsFile
+from rclrt_py.bounds.machine import OverheadsFile
 from rclrt_py.errors import BadInput
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.files.json_reader import JsonValue

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.bounds.machine import OverheadsFile
-from rclrt_cli.bounds.predicted import predict
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.timing import Infeasible
+from rclrt_py.bounds.machine import OverheadsFile
+from rclrt_py.bounds.predicted import predict
 from rclrt_py.errors import BadInput, RunFailed
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.processes.runner import PACKAGE, find_program, run_child, runner_command

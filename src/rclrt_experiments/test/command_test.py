@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from rclrt_experiments.experiment import bundled, load_experiment
-from rclrt_experiments.experiment_command import SAY_EACH_S, Clock
 from rclrt_experiments.journal import read_journal
+from rclrt_experiments.settings import SAY_EACH_S, Clock
 from rclrt_py.testing.command import Command
 from rclrt_py.testing.waiting import GENEROUS_S
 from small_experiment import SMALL, command_line, read_overheads, read_rows

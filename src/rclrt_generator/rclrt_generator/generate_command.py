@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
-from rclrt_py.files.atomic import new_directory
+from rclrt_py.files.atomic import check_new_directory, new_directory
 from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.app_yaml import app_yaml
@@ -73,6 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadInput("there are no rules; expected a file, --preset or --rules-data")
     if arguments.client is not None and arguments.out is None:
         raise BadInput("--client makes a package; expected -o DIR, too")
+    if arguments.out is not None:
+        check_new_directory(arguments.out)
+    elif arguments.count is not None:
+        raise BadInput("--count writes directories; expected -o DIR, too")
     rules = rules_of(arguments)
     times = None
     if arguments.timing_data is not None:
@@ -111,8 +115,6 @@ def _many(
     workloads: Mapping[str, int],
 ) -> int:
     """Writes the feasible applications, and reports the others."""
-    if arguments.out is None:
-        raise BadInput("--count writes directories; expected -o DIR, too")
     made = 0
     with new_directory(arguments.out) as directory:
         for seed in range(rules.random_seed, rules.random_seed + arguments.count):

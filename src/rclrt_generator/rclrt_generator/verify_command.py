@@ -5,22 +5,19 @@ contradicts one."""
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import os
-import signal
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from rclrt_py.bounds.machine import OverheadsFile
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS
-from rclrt_py.files.atomic import new_directory
-from rclrt_py.terminal.progress import Progress
+from rclrt_py.files.atomic import check_new_directory, new_directory
 from rclrt_py.terminal.table import Columns
 
 from rclrt_generator.app_yaml import app_yaml
+from rclrt_generator.attacks import attack_all
 from rclrt_generator.live import run_live
 from rclrt_generator.options import (
     add_rules_arguments,
@@ -33,8 +30,6 @@ from rclrt_generator.verify import Attack, Outcome, Violation, attack_seed, tota
 
 HELP = "generate applications and look for responses above their proved bounds"
 DEFAULT_EXECUTORS = ("preemptive", "producer_consumer", "wait_set", "edf")
-AT_ONCE = 16
-"""Number of applications that a process gets together."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,15 +85,17 @@ def run(arguments: argparse.Namespace) -> int:
     workloads = workloads_of(arguments)
     if workloads and arguments.run == 0:
         raise BadInput("--workloads: nothing does them; expected --run N, too")
-    if arguments.out is not None and arguments.out.exists():
-        raise BadInput(f"-o {arguments.out}: exists; name a new directory")
+    if arguments.out is not None:
+        check_new_directory(arguments.out)
+    if arguments.overheads is not None:
+        OverheadsFile(arguments.overheads)  # throws if it cannot be used
     attack = Attack(instances=arguments.instances)
     seeds = range(rules.random_seed, rules.random_seed + arguments.count)
     started = time.monotonic()
     attacked = partial(
         attack_seed, rules, executors=arguments.executors, attack=attack, vary=not stated
     )
-    outcomes = [each for each in _all(attacked, seeds, arguments.jobs) if each is not None]
+    outcomes = attack_all(attacked, seeds, arguments.jobs)
     elapsed = time.monotonic() - started
     print(
         f"{len(outcomes)} applications, {arguments.count - len(outcomes)} infeasible; seeds "
@@ -131,25 +128,6 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.overheads, workloads,
         )  # fmt: skip
     return EXIT_ABOVE_BOUND if found or differing else live
-
-
-def _all(
-    attacked: partial[dict[str, Outcome] | None], seeds: range, jobs: int | None
-) -> Iterator[dict[str, Outcome] | None]:
-    """Yields the outcomes in the order of the seeds. Ctrl-C ends the processes."""
-    progress = Progress(sys.stderr, len(seeds))
-    with multiprocessing.Pool(jobs or os.cpu_count(), _ignore_interrupts) as pool:
-        for done, outcome in enumerate(pool.imap(attacked, seeds, AT_ONCE)):
-            if progress.live and done % AT_ONCE == 0:
-                progress.step("applications", len(seeds))
-                progress.tick(done)
-            yield outcome
-    if progress.live:
-        print(file=sys.stderr)
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _print_table(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:

@@ -172,7 +172,7 @@ def test_applications_that_run_do_workloads(tmp_path: Path) -> None:
         (("--executors", "fifo"), "'fifo' is no executor; expected wait_set"),
         (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),
         (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
-        (("-o", os.curdir), "-o .: exists; name a new directory"),
+        (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),
         (("--seconds", "-1"), "'-1' are no seconds"),
         (("--workload-time", "max"), "expected --workloads FILE, too"),
     ],

@@ -77,7 +77,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         with path.open("rb") as stream:
             yield stream
     except IsADirectoryError as error:
-        raise BadInput(f"{path}: is not a file; expected a task set") from error
+        raise BadInput(f"{path}: is a directory; expected a file") from error
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; expected a readable file") from error
 

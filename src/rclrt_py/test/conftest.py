@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from rclrt_py.testing.comparisons import comparison, comparison_directory  # noqa: F401
 from rclrt_py.testing.properties import let_properties_take_their_time
 
 let_properties_take_their_time()

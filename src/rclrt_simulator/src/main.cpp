@@ -35,6 +35,7 @@ struct Arguments {
   std::filesystem::path priorities;
   std::filesystem::path replay;
   std::filesystem::path output;
+  bool only_check = false;
   std::optional<rclrt::model::ExecutorChoice> executor;  // none: that of the replay
   std::optional<std::chrono::nanoseconds> duration;      // ditto
   SimulationSettings settings;
@@ -99,10 +100,11 @@ text::OptionTable option_table(Arguments& to, StatedTimes& times) {
                       "; options behind the name: " + rclrt::model::executor_options_help()),
               text::duration("--seconds", "S", to.duration, std::chrono::seconds(1), {0.01, 86'400},
                              "how long"),
-              text::required(text::path("--out", "DIR", to.output,
-                                        "results.json, chains.csv, instances.csv, stalls.csv, "
-                                        "trace.pftrace"),
-                             "a directory for the results"),
+              text::path("--out", "DIR", to.output,
+                         "a directory for results.json, chains.csv, instances.csv, stalls.csv, "
+                         "trace.pftrace"),
+              text::flag("--check", to.only_check,
+                         "only check the options and the files: simulate and write nothing"),
               text::path("--priorities", "FILE", to.priorities,
                          "callback priorities in the place of the application's"),
               text::path("--replay", "FILE", to.replay,
@@ -150,6 +152,9 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       }
     }
   }
+  if (result.output.empty() && !result.only_check) {
+    throw text::UsageError("no --out; expected a directory for the results");
+  }
   result.settings.times = to_times(times);
   return result;
 }
@@ -170,6 +175,9 @@ void simulate_application(const Arguments& arguments) {
   }
   settings.executor = arguments.executor.value_or(settings.executor);
   settings.duration = arguments.duration.value_or(settings.duration);
+  if (arguments.only_check) {
+    return;
+  }
   ResultsDirectory directory = open_output(arguments.output);
   RunResults results = simulate_run(application, settings);
   results.application_file = arguments.application.string();

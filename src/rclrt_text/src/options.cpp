@@ -15,6 +15,11 @@ constexpr std::size_t kMostNameWidth = 24;  // a longer name has a line of its o
 
 bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
 
+/// Returns whether one of the arguments before "--" asks for the help. It comes before any error.
+bool asks_for_help(std::span<const std::string> arguments) {
+  return std::any_of(arguments.begin(), std::ranges::find(arguments, "--"), is_help);
+}
+
 std::string_view without_dashes(std::string_view name) {
   name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
   return name;
@@ -49,6 +54,9 @@ class Reader {
       : table_(table), arguments_(arguments.begin(), end_of(table, arguments)) {}
 
   ParsedOptions read() {
+    if (!table_.program.empty() && asks_for_help(arguments_)) {
+      return {.answer = help(table_), .command = {}};
+    }
     bool only_operands = false;
     while (next_ < arguments_.size()) {
       const std::string& word = arguments_[next_++];
@@ -56,8 +64,6 @@ class Reader {
         read_operand(word);
       } else if (word == "--") {
         only_operands = true;
-      } else if (!table_.program.empty() && is_help(word)) {
-        return {.answer = help(table_), .command = {}};
       } else if (!table_.program.empty() && word == "--version") {
         return {.answer = first_word(table_.program) + " " RCLRT_VERSION "\n", .command = {}};
       } else {
@@ -212,14 +218,13 @@ ParsedOptions parse_command(const OptionTable& table, std::span<const std::strin
     result.command = word;
     return result;
   }
-  if (is_help(word) || word == "--version") {
+  if (asks_for_help(arguments)) {
+    return {.answer = help(table), .command = {}};
+  }
+  if (word == "--version") {
     OptionTable only_these = table;
     only_these.commands.clear();
-    ParsedOptions result = Reader(only_these, arguments.first(1)).read();
-    if (is_help(word)) {
-      result.answer = help(table);
-    }
-    return result;
+    return Reader(only_these, arguments.first(1)).read();
   }
   const std::string guess = suggestion(word, names);
   throw UsageError((word.empty() ? "no command" : "unknown command '" + word + "'") +

@@ -296,6 +296,7 @@ TEST(ParseOptions, ACommandHasOptionsOfItsOwn) {
   };
   EXPECT_THAT(answer({"--help"}), HasSubstr("tracer model TRACE\n      Prints a model.\n"));
   EXPECT_THAT(answer({"list", "--help"}), HasSubstr("usage: tracer list [NAME...]\n"));
+  EXPECT_EQ(answer({"draw", "--help"}), answer({"--help"}));
   EXPECT_THAT(answer({"list", "--version"}), testing::StartsWith("tracer "));
 }
 
@@ -326,7 +327,10 @@ TEST(Help, ComesFromTheTable) {
             "  --help, --version\n"
             "\n"
             "exit code: 0 measured\n");
-  EXPECT_EQ(parse({"-h", "--priority", "100"}, to).answer, parse({"--help"}, to).answer);
+  const auto asked = parse({"--help"}, to).answer;
+  EXPECT_EQ(parse({"-h", "--priority", "100"}, to).answer, asked);
+  EXPECT_EQ(parse({"--priority", "100", "-h"}, to).answer, asked);
+  EXPECT_EQ(parse({"--unknown", "--help"}, to).answer, asked);
 }
 
 TEST(Help, HasTheOptionsInItsFirstLineIfTheyAreFew) {

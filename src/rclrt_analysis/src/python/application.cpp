@@ -82,13 +82,27 @@ void bind_thesis(py::module_& module) {
       .def_property_readonly("assumptions", [](const ThesisResult& self) {
         return py::tuple(py::cast(self.assumptions));
       });
-  module.def("thesis_feasibility", &thesis_feasibility, py::arg("application"));
-  module.def("thesis_harmonic", &thesis_harmonic, py::arg("application"));
+  py::class_<ThesisJudgement>(module, "ThesisJudgement")
+      .def_readonly("feasibility", &ThesisJudgement::feasibility)
+      .def_readonly("harmonic", &ThesisJudgement::harmonic)
+      .def_property_readonly("verdicts",
+                             [](const ThesisJudgement& self) {
+                               py::list verdicts;
+                               for (const Verdict verdict : self.verdicts) {
+                                 verdicts.append(to_python(verdict));
+                               }
+                               return py::tuple(verdicts);
+                             })
+      .def_readonly("feasible", &ThesisJudgement::feasible);
+  module.def("judge_by_thesis", &judge_by_thesis, py::arg("application"));
 }
 
 void bind_picas(py::module_& module) {
   py::class_<PicasBound>(module, "PicasBound")
       .def_readonly("bound_ns", &PicasBound::bound)
+      .def_property_readonly("verdict",
+                             [](const PicasBound& self) { return to_python(self.verdict); })
+      .def_property_readonly("holds", [](const PicasBound& self) { return holds(self.verdict); })
       .def_readonly("note", &PicasBound::note)
       .def_property_readonly(
           "unsafe", [](const PicasBound& self) { return py::tuple(py::cast(self.unsafe)); });
@@ -131,8 +145,7 @@ void bind_overheads(py::module_& module) {
       });
 }
 
-void bind_bounds(py::module_& module) {
-  bind_overheads(module);
+void bind_chain_bound(py::module_& module) {
   py::class_<Contribution>(module, "Contribution")
       .def_property_readonly("kind", [](const Contribution& self) { return to_word(self.kind); })
       .def_readonly("callback", &Contribution::callback)
@@ -140,8 +153,9 @@ void bind_bounds(py::module_& module) {
       .def_readonly("total_ns", &Contribution::total);
   py::class_<ChainBound>(module, "ChainBound")
       .def_readonly("bound_ns", &ChainBound::bound)
-      .def_property_readonly(
-          "verdict", [](const ChainBound& self) { return std::string(to_string(self.verdict)); })
+      .def_property_readonly("verdict",
+                             [](const ChainBound& self) { return to_python(self.verdict); })
+      .def_property_readonly("holds", [](const ChainBound& self) { return holds(self.verdict); })
       .def_readonly("level", &ChainBound::level)
       .def_readonly("reaction_ns", &ChainBound::reaction)
       .def_readonly("data_age_ns", &ChainBound::data_age)
@@ -152,6 +166,11 @@ void bind_bounds(py::module_& module) {
           [](const ChainBound& self) { return py::tuple(py::cast(self.assumptions)); })
       .def_property_readonly("why",
                              [](const ChainBound& self) { return py::tuple(py::cast(self.why)); });
+}
+
+void bind_bounds(py::module_& module) {
+  bind_overheads(module);
+  bind_chain_bound(module);
   module.def(
       "chain_bounds",
       [](const Application& application, const std::string& executor, const Overheads& overheads) {

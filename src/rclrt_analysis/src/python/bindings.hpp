@@ -12,6 +12,7 @@
 
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/task_set.hpp"
+#include "rclrt/analysis/verdict.hpp"
 
 namespace rclrt::analysis {
 
@@ -32,6 +33,8 @@ T choice(const std::string& word, const char* what,
 
 /// "yes", "no" or "unknown".
 pybind11::object to_python(Answer answer);
+/// "proved", "conditional", "refuted" or "unknown".
+pybind11::str to_python(Verdict verdict);
 
 /// Return the value with this name. Throw std::invalid_argument if there is none.
 Policy policy_of(const std::string& word);
@@ -46,6 +49,7 @@ void bind_chain_steps(pybind11::module_& module);
 void bind_judge(pybind11::module_& module);
 void bind_machine(pybind11::module_& module);
 void bind_observation(pybind11::module_& module);
+void bind_refute(pybind11::module_& module);
 void bind_sensitivity(pybind11::module_& module);
 void bind_simulation(pybind11::module_& module);
 void bind_tasks(pybind11::module_& module);

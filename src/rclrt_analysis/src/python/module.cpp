@@ -20,6 +20,7 @@ PYBIND11_MODULE(_native, module) {
   rclrt::analysis::bind_chain_steps(module);
   rclrt::analysis::bind_machine(module);
   rclrt::analysis::bind_judge(module);
+  rclrt::analysis::bind_refute(module);
   rclrt::analysis::bind_observation(module);
   rclrt::analysis::bind_sensitivity(module);
   rclrt::analysis::bind_simulation(module);

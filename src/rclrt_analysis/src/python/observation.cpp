@@ -169,6 +169,20 @@ void bind_observation(py::module_& module) {
         return "holds";
       },
       py::arg("above"), py::arg("conditions"), py::arg("realtime"));
+  module.def(
+      "contradicts_proof",
+      [](const std::string& verdict, std::optional<Ticks> bound_ns, std::uint64_t missed,
+         std::optional<Ticks> worst_ns, Ticks stalled_ns) {
+        const auto value = choice<Verdict>(verdict, "verdict",
+                                           {{"proved", Verdict::kProved},
+                                            {"conditional", Verdict::kConditional},
+                                            {"refuted", Verdict::kRefuted},
+                                            {"unknown", Verdict::kUnknown}});
+        return contradicts_proof(value, bound_ns,
+                                 {.missed = missed, .worst = worst_ns, .stalled = stalled_ns});
+      },
+      py::arg("verdict"), py::arg("bound_ns"), py::arg("missed"), py::arg("worst_ns"),
+      py::arg("stalled_ns"));
 }
 
 }  // namespace rclrt::analysis

@@ -68,18 +68,25 @@ py::object to_python(Answer answer) {
   return py::str("unknown");
 }
 
+py::str to_python(Verdict verdict) { return std::string(to_string(verdict)); }
+
 void bind_task_results(py::module_& module) {
   py::class_<TaskResult>(module, "TaskResult")
       .def_readonly("response", &TaskResult::response)
       .def_property_readonly("schedulable",
                              [](const TaskResult& self) { return to_python(self.schedulable); })
+      .def_property_readonly(
+          "verdict", [](const TaskResult& self) { return to_python(verdict_of(self.schedulable)); })
       .def_readonly("exact", &TaskResult::exact)
       .def_readonly("note", &TaskResult::note);
   py::class_<TaskSetResult>(module, "TaskSetResult")
       .def_property_readonly(
           "tasks", [](const TaskSetResult& self) { return py::tuple(py::cast(self.tasks)); })
       .def_property_readonly("schedulable",
-                             [](const TaskSetResult& self) { return to_python(self.schedulable); });
+                             [](const TaskSetResult& self) { return to_python(self.schedulable); })
+      .def_property_readonly("verdict", [](const TaskSetResult& self) {
+        return to_python(verdict_of(self.schedulable));
+      });
   py::class_<TaskFile>(module, "TaskFile")
       .def_property_readonly("tasks",
                              [](const TaskFile& self) { return py::tuple(py::cast(self.tasks)); })

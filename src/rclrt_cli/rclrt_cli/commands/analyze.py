@@ -5,32 +5,25 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rclrt_py.analyses import chains, sensitivity, task_replay, tasks
 from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, executor_argument
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
 from rclrt_py.native import analysis, load_application, read_input, read_lines
+from rclrt_py.options import overheads, priorities
 
-from rclrt_cli import chain_analysis, sensitivity, task_analysis, task_replay
-from rclrt_cli.chain_analysis import Analysis
-from rclrt_cli.options import overheads, priorities
-from rclrt_cli.refutation import refute_chains, refute_tasks
-from rclrt_cli.task_analysis import TaskAnalysis
-
-if TYPE_CHECKING:
-    from rclrt_analysis import TaskFile
+from rclrt_cli.tables import chains as chain_table
+from rclrt_cli.tables import sensitivity as sensitivity_table
+from rclrt_cli.tables import tasks as task_table
 
 HELP = "say whether the deadlines of an application or a task set hold"
-TASKS = re.compile(rb"""(^|[{,])\s*["']?tasks["']?\s*:""", re.MULTILINE)
-PUBLISHED = {"thesis": chain_analysis.thesis, "picas": chain_analysis.picas}
-APPLICATION = re.compile(
-    rb"""(^|[{,])\s*["']?(callbacks|chains|executors|nodes)["']?\s*:""", re.MULTILINE
-)
+PUBLISHED = {"thesis": chains.thesis, "picas": chains.picas}
+Examples = list[tuple[str, str]]
+"""Counter-examples: the chain or task that misses, and the text of its file."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,49 +87,65 @@ def run(arguments: argparse.Namespace) -> int:
             raise BadInput("--priorities: not for --batch; expected an app.yaml as the FILE")
         return _batch(arguments.batch)
     text = read_input(arguments.file)
-    examples: list[tuple[str, str]] = []
-    if is_task_set(text):
-        if arguments.priorities is not None:
-            raise BadInput(
-                "--priorities: a task set has no callbacks; expected an app.yaml as the FILE"
-            )
-        file, tasks = _analyse_tasks(text, str(arguments.file))
-        if not arguments.no_search:
-            for example in refute_tasks(file, tasks):
-                task = f"task {file.tasks[example.task].id}"
-                examples.append((task, task_replay.to_text(file, example)))
-        if arguments.sensitivity:
-            tasks["sensitivity"] = sensitivity.of_tasks(file, task_analysis.number)
-        _show(arguments, tasks, task_analysis.table(tasks))
-        feasible = tasks["feasible"]
-    else:
-        chains = _analyse_application(arguments, examples)
-        _show(arguments, chains, chain_analysis.table(chains, arguments.assumptions))
-        feasible = chains["feasible"]
-    if arguments.counter_example is not None:
-        _write_counter_example(arguments.counter_example, examples)
-    return EXIT_OK if feasible else EXIT_NO
-
-
-def _show(
-    arguments: argparse.Namespace, result: Analysis | TaskAnalysis, lines: Iterator[str]
-) -> None:
+    answer = _of_tasks if tasks.is_task_set(text) else _of_application
+    result, lines, examples = answer(arguments, text)
     if arguments.json:
         print(json.dumps(result, indent=1))
     else:
         for line in lines:
             print(line)
         if "sensitivity" in result:
-            for line in sensitivity.table(result["sensitivity"]):
+            for line in sensitivity_table.table(result["sensitivity"]):
                 print(line)
+    if arguments.counter_example is not None:
+        _write_counter_example(arguments.counter_example, examples)
+    return EXIT_OK if result["feasible"] else EXIT_NO
 
 
-def is_task_set(text: bytes) -> bool:
-    """Returns whether the text is a task set and not an application."""
-    return b"tasks" in text and bool(TASKS.search(text)) and not APPLICATION.search(text)
+def _of_tasks(
+    arguments: argparse.Namespace, text: bytes
+) -> tuple[tasks.TaskAnalysis, Iterator[str], Examples]:
+    if arguments.priorities is not None:
+        raise BadInput(
+            "--priorities: a task set has no callbacks; expected an app.yaml as the FILE"
+        )
+    file = tasks.parse_tasks(text, str(arguments.file))
+    result, found = tasks.analyse(file, search=not arguments.no_search)
+    if arguments.sensitivity:
+        result["sensitivity"] = sensitivity.of_tasks(file, tasks.number)
+    examples = [
+        (f"task {file.tasks[example.task].id}", task_replay.to_text(file, example))
+        for example in found
+    ]
+    return result, task_table.table(result), examples
 
 
-def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:
+def _of_application(
+    arguments: argparse.Namespace, _: bytes
+) -> tuple[chains.Analysis, Iterator[str], Examples]:
+    module = analysis()  # throws if it is missing
+    application = load_application(arguments.file, arguments.priorities)
+    if arguments.test != "sound":
+        _refuse_options_of_sound(arguments)
+        result = PUBLISHED[arguments.test](application)
+        return result, chain_table.table(result, arguments.assumptions), []
+    machine = overheads.from_arguments(arguments, arguments.executor, application)
+    result, found = chains.sound(
+        application, arguments.executor, machine, search=not arguments.no_search
+    )
+    if arguments.sensitivity:
+        result["sensitivity"] = sensitivity.of_chains(application, arguments.executor, machine)
+    examples = [
+        (
+            f"chain {application.chains[example.chain].id}",
+            module.counter_example_text(example, application),
+        )
+        for example in found
+    ]
+    return result, chain_table.table(result, arguments.assumptions), examples
+
+
+def _write_counter_example(path: Path, examples: Examples) -> None:
     """Writes the first of the examples. Each is the name of a chain or task that misses, and a
     text."""
     if not examples:
@@ -148,40 +157,10 @@ def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:
         print(f"rclrt: {path}: a schedule in which {name} misses", file=sys.stderr)
 
 
-def _analyse_application(
-    arguments: argparse.Namespace, examples: list[tuple[str, str]]
-) -> Analysis:
-    """Returns the analysis, and appends the counter-examples that were found to `examples`."""
-    module = analysis()  # throws if it is missing
-    application = load_application(arguments.file, arguments.priorities)
-    if arguments.test != "sound":
-        _refuse_options_of_sound(arguments)
-        return PUBLISHED[arguments.test](application)
-    machine = overheads.from_arguments(arguments, arguments.executor, application)
-    result = chain_analysis.sound(application, arguments.executor, machine)
-    if not arguments.no_search:
-        for example in refute_chains(application, result, machine):
-            name = f"chain {application.chains[example.chain].id}"
-            examples.append((name, module.counter_example_text(example, application)))
-    if arguments.sensitivity:
-        result["sensitivity"] = sensitivity.of_chains(application, arguments.executor, machine)
-    return result
-
-
 def _refuse_options_of_sound(arguments: argparse.Namespace) -> None:
     for name in ("sensitivity", *overheads.OPTIONS):
         if getattr(arguments, name) not in (None, False):
             raise BadInput(f"--{name.replace('_', '-')}: of --test sound only")
-
-
-def _analyse_tasks(text: bytes, name: str) -> tuple[TaskFile, TaskAnalysis]:
-    """Returns the task set and its analysis."""
-    module = analysis()
-    try:
-        file = module.parse_task_set(text, name)
-    except module.FileError as error:
-        raise BadInput(str(error)) from error
-    return file, task_analysis.analyse(file)
 
 
 def _batch(path: Path) -> int:
@@ -191,7 +170,8 @@ def _batch(path: Path) -> int:
         if not line.strip():
             continue
         try:
-            _, result = _analyse_tasks(line, f"{path}:{number}: in this line")
+            file = tasks.parse_tasks(line, f"{path}:{number}: in this line")
+            result, _ = tasks.analyse(file, search=False)
         except BadInput as error:
             print(f"rclrt: {error}", file=sys.stderr)
             print(json.dumps({"line": number, "error": str(error)}))

@@ -7,100 +7,27 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
 
+from rclrt_py.analyses.assignment import (
+    OBJECTIVES,
+    Assignment,
+    AssignmentQuality,
+    TaskAssignment,
+    assign_application,
+    assign_tasks,
+)
+from rclrt_py.analyses.tasks import is_task_set, parse_tasks
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import WITH_LEVELS
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
-from rclrt_py.native import analysis, load_application, model, read_input
+from rclrt_py.native import load_application, read_input
+from rclrt_py.options import overheads, priorities
 from rclrt_py.terminal.table import Columns
 
-from rclrt_cli import chain_analysis
-from rclrt_cli.commands.analyze import is_task_set
-from rclrt_cli.options import overheads, priorities
-from rclrt_cli.refutation import refute_chains
-
-if TYPE_CHECKING:
-    from rclrt_analysis import Machine, Quality, TaskFile
-    from rclrt_model import Application
+from rclrt_cli.tables.chains import assumption_lines
 
 HELP = "allocate nodes to cores and set priorities, for the bounds of the chains"
-OBJECTIVES = {
-    "max-slack": "the fewest chains without a proof, then the least of the largest bound / "
-    "deadline",
-    "feasible": "the first assignment that was found with a proof for every chain; until then the "
-    "fewest without, then the least of the largest bound / deadline",
-    "min-response": "the fewest chains without a proof, then the least mean of the bounds",
-}
-NOTHING_OPTIMISED = "nothing: as PiCAS has it"
 MOST_CORES = 64
-
-
-class AssignmentQuality(TypedDict):
-    """The criteria by which an assignment is judged."""
-
-    not_proved: int
-    worst_bound_by_deadline: float
-    mean_bound_by_deadline: float
-    mean_bound_ms: float
-
-
-class ChainChange(TypedDict):
-    """The effect of an assignment on one chain."""
-
-    id: str
-    deadline_ms: float
-    bound_ms_before: float | None
-    verdict_before: str
-    bound_ms: float | None
-    verdict: str
-    assumptions: list[str]
-
-
-class NodePlace(TypedDict):
-    """The executor that an assignment gives to a node."""
-
-    id: str
-    executor: str
-
-
-class ExecutorPlace(TypedDict):
-    """The CPUs that an assignment gives to an executor."""
-
-    name: str
-    cpus: list[int]
-
-
-class Assignment(TypedDict):
-    """The document that `rclrt assign APP --json` prints."""
-
-    application: str
-    executor: str
-    method: str
-    objective: str
-    optimised: str
-    start: str
-    evaluations: int
-    optimal: bool
-    feasible: bool
-    overheads: dict[str, float]
-    assumptions: list[chain_analysis.Assumption]
-    before: AssignmentQuality
-    after: AssignmentQuality
-    chains: list[ChainChange]
-    nodes: list[NodePlace]
-    executors: list[ExecutorPlace]
-    callbacks: list[chain_analysis.CallbackPriority]
-
-
-class TaskAssignment(TypedDict):
-    """The document that `rclrt assign` prints for a task set with `--json`."""
-
-    policy: str
-    feasible: bool
-    schedulable: bool
-    optimal: bool
-    tasks: list[chain_analysis.CallbackPriority]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -150,7 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
             if getattr(arguments, option) is not None:
                 name = option.replace("_", "-")
                 raise BadInput(f"--{name}: of an application; a task set is for one core")
-        tasks, written = _assign_tasks(text, str(arguments.file))
+        name = str(arguments.file)
+        tasks, written = assign_tasks(parse_tasks(text, name), name)
         result: Assignment | TaskAssignment = tasks
         lines = _task_table(tasks)
     else:
@@ -179,136 +107,18 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]
     if arguments.cores is not None and arguments.cpus is not None:
         raise BadInput("--cores and --cpus: expected one of them")
     cpus = arguments.cpus or list(range(arguments.cores or 1))
-    module = analysis()
     application = load_application(arguments.file, arguments.priorities)
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     method, objective = _how(arguments)
-    found = module.assign(
+    return assign_application(
         application,
-        cpus,
         arguments.executor,
-        overheads=machine.overheads,
+        machine,
+        cpus,
         method=method,
         objective=objective,
         evaluations=arguments.evaluations,
     )
-    made = found.application
-    before = _analysed(application, arguments.executor, machine)
-    after = _analysed(made, arguments.executor, machine)
-    result: Assignment = {
-        "application": application.name,
-        "executor": arguments.executor,
-        "method": method,
-        "objective": objective,
-        "optimised": OBJECTIVES[objective] if method == "search" else NOTHING_OPTIMISED,
-        "start": found.start,
-        "evaluations": found.evaluations,
-        "optimal": found.optimal,
-        "feasible": after["feasible"],
-        "overheads": after["overheads"],
-        "assumptions": after["assumptions"],
-        "before": _quality(found.before),
-        "after": _quality(found.after),
-        "chains": [
-            {
-                "id": new["id"],
-                "deadline_ms": new["deadline_ms"],
-                "bound_ms_before": old["bound_ms"],
-                "verdict_before": old["verdict"],
-                "bound_ms": new["bound_ms"],
-                "verdict": new["verdict"],
-                "assumptions": new["assumptions"],
-            }
-            for old, new in zip(before["chains"], after["chains"], strict=True)
-        ],
-        "nodes": [
-            {"id": node.name, "executor": made.executors[node.executor].name} for node in made.nodes
-        ],
-        "executors": [
-            {"name": executor.name, "cpus": list(executor.cpus)} for executor in made.executors
-        ],
-        "callbacks": [
-            {"id": callback.id, "priority": made.effective_priority(index)}
-            for index, callback in enumerate(made.callbacks)
-        ],
-    }
-    text: str = model().to_yaml(made)
-    return result, f"# Executors and priorities by rclrt assign.\n{text}"
-
-
-def _analysed(application: Application, executor: str, machine: Machine) -> chain_analysis.Analysis:
-    """Returns the result of `rclrt analyze` for the application."""
-    result = chain_analysis.sound(application, executor, machine)
-    refute_chains(application, result, machine)
-    return result
-
-
-def _quality(quality: Quality) -> AssignmentQuality:
-    return {
-        "not_proved": quality.not_proved,
-        "worst_bound_by_deadline": quality.worst,
-        "mean_bound_by_deadline": quality.mean,
-        "mean_bound_ms": quality.mean_bound_ns / 1e6,
-    }
-
-
-def _assign_tasks(text: bytes, name: str) -> tuple[TaskAssignment, str]:
-    module = analysis()
-    try:
-        file = module.parse_task_set(text, name)
-    except module.FileError as error:
-        raise BadInput(str(error)) from error
-    try:
-        found = module.assign_priorities(file.tasks, file.policy)
-    except ValueError as error:
-        raise BadInput(f"{name}: {error}") from error
-    tasks: list[chain_analysis.CallbackPriority] = [
-        {"id": task.id, "priority": priority}
-        for task, priority in zip(file.tasks, found.priorities, strict=True)
-    ]
-    result: TaskAssignment = {
-        "policy": file.policy,
-        "feasible": found.schedulable,
-        "schedulable": found.schedulable,
-        "optimal": found.optimal,
-        "tasks": tasks,
-    }
-    return result, _task_file(file, found.priorities)
-
-
-def _task_file(file: TaskFile, priorities: list[int]) -> str:
-    """Returns the text of the task set with these priorities."""
-    module = analysis()
-    lines = ["# Priorities by rclrt assign.", "rclrt: 1", f"policy: {file.policy}", "tasks:"]
-    keys = {
-        "c": "wcet",
-        "t": "period",
-        "d": "deadline",
-        "j": "jitter",
-        "b": "blocking",
-        "suspension": "suspension",
-        "region": "region",
-    }
-    for task, priority in zip(file.tasks, priorities, strict=True):
-        times = {key: getattr(task, name) for key, name in keys.items()}
-        shown = ", ".join(
-            f"{key}: {module.in_units(value, file.decimals)}"
-            for key, value in times.items()
-            if value or key in ("c", "t", "d")
-        )
-        lines.append(f"  - {{id: {_quoted(task.id)}, {shown}, priority: {priority}}}")
-    return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    """Returns the text in YAML's double quotes, with unprintable characters escaped."""
-
-    def escaped(character: str) -> str:
-        if character in '"\\':
-            return "\\" + character
-        return character if character.isprintable() else f"\\U{ord(character):08X}"
-
-    return '"' + "".join(map(escaped, text)) + '"'
 
 
 def _task_table(result: TaskAssignment) -> Iterator[str]:
@@ -350,7 +160,7 @@ def _chain_table(result: Assignment) -> Iterator[str]:
         yield "Independent callbacks on one core: Audsley's algorithm, which misses no solution."
     else:
         yield "A local search: there may be better ones."
-    yield from chain_analysis.assumption_lines(result["assumptions"], all_of_them=True)
+    yield from assumption_lines(result["assumptions"], all_of_them=True)
 
 
 def _reached(objective: str, quality: AssignmentQuality) -> str:

@@ -10,17 +10,16 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from rclrt_py.bench.plots import write_plots
+from rclrt_py.bench.rows import Benchmark
+from rclrt_py.bench.tables import all_tables, conditions
+from rclrt_py.bench.targets import targets
 from rclrt_py.errors import EXIT_OK, BadInput
 from rclrt_py.files.atomic import check_file, write_atomically
 from rclrt_py.files.json_reader import read_text
 from rclrt_py.processes.runner import find_program, run_child
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.terminal.progress import Progress
-
-from rclrt_cli.bench.plots import write_plots
-from rclrt_cli.bench.rows import Benchmark
-from rclrt_cli.bench.tables import all_tables, conditions
-from rclrt_cli.bench.targets import targets
 
 HELP = "measure the executors beside the bare kernel and middleware"
 PACKAGE = "rclrt_bench"

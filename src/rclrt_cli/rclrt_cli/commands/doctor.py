@@ -11,14 +11,13 @@ import sys
 import textwrap
 from pathlib import Path
 
+from rclrt_py.doctor.checks import Finding, Level
+from rclrt_py.doctor.examine import examine
+from rclrt_py.doctor.fix_script import fix_script
+from rclrt_py.doctor.login import this_login
 from rclrt_py.errors import EXIT_NO, EXIT_OK
 from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import shorten
-
-from rclrt_cli.doctor.checks import Finding, Level
-from rclrt_cli.doctor.examine import examine
-from rclrt_cli.doctor.fix_script import fix_script
-from rclrt_cli.doctor.login import this_login
 
 HELP = "say what this machine gives a real-time program"
 DOCTOR_VERSION = 1

@@ -4,25 +4,17 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from pathlib import Path
 
+from rclrt_py.comparisons.comparison import combine
+from rclrt_py.comparisons.recorded import hold_against
 from rclrt_py.errors import EXIT_OK, BadInput
-from rclrt_py.files.atomic import write_atomically
-from rclrt_py.files.json_reader import JsonValue
-from rclrt_py.runs.output_directory import REPORT, Plan
-from rclrt_py.runs.run_data import RESULTS
+from rclrt_py.files.atomic import check_file
+from rclrt_py.options.overheads import add_file_arguments, overheads_file
+from rclrt_py.report.callback_limits import limit_lines
+from rclrt_py.report.writing import load_results, write_report
 
-from rclrt_cli.bounds.comparing import bound_lines
-from rclrt_cli.callback_limits import limit_lines
-from rclrt_cli.commands.compare import finish
-from rclrt_cli.comparison import Comparison, combine, load_comparison, load_single_run
-from rclrt_cli.comparison_table import print_table
-from rclrt_cli.measure import verdict
-from rclrt_cli.options.overheads import add_file_arguments, overheads_file
-from rclrt_cli.recorded import hold_against
-from rclrt_cli.report.page import make_report
+from rclrt_cli.printing import exit_code, print_comparison
 
 HELP = "make the table and report.html again, from one results directory or several"
 
@@ -61,39 +53,18 @@ def run(arguments: argparse.Namespace) -> int:
     overheads = overheads_file(arguments)
     if len(directories) > 1 and arguments.output is None:
         raise BadInput("report: several directories; expected -o FILE, where the report goes")
+    if arguments.output is not None:
+        check_file("-o", arguments.output)
     directory = directories[0]
-    comparison = load(directory)
+    comparison = load_results(directory)
     if arguments.application is not None:
         hold_against(directory, arguments.application, overheads)
-        comparison = load(directory)
+        comparison = load_results(directory)
     if len(directories) > 1:
-        comparison = combine([comparison, *(load(other) for other in directories[1:])])
-    output: Path = arguments.output or directory / REPORT
-    if output.is_dir():
-        raise BadInput(f"-o {output}: is a directory; expected the name of a file")
-    write_atomically(output, make_report(comparison, directory, output))
-    print_table(comparison, sys.stdout, os.environ)
-    for line in bound_lines(comparison.executors):
-        print(line)
+        comparison = combine([comparison, *(load_results(other) for other in directories[1:])])
+    output = write_report(comparison, directory, arguments.output)
+    print_comparison(comparison)
     for line in limit_lines(comparison.executors):
         print(line)
     print(f"\n{output}")
-    return EXIT_OK if arguments.application is None else verdict(comparison, None)
-
-
-def load(directory: Path) -> Comparison:
-    """Loads the comparison or the run in the directory. The comparison may have been killed."""
-    if not directory.is_dir():
-        what = "is not a directory" if directory.exists() else "no such directory"
-        raise BadInput(f"{directory}: {what}; expected one that rclrt run or compare wrote")
-    if (directory / RESULTS).exists():
-        json = JsonValue.load(directory / RESULTS)
-        return (
-            load_single_run(directory) if json.has("rclrt_results") else load_comparison(directory)
-        )
-    plan = Plan.load(directory)
-    if plan is None or plan.kind != "comparison":
-        raise BadInput(
-            f"{directory}: has no {RESULTS}; expected a directory that rclrt run or compare wrote"
-        )
-    return finish(directory, plan)
+    return EXIT_OK if arguments.application is None else exit_code(comparison, None)

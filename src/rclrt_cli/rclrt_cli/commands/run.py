@@ -7,16 +7,18 @@ import argparse
 import sys
 
 from rclrt_py.arguments import check_run_seconds, seconds_argument
+from rclrt_py.comparisons.measurement import outcome
 from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, check_executor
+from rclrt_py.options import bounds as bounds_options
+from rclrt_py.options import run as run_options
+from rclrt_py.options.run import measurement_of
 from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.report.writing import finish_run
 from rclrt_py.runs.output_directory import REPORT, Plan, claimed
 from rclrt_py.runs.run_data import Run
 from rclrt_py.terminal.progress import Progress
 
-from rclrt_cli import single_run
-from rclrt_cli.measure import Measurement, outcome, verdict
-from rclrt_cli.options import bounds as bounds_options
-from rclrt_cli.options import run as run_options
+from rclrt_cli.printing import exit_code, print_run
 
 HELP = "run an application under one executor and measure it"
 TRAILING = "ROS arguments"
@@ -42,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_run_seconds(seconds)
     progress = Progress(sys.stderr, seconds)
     with StopSignals() as stop:
-        measurement = Measurement.asked_for(arguments, (executor,), stop, progress)
+        measurement = measurement_of(arguments, (executor,), stop, progress)
         measurement.check_chain(arguments.fail_on_miss)
         with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:
             measurement.write_application(directory)
@@ -52,11 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
                 progress.say("rclrt: stopped before anything was measured; nothing was written")
                 return stop.exit_code
             progress.finished(outcome(Run.load(made)))
-            comparison = single_run.finish(measurement, made, directory)
-        single_run.show(comparison, directory)
+            comparison = finish_run(measurement, made, directory)
+        print_run(comparison, directory)
         print(f"\n{directory / REPORT}")
         if not complete:
             duration = comparison.executors[0].duration_s
             print(f"rclrt: stopped after {duration:.1f} of {seconds:g} s", file=sys.stderr)
             return stop.exit_code
-        return verdict(comparison, arguments.fail_on_miss)
+        return exit_code(comparison, arguments.fail_on_miss)

@@ -8,19 +8,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rclrt_py.analyses import task_replay
+from rclrt_py.analyses.tasks import is_task_set
 from rclrt_py.arguments import MIN_RUN_SECONDS, check_run_seconds, seconds_argument
+from rclrt_py.comparisons.measurement import Measurement, outcome
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, check_executor
 from rclrt_py.native import analysis, load_application, read_input
+from rclrt_py.options import run as run_options
 from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.report.writing import finish_run
 from rclrt_py.runs.output_directory import REPORT, Plan, claimed
 from rclrt_py.runs.run_data import Run
 from rclrt_py.terminal.progress import Progress
 
-from rclrt_cli import single_run, task_replay
-from rclrt_cli.commands.analyze import is_task_set
-from rclrt_cli.measure import Measurement, outcome, verdict
-from rclrt_cli.options import run as run_options
+from rclrt_cli.printing import exit_code, print_run
 
 if TYPE_CHECKING:
     from rclrt_analysis import CounterExample
@@ -89,8 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
         said, late = task_replay.run(arguments.app, arguments.replay)
         print(said)
         return EXIT_NO if late and arguments.fail_on_miss is not None else EXIT_OK
-    if arguments.out is None:
-        raise BadInput("simulate: no --out; expected a directory for the results")
     example = _counter_example(arguments)
     executor, seconds = _executor_and_seconds(arguments, example)
     check_run_seconds(seconds)
@@ -111,6 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
             simulation_options=options,
         )
         simulation.check_chain(arguments.fail_on_miss)
+        simulation.check_simulation(executor, seconds)
+        if arguments.out is None:
+            raise BadInput("simulate: no --out; expected a directory for the results")
         with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:
             simulation.write_application(directory)
             made, _ = simulation.run(executor, seconds, directory)
@@ -118,12 +121,12 @@ def run(arguments: argparse.Namespace) -> int:
                 progress.say("rclrt: stopped before the simulation ended; nothing was written")
                 return stop.exit_code
             progress.say(f"{executor}  {outcome(Run.load(made))}")
-            comparison = single_run.finish(simulation, made, directory)
-        single_run.show(comparison, directory)
+            comparison = finish_run(simulation, made, directory)
+        print_run(comparison, directory)
         if example is not None:
             print(_replayed(example, Run.load(directory)))
         print(f"\n{directory / REPORT}")
-        return verdict(comparison, arguments.fail_on_miss)
+        return exit_code(comparison, arguments.fail_on_miss)
 
 
 def _counter_example(arguments: argparse.Namespace) -> CounterExample | None:

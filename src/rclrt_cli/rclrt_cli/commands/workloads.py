@@ -6,27 +6,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput, RunFailed
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed
 from rclrt_py.files.atomic import check_file, new_directory, write_atomically
 from rclrt_py.processes.runner import find_program
 from rclrt_py.terminal.table import Columns
-
-from rclrt_cli.workload_import import find_compiler, find_programs, import_program, imported
+from rclrt_py.workloads.importing import find_compiler, find_programs, import_program, imported
+from rclrt_py.workloads.timing import COLUMNS, Timed, built_in, document_of, time_workloads
 
 HELP = "list workloads for callbacks, time them on this machine, import programs in C"
 PACKAGE = "rclrt_workloads"
 PATH = "RCLRT_WORKLOAD_PATH"
 MOST_ITERATIONS = 10_000_000
-COLUMNS = ("n", "min", "p50", "p99", "max", "mean", "deviation")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,33 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     return _calibrate(program, arguments)
 
 
-def _built_in(program: Path) -> list[str]:
-    return [line.split("\t")[0] for line in _output([str(program), "list"]).splitlines()]
-
-
 def _list(program: Path) -> int:
-    for line in _output([str(program), "list"]).splitlines():
-        name, character, _ = line.split("\t")
+    for name, character in built_in(program).items():
         print(Columns(16).line(name, character))
     return EXIT_OK
-
-
-@dataclass(frozen=True)
-class Timed:
-    """The CPU time of an iteration, in nanoseconds."""
-
-    name: str
-    times: dict[str, float]
-    result: int
-
-    @classmethod
-    def read(cls, line: str) -> Timed:
-        name, *numbers, result = line.split("\t")
-        return cls(name, dict(zip(COLUMNS, map(float, numbers), strict=True)), int(result))
-
-    def to_json(self) -> dict[str, Any]:
-        times = {f"{key}_us": round(ns / 1e3, 4) for key, ns in self.times.items() if key != "n"}
-        return {"name": self.name, "n": int(self.times["n"]), **times, "result": self.result}
 
 
 def _calibrate(program: Path, arguments: argparse.Namespace) -> int:
@@ -97,24 +67,12 @@ def _calibrate(program: Path, arguments: argparse.Namespace) -> int:
             raise BadInput(f"--path {arguments.path}: is no directory; rclrt workloads import")
         environment[PATH] = str(arguments.path.absolute())
     if not names:
-        names = _built_in(program) + list(imported(arguments.path) if arguments.path else [])
-    command = [str(program), "time", str(arguments.iterations), *names]
-    timed = [Timed.read(line) for line in _output(command, environment).splitlines()]
+        names = [*built_in(program), *(imported(arguments.path) if arguments.path else [])]
+    timed = time_workloads(program, arguments.iterations, names, environment)
     for line in lines(timed):
         print(line)
     if arguments.output:
-        document = {
-            "rclrt": 1,
-            "kind": "workloads",
-            "machine": {
-                "measured_utc": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                "kernel": platform.release(),
-                "architecture": platform.machine(),
-                "cpus": os.cpu_count(),
-            },
-            "workloads": [each.to_json() for each in timed],
-        }
-        write_atomically(arguments.output, json.dumps(document, indent=1) + "\n")
+        write_atomically(arguments.output, json.dumps(document_of(timed), indent=1) + "\n")
         print(f"\n{arguments.output}")
     return EXIT_OK
 
@@ -134,12 +92,12 @@ def _import(program: Path, arguments: argparse.Namespace) -> int:
     out: Path = arguments.out.absolute()
     compiler = find_compiler(arguments.compiler)
     programs = find_programs(arguments.tree)
-    built_in = _built_in(program)
+    known = built_in(program)
     skipped = 0
     with new_directory(out) as made:
         for each in programs:
             problem: str | None = "there is a workload of that name already"
-            if each.name not in built_in:
+            if each.name not in known:
                 problem = import_program(each, made, program, compiler)
             skipped += problem is not None
             outcome = "imported" if problem is None else f"skipped: {problem}"
@@ -148,20 +106,6 @@ def _import(program: Path, arguments: argparse.Namespace) -> int:
             raise RunFailed(f"none of {skipped} programs could be imported; nothing is written")
     print(f"\n{len(programs) - skipped} workloads; use them with {PATH}={out}")
     return EXIT_OK if skipped == 0 else EXIT_NO
-
-
-def _output(command: list[str], environment: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
-    said = done.stderr.decode(errors="replace").strip()
-    if done.returncode == EXIT_BAD_INPUT:
-        raise BadInput(said)
-    if done.returncode != 0:
-        raise RunFailed(f"{Path(command[0]).name} ended with exit code {done.returncode}: {said}")
-    if said:
-        print(said, file=sys.stderr)
-    return done.stdout.decode()
 
 
 def _iterations(text: str) -> int:

@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.doctor.checks import Finding, Level
-from rclrt_cli.doctor.examine import examine
+from rclrt_py.doctor.checks import Finding, Level
+from rclrt_py.doctor.examine import examine
 
 CATEGORY = "real-time"
 """Links the check with its report."""

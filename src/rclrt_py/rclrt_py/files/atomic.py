@@ -23,6 +23,7 @@ from rclrt_py.errors import BadInput
 from rclrt_py.files.place import resolve_place
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FIX = "; choose a directory you may write, with room"
 MAX_NAME_BYTES = 200
 """Number of bytes of a name that its temporary name repeats. Linux allows 255 bytes."""
 
@@ -48,6 +49,17 @@ def check_file(option: str, path: Path) -> None:
         raise BadInput(
             f"{label}: cannot be written: {error.strerror}; choose a directory you may write"
         ) from error
+
+
+def check_new_directory(path: Path, option: str = "-o") -> None:
+    """Rejects what new_directory() rejects, before a command spends minutes on its content."""
+    label = f"{option} {path.absolute()}"
+    with _os_errors_named(label, FIX):
+        place = resolve_place(path, label)
+        _check_empty(place, label)
+        existing = next(each for each in (place, *place.parents) if each.exists())
+        with tempfile.TemporaryFile(dir=existing):
+            pass
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -118,15 +130,14 @@ def new_directory(path: Path, option: str = "-o") -> Iterator[Path]:
     through.
     """
     label = f"{option} {path.absolute()}"
-    fix = "; choose a directory you may write, with room"
-    with _os_errors_named(label, fix):
+    with _os_errors_named(label, FIX):
         place = resolve_place(path, label)
         exists = place.is_dir()
         _check_empty(place, label)
     new_parents = [parent for parent in place.parents if not parent.exists()]
     made = None
     try:
-        with _os_errors_named(label, fix):
+        with _os_errors_named(label, FIX):
             place.parent.mkdir(parents=True, exist_ok=True)
             made = Path(
                 tempfile.mkdtemp(dir=place if exists else place.parent, prefix=_prefix(place))
@@ -135,9 +146,9 @@ def new_directory(path: Path, option: str = "-o") -> Iterator[Path]:
             yield made
         except OSError as error:
             if error.errno in NO_ROOM:
-                raise _unwritable(label, error, fix) from error
+                raise _unwritable(label, error, FIX) from error
             raise
-        with _os_errors_named(label, fix):
+        with _os_errors_named(label, FIX):
             if exists:
                 _check_empty(place, label, but=made)
                 _move_entries(made, place)

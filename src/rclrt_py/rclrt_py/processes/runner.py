@@ -93,6 +93,18 @@ def simulator_command(
     return [*command, "--seconds", f"{seconds:.9g}", "--out", str(out), *options]
 
 
+def check_simulation(
+    simulator: Path, app: Path, executor: str, seconds: float, options: Sequence[str]
+) -> None:
+    """Throws BadInput if the simulator does not accept its options or files. Writes nothing."""
+    command = [str(simulator), str(app), "--executor", executor, "--seconds", f"{seconds:.9g}"]
+    done = subprocess.run(
+        [*command, *options, "--check"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if done.returncode == EXIT_BAD_INPUT:
+        raise BadInput(done.stderr.decode(errors="replace").strip())
+
+
 def run_environment(environment: Mapping[str, str], process: int) -> dict[str, str]:
     """Returns an environment that keeps a measured application apart from robots and other runs.
 

@@ -17,6 +17,7 @@
 #include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/machine.hpp"
 #include "rclrt/analysis/task_set.hpp"
+#include "rclrt/analysis/verdict.hpp"
 #include "rclrt/model/application.hpp"
 
 namespace rclrt::analysis {
@@ -187,5 +188,17 @@ enum class BoundStatus {
 /// of the bound's conditions. A run without real-time scheduling is no test of a bound. Pure.
 RCLRT_ANALYSIS_EXPORT BoundStatus status_of(std::size_t above, std::size_t conditions,
                                             bool realtime);
+
+/// The results of all instances of one chain in a run. Times are in ns.
+struct ObservedTotals {
+  std::uint64_t missed{};      ///< without the instances that were late because of the host
+  std::optional<Ticks> worst;  ///< the longest response; absent: no instance ended
+  Ticks stalled{};             ///< how long the host stopped CPUs during the run
+};
+
+/// Returns whether the totals contradict a proof: an instance missed a proved deadline, or the
+/// longest response is above its bound plus the time for which the host stopped CPUs. Pure.
+RCLRT_ANALYSIS_EXPORT bool contradicts_proof(Verdict verdict, std::optional<Ticks> bound,
+                                             const ObservedTotals& observed);
 
 }  // namespace rclrt::analysis

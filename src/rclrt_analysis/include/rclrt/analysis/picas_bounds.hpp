@@ -8,6 +8,7 @@
 
 #include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
+#include "rclrt/analysis/verdict.hpp"
 #include "rclrt/model/application.hpp"
 
 namespace rclrt::analysis {
@@ -20,6 +21,8 @@ struct PicasBound {
   /// application violates. If empty, no response exceeds it, under the assumptions of
   /// chain_assumptions() and of the same chain's ChainBound for ExecutorKind::kPicas.
   std::vector<std::string> unsafe;
+  /// kConditional if the bound is within the deadline and nothing makes it unsafe, else kUnknown.
+  Verdict verdict = Verdict::kUnknown;
 };
 
 /// Returns one bound per chain, as Choi, Xiang and Kim, "PiCAS: New design of priority-driven

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/analysis/verdict.hpp"
+
 namespace rclrt::analysis {
 
 /// Whole units of time; the task set's file defines the unit.
@@ -49,6 +51,13 @@ enum class Answer {
   kNo,
   kUnknown,  ///< not decided: see TaskResult::note
 };
+
+/// Returns the verdict on a deadline with this answer.
+constexpr Verdict verdict_of(Answer answer) {
+  return answer == Answer::kYes  ? Verdict::kProved
+         : answer == Answer::kNo ? Verdict::kRefuted
+                                 : Verdict::kUnknown;
+}
 
 /// Long work calls this about once a millisecond; an exception that it throws ends the work.
 using InterruptCheck = void (*)();

@@ -10,6 +10,7 @@
 #include "rclrt/analysis/assumption.hpp"
 #include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
+#include "rclrt/analysis/verdict.hpp"
 #include "rclrt/model/application.hpp"
 
 namespace rclrt::analysis {
@@ -42,5 +43,17 @@ RCLRT_ANALYSIS_EXPORT ThesisResult thesis_feasibility(const model::Application& 
 /// when every deadline is the period, synchronised chains have one period, and no two chains have
 /// the same priority. Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT ThesisResult thesis_harmonic(const model::Application& application);
+
+/// Both tests of an application, and the verdicts that follow from them.
+struct ThesisJudgement {
+  ThesisResult feasibility;
+  ThesisResult harmonic;
+  /// In the order of the chains: kConditional if both tests apply and hold for it, else kUnknown.
+  std::vector<Verdict> verdicts;
+  bool feasible{};  ///< both tests hold for all chains
+};
+
+/// Returns both tests and their verdicts. Pure; any thread. Throws as they do.
+RCLRT_ANALYSIS_EXPORT ThesisJudgement judge_by_thesis(const model::Application& application);
 
 }  // namespace rclrt::analysis

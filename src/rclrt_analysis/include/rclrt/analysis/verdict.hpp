@@ -14,6 +14,11 @@ enum class Verdict {
   kUnknown,      ///< nothing was proved
 };
 
+/// Returns whether the deadline is proved, or is if the listed assumptions hold.
+constexpr bool holds(Verdict verdict) {
+  return verdict == Verdict::kProved || verdict == Verdict::kConditional;
+}
+
 /// Returns "proved", "conditional", "refuted" or "unknown".
 constexpr std::string_view to_string(Verdict verdict) {
   switch (verdict) {

@@ -2,7 +2,8 @@
 // The command line of a program. Reading it, its errors and --help come from one table.
 //
 // An option is --name VALUE or --name=VALUE, at most once. After --, no argument is an option.
-// --help, -h and --version are options of every program.
+// --help, -h and --version are options of every program. Where --help or -h is among the options,
+// the help is the answer, whatever else is wrong; argparse does the same for the verbs of rclrt.
 #pragma once
 
 #include <functional>

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts after a search by simulation for schedules that miss what is not proved.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rclrt/analysis/counter_example.hpp"
+#include "rclrt/analysis/export.hpp"
+#include "rclrt/analysis/judge.hpp"
+#include "rclrt/analysis/task_set.hpp"
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis {
+
+/// A judgement after the search for counter-examples.
+struct Refutation {
+  /// A chain with a counter-example is refuted, and its note states the response that misses.
+  Judgement judgement;
+  std::vector<std::optional<CounterExample>> examples;  ///< one per chain
+  std::string not_searched;  ///< why the application cannot be simulated; empty if it can
+  /// The overheads of the machine that the search left out, because nothing states when they occur:
+  /// "background", "stall". Empty if every chain is proved, conditional or refuted.
+  std::vector<std::string> left_out;
+};
+
+/// Searches for counter-examples of the chains with the verdict kUnknown. Chains that are proved or
+/// conditional keep their verdicts. `search` has the executor and the overheads of the judgement.
+/// `rclrt analyze` and `rclrt assign` print this verdict. Deterministic; any thread.
+RCLRT_ANALYSIS_EXPORT Refutation refute(const model::Application& application, Judgement judgement,
+                                        const Search& search);
+
+/// The results of tasks after the search for counter-examples.
+struct TaskRefutation {
+  TaskSetResult result;  ///< a task with a counter-example is not schedulable, nor is the set
+  std::vector<std::optional<TaskCounterExample>> examples;  ///< one per task
+};
+
+/// Searches for counter-examples of the tasks that are not proved to be schedulable.
+RCLRT_ANALYSIS_EXPORT TaskRefutation refute(std::span<const Task> tasks, Policy policy,
+                                            TaskSetResult result, const SearchEffort& effort = {});
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/refute.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace rclrt::analysis {
+
+namespace {
+
+std::string note_of(const CounterExample& example) {
+  std::array<char, 128> text{};
+  std::snprintf(text.data(), text.size(),
+                "misses in simulation: released at %.9g ms, it takes %.9g ms",
+                static_cast<double>(example.release_ns) / 1e6,
+                static_cast<double>(example.response_ns) / 1e6);
+  return text.data();
+}
+
+bool is_unknown(const ChainBound& chain) { return chain.verdict == Verdict::kUnknown; }
+
+/// Returns the names of the overheads that simulate() leaves out.
+std::vector<std::string> not_simulated(const Overheads& overheads) {
+  std::vector<std::string> names;
+  if (overheads.background > 0) {
+    names.emplace_back("background");
+  }
+  if (overheads.stall > 0) {
+    names.emplace_back("stall");
+  }
+  return names;
+}
+
+}  // namespace
+
+Refutation refute(const model::Application& application, Judgement judgement,
+                  const Search& search) {
+  Refutation result{
+      .judgement = std::move(judgement), .examples = {}, .not_searched = {}, .left_out = {}};
+  std::vector<ChainBound>& chains = result.judgement.chains;
+  result.examples.resize(chains.size());
+  std::vector<bool> wanted;
+  std::ranges::transform(chains, std::back_inserter(wanted), is_unknown);
+  if (std::ranges::find(wanted, true) == wanted.end()) {
+    return result;
+  }
+  try {
+    result.examples = find_counter_examples(application, wanted, search);
+  } catch (const std::invalid_argument& error) {  // more CPUs than the simulator has, for example
+    result.not_searched = error.what();
+    return result;
+  }
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    if (const auto& example = result.examples[i]) {
+      chains[i].verdict = Verdict::kRefuted;
+      chains[i].note = note_of(*example);
+    }
+  }
+  if (std::ranges::any_of(chains, is_unknown)) {
+    result.left_out = not_simulated(search.overheads);
+  }
+  return result;
+}
+
+TaskRefutation refute(std::span<const Task> tasks, Policy policy, TaskSetResult result,
+                      const SearchEffort& effort) {
+  TaskRefutation refuted{.result = std::move(result), .examples = {}};
+  refuted.examples.resize(tasks.size());
+  std::vector<bool> wanted;
+  for (const TaskResult& task : refuted.result.tasks) {
+    wanted.push_back(task.schedulable != Answer::kYes);
+  }
+  if (std::ranges::find(wanted, true) == wanted.end()) {
+    return refuted;
+  }
+  refuted.examples = find_counter_examples(tasks, policy, wanted, effort);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (refuted.examples[i]) {
+      refuted.result.tasks[i].schedulable = Answer::kNo;
+      refuted.result.schedulable = Answer::kNo;
+    }
+  }
+  return refuted;
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of an application's analysis."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rclrt_py.analyses.chains import Analysis, Assumption, Chain
+from rclrt_py.terminal.table import Columns
+
+WIDTH = 12
+SHOWN = 4
+"""Number of terms and reasons that are shown. --json has all of them."""
+BOUNDS = {"picas": ("PiCAS ms", "sound ms")}
+CONTRIBUTIONS = {
+    "own": "its own work, {releases} releases of {id}",
+    "interference": "{releases} releases of {id}",
+    "sets": "{releases} sets of {id}, and what follows them",
+    "started": "{id} had started, and what follows it",
+    "other_input": "until the other input of {id} comes",
+    "callback": "{id}, from being ready to its end",
+    "hop": "the message to {id}",
+    "segment": "{releases} callbacks on one CPU up to {id}, from ready to end",
+    "ready_sets": "{releases} ready sets, until {id} has ended",
+    "late": "{id} is released late",
+    "background": "in the background, {releases} milliseconds",
+    "stall": "while the CPU stood still",
+}
+
+
+def _cell(time_ms: float | None) -> str:
+    return "-" if time_ms is None else f"{time_ms:.9g}"
+
+
+def _common_conditions(chains: list[Chain]) -> list[str]:
+    """Returns the conditions of every chain, if there are several chains."""
+    if len(chains) < 2:
+        return []
+    return [
+        each
+        for each in chains[0]["assumptions"]
+        if all(each in chain["assumptions"] for chain in chains)
+    ]
+
+
+def assumption_lines(assumptions: Sequence[Assumption], all_of_them: bool) -> Iterator[str]:
+    """Yields the numbered assumptions of every bound: all of them, or those that are relevant."""
+    shown = [each for each in assumptions if all_of_them or each["relevant"]]
+    if not shown:
+        return
+    yield "Every bound assumes:"
+    for number, each in enumerate(shown, 1):
+        head = f"{number:3}. {each['id']}: "
+        yield from textwrap.wrap(f"{head}{each['text']}.", 118, subsequent_indent=" " * 5)
+    if hidden := len(assumptions) - len(shown):
+        yield f"     {hidden} more are about what this application does not have: --assumptions"
+
+
+def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
+    """Yields a line per chain, the longest terms of its bound, and the reasons of the answer."""
+    under = f" under {result['executor']}" if "executor" in result else ""
+    yield (
+        f"{result['application']}{under}, utilisation {result['utilisation']:.3f}, "
+        f"test: {result['test']}"
+    )
+    common = _common_conditions(result["chains"])
+    heads = (*BOUNDS.get(result["test"], ("bound ms",)), "deadline ms", "verdict")
+    names = ("chain", *(chain["id"] for chain in result["chains"]))
+    columns = Columns.named(names, *[WIDTH] * len(heads))
+    yield columns.line("chain", *heads)
+    for chain in result["chains"]:
+        beside = [_cell(chain["sound_ms"])] if "sound_ms" in chain else []
+        cells = (_cell(chain["bound_ms"]), *beside, _cell(chain["deadline_ms"]), chain["verdict"])
+        yield columns.line(chain["id"], *cells, f"  {chain['note']}" if chain["note"] else "")
+        yield from _reasons(chain, common, columns)
+    for queue in result.get("queues", ()):
+        if not queue["holds"]:
+            most = queue["pending_bound"]
+            pending = "has no bound" if most is None else f"up to {most}"
+            yield f"{queue['id']}: pending {pending}, with a depth of {queue['depth']}"
+    for condition in common:
+        yield from textwrap.wrap(f"Each bound holds if {condition}.", 118)
+    yield ""
+    yield f"feasible: {'yes' if result['feasible'] else 'not proved'}"
+    if "not_searched" in result:
+        yield f"Not searched for a miss: {result['not_searched']}."
+    if "searched_without" in result:
+        without = " and ".join(result["searched_without"])
+        yield f"The search for a miss knows all of the overheads but: {without}."
+    if "tests" in result and not result["tests"]["harmonic"]["applies"]:
+        yield f"The harmonic test does not apply: {result['tests']['harmonic']['why_not']}."
+    yield from assumption_lines(result["assumptions"], all_assumptions)
+
+
+def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[str]:
+    """Yields the lines below the line of a chain."""
+    beside = Columns(*columns.widths[:2])
+    unsafe = chain.get("unsafe", [])
+    for reason in unsafe[:SHOWN]:
+        yield columns.indent + f"  unsafe: {reason}"
+    if len(unsafe) > SHOWN:
+        yield columns.indent + f"  and {len(unsafe) - SHOWN} more reasons, see --json"
+    for part in chain["why"][:SHOWN]:
+        text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
+        yield beside.line("", f"{part['total_ms']:.9g}", f"  {text}")
+    if chain.get("reaction_ms") is not None:
+        yield beside.line(
+            "",
+            f"{chain['reaction_ms']:.9g}",
+            "  at most from an event to its reaction; "
+            f"data are replaced when {chain['data_age_ms']:.9g} ms old",
+        )
+    for assumption in chain["assumptions"]:
+        if assumption not in common:
+            yield columns.indent + f"  if {assumption}"

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of an analysis's margins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rclrt_py.analyses.sensitivity import MarginResult, SensitivityResult
+from rclrt_py.terminal.table import GAP, Columns
+
+NAME_WIDTH = 40
+NUMBER_WIDTH = 12
+
+
+def table(result: SensitivityResult) -> Iterator[str]:
+    """Yields the margins, the tightest of the execution times first."""
+    yield ""
+    factor = result["factor"]
+    together = "none" if factor is None else f"{factor:.6g}"
+    yield f"All execution times together: factor {together}. One alone ({result['unit']}):"
+    names = [_name(item) for item in (*result["wcets"], *result["periods"])]
+    columns = Columns.named(names, NUMBER_WIDTH)
+    with_limit = Columns.named(names, NUMBER_WIDTH, NUMBER_WIDTH + GAP)
+    for items, sign, what in (
+        (result["wcets"], 1, "execution time, at most"),
+        (result["periods"], -1, "period, at least"),
+    ):
+        yield columns.indent + what
+        for item in sorted(items, key=lambda item: _closeness(item, sign)):
+            cells = (_name(item), f"{item['stated']:.9g}")
+            if item["unlimited"]:
+                yield columns.line(*cells, "  any")
+            elif item["limit"] is None:
+                yield columns.line(*cells, "  no value of it is enough")
+            else:
+                by = "" if item["factor"] is None else f"  factor {item['factor']:.6g}"
+                yield with_limit.line(*cells, f"{item['limit']:.9g}", by)
+    if not result["monotone"]:
+        yield "Between the limits and beyond them not every value that was tried agrees."
+
+
+def _name(item: MarginResult) -> str:
+    return item["id"][:NAME_WIDTH].encode("unicode_escape").decode()
+
+
+def _closeness(item: MarginResult, sign: int) -> float:
+    if item["unlimited"]:
+        return float("inf")
+    return -1.0 if item["factor"] is None else item["factor"] * sign

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The analysis of an application as a document: bounds, verdicts and their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NotRequired, TypedDict
+
+from rclrt_py.analyses.sensitivity import SensitivityResult
+from rclrt_py.bounds.machine import overheads_us
+from rclrt_py.native import analysis, judge
+
+if TYPE_CHECKING:
+    from rclrt_analysis import Assumption as NativeAssumption
+    from rclrt_analysis import ChainBound, CounterExample, Machine
+    from rclrt_model import Application
+
+
+class Part(TypedDict):
+    """A term of a bound. `kind` is that of a Contribution of rclrt_analysis."""
+
+    kind: str
+    callback: str
+    releases: int
+    total_ms: float
+
+
+class Assumption(TypedDict):
+    """An assumption of every bound. Its id stays the same when its text changes."""
+
+    id: str
+    text: str
+    relevant: bool
+    """Whether the application has what the assumption is about."""
+
+
+class ChainCounterExample(TypedDict):
+    """A schedule in which a chain misses; see `rclrt simulate --replay`."""
+
+    executor: str
+    offsets_ms: dict[str, float]
+    seed: int
+    execution_from: float
+    delays_from: float
+    horizon_ms: float
+    instance: int
+    release_ms: float
+    response_ms: float
+
+
+class Chain(TypedDict):
+    """The verdict on one chain, and its reasons."""
+
+    id: str
+    bound_ms: float | None
+    deadline_ms: float
+    verdict: str
+    assumptions: list[str]
+    note: str
+    why: list[Part]
+    # Only in the sound test:
+    reaction_ms: NotRequired[float | None]
+    data_age_ms: NotRequired[float | None]
+    level: NotRequired[int]
+    counter_example: NotRequired[ChainCounterExample]
+    # Only in the thesis's test:
+    workload_ms: NotRequired[float]
+    # Only in PiCAS's test:
+    sound_ms: NotRequired[float | None]
+    unsafe: NotRequired[list[str]]
+
+
+class CallbackPriority(TypedDict):
+    """The priority that the analysis used for a callback."""
+
+    id: str
+    priority: int
+
+
+class Queue(TypedDict):
+    """Whether a callback's queue is deep enough."""
+
+    id: str
+    pending_bound: int | None
+    depth: int
+    holds: bool
+
+
+class Feasibility(TypedDict):
+    """The thesis's feasibility test."""
+
+    holds: bool
+    assumptions: list[Assumption]
+
+
+class Harmonic(TypedDict):
+    """The thesis's harmonic test."""
+
+    applies: bool
+    why_not: str
+    holds: bool
+    assumptions: list[Assumption]
+
+
+class Tests(TypedDict):
+    """The thesis's two tests."""
+
+    feasibility: Feasibility
+    harmonic: Harmonic
+
+
+class Analysis(TypedDict):
+    """The document that `rclrt analyze APP --json` prints."""
+
+    application: str
+    test: str
+    utilisation: float
+    callbacks: list[CallbackPriority]
+    feasible: bool
+    assumptions: list[Assumption]
+    chains: list[Chain]
+    # Only in the sound test:
+    executor: NotRequired[str]
+    overheads: NotRequired[dict[str, float]]
+    queues: NotRequired[list[Queue]]
+    not_searched: NotRequired[str]
+    searched_without: NotRequired[list[str]]
+    sensitivity: NotRequired[SensitivityResult]
+    # Only in the thesis's test:
+    tests: NotRequired[Tests]
+
+
+def sound(
+    application: Application, executor: str, machine: Machine, *, search: bool
+) -> tuple[Analysis, list[CounterExample]]:
+    """Returns the safe bounds with their verdicts, and the counter-examples.
+
+    With `search`, a simulation searches for a schedule that misses what is not proved. A chain with
+    such a schedule is refuted. `feasible` is true if every deadline is proved or conditional.
+    """
+    module = analysis()
+    judgement = judge(application, executor, machine)
+    refutation = None
+    if search:
+        refutation = module.refute(application, judgement, executor, machine)
+        judgement = refutation.judgement
+    ids = [callback.id for callback in application.callbacks]
+    queues = module.queue_bounds(application, executor, machine.overheads)
+    result: Analysis = {
+        "application": application.name,
+        "test": "sound",
+        "utilisation": application.utilisation(),
+        "callbacks": _priorities(application),
+        "executor": executor,
+        "feasible": judgement.feasible,
+        "overheads": overheads_us(machine),
+        "queues": [
+            {"id": name, "pending_bound": queue.pending, "depth": queue.depth, "holds": queue.holds}
+            for name, queue in zip(ids, queues, strict=True)
+        ],
+        "assumptions": _assumptions(judgement.assumptions),
+        "chains": [
+            _sound_chain(chain.id, chain.deadline_ns, bound, ids)
+            for chain, bound in zip(application.chains, judgement.chains, strict=True)
+        ],
+    }
+    if refutation is None:
+        return result, []
+    for chain, example in zip(result["chains"], refutation.examples, strict=True):
+        if example is not None:
+            chain["counter_example"] = _counter_example(application, example)
+    if refutation.not_searched:
+        result["not_searched"] = refutation.not_searched
+    if refutation.left_out:
+        result["searched_without"] = refutation.left_out
+    return result, [example for example in refutation.examples if example is not None]
+
+
+def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str]) -> Chain:
+    return {
+        "id": name,
+        "bound_ms": _ms(bound.bound_ns),
+        "deadline_ms": deadline_ns / 1e6,
+        "reaction_ms": _ms(bound.reaction_ns),
+        "data_age_ms": _ms(bound.data_age_ns),
+        "verdict": bound.verdict,
+        "assumptions": [*bound.assumptions],
+        "level": bound.level,
+        "note": bound.note,
+        "why": [
+            {
+                "kind": part.kind,
+                "callback": ids[part.callback],
+                "releases": part.releases,
+                "total_ms": part.total_ns / 1e6,
+            }
+            for part in bound.why
+        ],
+    }
+
+
+def _counter_example(application: Application, example: CounterExample) -> ChainCounterExample:
+    return {
+        "executor": example.executor,
+        "offsets_ms": {
+            callback.id: offset / 1e6
+            for callback, offset in zip(application.callbacks, example.offsets_ns, strict=True)
+            if callback.kind in ("timer", "event")
+        },
+        "seed": example.seed,
+        "execution_from": example.execution_from_percent / 100,
+        "delays_from": example.delays_from_percent / 100,
+        "horizon_ms": example.horizon_ns / 1e6,
+        "instance": example.instance,
+        "release_ms": example.release_ns / 1e6,
+        "response_ms": example.response_ns / 1e6,
+    }
+
+
+def thesis(application: Application) -> Analysis:
+    """Returns the thesis's feasibility and harmonic tests, which are conditional at most."""
+    found = analysis().judge_by_thesis(application)
+    feasibility, harmonic = found.feasibility, found.harmonic
+    chains: list[Chain] = [
+        {
+            "id": chain.id,
+            "bound_ms": _ms(task.response_ns) if harmonic.applies else None,
+            "workload_ms": work.workload_ns / 1e6,
+            "deadline_ms": chain.deadline_ns / 1e6,
+            "verdict": verdict,
+            "assumptions": [],
+            "note": "" if work.holds else "not feasible: the workload exceeds the deadline",
+            "why": [],
+        }
+        for chain, work, task, verdict in zip(
+            application.chains, feasibility.chains, harmonic.chains, found.verdicts, strict=True
+        )
+    ]
+    return {
+        "application": application.name,
+        "test": "thesis",
+        "utilisation": application.utilisation(),
+        "callbacks": _priorities(application),
+        "feasible": found.feasible,
+        "tests": {
+            "feasibility": {
+                "holds": feasibility.holds,
+                "assumptions": _assumptions(feasibility.assumptions),
+            },
+            "harmonic": {
+                "applies": harmonic.applies,
+                "why_not": harmonic.why_not,
+                "holds": harmonic.holds,
+                "assumptions": _assumptions(harmonic.assumptions),
+            },
+        },
+        "assumptions": _assumptions([*feasibility.assumptions, *harmonic.assumptions]),
+        "chains": chains,
+    }
+
+
+def picas(application: Application) -> Analysis:
+    """Returns PiCAS's own bounds beside the sound ones; they are conditional at most."""
+    module = analysis()
+    judgement = judge(application, "picas", module.Machine())
+    published = module.picas_bounds(application)
+    chains: list[Chain] = [
+        {
+            "id": chain.id,
+            "bound_ms": _ms(own.bound_ns),
+            "sound_ms": _ms(bound.bound_ns),
+            "unsafe": [*own.unsafe],
+            "deadline_ms": chain.deadline_ns / 1e6,
+            "verdict": own.verdict,
+            "assumptions": [*bound.assumptions],
+            "note": own.note,
+            "why": [],
+        }
+        for chain, bound, own in zip(application.chains, judgement.chains, published, strict=True)
+    ]
+    return {
+        "application": application.name,
+        "test": "picas",
+        "utilisation": application.utilisation(),
+        "callbacks": _priorities(application),
+        "executor": "picas",
+        "feasible": all(own.holds for own in published),
+        "assumptions": _assumptions(judgement.assumptions),
+        "chains": chains,
+    }
+
+
+def _assumptions(found: Iterable[NativeAssumption]) -> list[Assumption]:
+    return [{"id": each.id, "text": each.text, "relevant": each.relevant} for each in found]
+
+
+def _priorities(application: Application) -> list[CallbackPriority]:
+    return [
+        {"id": callback.id, "priority": application.effective_priority(index)}
+        for index, callback in enumerate(application.callbacks)
+    ]
+
+
+def _ms(time_ns: int | None) -> float | None:
+    return None if time_ns is None else time_ns / 1e6

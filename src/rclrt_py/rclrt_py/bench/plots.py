@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of a benchmark as SVG: lateness beside the burner, and growth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rclrt_py.bench.rows import BARE, Benchmark, Row
+from rclrt_py.executors import BASELINE
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.pages.scale import COLOURS, LogScale
+from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+
+BURNER, GROWTH = "executors_burner.svg", "executors_growth.svg"
+MARGIN, ROW = 16, 30
+
+
+def write_plots(benchmark: Benchmark, directory: Path) -> None:
+    """Writes each picture for which the benchmark measured the cases."""
+    for name, made in ((BURNER, burner(benchmark)), (GROWTH, growth(benchmark))):
+        if made:
+            write_atomically(directory / name, made)
+
+
+def colour(benchmark: Benchmark, executor: str) -> str:
+    if executor == BARE:
+        return FAINT
+    return COLOURS[benchmark.executors.index(executor) % len(COLOURS)]
+
+
+def burner(benchmark: Benchmark) -> str:
+    """Draws a panel per CPU count. Each executor is a line from p50 to max that shows the 99th
+    percentile."""
+    rows = [row for row in benchmark.select("burner", "timer") if row.p50]
+    if not rows:
+        return ""
+    left, right = 170, 130
+    scale = LogScale.around([x for row in rows for x in _times(row)], left, WIDTH - right)
+    parts: list[str] = []
+    y = 62.0
+    for cpus in sorted({row.cpus for row in rows}):
+        panel = [row for row in rows if row.cpus == cpus]
+        top, bottom = y + 12, y + 12 + ROW * len(panel)
+        parts.append(text(MARGIN, y + 4, _cpus(cpus), bold=True))
+        for tick in scale.ticks():
+            parts.append(line(scale(tick), top, scale(tick), bottom, GRID))
+            parts.append(text(scale(tick), bottom + 16, _time(tick), FAINT, "middle"))
+        for index, row in enumerate(panel):
+            parts += _range(scale, row, top + ROW * (index + 0.5), colour(benchmark, row.executor))
+            parts.append(text(left - 12, top + ROW * (index + 0.5) + 4, row.executor, INK, "end"))
+            lost = f"{row.lost} of {row.n + row.lost} lost" if row.lost else "none lost"
+            parts.append(
+                text(
+                    WIDTH - MARGIN,
+                    top + ROW * (index + 0.5) + 4,
+                    lost,
+                    "#c0392b" if row.lost else FAINT,
+                    "end",
+                    bold=bool(row.lost),
+                )
+            )
+        y = bottom + 46
+    key = "bar: median to worst · ● median · ◆ 99th percentile · | worst"
+    head = [
+        text(MARGIN, 24, "Lateness of an urgent 10 ms timer beside a burner (20 ms of work every "
+              "50 ms)", bold=True, size=15),
+        text(MARGIN, 42, key, FAINT),
+    ]  # fmt: skip
+    return picture([*head, *parts], y - 14)
+
+
+def growth(benchmark: Benchmark) -> str:
+    """Draws p50 over the number of entities or levels on one CPU, with a panel per case."""
+    panels = [
+        ("entities", "timer", "timers"),
+        ("entities", "guard_condition", "guard conditions"),
+        ("levels", "timer", "levels"),
+    ]
+    rows = [
+        row
+        for case, entity, _ in panels
+        for row in benchmark.select(case, entity, cpus=1)
+        if row.p50
+    ]
+    if not rows:
+        return ""
+    top, bottom, gap = 86.0, 366.0, 56.0
+    width = (WIDTH - 2 * MARGIN - 3 * gap - 12) / 3
+    y = LogScale.around([row.p50 for row in rows if row.p50], bottom, top)
+    parts = [text(MARGIN, 24, "Median latency by number of entities, one CPU", bold=True, size=15)]
+    x = float(MARGIN)
+    for executor in benchmark.executors:
+        parts.append(line(x, 46, x + 18, 46, colour(benchmark, executor), 3))
+        parts.append(text(x + 24, 50, executor))
+        x += 44 + 7.2 * len(executor)
+    for index, (case, entity, name) in enumerate(panels):
+        start = MARGIN + gap + index * (width + gap)  # the gap holds the scale
+        parts += _growth_panel(
+            benchmark, benchmark.select(case, entity, cpus=1), name, y, start, start + width
+        )
+    return picture(parts, bottom + 44)
+
+
+def _growth_panel(
+    benchmark: Benchmark, rows: Iterable[Row], name: str, y: LogScale, left: float, right: float
+) -> Iterator[str]:
+    rows = [row for row in rows if row.p50]
+    if not rows:
+        return
+    sizes = sorted({row.entities for row in rows})
+    places = {
+        size: left + (right - left) * index / max(len(sizes) - 1, 1)
+        for index, size in enumerate(sizes)
+    }
+    for tick in y.ticks():
+        yield line(left, y(tick), right, y(tick), GRID)
+        yield text(left - 8, y(tick) + 4, _time(tick), FAINT, "end")
+    for size in sizes:
+        yield text(places[size], y.start + 18, f"{size}", FAINT, "middle")
+    yield text((left + right) / 2, y.start + 36, name, INK, "middle", bold=True)
+    for executor in benchmark.executors:
+        points = [
+            (places[row.entities], y(row.p50))
+            for row in rows
+            if row.executor == executor and row.p50
+        ]
+        paint = colour(benchmark, executor)
+        path = " ".join(f"{px:.1f},{py:.1f}" for px, py in points)
+        stroke = 5 if executor == BASELINE else 2  # visible under the line of its pair
+        yield f'<polyline points="{path}" fill="none" stroke="{paint}" stroke-width="{stroke}"/>'
+        for px, py in points:
+            yield f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" fill="{paint}"/>'
+
+
+def _range(scale: LogScale, row: Row, y: float, paint: str) -> Iterator[str]:
+    p50, p99, worst = (scale(value) for value in _times(row))
+    yield line(p50, y, worst, y, paint, 5, 0.45)
+    yield line(worst, y - 8, worst, y + 8, paint, 2)
+    yield f'<circle cx="{p50:.1f}" cy="{y:.1f}" r="5.5" fill="{paint}"/>'
+    yield (
+        f'<path d="M {p99:.1f} {y - 7:.1f} l 7 7 l -7 7 l -7 -7 z" fill="{paint}" '
+        'stroke="#ffffff"/>'
+    )
+
+
+def _times(row: Row) -> tuple[float, float, float]:
+    return row.p50 or 0.0, row.p99 or 0.0, row.max or 0.0
+
+
+def _time(us: float) -> str:
+    return f"{us / 1000:g} ms" if us >= 1000 else f"{us:g} µs"
+
+
+def _cpus(count: int) -> str:
+    return "on one CPU" if count == 1 else f"on {count} CPUs"

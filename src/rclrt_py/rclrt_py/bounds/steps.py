@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures how long chains took until the end of each callback on their path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rclrt_py.bounds.predicted import PredictedChain
+from rclrt_py.runs.run_data import Run
+
+
+def worst_steps(runs: Iterable[Run], chains: Iterable[PredictedChain]) -> dict[str, list[int]]:
+    """Returns, per chain, the longest time from a release to the end of each callback on its path.
+
+    In nanoseconds; -1 if no instance ended there.
+    """
+    places = {
+        (chain.id, callback): place
+        for chain in chains
+        for place, callback in enumerate(chain.callbacks)
+    }
+    worst: dict[str, list[int]] = {}
+    for chain, _ in places:
+        worst.setdefault(chain, []).append(-1)
+    for run in runs:
+        releases = {(row.chain, row.instance): row.release for row in run.chain_rows()}
+        for row in run.instance_rows():
+            for token in row.tokens.split(";") if row.outcome == "ran" and row.tokens else ():
+                name, _, number = token.rpartition(":")
+                place = places.get((name, row.callback))
+                release = releases.get((name, int(number) if number.isdigit() else -1))
+                if place is not None and release is not None:
+                    worst[name][place] = max(worst[name][place], row.end - release)
+    return worst

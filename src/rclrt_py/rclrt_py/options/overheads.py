@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The overheads of an analysis. Those of the command line come before those of the file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rclrt_py.bounds.machine import HOPS, STATISTICS, OverheadsFile
+from rclrt_py.errors import BadInput
+from rclrt_py.native import analysis
+
+if TYPE_CHECKING:
+    from rclrt_analysis import Machine
+    from rclrt_model import Application
+
+
+def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--overheads", metavar="FILE", type=Path, help="what rclrt calibrate wrote, for the bounds"
+    )
+    parser.add_argument(
+        "--overhead-percentile",
+        choices=STATISTICS,
+        help=f"which of the statistics in the file, default {STATISTICS[0]}; a percentile makes "
+        "verdicts conditional",
+    )
+
+
+def overheads_file(arguments: argparse.Namespace) -> OverheadsFile | None:
+    """Loads the file of --overheads. None: the option was not given."""
+    statistic = arguments.overhead_percentile
+    if arguments.overheads is None:
+        if statistic is not None:
+            raise BadInput(
+                f"--overhead-percentile {statistic}: of which file? Name the one that rclrt "
+                "calibrate wrote with --overheads FILE"
+            )
+        return None
+    return OverheadsFile(arguments.overheads, statistic or STATISTICS[0])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_file_arguments(parser)
+    parser.add_argument(
+        "--hops",
+        choices=HOPS,
+        help="which of the file's hops a message between executors takes: within one process or "
+        f"between two; default: {HOPS[1]} where the application states processes",
+    )
+    for name, what in (
+        ("dispatch", "for each instance"),
+        ("timer-jitter", "for each timer"),
+        ("scheduler", "of a scheduler thread for each instance"),
+        ("hop", "at most, for a message between executors"),
+    ):
+        parser.add_argument(
+            f"--{name}-us", metavar="US", type=_microseconds, help=f"overhead {what}"
+        )
+
+
+OPTIONS = (
+    "overheads",
+    "overhead_percentile",
+    "hops",
+    "dispatch_us",
+    "timer_jitter_us",
+    "scheduler_us",
+    "hop_us",
+)
+"""Names of the parsed options. An option that was not given is None."""
+
+
+def from_arguments(
+    arguments: argparse.Namespace, executor: str, application: Application
+) -> Machine:
+    """Returns the machine for this executor. The command line replaces values of the file."""
+    file = overheads_file(arguments)
+    stated = analysis().StatedOverheads(
+        dispatch_ns=arguments.dispatch_us,
+        timer_jitter_ns=arguments.timer_jitter_us,
+        scheduler_ns=arguments.scheduler_us,
+        hop_ns=arguments.hop_us,
+    )
+    if file is not None:
+        return file.machine(application, executor, arguments.hops, stated)
+    if arguments.hops is not None:
+        raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
+    machine: Machine = stated.machine()
+    return machine
+
+
+def _microseconds(text: str) -> int:
+    """Converts decimal microseconds to whole nanoseconds."""
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,3})?", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time; expected microseconds, like 2.5")
+    whole, _, fraction = text.partition(".")
+    return int(whole) * 1000 + int(fraction.ljust(3, "0"))

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of the commands that run or simulate an application."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rclrt_py.comparisons.measurement import Measurement
+from rclrt_py.comparisons.verdict import ANY_CHAIN
+from rclrt_py.options import bounds, priorities
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.terminal.progress import Progress
+
+
+def add_application_argument(parser: argparse.ArgumentParser) -> None:
+    """Adds APP and --priorities."""
+    parser.add_argument("app", metavar="APP", type=Path, help="the application, an app.yaml")
+    priorities.add_arguments(parser)
+
+
+def add_fail_on_miss_argument(parser: argparse.ArgumentParser, which: str = "") -> None:
+    """Adds --fail-on-miss. `which` describes the misses that count."""
+    parser.add_argument(
+        "--fail-on-miss",
+        metavar="CHAIN",
+        nargs="?",
+        const=ANY_CHAIN,
+        help=f"exit with 1 when CHAIN (or any chain) missed a deadline{which}",
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that `run` and `compare` share."""
+    add_application_argument(parser)
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
+    parser.add_argument(
+        "--strict", action="store_true", help="fail when real-time scheduling is not permitted"
+    )
+    add_fail_on_miss_argument(
+        parser,
+        " that no stall of the machine explains; a comparison does not hold this against its "
+        "baseline",
+    )
+
+
+def measurement_of(
+    arguments: argparse.Namespace,
+    executors: Sequence[str],
+    stop: StopSignals,
+    progress: Progress,
+) -> Measurement:
+    """Returns the checked request of these options and those of options.bounds."""
+    return Measurement(
+        arguments.app,
+        arguments.strict,
+        arguments.trailing,
+        stop,
+        progress,
+        arguments.priorities,
+        expected=bounds.expected_of(arguments, executors),
+    )

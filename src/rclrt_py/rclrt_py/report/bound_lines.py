@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of observations beside their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rclrt_py.runs.results import ChainPrediction, ChainResult, Results
+from rclrt_py.terminal.table import Columns
+
+TITLE = "observed against bound"
+HEADS = ("bound ms", "observed ms", "share", "verdict", "above (by host)")
+WIDTHS = (12, 13, 9, 13, 17)
+
+
+def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
+    """Yields a line per chain and executor with a bound, and whether the bounds hold for this run.
+
+    A chain above its bound is shown callback by callback. The report shows the callbacks of the
+    other chains.
+    """
+    shown = [
+        (results, chain, chain.predicted)
+        for results in executors
+        for chain in results.chains
+        if chain.predicted
+    ]
+    if not shown:
+        return
+    names = [_name(results, chain, executors) for results, chain, _ in shown]
+    steps = [each.steps[:-1] if _is_exceeded(each) else () for _, _, each in shown]
+    until = [f"  until {step.callback}" for each in steps for step in each]
+    columns = Columns.named([TITLE, *names, *until], *WIDTHS)
+    yield ""
+    yield columns.line(TITLE, *HEADS)
+    for name, (_, chain, predicted), way in zip(names, shown, steps, strict=True):
+        bound, worst = predicted.bound_ms, chain.response.worst if chain.response else None
+        above = str(predicted.exceeded)
+        if predicted.exceeded:
+            above += f" ({predicted.exceeded_host})"
+        yield columns.line(name, *_times(bound, worst), predicted.verdict, above)
+        for step in way:
+            yield columns.line(f"  until {step.callback}", *_times(step.bound_ms, step.worst_ms))
+        for why in predicted.exceeded_why:
+            yield f"  {why}"
+    if not all(results.context["realtime"] for results in executors):
+        yield "Without real-time scheduling no bound holds; nothing here is held against one."
+
+
+def _is_exceeded(predicted: ChainPrediction) -> bool:
+    return predicted.exceeded > 0 or any(
+        step.bound_ms is not None and step.worst_ms is not None and step.worst_ms > step.bound_ms
+        for step in predicted.steps
+    )
+
+
+def _name(results: Results, chain: ChainResult, executors: Sequence[Results]) -> str:
+    return chain.id if len(executors) == 1 else f"{chain.id}, {results.executor}"
+
+
+def _times(bound: float | None, worst: float | None) -> tuple[str, str, str]:
+    return (
+        "-" if bound is None else f"{bound:.3f}",
+        "-" if worst is None else f"{worst:.3f}",
+        "-" if bound is None or worst is None else f"{worst / bound:.2f}",
+    )

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table on the terminal: one block per chain, one line per executor, at most 120 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+from rclrt_py.comparisons.comparison import Comparison
+from rclrt_py.runs.results import ChainResult, Results
+from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
+from rclrt_py.text import number, ratio, shorten
+
+NAME_WIDTH = 27
+COLUMNS = (
+    ("released", "", 9),
+    ("completed", "", 10),
+    ("missed", "(by host)", 12),
+    ("best", "ms", 8),
+    ("median", "ms", 8),
+    ("p99", "ms", 8),
+    ("worst", "ms", 8),
+    ("worst /", "deadline", 9),
+    ("jitter", "ms", 8),
+)
+RATIO_COLUMNS = (("p99", "ratio", 6), ("jitter", "ratio", 7))
+
+
+def print_table(comparison: Comparison, stream: TextIO, environment: Mapping[str, str]) -> None:
+    """Writes the table; colour only on a terminal and never with NO_COLOR."""
+    paint = Paint.of(stream, environment)
+    for line in table_lines(comparison, paint):
+        print(line, file=stream)
+
+
+def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
+    baseline = comparison.baseline if len(comparison.executors) > 1 else None
+    titles, units, widths = zip(*COLUMNS, *(RATIO_COLUMNS if baseline else ()), strict=True)
+    columns = Columns(NAME_WIDTH, *widths)
+    yield paint.dim(columns.line("executor", *titles))
+    yield paint.dim(columns.line("", *units))
+    for chain in by_urgency(comparison):
+        yield ""
+        yield paint.bold(shorten(chain.id, 40)) + (
+            f"   priority {chain.priority}, every {chain.period_ms:.9g} ms, "
+            f"deadline {chain.deadline_ms:.9g} ms"
+        )
+        digits = _digits(comparison, chain.id)
+        for results in comparison.executors:
+            found = results.chain(chain.id)
+            if found:
+                reference = baseline.chain(chain.id) if baseline else None
+                yield columns.line(*_cells(results, found, reference, digits, paint))
+                if found.unmatched:
+                    yield f"  unmatched {found.unmatched}, due {found.due}"
+    yield ""
+    yield from _notes(comparison, baseline)
+
+
+def by_urgency(comparison: Comparison) -> list[ChainResult]:
+    """Returns the chains, the most urgent first, and at equal urgency the shorter deadline
+    first."""
+    chains = comparison.executors[0].chains
+    return sorted(chains, key=lambda chain: (-chain.priority, chain.deadline_ms))
+
+
+def _cells(
+    results: Results, chain: ChainResult, reference: ChainResult | None, digits: int, paint: Paint
+) -> Iterator[str]:
+    response = chain.response
+    missed = f"{chain.missed} ({chain.missed_host})" if chain.missed_host else str(chain.missed)
+    yield shorten(results.executor_label, NAME_WIDTH)
+    yield str(chain.released)
+    yield str(chain.completed)
+    yield paint.red(missed) if chain.missed_own else missed
+    values = [response.best, response.p50, response.p99, response.worst] if response else [None] * 4
+    yield from (number(value, digits) for value in values)
+    yield number(chain.normalised_worst, 3)
+    yield number(_jitter(chain), digits)
+    if reference:
+        yield ratio(_p99(chain), _p99(reference))
+        yield ratio(_jitter(chain), _jitter(reference))
+
+
+def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
+    context = comparison.context
+    yield "Response times start at the nominal release of the chain's timer or event."
+    if baseline:
+        yield f"Ratios are to {baseline.executor_label} in the same comparison; below 1 is better."
+    if any(chain.unmatched for results in comparison.executors for chain in results.chains):
+        yield (
+            "Unmatched: a synchroniser took the message in and put a newer one in its set. It is "
+            "no miss."
+        )
+    stalls = context["host_stalls"]
+    if stalls["count"]:
+        yield (
+            f"The machine stood still {stalls['count']} times, {stalls['total_ms']:.1f} ms in all; "
+            "misses explained by that are in parentheses."
+        )
+    if text := held_back_text(context):
+        yield from textwrap.wrap(text + " No miss is excused by that.", LINE_WIDTH)
+    if not context["realtime"]:
+        reason = shorten(context["realtime_reason"], 1000)
+        yield from textwrap.wrap(f"Not real-time: {reason}", LINE_WIDTH)
+    if context["records_dropped"]:
+        yield f"{context['records_dropped']} records were dropped: the figures are incomplete."
+    if foreign := context.get("foreign_messages", 0):
+        yield (
+            f"{foreign} messages of other programs came on the application's topics and were "
+            "ignored: run in a domain of its own (set ROS_DOMAIN_ID)."
+        )
+    for missing in comparison.missing:
+        yield f"Missing: {missing.executor}, round {missing.round} did not complete."
+
+
+def held_back_text(context: dict[str, Any]) -> str:
+    """Describes how long the kernel gave no CPU to ready real-time threads, and why. Empty:
+    never."""
+    held_back = context.get("held_back")
+    if not held_back or not held_back["count"]:
+        return ""
+    limit = held_back["limit"]
+    cause = (
+        f"they may have {limit}"
+        if limit
+        else "a thread above the probe ran (SCHED_DEADLINE, or 99)"
+    )
+    return (
+        f"The kernel held real-time threads back {held_back['count']} times, "
+        f"{held_back['total_ms']:.1f} ms in all: {cause}."
+    )
+
+
+def _digits(comparison: Comparison, chain_id: str) -> int:
+    """Returns the decimals of one chain's block: microseconds if the worst value leaves room for
+    them."""
+    found = [results.chain(chain_id) for results in comparison.executors]
+    worst = max((chain.response.worst for chain in found if chain and chain.response), default=0.0)
+    return 3 if worst < 1e3 else 2 if worst < 1e4 else 1 if worst < 1e5 else 0
+
+
+def _p99(chain: ChainResult) -> float | None:
+    return chain.response.p99 if chain.response else None
+
+
+def _jitter(chain: ChainResult) -> float | None:
+    return chain.response.jitter if chain.response else None

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The intervals of the runs that the Gantt chart offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rclrt_py.comparisons.comparison import Comparison
+from rclrt_py.report.comparison_table import by_urgency
+from rclrt_py.runs.application import ApplicationInfo
+from rclrt_py.runs.csv_reader import ChainRow
+from rclrt_py.runs.results import Results
+
+MAX_CHAINS = 6
+LONGEST_HYPERPERIOD = 8
+"""A hyperperiod of more than this many of the longest periods is not drawn whole."""
+
+
+Shown = tuple[str, str]
+"""A chain, and "worst" or "median"."""
+Place = tuple[int, ChainRow]
+"""A round, and an instance of a chain in it."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """An interval of one round of one executor, in nanoseconds since the start of that run."""
+
+    executor: str
+    round: int
+    start: int
+    length: int
+    chain: str | None = None
+    instance: int | None = None
+
+    @property
+    def end(self) -> int:
+        return self.start + self.length
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One entry of the chart's selection: a window per executor, all of the same length."""
+
+    label: str
+    windows: tuple[Window, ...]
+
+
+def window_length(application: ApplicationInfo, comparison: Comparison) -> tuple[int, str]:
+    """Returns the length in nanoseconds, and a sentence that explains it."""
+    longest = max(
+        (round(chain.period_ms * 1e6) for chain in comparison.executors[0].chains), default=0
+    )
+    hyperperiod = application.hyperperiod_ns
+    if 0 < hyperperiod <= LONGEST_HYPERPERIOD * longest:
+        return hyperperiod, f"One hyperperiod, {hyperperiod / 1e6:g} ms."
+    length = 2 * longest or 1_000_000_000
+    return length, (
+        f"Two of the longest period, {length / 1e6:g} ms: the hyperperiod is too long to draw."
+    )
+
+
+def choose(comparison: Comparison, length: int) -> list[Choice]:
+    """Returns the worst window of each chain, the median of the most urgent one, and the
+    beginning."""
+    chains = [chain.id for chain in by_urgency(comparison)[:MAX_CHAINS]]
+    shown = [(chain, "worst") for chain in chains]
+    shown[1:1] = [(chain, "median") for chain in chains[:1]]
+    found = {
+        results.executor: _find(comparison, results, shown) for results in comparison.executors
+    }
+    choices = [_choice(found, chain, which, length) for chain, which in shown]
+    choices.append(_beginning(comparison, length))
+    return [choice for choice in choices if choice.windows]
+
+
+def _choice(found: dict[str, dict[Shown, Place]], chain: str, which: str, length: int) -> Choice:
+    places = {
+        executor: instances[chain, which]
+        for executor, instances in found.items()
+        if (chain, which) in instances
+    }
+    # A response that leaves its hyperperiod is shown whole: all executors get one hyperperiod more.
+    leaves = any(row.release % length + (row.response or 0) > length for _, row in places.values())
+    windows = tuple(
+        Window(
+            executor,
+            number,
+            row.release // length * length,
+            2 * length if leaves else length,
+            chain,
+            row.instance,
+        )
+        for executor, (number, row) in places.items()
+    )
+    return Choice(f"{which} response of {chain}", windows)
+
+
+def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[Shown, Place]:
+    """Returns, for each chain and "worst" or "median", the first instance with that response
+    time."""
+    wanted: dict[tuple[str, int], list[Shown]] = {}
+    for chain, which in shown:
+        result = results.chain(chain)
+        if result is not None and result.response is not None:
+            value = result.response.worst if which == "worst" else result.response.p50
+            wanted.setdefault((chain, round(value * 1e6)), []).append((chain, which))
+    found: dict[Shown, Place] = {}
+    for run in comparison.runs[results.executor]:
+        number = round_number(comparison, run.directory.name)
+        for row in run.chain_rows():
+            if not wanted:
+                return found
+            if row.response is not None:
+                for one in wanted.pop((row.chain, row.response), ()):
+                    found[one] = number, row
+    return found
+
+
+def round_number(comparison: Comparison, directory: str) -> int:
+    """Returns the number in `round-2`; 1 for a single run."""
+    number = directory.removeprefix("round-")
+    return int(number) if not comparison.is_single_run and number.isdigit() else 1
+
+
+def _beginning(comparison: Comparison, length: int) -> Choice:
+    """Returns the second window of the first round: the first one contains the start-up."""
+    windows = []
+    for results in comparison.executors:
+        run = comparison.runs[results.executor][0]
+        start = length if run.results.duration_s * 1e9 >= 2 * length else 0
+        number = round_number(comparison, run.directory.name)
+        windows.append(Window(results.executor, number, start, length))
+    return Choice("second hyperperiod of the first round", tuple(windows))

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Completes a directory of results: results.json, the trace and report.html."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from rclrt_py.bounds.comparing import add_to_results_file
+from rclrt_py.comparisons.comparison import (
+    Comparison,
+    load_comparison,
+    load_single_run,
+    merge_directory,
+)
+from rclrt_py.comparisons.measurement import Measurement
+from rclrt_py.errors import BadInput
+from rclrt_py.files.atomic import replacing, write_atomically
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.report.page import make_report
+from rclrt_py.runs.output_directory import REPORT, Plan, move_up
+from rclrt_py.runs.run_data import RESULTS, TRACE
+
+
+def finish_run(measurement: Measurement, made: Path, directory: Path) -> Comparison:
+    """Moves a run into the directory of results and writes the report beside it."""
+    move_up(made, directory)
+    comparison = load_single_run(directory)
+    if measurement.expected:
+        add_to_results_file(directory, comparison.executors[0])
+    write_report(comparison, directory)
+    return comparison
+
+
+def finish_comparison(directory: Path, plan: Plan) -> Comparison:
+    """Merges the rounds that completed and writes results.json, the trace and the report."""
+    comparison = merge_directory(directory, plan.executors, plan.rounds, plan.seconds)
+    _join_traces(comparison, directory)
+    write_report(comparison, directory)
+    write_atomically(directory / RESULTS, json.dumps(comparison.to_json(), indent=1) + "\n")
+    return comparison
+
+
+def load_results(directory: Path) -> Comparison:
+    """Loads the comparison or the run in the directory. The comparison may have been killed."""
+    if not directory.is_dir():
+        what = "is not a directory" if directory.exists() else "no such directory"
+        raise BadInput(f"{directory}: {what}; expected one that rclrt run or compare wrote")
+    if (directory / RESULTS).exists():
+        json_value = JsonValue.load(directory / RESULTS)
+        single = json_value.has("rclrt_results")
+        return load_single_run(directory) if single else load_comparison(directory)
+    plan = Plan.load(directory)
+    if plan is None or plan.kind != "comparison":
+        raise BadInput(
+            f"{directory}: has no {RESULTS}; expected a directory that rclrt run or compare wrote"
+        )
+    return finish_comparison(directory, plan)
+
+
+def write_report(comparison: Comparison, directory: Path, output: Path | None = None) -> Path:
+    """Writes the page of the results in `directory`, and returns its path: `output`, or report.html
+    there."""
+    path = output or directory / REPORT
+    write_atomically(path, make_report(comparison, directory, path))
+    return path
+
+
+def _join_traces(comparison: Comparison, directory: Path) -> None:
+    """Writes one trace with the first round of every executor.
+
+    A Perfetto trace is a repeated protobuf field, so traces can be joined end to end.
+    """
+    traces = [runs[0].directory / TRACE for runs in comparison.runs.values()]
+    with replacing(directory / TRACE) as joined:
+        for trace in traces:
+            if trace.is_file():
+                with trace.open("rb") as stream:
+                    shutil.copyfileobj(stream, joined)

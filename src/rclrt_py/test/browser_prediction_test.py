@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predicted, simulated and observed in one report, and why deadlines were missed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rclrt_py.bounds.predicted import PredictedChain, Prediction, Predictions
+from rclrt_py.comparisons.comparison import combine, load_single_run
+from rclrt_py.report.page import make_report
+from rclrt_py.runs.output_directory import BOUNDS
+from rclrt_py.testing import browser as chromium
+from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
+from rclrt_py.testing.synthetic_run import write_run
+
+BOUND_MS = 27.5
+NOTHING = "\N{EN DASH}"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    yield from chromium.start(tmp_path_factory.mktemp("profile"))
+
+
+def miss(chain: str, response_ms: float | None, culprit: str) -> dict[str, Any]:
+    return {
+        "chain": chain,
+        "instance": 7,
+        "release_ms": 350.0,
+        "status": "pending" if response_ms is None else "late",
+        "response_ms": response_ms,
+        "execution_ms": 11.0,
+        "delayed_ms": 20.5,
+        "transit_ms": 0.25,
+        "unexplained_ms": 0.125,
+        "host_stall_ms": 0.0,
+        "culprits": [
+            {
+                "callback": culprit,
+                "instance": 40,
+                "priority": 1,
+                "reason": "less urgent",
+                "time_ms": 20.5,
+                "cpu_ms": 20.5,
+            }
+        ],
+        "text": "not shown",
+    }
+
+
+def edit(directory: Path, **more: Any) -> None:
+    path = directory / "results.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with bounds and misses beside a run of the wait set and a simulation."""
+    root = tmp_path_factory.mktemp("report")
+    observed = write_run(root / "observed", "preemptive", 2.0)
+    edit(observed, misses=[])
+    chain = PredictedChain(
+        *("obstacle", BOUND_MS, "proved", (), 3, (1,), ""),
+        callbacks=("capture", "identify", "fuse", "detect", "brake"),
+        step_bounds_ms=(4.0, 11.0, None, 20.0, BOUND_MS),
+    )
+    predictions = Predictions({"preemptive": Prediction({"obstacle": chain}, ())}, "")
+    (observed / BOUNDS).write_text(predictions.to_json())
+    baseline = write_run(root / "baseline", "wait_set", 2.0)
+    edit(
+        baseline,
+        misses=[
+            miss("obstacle", 31.875, "localize"),
+            miss("obstacle", None, EVIL),
+            miss("obstacle", 30.25, "record"),
+        ],
+    )
+    simulated = write_run(root / "simulated", "preemptive", 2.0, seed=5)
+    edit(
+        simulated,
+        simulated={"seed": 5, "lowest_execution": 0.5},
+        executor_label="simulated: preemptive",
+    )
+    comparison = combine([load_single_run(each) for each in (observed, baseline, simulated)])
+    path = root / "report.html"
+    path.write_text(make_report(comparison, observed, path), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_bound_is_drawn_where_the_axis_says_and_only_where_there_is_one(
+    browser: Browser, page: Path, width: int
+) -> None:
+    browser.open(page, width)
+    assert browser.messages() == []
+    assert overlaps(browser) == []
+    assert browser.run("return document.documentElement.scrollWidth") == width
+    bounds, ticks = browser.run(
+        """
+        const svg = document.querySelector('.distribution svg');
+        return [
+          [...svg.querySelectorAll('.bound')].map((one) => Number(one.getAttribute('x1'))),
+          [...svg.querySelectorAll('.axis .tick')]
+            .map((one) => [Number(one.textContent), Number(one.getAttribute('x'))])];
+        """
+    )
+    (t0, x0), (t1, x1) = ticks[0], ticks[-1]
+    assert bounds == [pytest.approx(x0 + (BOUND_MS - t0) / (t1 - t0) * (x1 - x0))]
+    others = "return document.querySelectorAll('.distribution svg .bound').length"
+    assert browser.run(others) == 1
+
+
+def test_bound_verdict_and_what_is_above_stand_in_the_table_beside_the_figures(
+    browser: Browser, page: Path
+) -> None:
+    browser.open(page)
+    heads, rows = browser.run(
+        """
+        const cells = (row) => [...row.children].map((cell) => cell.textContent);
+        const rows = document.querySelectorAll('table.figures tbody:first-of-type tr');
+        return [cells(document.querySelector('table.figures thead tr')),
+          [...rows].slice(1).map(cells)];
+        """
+    )
+    at = heads.index("Boundms")
+    assert heads[at + 1 : at + 4] == ["Verdict", "Abovethe bound", "by host"]
+    assert [(row[0], row[at : at + 4]) for row in rows] == [
+        ("preemptive", ["27.500", "proved", "0", "0"]),
+        ("wait set (rclcpp semantics)", [NOTHING] * 4),
+        ("simulated: preemptive", [NOTHING] * 4),
+    ]
+
+
+def test_each_callback_on_the_way_has_its_bound_beside_the_worst_that_was_seen(
+    browser: Browser, page: Path
+) -> None:
+    browser.open(page)
+    rows = browser.run(
+        """
+        return [...document.querySelectorAll('#bounds tbody tr')].slice(1)
+          .map((row) => [...row.children].map((cell) => cell.textContent));
+        """
+    )
+    assert [row[:3] for row in rows] == [
+        ["capture", "preemptive", "4.000"],
+        ["identify", "preemptive", "11.000"],
+        ["fuse", "preemptive", NOTHING],
+        ["detect", "preemptive", "20.000"],
+        ["brake", "preemptive", "27.500"],
+    ]
+    observed = [float(row[3]) for row in rows]
+    assert observed == sorted(observed)
+    assert rows[0][4] == f"{observed[0] / 4:.2f}"
+    worst = browser.run(
+        """
+        const row = document.querySelector('table.figures tbody tr:nth-child(2)');
+        return Number(row.children[9].textContent);
+        """
+    )
+    assert observed[-1] == worst
+
+
+def test_a_simulation_stands_beside_the_runs_and_says_what_it_is(
+    browser: Browser, page: Path
+) -> None:
+    browser.open(page)
+    drawn = "return document.querySelectorAll('.distribution svg .simulated .on-time').length"
+    assert browser.run(drawn) > 0
+    machine = browser.run("return document.getElementById('machine').textContent")
+    assert "Simulated: preemptive" in machine
+    assert "seed 5, execution times from 0.5 times the WCET" in machine
+    assert "Model CPU" in machine
+    assert "one run of preemptive, one of wait_set" in machine
+
+
+def test_misses_are_a_table_with_where_the_time_went_and_who_was_in_the_way(
+    browser: Browser, page: Path
+) -> None:
+    browser.open(page)
+    rows = browser.run(
+        """
+        return [...document.querySelectorAll('#misses tbody tr')]
+          .map((row) => [...row.children].map((cell) => cell.textContent));
+        """
+    )
+    assert rows[0] == ["obstacledeadline 30 ms"]
+    name = "wait set (rclcpp semantics) #7"
+    times = ["11.000", "20.500", "0.250", "0.125", "0.000"]
+    assert rows[1:] == [
+        [name, "0.350", "pending", *times, f"{EVIL} 20.5 ms less urgent"],
+        [name, "0.350", "31.875", *times, "localize 20.5 ms less urgent"],
+        [name, "0.350", "30.250", *times, "record 20.5 ms less urgent"],
+    ]
+
+
+def test_without_a_miss_the_report_says_so(browser: Browser, tmp_path: Path) -> None:
+    directory = write_run(tmp_path / "run", seconds=1.0)
+    edit(directory, misses=[])
+    path = directory / "report.html"
+    path.write_text(make_report(load_single_run(directory), directory), encoding="utf-8")
+    browser.open(path)
+    shown = "return document.getElementById('misses').textContent"
+    assert browser.run(shown) == "Missed deadlinesNo deadline was missed."

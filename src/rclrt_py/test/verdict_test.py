@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exit codes of --fail-on-miss."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rclrt_py.comparisons.comparison import Comparison
+from rclrt_py.comparisons.verdict import ANY_CHAIN, verdict
+from rclrt_py.errors import BadInput
+
+
+def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:
+    """Returns only the preemptive executor, with misses of chain obstacle and of no other chain."""
+    results = comparison.executors[-1]
+    obstacle, *others = (replace(chain, missed=0, missed_host=0) for chain in results.chains)
+    obstacle = replace(obstacle, missed=missed, missed_host=missed_host)
+    return replace(comparison, executors=(replace(results, chains=(obstacle, *others)),))
+
+
+@pytest.mark.parametrize(
+    ("missed", "missed_host", "asked", "code"),
+    [
+        (0, 0, ANY_CHAIN, 0),
+        (2, 0, None, 0),
+        (2, 0, ANY_CHAIN, 1),
+        (2, 0, "obstacle", 1),
+        (2, 0, "planning", 0),
+        (2, 1, "obstacle", 1),
+        (2, 2, "obstacle", 0),  # the machine stood still: no scheduler could have met those
+    ],
+)
+def test_a_miss_counts_unless_the_machine_explains_it(
+    comparison: Comparison, missed: int, missed_host: int, asked: str | None, code: int
+) -> None:
+    found, reasons = verdict(with_misses(comparison, missed, missed_host), asked)
+    assert found == code
+    lines = [f"preemptive: chain obstacle missed {missed - missed_host} deadlines of"]
+    assert [each.rpartition(" ")[0] for each in reasons] == lines * code
+
+
+def test_the_baseline_is_judged_only_when_it_ran_alone(comparison: Comparison) -> None:
+    base = replace(comparison, executors=comparison.executors[:1])
+    assert verdict(base, "obstacle") == (0, [])
+    assert verdict(replace(base, is_single_run=True), "obstacle")[0] == 1
+
+
+def test_an_unknown_chain_is_refused(comparison: Comparison) -> None:
+    with pytest.raises(BadInput, match="unknown chain 'obstakle'; did you mean 'obstacle'"):
+        verdict(comparison, "obstakle")
