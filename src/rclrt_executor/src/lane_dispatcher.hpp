@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/executor/preemptive_executor.hpp"
+// The dispatcher of executors without a scheduler thread.
+#pragma once
 
+#include <cstdint>
 #include <string>
-#include <utility>
 
-#include "engine.hpp"
+#include "dispatcher.hpp"
 #include "lane_set.hpp"
-#include "rclrt/executor/picas_executor.hpp"
-#include "run_to_completion.hpp"
 
 namespace rclrt::executor {
-
-namespace {
 
 /// A lane for each level; entities release directly into it.
 class LaneDispatcher final : public Dispatcher {
@@ -55,13 +52,5 @@ class LaneDispatcher final : public Dispatcher {
  private:
   LaneSet lanes_;
 };
-
-}  // namespace
-
-PreemptiveExecutor::PreemptiveExecutor(ExecutorOptions options)
-    : Executor(Engine::with<LaneDispatcher>(std::move(options))) {}
-
-PicasExecutor::PicasExecutor(ExecutorOptions options)
-    : Executor(Engine::with<LaneDispatcher>(to_completion(std::move(options), "picas"))) {}
 
 }  // namespace rclrt::executor

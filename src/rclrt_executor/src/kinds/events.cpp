@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine.hpp"
+#include "kinds/kind.hpp"
 #include "lane_set.hpp"
 #include "run_to_completion.hpp"
 
@@ -83,5 +84,8 @@ class EventsDispatcher final : public Dispatcher {
 EventsExecutor::EventsExecutor(ExecutorOptions options, EventsOptions events)
     : Executor(
           Engine::with<EventsDispatcher>(on_one_thread(std::move(options), "events"), events)) {}
+
+constinit const Kind kinds::kEvents{"events",
+                                    &make_kind_with<EventsExecutor, &KindOptions::events>};
 
 }  // namespace rclrt::executor

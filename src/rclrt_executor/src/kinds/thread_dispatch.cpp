@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "kinds/kind.hpp"
 #include "lane_set.hpp"
 #include "rclrt/realtime/semaphore.hpp"
 #include "rclrt/realtime/thread.hpp"
@@ -222,5 +223,7 @@ void ThreadDispatcher::stop() noexcept {
 
 ThreadDispatchExecutor::ThreadDispatchExecutor(ExecutorOptions options)
     : Executor(Engine::with<ThreadDispatcher>(std::move(options))) {}
+
+constinit const Kind kinds::kThreadDispatch{"thread_dispatch", &make_kind<ThreadDispatchExecutor>};
 
 }  // namespace rclrt::executor

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine.hpp"
+#include "kinds/kind.hpp"
 #include "lane_set.hpp"
 #include "scheduler_inbox.hpp"
 
@@ -71,5 +72,8 @@ class ProducerConsumerDispatcher final : public Dispatcher {
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(ExecutorOptions options)
     : Executor(Engine::with<ProducerConsumerDispatcher>(std::move(options))) {}
+
+constinit const Kind kinds::kProducerConsumer{"producer_consumer",
+                                              &make_kind<ProducerConsumerExecutor>};
 
 }  // namespace rclrt::executor

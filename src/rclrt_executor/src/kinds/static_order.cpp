@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine.hpp"
+#include "kinds/kind.hpp"
 #include "rclrt/realtime/thread.hpp"
 #include "run_to_completion.hpp"
 #include "static_order_queue.hpp"
@@ -139,5 +140,8 @@ std::shared_ptr<const StaticOrderTrigger> trigger_one(std::string name) {
 StaticOrderExecutor::StaticOrderExecutor(ExecutorOptions options, StaticOrderOptions static_order)
     : Executor(Engine::with<StaticOrderDispatcher>(
           on_one_thread(std::move(options), "static_order"), checked(std::move(static_order)))) {}
+
+constinit const Kind kinds::kStaticOrder{
+    "static_order", &make_kind_with<StaticOrderExecutor, &KindOptions::static_order>};
 
 }  // namespace rclrt::executor

@@ -11,6 +11,7 @@
 
 #include "edf_queue.hpp"
 #include "engine.hpp"
+#include "kinds/kind.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/realtime/thread.hpp"
 #include "worker_priority.hpp"
@@ -187,5 +188,7 @@ void EdfDispatcher::stop() noexcept {
 
 EdfExecutor::EdfExecutor(ExecutorOptions options)
     : Executor(Engine::with<EdfDispatcher>(on_one_cpu(std::move(options)))) {}
+
+constinit const Kind kinds::kEdf{"edf", &make_kind<EdfExecutor>};
 
 }  // namespace rclrt::executor

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine.hpp"
+#include "kinds/kind.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/thread.hpp"
@@ -323,6 +324,15 @@ WaitSetOptions checked(WaitSetOptions wait_set) {
   return wait_set;
 }
 
+std::unique_ptr<Executor> make_wait_set(KindArguments arguments) {
+  if (!arguments.make_source) {
+    throw std::invalid_argument("executor \"" + arguments.options.name +
+                                "\": a wait set needs a source of readiness");
+  }
+  return std::make_unique<WaitSetExecutor>(std::move(arguments.options), arguments.make_source(),
+                                           arguments.kind_options.wait_set);
+}
+
 }  // namespace
 
 WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source,
@@ -330,5 +340,7 @@ WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<Readin
     : Executor(Engine::with<WaitSetDispatcher>(std::move(options), std::move(source),
                                                checked(wait_set))),
       wait_set_(wait_set) {}
+
+constinit const Kind kinds::kWaitSet{"wait_set", &make_wait_set};
 
 }  // namespace rclrt::executor

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "kinds/kind.hpp"
 #include "lane.hpp"
 #include "lane_thread.hpp"
 
@@ -327,5 +328,7 @@ ExecutorOptions with_threads(ExecutorOptions options) {
 
 PerGroupExecutor::PerGroupExecutor(ExecutorOptions options)
     : Executor(Engine::with<PerGroupDispatcher>(with_threads(std::move(options)))) {}
+
+constinit const Kind kinds::kPerGroup{"per_group", &make_kind<PerGroupExecutor>};
 
 }  // namespace rclrt::executor

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "kinds/kind.hpp"
 #include "lane.hpp"
 #include "lane_set.hpp"
 #include "pi_lock.hpp"
@@ -277,5 +278,8 @@ void WorkshopDispatcher::run(std::uint32_t slot) noexcept {
 
 WorkshopExecutor::WorkshopExecutor(ExecutorOptions options, WorkshopOptions workshop)
     : Executor(Engine::with<WorkshopDispatcher>(std::move(options), workshop)) {}
+
+constinit const Kind kinds::kWorkshop{"workshop",
+                                      &make_kind_with<WorkshopExecutor, &KindOptions::workshop>};
 
 }  // namespace rclrt::executor
