@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "first_misses.hpp"
-#include "simulated_times.hpp"
+#include "simulation/simulated_times.hpp"
 
 namespace rclrt::analysis {
 namespace {

@@ -9,7 +9,7 @@
 #include "rclrt/yaml/file.hpp"
 #include "rclrt/yaml/name_index.hpp"
 #include "rclrt/yaml/scalars.hpp"
-#include "simulated_times.hpp"
+#include "simulation/simulated_times.hpp"
 
 namespace rclrt::analysis {
 namespace {

@@ -87,24 +87,28 @@ std::vector<std::size_t> by_urgency(const Application& application) {
 
 }  // namespace
 
-std::vector<int> thread_levels(const Application& application, ExecutorKind kind) {
-  const bool has_group_threads = traits(kind).threads == ExecutorThreads::kPerGroup;
+std::vector<int> group_levels(const Application& application) {
   std::vector<int> levels = application.effective_priorities();
   std::map<std::pair<std::size_t, std::string>, int> highest;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const Callback& callback = application.callbacks[i];
-    if (has_group_threads && callback.group) {
+    if (callback.group) {
       int& own = highest.try_emplace({callback.node, *callback.group}, levels[i]).first->second;
       own = std::max(own, levels[i]);
     }
   }
-  for (std::size_t i = 0; i < application.callbacks.size() && !highest.empty(); ++i) {
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const Callback& callback = application.callbacks[i];
     if (callback.group) {
       levels[i] = highest.at({callback.node, *callback.group});
     }
   }
   return levels;
+}
+
+std::vector<int> thread_levels(const Application& application, ExecutorKind kind) {
+  return traits(kind).threads == ExecutorThreads::kPerGroup ? group_levels(application)
+                                                            : application.effective_priorities();
 }
 
 std::vector<int> top_priorities(const Application& application, ExecutorKind kind, bool need_room) {

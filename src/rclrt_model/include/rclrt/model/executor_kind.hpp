@@ -104,8 +104,12 @@ RCLRT_MODEL_EXPORT std::string executor_names();
 /// "threads=N (1 to 64), static of wait_set; timers_thread of events". Thread-safe.
 RCLRT_MODEL_EXPORT std::string executor_options_help();
 
+/// Returns for each callback the highest priority of the application in its group, or its own
+/// without a group. Thread-safe.
+RCLRT_MODEL_EXPORT std::vector<int> group_levels(const Application& application);
+
 /// Returns for each callback the application's priority at which its thread runs: the callback's
-/// own, or under kPerGroup the highest in its group. Thread-safe.
+/// own, or with ExecutorThreads::kPerGroup the highest in its group. Thread-safe.
 RCLRT_MODEL_EXPORT std::vector<int> thread_levels(const Application& application,
                                                   ExecutorKind kind);
 

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/chain_bounds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "bounds/cores.hpp"
+#include "bounds/drops.hpp"
+#include "bounds/executor_bounds.hpp"
+#include "bounds/holistic.hpp"
+#include "bounds/kind.hpp"
+#include "bounds/preemptive_form.hpp"
+#include "input_callbacks.hpp"
+#include "throttling.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using detail::ExecutorBounds;
+using detail::Holistic;
+using detail::RelyingBound;
+using detail::SetCount;
+using detail::Workload;
+using model::Application;
+
+void decide(const model::Chain& chain, ChainBound& result) {
+  if (!result.bound) {
+    return;
+  }
+  if (*result.bound > chain.deadline.count()) {
+    result.note = "the bound is above the deadline, which proves nothing";
+  } else {
+    result.verdict = result.assumptions.empty() ? Verdict::kProved : Verdict::kConditional;
+  }
+}
+
+Overheads of_executor(Overheads overheads, ExecutorKind executor) {
+  if (detail::bounds_of(executor).picks_up_above) {
+    overheads.scheduler = overheads.dispatch;
+  } else if (!traits(executor).has_scheduler_thread) {
+    overheads.scheduler = 0;
+  }
+  if (!traits(executor).polls) {
+    overheads.polling = 0;
+  }
+  return overheads;
+}
+
+/// Under EDF and in a wait set, applications with more callbacks have the bounds by busy periods
+/// only. The bounds of single callbacks take time with the square of the callbacks, and are the
+/// lower ones for short chains.
+constexpr std::size_t kOneByOne = 150;
+
+/// The analyses of one application; each is made on its first use.
+class Bounds {
+ public:
+  /// `one_at_a_time`: an executor runs one callback at a time, regardless of its CPUs.
+  /// `by_release`: see Workload::by_release.
+  Bounds(const Application& application, ExecutorKind executor, bool one_at_a_time, bool by_release,
+         const Overheads& stated, Effort effort)
+      : application_(application),
+        executor_(executor),
+        kind_(detail::bounds_of(executor)),
+        one_at_a_time_(one_at_a_time),
+        overheads_(of_executor(stated, executor)),
+        effort_(effort),
+        workload_(application, overheads_, kind_.order, by_release),
+        cores_(application, workload_.graph) {
+    for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
+      timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
+    }
+  }
+
+  ChainBound bound(const model::Chain& chain) {
+    const std::size_t own = cores_.executor_of.at(chain.callbacks.at(0));
+    if (auto contradiction = cores_.contradiction(application_, own, one_at_a_time_)) {
+      ChainBound none;
+      none.level = level_of(chain);
+      none.note = std::move(*contradiction);
+      return none;
+    }
+    ExecutorBounds* const whole = by_busy_periods(own);
+    std::span<const Holistic> each = one_by_one(own);
+    RelyingBound found = whole != nullptr ? whole->bound(chain) : each.front().bound(chain);
+    if (whole == nullptr) {
+      each = each.subspan(1);
+    }
+    const auto take_lower = [&](RelyingBound other) {
+      const auto& bound = found.bound.bound;
+      if (other.bound.bound && (!bound || *other.bound.bound < *bound)) {
+        other.bound.level = found.bound.level;
+        found = std::move(other);
+      }
+    };
+    for (const Holistic& one : each) {
+      take_lower(one.bound(chain));
+    }
+    if (ExecutorBounds* const shared = by_busy_periods_of_core(own)) {
+      take_lower(shared->bound(chain));
+    }
+    ChainBound result = std::move(found.bound);
+    result.assumptions = cores_.assumptions(application_, own,
+                                            traits(executor_).has_scheduler_thread, one_at_a_time_);
+    assume_observed_times(result.assumptions);
+    if (result.bound) {
+      check_drops(chain.callbacks, result);
+      check_drops(found.relies_on, result);
+    }
+    decide(chain, result);
+    return result;
+  }
+
+  QueueBound queue(std::size_t callback) {
+    const bool none =
+        cores_.contradiction(application_, cores_.executor_of.at(callback), one_at_a_time_)
+            .has_value();
+    const Ticks pending = none ? detail::kHorizon : most_pending(callback);
+    QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], kind_.skips)};
+    if (pending < kMaxTicks) {
+      result.pending = pending;
+    }
+    return result;
+  }
+
+ private:
+  int level_of(const model::Chain& chain) const {
+    int level = workload_.priority[chain.callbacks.front()];
+    for (const std::size_t callback : chain.callbacks) {
+      level = std::min(level, workload_.priority[callback]);
+    }
+    return level;
+  }
+
+  /// Adds an assumption for observed execution times: by themselves they bound nothing.
+  void assume_observed_times(std::vector<std::string>& assumptions) const {
+    std::size_t count = 0;
+    std::uint64_t fewest = UINT64_MAX;
+    for (const model::Callback& each : application_.callbacks) {
+      if (each.observed) {
+        ++count;
+        fewest = std::min(fewest, each.observed->n);
+      }
+    }
+    if (count > 0) {
+      assumptions.push_back("the execution times of " + std::to_string(count) +
+                            (count == 1 ? " callback" : " callbacks") +
+                            " are the longest observed, of " + std::to_string(fewest) +
+                            (fewest == 1 ? " run" : " runs") + " at least: none takes longer");
+    }
+  }
+
+  Ticks most_pending(std::size_t callback) {
+    const std::size_t own = cores_.executor_of.at(callback);
+    Ticks pending = detail::kHorizon;
+    if (ExecutorBounds* const whole = by_busy_periods(own)) {
+      pending = whole->most_pending(callback);
+    }
+    for (const Holistic& each : one_by_one(own)) {
+      pending = std::min(pending, each.most_pending(callback));
+    }
+    return pending;
+  }
+
+  /// Policies that drop instances, and queues that may be too short, make the bound conditional.
+  void check_drops(const std::vector<std::size_t>& callbacks, ChainBound& result) {
+    for (const std::size_t callback : callbacks) {
+      detail::assume_no_drops(application_.callbacks[callback], most_pending(callback), kind_.skips,
+                              result.assumptions);
+    }
+  }
+
+  /// Returns the bounds by busy periods if the executor has its core for itself and messages in it
+  /// arrive at once; otherwise nullptr.
+  ExecutorBounds* by_busy_periods(std::size_t executor) {
+    if (!cores_.alone(executor) || overheads_.near.max > 0) {
+      return nullptr;
+    }
+    auto at = executors_.find(executor);
+    if (at == executors_.end()) {
+      at = executors_
+               .try_emplace(executor, workload_, timers_[executor], overheads_.timer_jitter,
+                            effort_, traits(executor_).runs_sets)
+               .first;
+    }
+    return &at->second;
+  }
+
+  /// Returns the bounds by busy periods if several executors have one core for themselves and
+  /// messages between them arrive at once. While an instance of a chain is under way, the core has
+  /// work of it. So the core is not idle before the chain's end, in any order in which the
+  /// executors run their callbacks.
+  ExecutorBounds* by_busy_periods_of_core(std::size_t executor) {
+    const bool shared = !cores_.alone(executor) && cores_.on_one_core(executor);
+    if (!shared || traits(executor_).by_deadline || overheads_.near.max > 0 ||
+        overheads_.far.max > 0 || overheads_.polling > 0 || workload_.wcet.size() > kOneByOne) {
+      return nullptr;
+    }
+    if (!any_order_) {
+      any_order_.emplace(application_, overheads_, Workload::Order::kAny);
+    }
+    const std::size_t component = cores_.component[executor];
+    auto at = shared_cores_.find(component);
+    if (at == shared_cores_.end()) {
+      std::vector<std::size_t> timers;
+      for (const auto& [other, own] : timers_) {
+        if (cores_.component[other] == component) {
+          timers.insert(timers.end(), own.begin(), own.end());
+        }
+      }
+      at = shared_cores_
+               .try_emplace(component, *any_order_, std::move(timers), overheads_.timer_jitter,
+                            effort_, traits(executor_).runs_sets)
+               .first;
+    }
+    return &at->second;
+  }
+
+  /// Returns the bounds of single callbacks, by the rarest input of each sync and by the busiest.
+  /// The first ones exist for higher loads; the second ones count fewer sets at once.
+  std::span<const Holistic> one_by_one(std::size_t executor) {
+    if (by_busy_periods(executor) != nullptr &&
+        (workload_.order == Workload::Order::kPriority || workload_.wcet.size() > kOneByOne)) {
+      return {};
+    }
+    if (holistic_.empty()) {
+      const auto add = [&](SetCount sets) {
+        holistic_.emplace_back(workload_, cores_, executor_, sets, overheads_, effort_);
+      };
+      add(SetCount::kRarestInput);
+      if (has_rarer_inputs()) {
+        add(SetCount::kBusiestInput);
+      }
+    }
+    return holistic_;
+  }
+
+  /// Returns whether a sync has an input that is rarer than its busiest one.
+  bool has_rarer_inputs() const {
+    for (std::size_t i = 0; i < workload_.wcet.size(); ++i) {
+      if (is_sync(workload_, i) && workload_.source[i] && workload_.is_rarer_than_source(i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Application& application_;
+  ExecutorKind executor_;
+  const detail::KindBounds& kind_;
+  bool one_at_a_time_;
+  Overheads overheads_;
+  Effort effort_;
+  Workload workload_;
+  detail::Cores cores_;
+  std::map<std::size_t, std::vector<std::size_t>> timers_;  // for each executor
+  std::map<std::size_t, ExecutorBounds> executors_;
+  std::optional<Workload> any_order_;                   // for the executors of `shared_cores_`
+  std::map<std::size_t, ExecutorBounds> shared_cores_;  // by component
+  std::vector<Holistic> holistic_;
+};
+
+}  // namespace
+
+std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKind executor,
+                                     const Overheads& overheads, Effort effort) {
+  const detail::PreemptiveForm form(application, executor);
+  const detail::InputCallbacks parts(form.application());
+  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time,
+                detail::bounds_of(executor).by_release, overheads, effort);
+  std::vector<ChainBound> result;
+  for (const model::Chain& chain : parts.application().chains) {
+    if (parts.application().period(chain).count() <= 0) {
+      throw std::invalid_argument("chain '" + chain.id + "' does not start at a timer or an event");
+    }
+    ChainBound& bound = result.emplace_back(bounds.bound(chain));
+    for (Contribution& each : bound.why) {
+      each.callback = parts.whole(each.callback);
+    }
+  }
+  return result;
+}
+
+std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKind executor,
+                                     const Overheads& overheads, Effort effort) {
+  const detail::PreemptiveForm form(application, executor);
+  const detail::InputCallbacks parts(form.application());
+  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time,
+                detail::bounds_of(executor).by_release, overheads, effort);
+  std::vector<QueueBound> result;
+  for (std::size_t i = 0; i < parts.application().callbacks.size(); ++i) {
+    const QueueBound part = bounds.queue(i);
+    if (parts.whole(i) == result.size()) {
+      result.push_back(part);
+    } else if (!part.pending || !result.back().pending) {
+      result.back().pending.reset();
+    } else {
+      result.back().pending = std::max(*result.back().pending, *part.pending);
+    }
+  }
+  return result;
+}
+
+std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
+  std::vector<Assumption> result{
+      {"sched-fifo",
+       "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU"},
+      {"wcet", "no callback takes longer than its wcet_ms, and none sleeps or waits"},
+      {"executor", std::string(traits(executor).assumption)},
+      {"messages", overheads.near.max == 0
+                       ? "a publish reaches the callbacks of the executor at once"
+                       : "a message takes no longer than the hop latency stated, and none is lost"},
+      {"offsets",
+       "timers keep their offsets where the file states offset_ms; other phases are unknown"},
+      {"events", "events keep their shortest interval, for reactions also their longest"},
+      {"stamps",
+       "messages are stamped with their timer's release, a sync's with the latest of its set"},
+      {"unmatched",
+       "a message that is not matched within the synchroniser's window produces no response"},
+  };
+  if (overheads.far.max == 0) {
+    result.push_back({"hop", "a message between executors arrives at once (give its hop latency)"});
+  }
+  if (overheads.dispatch == 0) {
+    result.push_back({"dispatch", detail::kNoDispatchTime});
+  } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
+    result.push_back({"scheduler", "the scheduler thread's work is part of the dispatch overhead"});
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis

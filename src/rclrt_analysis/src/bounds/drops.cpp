@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/drops.hpp"
+
+#include <algorithm>
+
+namespace rclrt::analysis::detail {
+
+namespace {
+
+bool skips_releases(const model::Timer& timer, bool skips) {
+  return skips || timer.overrun != model::OverrunPolicy::kCatchUp;
+}
+
+}  // namespace
+
+std::size_t queue_depth(const model::Callback& callback, bool skips) {
+  constexpr std::size_t kTimerDepth = 10;
+  if (callback.overload != model::Overload::kQueue) {
+    return 1;
+  }
+  if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+    return skips_releases(*timer, skips) ? 1 : kTimerDepth;
+  }
+  if (const auto* event = std::get_if<model::Event>(&callback.trigger)) {
+    return event->depth;
+  }
+  if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
+    return sync->depth;
+  }
+  return std::get<model::Subscription>(callback.trigger).depth;
+}
+
+void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
+                     std::vector<std::string>& assumptions) {
+  const auto assume = [&](const std::string& what) {
+    if (std::ranges::find(assumptions, what) == assumptions.end()) {
+      assumptions.push_back(what);
+    }
+  };
+  const auto* timer = std::get_if<model::Timer>(&callback.trigger);
+  if (callback.overload != model::Overload::kQueue && pending > 1) {
+    assume("no instance of '" + callback.id + "' is dropped by its overload policy");
+  }
+  if (timer != nullptr && skips_releases(*timer, skips)) {
+    if (pending > 1) {
+      assume("no release of the timer '" + callback.id + "' is skipped");
+    }
+    return;
+  }
+  const std::size_t depth = queue_depth(callback, skips);
+  if (pending > static_cast<Ticks>(depth)) {
+    assume("the queue of '" + callback.id + "' (depth " + std::to_string(depth) +
+           ") does not overflow");
+  }
+}
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/executor_bounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rclrt::analysis::detail {
+
+RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
+  ChainBound result;
+  result.level = workload_.priority[chain.callbacks.front()];
+  for (const std::size_t callback : chain.callbacks) {
+    result.level = std::min(result.level, workload_.priority[callback]);
+  }
+  KnownArrivals arrivals;
+  Joins joins = joins_of(chain.callbacks, arrivals);
+  result.bound = response(ways_to_last(workload_, chain.callbacks, joins.joins),
+                          chain.callbacks.back(), result);
+  if (!result.bound) {
+    return {std::move(result), {}};
+  }
+  if (joins.complete) {
+    const model::Callback& first = workload_.application.callbacks[chain.callbacks.front()];
+    result.reaction = result.data_age = sum(*result.bound, model::max_interval(first).count());
+  }
+  return {std::move(result), std::move(joins.relies_on)};
+}
+
+Ticks ExecutorBounds::most_pending(std::size_t callback) {
+  if (!pending_[callback]) {
+    pending_[callback] = paths_.most_pending(callback);
+  }
+  return *pending_[callback];
+}
+
+Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) {
+  const auto arrival = [&](std::size_t n) {
+    ChainBound before;
+    const auto first = callbacks.first(n);
+    const auto joins = joins_of(first, arrivals);
+    return response(ways_to_last(workload_, first, joins.joins),
+                    in_turn_ ? callbacks[n] : first.back(), before);
+  };
+  return find_joins(workload_, callbacks, arrival, arrivals);
+}
+
+/// Returns the longest time from the release of the chain's timer to the end of its last callback,
+/// if it waits for the release of the way's timer, which is at most `lag` later.
+///
+/// Either the CPU has work of the way's level and the chain's from the chain's release to the end.
+/// Then the end is in the busy period of the chain's release, after all work that it counts. Or the
+/// CPU is without such work at some time between the two releases. Then all work of the chain's
+/// release is done when the busy period of the other release begins.
+///
+/// In both cases the result is also no longer than the lag and the response from the other release,
+/// with the chain's timer at any phase.
+PathBound ExecutorBounds::response_of(const Way& way, const Way& chain, std::size_t last) {
+  PathBound any = paths_.bound({way.timer, last, way.level, {}});
+  if (way.lag <= 0 || way.timer == chain.timer || !any.response) {
+    return with_lag(std::move(any), way);
+  }
+  PathBound busy = paths_.bound({chain.timer, last, std::min(way.level, chain.level), {}});
+  PathBound idle = paths_.bound({way.timer, last, way.level, EarlierRelease{chain.timer, way.lag}});
+  any = with_lag(std::move(any), way);
+  idle = with_lag(std::move(idle), way);
+  if (!busy.response || !idle.response) {
+    return any;
+  }
+  PathBound& longer = *busy.response > *idle.response ? busy : idle;
+  return *longer.response < *any.response ? std::move(longer) : any;
+}
+
+/// Adds the lag of a way to the bound from the release of its timer.
+PathBound ExecutorBounds::with_lag(PathBound path, const Way& way) {
+  if (!path.response) {
+    return path;
+  }
+  path.response = sum(*path.response, way.lag);
+  if (way.lag < 0) {
+    path.waited -= way.lag;
+  } else if (way.lag > 0) {
+    path.why.push_back({Contribution::Kind::kOtherInput, *way.sync, 1, way.lag});
+    std::ranges::stable_sort(path.why, std::greater{}, &Contribution::total);
+  }
+  return path;
+}
+
+/// Returns the longest time from the release of the chain's timer or event to the end of its last
+/// callback.
+std::optional<Ticks> ExecutorBounds::response(const std::vector<Way>& ways, std::size_t last,
+                                              ChainBound& result) {
+  std::optional<Ticks> worst;
+  for (const Way& way : ways) {
+    PathBound path = response_of(way, ways.front(), last);
+    if (!path.response) {
+      result.note = path.note;
+      result.why.clear();
+      return std::nullopt;
+    }
+    if (worst && *worst >= *path.response) {
+      continue;
+    }
+    worst = path.response;
+    result.why = std::move(path.why);
+    result.waited = path.waited;
+  }
+  return worst;
+}
+
+}  // namespace rclrt::analysis::detail

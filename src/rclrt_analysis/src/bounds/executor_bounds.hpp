@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds by busy periods, for the chains of one executor that has one core for itself.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bounds/path_bound.hpp"
+#include "bounds/sync_ways.hpp"
+
+namespace rclrt::analysis::detail {
+
+class ExecutorBounds {
+ public:
+  /// `in_turn`: a sync takes messages from its inputs in turn, as in a wait set, and not in the
+  /// order in which they arrive.
+  ExecutorBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
+                 Effort effort, bool in_turn)
+      : workload_(workload),
+        paths_(workload, std::move(timers), jitter, effort),
+        in_turn_(in_turn),
+        pending_(workload.wcet.size()) {}
+
+  RelyingBound bound(const model::Chain& chain);
+
+  /// Returns the same as PathBounds::most_pending().
+  Ticks most_pending(std::size_t callback);
+
+ private:
+  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
+  PathBound response_of(const Way& way, const Way& chain, std::size_t last);
+  static PathBound with_lag(PathBound path, const Way& way);
+  std::optional<Ticks> response(const std::vector<Way>& ways, std::size_t last, ChainBound& result);
+
+  const Workload& workload_;
+  PathBounds paths_;
+  bool in_turn_;
+  std::vector<std::optional<Ticks>> pending_;  // for each callback that was requested
+};
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds for cases that one busy period does not cover: across executors and CPUs, under EDF and in
+// a wait set. Each callback is bounded by itself, from being ready to its end. The time that the
+// callbacks before it add until it becomes ready is its jitter.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bounds/busy_window.hpp"
+#include "bounds/cores.hpp"
+#include "bounds/level_work.hpp"
+#include "bounds/sync_ways.hpp"
+
+namespace rclrt::analysis::detail {
+
+struct KindBounds;
+
+/// The instances of a callback that stem from the releases of one timer.
+struct Flow {
+  std::size_t timer{};  ///< index into Workload::timers
+  Ticks period{};
+  Ticks jitter{};   ///< between the earliest and the latest time after the release to be ready
+  Ticks count{};    ///< per release
+  bool runs{};      ///< user code runs; false: a message to a sync that costs its dispatch only
+  Ticks earlier{};  ///< how long the releases may have waited in syncs before, see RunsOf
+};
+
+/// The input of the analysis of one core. The result is, for each callback of `core`, the longest
+/// time from ready to end, kHorizon if there is no bound.
+struct CoreProblem {
+  const Workload& workload;
+  const Core& core;
+  const std::vector<std::vector<Flow>>& flows;  ///< of every callback
+  const Overheads& overheads;
+  Ticks per_instance{};  ///< CPU time that each instance costs besides its own
+  bool skips{};          ///< releases of a timer that come while it waits are skipped
+};
+using Responses = std::vector<Ticks>;  ///< of every callback
+
+/// For each callback, the only callback that releases it, if it does so at once and on the same
+/// CPU. Absent for timers, syncs, and callbacks with several publishers or with a publisher
+/// elsewhere.
+using Predecessors = std::vector<std::optional<std::size_t>>;
+
+/// The bound of a callback and those before it, as far as Predecessors lead back: see
+/// segment_bounds.hpp.
+struct SegmentBound {
+  std::size_t first{};                ///< callback of the segment
+  Ticks from_arrival{};               ///< at the first one to the end of the last
+  std::optional<Ticks> from_nominal;  ///< from its nominal arrival and all of its jitter on; absent
+                                      ///< unless one instance of one timer arrives at a time
+};
+
+void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, Budget& budget);
+void holistic_ready_sets(const CoreProblem& problem, Responses& responses, Budget& budget);
+
+/// Returns the streams of a callback's flows, each with the work of its instances; with `user_code`
+/// false, only with their other costs.
+std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
+                               bool user_code = true);
+
+/// Returns the streams with user code only. The other costs of an instance, queueing and
+/// dispatching, delay whatever runs when the instance arrives, even if its own turn comes later:
+/// see streams_of(..., false).
+std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback);
+
+/// Adds the costs of queueing the callback's instances, at any time of their arrival.
+void add_queueing(const CoreProblem& problem, std::size_t callback,
+                  std::vector<Interferer>& others);
+
+/// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set.
+Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);
+
+/// Returns the time lost in each millisecond, and the time lost once, to work above all priorities.
+std::vector<Stream> background_streams(const CoreProblem& problem);
+
+/// Adds the same streams as a delay of every callback of the core.
+void add_background(const CoreProblem& problem, std::vector<Interferer>& others);
+
+/// The input of a sync by which its sets are counted. Both numbers are upper bounds.
+enum class SetCount { kRarestInput, kBusiestInput };
+
+/// Holistic analysis by jitter propagation: Tindell and Clark, "Holistic schedulability analysis
+/// for distributed hard real-time systems", Microprocessing and Microprogramming 40, 1994.
+/// Responses grow from zero until nothing changes; the least fixed point bounds them all.
+class Holistic {
+ public:
+  Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor, SetCount sets,
+           const Overheads& overheads, Effort effort);
+
+  /// Returns the bound from the release of the chain's timer to the end of its last callback, with
+  /// its terms.
+  RelyingBound bound(const model::Chain& chain) const;
+
+  /// Returns the most instances of a callback that are released and have not ended; kHorizon: no
+  /// bound. For a sync: of one input; as many messages may wait for a partner that comes later.
+  Ticks most_pending(std::size_t callback) const;
+
+ private:
+  struct Latency {
+    Ticks total{};
+    std::vector<Contribution> why;
+  };
+
+  void find_predecessors();
+  void find_flows();
+  std::vector<Flow> messages(std::size_t from, std::size_t to) const;
+  void add_flows(std::size_t callback);
+  void add_rarest_flows(std::size_t callback);
+  Ticks jitter_after(std::size_t callback, const Flow& flow) const;
+  bool raise(const Responses& responses, const std::vector<SegmentBound>& segments, Ticks limit);
+  void find_ends();
+  void add_ends(std::size_t callback);
+  bool follows_timer(std::size_t callback) const;
+  const Hop& hop(std::size_t from, std::size_t to) const;
+  void add_steps(std::span<const std::size_t> callbacks, Latency& latency) const;
+  void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;
+  void add_callbacks(std::span<const std::size_t> callbacks, Latency& latency) const;
+  bool shares_edf_cpu(std::size_t callback) const;
+  bool at_once(std::size_t from, std::size_t to) const;
+  std::string why_none(std::size_t callback) const;
+  void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
+  std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;
+  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const;
+  Ticks most_in_queue(std::size_t callback) const;
+  Ticks most_of_input(std::size_t callback, const std::vector<std::size_t>& publishers) const;
+
+  const Workload& workload_;
+  const Cores& cores_;
+  const KindBounds& kind_;
+  bool runs_sets_;  // as in the registry
+  SetCount sets_;
+  Overheads overheads_;
+  InterruptCheck check_interrupt_;
+  bool out_of_steps_ = false;   // a search for a fixed point was given up
+  bool out_of_rounds_ = false;  // responses still grew after kRounds
+  Predecessors predecessors_;
+  std::vector<Ticks> least_;  // of each callback: the least latency on the longest way to it
+  Responses responses_;
+  std::vector<SegmentBound> segments_;  // of each callback
+  std::vector<std::vector<Flow>> flows_;
+  /// For each callback: the longest time from the release of a timer that triggers it until it is
+  /// ready (`ready_`), and until its end (`ends_`).
+  std::vector<std::map<std::size_t, Ticks>> ready_;
+  std::vector<std::map<std::size_t, Ticks>> ends_;
+};
+
+}  // namespace rclrt::analysis::detail

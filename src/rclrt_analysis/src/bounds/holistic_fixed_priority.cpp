@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds of single callbacks of one or more executors on one CPU, by the level-i busy period of "An
+// extendible approach for analysing fixed priority hard real-time tasks" (Tindell 1992) with the
+// immediate ceiling.
+#include <algorithm>
+
+#include "bounds/holistic.hpp"
+#include "bounds/thread_priorities.hpp"
+
+namespace rclrt::analysis::detail {
+
+void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, Budget& budget) {
+  const auto& work = problem.workload;
+  const std::vector<int> os = thread_priorities(problem);
+  const std::vector<int> ceiling = thread_ceilings(problem, os);
+  for (const std::size_t own : problem.core.callbacks) {
+    std::vector<Interferer> others;
+    Ticks longest = 0;
+    for (const std::size_t other : problem.core.callbacks) {
+      if (other == own) {
+        continue;
+      }
+      const bool below = os[other] < os[own];
+      if (below) {
+        const Ticks rest = ceiling[other] >= os[own] ? work.wcet[other] : 0;
+        longest = std::max(longest, sum(rest, problem.per_instance));
+      }
+      // Each release adds one dispatch overhead to the running callback.
+      for (const Stream& stream : streams_of(problem, other, !below)) {
+        if (stream.work > 0) {
+          others.push_back({stream, {}});
+        }
+      }
+    }
+    // A callback returns after the more urgent ones that it has released.
+    const Ticks instant = 1;
+    const std::vector<BusyWindow::Blocking> blocking{{longest, 0, kHorizon}};
+    add_background(problem, others);
+    // Later instances of the same callback wait behind it, but queueing them delays whatever runs.
+    const auto streams = user_streams_of(problem, own);
+    add_queueing(problem, own, others);
+    const auto found = response_in_busy_window({streams, others, blocking, instant}, budget);
+    responses[own] = found.value_or(kHorizon);
+  }
+}
+
+}  // namespace rclrt::analysis::detail

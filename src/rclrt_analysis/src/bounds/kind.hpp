@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How chains are bounded under a kind of executor. kinds/KIND.cpp has that of each kind.
+#pragma once
+
+#include <vector>
+
+#include "bounds/holistic.hpp"
+#include "bounds/level_work.hpp"
+#include "rclrt/model/application.hpp"
+#include "rclrt/model/executor_kind.hpp"
+
+namespace rclrt::analysis::detail {
+
+struct KindBounds {
+  /// Turns the application into one for which `preemptive` has the bounds, see PreemptiveForm;
+  /// null: the kind has an analysis of its own. `tops` are the model::top_priorities().
+  void (*to_preemptive)(model::Application& application, const std::vector<int>& tops) = nullptr;
+  /// The order in which callbacks run, as far as the analysis knows it.
+  Workload::Order order = Workload::Order::kPriority;
+  bool by_release = false;  ///< callbacks of one priority run in order of release, one by one
+  /// Bounds the callbacks of one core, each by itself.
+  void (*bound_core)(const CoreProblem& problem, Responses& responses,
+                     Budget& budget) = &holistic_fixed_priority;
+  bool skips = false;  ///< releases of a timer that come while an earlier one waits are skipped
+  bool picks_up_above = false;  ///< instances are picked up above all levels
+  bool needs_own_cpu = false;   ///< there are no bounds if it shares its CPU with another executor
+};
+
+/// Returns the bounds of a kind. Throws std::invalid_argument if there are none.
+const KindBounds& bounds_of(model::ExecutorKind executor);
+
+namespace kinds {
+
+extern const KindBounds kWaitSet;
+extern const KindBounds kProducerConsumer;
+extern const KindBounds kThreadDispatch;
+extern const KindBounds kPreemptive;
+extern const KindBounds kEdf;
+extern const KindBounds kEvents;
+extern const KindBounds kPicas;
+extern const KindBounds kPerGroup;
+extern const KindBounds kStaticOrder;
+extern const KindBounds kWorkshop;
+
+}  // namespace kinds
+}  // namespace rclrt::analysis::detail

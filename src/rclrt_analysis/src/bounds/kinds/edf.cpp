@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks of an EDF executor, each bounded by itself: Spuri, "Holistic analysis for deadline
+// scheduled real-time distributed systems", INRIA RR-2873, 1996.
+//
+// Deadlines count from the release of each instance, and each later callback of a chain has its
+// own. For an instance that arrives `a` after the start of the busy period, the other instances
+// that count are those due by its deadline: they arrive up to a + D_own - D_other. A timer's
+// deadline counts from its nominal release, which is not later than its arrival. Taking its own
+// deadline late, or those of others early, can only make the bound larger.
+//
+// Queueing an instance delays the running callback, even if that instance is due later.
+//
+// Callbacks without a deadline (and without a timer) run behind all that have one, in order of
+// arrival.
+//
+// Groups: an instance with a later deadline runs within the busy period only if it had started
+// before, and only if a member of its group has a relative deadline no longer than that of a
+// waiting instance, and so not longer than a + D_own (Baker 1991). The instance was released before
+// the busy period, so its own relative deadline is longer than a + D_own. At most one such instance
+// exists.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bounds/kind.hpp"
+
+namespace rclrt::analysis::detail {
+namespace {
+
+std::optional<Ticks> deadline_of(const model::Callback& callback) {
+  if (callback.deadline) {
+    return callback.deadline->count();
+  }
+  if (!callback.takes_messages()) {
+    return model::min_interval(callback).count();
+  }
+  return std::nullopt;
+}
+
+struct Group {
+  std::size_t members{};
+  std::optional<Ticks> shortest;
+};
+
+void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budget) {
+  const auto& callbacks = problem.workload.application.callbacks;
+  const auto& own_callbacks = problem.core.callbacks;
+  std::map<std::pair<std::size_t, std::string>, Group> groups;
+  for (const std::size_t i : own_callbacks) {
+    if (!callbacks[i].group) {
+      continue;
+    }
+    Group& group = groups[{callbacks[i].node, *callbacks[i].group}];
+    ++group.members;
+    const auto deadline = deadline_of(callbacks[i]);
+    if (deadline && (!group.shortest || *deadline < *group.shortest)) {
+      group.shortest = deadline;
+    }
+  }
+  for (const std::size_t own : own_callbacks) {
+    if (problem.core.executors.size() > 1) {  // EDF has its CPU for itself
+      responses[own] = kHorizon;
+      continue;
+    }
+    const auto deadline = deadline_of(callbacks[own]);
+    std::vector<Interferer> others;
+    std::vector<BusyWindow::Blocking> blocking;
+    for (const std::size_t other : own_callbacks) {
+      if (other == own) {
+        continue;
+      }
+      const auto theirs = deadline_of(callbacks[other]);
+      if (deadline && callbacks[other].group) {
+        const Group& group = groups.at({callbacks[other].node, *callbacks[other].group});
+        if (group.members > 1 && group.shortest && (!theirs || *theirs > *deadline)) {
+          blocking.push_back({sum(problem.workload.wcet[other], problem.per_instance),
+                              std::max<Ticks>(0, *group.shortest - *deadline),
+                              theirs ? *theirs - *deadline : kHorizon});
+        }
+      }
+      add_queueing(problem, other, others);
+      std::optional<Ticks> until;
+      if (deadline) {
+        if (!theirs) {
+          continue;
+        }
+        until = *deadline - *theirs;
+      } else if (!theirs) {
+        until = 0;
+      }
+      for (const Stream& stream : user_streams_of(problem, other)) {
+        others.push_back({stream, until});
+      }
+    }
+    add_queueing(problem, own, others);
+    add_background(problem, others);
+    // An instance that is due later may be about to start when the first one arrives.
+    blocking.push_back({problem.per_instance, 0, kHorizon});
+    const auto streams = user_streams_of(problem, own);
+    const auto found = response_in_busy_window({streams, others, blocking, 1}, budget);
+    responses[own] = found.value_or(kHorizon);
+  }
+}
+
+}  // namespace
+
+constinit const KindBounds kinds::kEdf{
+    .order = Workload::Order::kAny,
+    .bound_core = &holistic_edf,
+    .needs_own_cpu = true,
+};
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/level_work.hpp"
+
+#include <algorithm>
+#include <map>
+#include <rclrt/model/executor_kind.hpp>
+#include <utility>
+
+#include "demand.hpp"
+
+namespace rclrt::analysis::detail {
+
+Workload::Workload(const model::Application& app, const Overheads& overheads,
+                   Order order_of_callbacks, bool in_order_of_release)
+    : application(app),
+      graph(app),
+      order(order_of_callbacks),
+      by_release(in_order_of_release),
+      dispatch(sum(sum(overheads.dispatch, overheads.scheduler), overheads.polling)),
+      scheduler(overheads.scheduler),
+      first_poll(overheads.polling),
+      background(overheads.background),
+      stall(overheads.stall) {
+  const std::size_t n = app.callbacks.size();
+  priority = ceiling = std::vector<int>(n);
+  if (order == Order::kPriority) {
+    priority = app.effective_priorities();
+    ceiling = group_levels(app);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const model::Callback& callback = app.callbacks[i];
+    wcet.push_back(std::min<Ticks>(callback.wcet.count(), kMaxTicks));
+    if (!callback.takes_messages()) {
+      timers.push_back(i);
+      period.push_back(std::max<Ticks>(1, model::min_interval(callback).count()));
+    }
+  }
+  find_sources();
+  find_runs();
+}
+
+Ticks Workload::return_delay(std::size_t callback) const {
+  const auto preempts = [&](std::size_t successor) {
+    return order == Order::kAny ||
+           (order == Order::kPriority &&
+            (priority[successor] > priority[callback] ||
+             application.executor_of(successor) != application.executor_of(callback)));
+  };
+  return wcet[callback] == 0 || std::ranges::any_of(graph.successors[callback], preempts) ? 1 : 0;
+}
+
+/// Finds the timers that the runs of syncs and subscriptions are counted by.
+///
+/// A sync runs once for each set. When a busy period begins, one of its inputs has no message that
+/// can be in a set (a set is formed at once, see below). So within the period the sync runs no more
+/// often than messages arrive at the busiest input: one with a timer of the shortest period.
+///
+/// Proof: suppose each input had such a message, and take the oldest of each. Let c be the time of
+/// the latest of these. All sets to come have a stamp of at least c, so a message that is older
+/// than c by more than the window is in none of them. The others then lie within the window before
+/// c. They are a set, which would have been formed when the last of its messages arrived.
+void Workload::find_sources() {
+  const std::size_t n = wcet.size();
+  counted_by.resize(n);
+  source.resize(n);
+  for (const std::size_t i : graph.order) {
+    const auto& inputs = graph.publishers[i];
+    if (inputs.empty()) {
+      source[i] = i;
+      continue;
+    }
+    std::optional<std::size_t> best;
+    bool single = true;
+    for (const auto& input : inputs) {
+      single = single && input.size() == 1 && source[input.front()];
+      if (!single) {
+        break;
+      }
+      const auto period_of = [&](std::size_t callback) {
+        return model::min_interval(application.callbacks[*source[callback]]);
+      };
+      if (!best || period_of(input.front()) < period_of(*best)) {
+        best = input.front();
+      }
+    }
+    if (!single) {
+      continue;
+    }
+    counted_by[i] = best;
+    source[i] = source[*best];
+  }
+}
+
+/// Returns the releases that bring all runs of these callbacks.
+std::vector<RunsOf> Workload::runs_of_all(const std::vector<std::size_t>& callbacks) const {
+  std::vector<RunsOf> by_timer(timers.size());
+  for (const std::size_t callback : callbacks) {
+    for (const RunsOf& each : runs[callback]) {
+      RunsOf& own = by_timer[each.timer];
+      own.timer = each.timer;
+      own.count = sum(own.count, each.count);
+      own.earlier = std::max(own.earlier, each.earlier);
+    }
+  }
+  std::erase_if(by_timer, [](const RunsOf& each) { return each.count == 0; });
+  return by_timer;
+}
+
+std::vector<RunsOf> Workload::messages_of(
+    const std::vector<std::vector<std::size_t>>& inputs) const {
+  std::vector<std::size_t> publishers;
+  for (const auto& input : inputs) {
+    publishers.insert(publishers.end(), input.begin(), input.end());
+  }
+  return runs_of_all(publishers);
+}
+
+/// Adds the time for which messages of a sync's rarest input may wait in it.
+void Workload::let_wait(const model::Sync& sync, std::vector<RunsOf>& rarest) const {
+  for (RunsOf& each : rarest) {
+    Ticks waiting = sync.window.count();
+    if (rarest.size() == 1) {
+      const auto depth = static_cast<Ticks>(std::min<std::size_t>(sync.depth, kMaxTicks));
+      waiting = std::min(waiting, product(ceil_div(depth, each.count), period[each.timer]));
+    }
+    each.earlier = sum(each.earlier, waiting);
+  }
+}
+
+double Workload::rate_of(const std::vector<RunsOf>& runs_of) const {
+  double rate = 0;
+  for (const RunsOf& each : runs_of) {
+    rate += static_cast<double>(each.count) / static_cast<double>(period[each.timer]);
+  }
+  return rate;
+}
+
+/// Returns whether the first one has fewer releases in the long run, or as many with later stamps.
+bool Workload::is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf>& other) const {
+  const auto measure = [this](const std::vector<RunsOf>& runs_of) {
+    return std::pair(rate_of(runs_of), std::ranges::max(runs_of, {}, &RunsOf::earlier).earlier);
+  };
+  return measure(one) < measure(other);
+}
+
+std::optional<int> Workload::lowest_from_timer(std::size_t callback) const {
+  int lowest = priority[callback];
+  while (graph.publishers[callback].size() == 1 && counted_by[callback]) {
+    callback = *counted_by[callback];
+    lowest = std::min(lowest, priority[callback]);
+  }
+  return graph.publishers[callback].empty() ? std::optional(lowest) : std::nullopt;
+}
+
+bool Workload::is_rarer_than_source(std::size_t sync) const {
+  if (!source[sync]) {
+    return true;
+  }
+  const auto& all = runs[*source[sync]];  // of a timer
+  return rate_of(runs[sync]) < rate_of(all);
+}
+
+/// Finds the releases that bring all runs of each callback.
+///
+/// A set takes one message of each input, and no message is in two sets. So a sync has no more runs
+/// than its rarest input has messages that can be in a set. The stamps of a set are within the
+/// window, and the stamp of the run is the latest of them. So the stamp of the rarest input's
+/// message is at most a window before the stamp of the run. This holds for any number of publishers
+/// of the other inputs, and whatever is lost.
+///
+/// A sync keeps `depth` messages of each input. So at any time, at most `depth` messages of the
+/// rarest input wait, which is as if their releases were that many periods earlier.
+void Workload::find_runs() {
+  runs.resize(wcet.size());
+  messages.resize(wcet.size());
+  rarest_input.resize(wcet.size());
+  for (std::size_t k = 0; k < timers.size(); ++k) {
+    runs[timers[k]] = {{k, 1, 0}};
+  }
+  std::map<std::vector<std::size_t>, std::vector<RunsOf>> by_publishers;  // many have the same
+  for (const std::size_t i : graph.order) {
+    const auto& inputs = graph.publishers[i];
+    for (std::size_t input = 0; input < inputs.size(); ++input) {
+      const auto [at, added] = by_publishers.try_emplace(inputs[input]);
+      if (added) {
+        at->second = runs_of_all(inputs[input]);
+      }
+      const std::vector<RunsOf>& of_input = at->second;
+      if (!of_input.empty() && (runs[i].empty() || is_rarer(of_input, runs[i]))) {
+        runs[i] = of_input;
+        rarest_input[i] = input;
+      }
+    }
+    if (const auto* const sync = std::get_if<model::Sync>(&application.callbacks[i].trigger)) {
+      messages[i] = messages_of(inputs);
+      let_wait(*sync, runs[i]);
+    }
+  }
+}
+
+LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool>& here)
+    : workload_(workload),
+      level_(level),
+      head_(workload.wcet.size()),
+      counted_(workload.wcet.size()),
+      left_(workload.wcet.size()),
+      left_without_sets_(workload.wcet.size()) {
+  const auto& order = workload.graph.order;
+  for (const std::size_t i : order) {
+    const auto& by = workload.counted_by[i];
+    counted_[i] = workload.priority[i] >= level &&
+                  (workload.source[i] == i || (by && workload.source[i] && counted_[*by]));
+  }
+  std::vector<Ticks> whole(head_.size());  // as head_, with each run of a sync for each message
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const std::size_t i = *at;
+    Ticks after = 0;
+    Ticks before_syncs = 0;
+    for (const std::size_t to : workload.graph.successors[i]) {
+      after = sum(after, whole[to]);
+      // A message costs its dispatch when it arrives; a set costs its run when its last message
+      // arrives.
+      before_syncs = sum(before_syncs, is_sync(workload, to) ? workload.dispatch : head_[to]);
+    }
+    // Each release adds one dispatch overhead to the running callback.
+    head_[i] = whole[i] = workload.dispatch;
+    if (workload.priority[i] >= level) {
+      const Ticks run = sum(workload.wcet[i], before_syncs);
+      head_[i] = sum(head_[i], run);
+      whole[i] = sum(whole[i], sum(workload.wcet[i], after));
+      if (here[i] && is_sync(workload, i)) {
+        sets_.push_back({i, run, {}});
+        if (counted_[i]) {
+          sets_.back().at_most = workload.runs[*workload.source[i]].front().timer;
+        }
+      }
+      continue;
+    }
+    const Ticks rest = sum(workload.ceiling[i] >= level ? workload.wcet[i] : 0, workload.dispatch);
+    if (here[i]) {
+      left_[i] = sum(rest, after);
+      left_without_sets_[i] = sum(rest, before_syncs);
+      if (after != before_syncs) {
+        before_sets_.push_back(i);
+      }
+    }
+  }
+}
+
+bool LevelWork::follows(std::size_t callback) const {
+  return workload_.lowest_from_timer(callback).has_value();
+}
+
+}  // namespace rclrt::analysis::detail

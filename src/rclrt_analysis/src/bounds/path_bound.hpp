@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The response time of a path that starts at a timer and does not wait for another timer.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bounds/level_work.hpp"
+#include "bounds/path_terms.hpp"
+#include "demand.hpp"
+#include "load.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// A timer that was released before a path's own one, at most `lag` before it. All its work of that
+/// release was done when the busy period began.
+struct EarlierRelease {
+  std::size_t timer{};  ///< index into Workload::timers
+  Ticks lag{};
+};
+
+/// A path of callbacks: the work before the end of its last callback.
+struct Path {
+  std::size_t timer{};  ///< index into Workload::timers
+  std::size_t last{};   ///< the bound is up to the end of this callback
+  int level{};          ///< the lowest on the path
+  std::optional<EarlierRelease> done{};
+  bool
+      before_successors{};  ///< the bound is up to the end of its own work, before what it releases
+};
+
+struct PathBound {
+  std::optional<Ticks> response;
+  bool overloaded{};  ///< no bound exists: the load is more than the core
+  std::string note;
+  Ticks waited{};  ///< release of the worst job, from the start of the busy period, less its jitter
+  std::vector<Contribution> why;
+};
+
+class PathBounds {
+ public:
+  /// `timers` are indices into Workload::timers; the releases of these timers share the core.
+  PathBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
+             Effort effort);
+
+  PathBound bound(const Path& path);
+
+  /// Returns the most instances of one of its inputs that are released and have not ended;
+  /// kHorizon: no bound. Each was triggered by a release not longer ago than the bound of the path
+  /// from there.
+  Ticks most_pending(std::size_t callback);
+
+ private:
+  const LevelWork& work(int level);
+  Ticks pending_by(std::size_t callback, const std::vector<std::size_t>& publishers);
+  PathBound bound(const Path& path, std::optional<Ticks> age);
+  PathBound bound(const Path& path, std::optional<Ticks> age, const BeforePath& before);
+  std::vector<BeforePath> befores_of(const Path& path, bool with_sets);
+  PathTerms terms_of(const Path& path, std::optional<Ticks> age, const BeforePath& before);
+  void add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter,
+                    PathTerms& terms) const;
+  void add_background(PathTerms& terms) const;
+  void add_sets(const LevelWork& level, std::optional<Ticks> age, PathTerms& terms) const;
+  std::optional<Ticks> age_of_started(int level);
+  std::optional<Ticks> age_of(std::size_t callback, bool before_successors);
+  Ticks jitter_of(std::size_t timer, const Path& path) const;
+  std::optional<PathBound> worst_in_busy_period(const Path& path, PathTerms& terms,
+                                                Budget& budget) const;
+  std::optional<PathBound> worst_in_order(const Path& path, PathTerms& terms, Budget& budget) const;
+  Ticks started_work(const PathTerms& terms) const;
+  Ticks jobs_to_follow(const Path& path, const PathTerms& terms) const;
+  PathBound explain(const Path& path, const PathTerms& terms, Ticks q, Ticks end,
+                    Ticks arrival) const;
+
+  const Workload& workload_;
+  std::vector<std::size_t> timers_;
+  Ticks jitter_;
+  Budget budget_;
+  std::vector<std::size_t> positions_;  // of each callback in CallbackGraph::order
+  std::vector<bool> here_;              // of each callback: a release of `timers_` leads to it
+  std::map<int, LevelWork> levels_;
+  std::map<std::pair<std::size_t, bool>, std::optional<Ticks>> ages_;  // see age_of()
+  bool in_age_ = false;                                                // age_of() is under way
+};
+
+}  // namespace rclrt::analysis::detail

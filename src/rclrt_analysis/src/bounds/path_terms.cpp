@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/path_terms.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "bounds/path_bound.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Adds the releases of a timer, each with this work.
+///
+/// Callbacks of the last callback's priority run in order of release. A timer's callback of that
+/// priority which is released after the last callback starts after its end. So do the callbacks
+/// that it releases. Only the dispatching of that release delays the last callback.
+void PathBounds::add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter,
+                              PathTerms& terms) const {
+  const Ticks period = workload_.period[timer];
+  terms.others.add(work, period, jitter);
+  const Ticks queueing = std::min(work, workload_.dispatch);
+  const bool in_order = workload_.by_release && workload_.priority[path.last] == path.level &&
+                        workload_.priority[workload_.timers[timer]] == path.level &&
+                        work > queueing;
+  if (in_order) {
+    terms.ordered.push_back({timer, work - queueing, period, jitter});
+  }
+  terms.unordered.add(in_order ? queueing : work, period, jitter);
+}
+
+PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
+                               const BeforePath& before) {
+  const LevelWork& level = work(path.level);
+  PathTerms terms;
+  terms.before = before;
+  for (const std::size_t k : timers_) {
+    const Ticks head = level.head(workload_.timers[k]);
+    terms.load.add(head, workload_.period[k]);
+    if (k != path.timer && head > 0) {
+      add_releases(path, k, head, jitter_of(k, path), terms);
+    }
+  }
+  const std::size_t timer = workload_.timers[path.timer];
+  terms.head = level.head(timer);
+  // The last callback returns after the more urgent ones that it has released. That takes an
+  // instant, and releases at that very time come first. The same holds if it does no work.
+  if (workload_.wcet[path.last] == 0) {
+    terms.instant = 1;
+  }
+  const bool interrupted = workload_.order == Workload::Order::kAny;
+  if (interrupted) {
+    terms.instant = 1;
+  }
+  // It also does not return before a scheduler thread has handled its releases.
+  if (workload_.scheduler > 0 && !workload_.graph.successors[path.last].empty()) {
+    terms.instant = 1;
+  }
+  const bool counted =
+      level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
+  // Callbacks that follow the last one and are not more urgent start after its end.
+  for (const std::size_t to : workload_.graph.successors[path.last]) {
+    if (!path.before_successors && workload_.priority[to] > workload_.priority[path.last]) {
+      terms.instant = 1;
+    } else if (counted && !interrupted && workload_.graph.publishers[to].size() <= 1) {
+      terms.after = sum(terms.after, level.head(to) - workload_.dispatch);
+    }
+  }
+  terms.own = terms.head - std::min(terms.after, terms.head);
+  // A later instance may overtake with all callbacks but the last, which keeps the order of
+  // releases. Queueing it still delays whatever runs.
+  terms.early = terms.head;
+  if (counted) {
+    terms.early -= std::min(level.head(path.last) - workload_.dispatch, terms.head);
+  }
+  terms.own_first = terms.own - std::min(terms.own, terms.early);
+  add_releases(path, path.timer, terms.early, jitter_, terms);
+  if (!counted) {
+    terms.ordered.clear();
+  }
+  add_background(terms);
+  add_sets(level, age, terms);
+  return terms;
+}
+
+/// Adds the sets of syncs.
+///
+/// A set is complete in the busy period only by a message that arrives in it. Work that had started
+/// before brings such messages. All others stem from releases within the busy period, so their
+/// stamps are no earlier than its start, less the jitter. The sets that they complete have a
+/// release each of Workload::runs, since `earlier` before that.
+///
+/// Without `age`, the work that had started is counted with the sets that it completes. With it,
+/// that work was released at most `age` before the busy period, so all sets have a release each of
+/// Workload::runs, since `earlier` and `age` before.
+///
+/// At a load of exactly 1, the counts must grow after a hyperperiod as they did in it. The lower
+/// one of two different counts is another after some time, so one count remains.
+void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age,
+                          PathTerms& terms) const {
+  for (const SetWork& set : level.sets()) {
+    LimitedJobs jobs{.wcet = set.work, .releases = {}, .also = {}};
+    for (const RunsOf& runs : workload_.runs[set.sync]) {
+      const Ticks period = workload_.period[runs.timer];
+      const Ticks earlier = sum(runs.earlier, age.value_or(0));
+      jobs.releases.push_back({period, sum(jitter_, earlier), runs.count});
+      terms.load.add(product(runs.count, set.work), period);
+    }
+    if (set.at_most && !age) {
+      const Ticks period = workload_.period[*set.at_most];
+      const auto& first = jobs.releases.front();
+      if (jobs.releases.size() == 1 && first.period == period && first.count == 1) {
+        jobs.releases = {{period, jitter_}};
+      } else {
+        jobs.also = {{period, jitter_}};
+      }
+    } else if (!age) {
+      for (const RunsOf& message : workload_.messages[set.sync]) {
+        jobs.also.push_back(
+            {workload_.period[message.timer], sum(jitter_, message.earlier), message.count});
+      }
+    }
+    terms.sets.push_back({set.sync, std::move(jobs)});
+  }
+  const bool repeats = terms.load.compare_with_one() == 0;
+  for (auto& [sync, jobs] : terms.sets) {
+    if (repeats) {
+      jobs.also.clear();
+    }
+    terms.others.add(jobs);
+    if (!terms.ordered.empty()) {
+      terms.unordered.add(jobs);
+    }
+  }
+}
+
+/// Returns the jitter of another timer than the path's own. After a release that is done, the next
+/// one is a period later: a jitter below zero delays all releases.
+Ticks PathBounds::jitter_of(std::size_t timer, const Path& path) const {
+  if (!path.done || path.done->timer != timer) {
+    return jitter_;
+  }
+  return std::min(jitter_, sum(path.done->lag, jitter_) - workload_.period[timer]);
+}
+
+/// Adds the time lost in each millisecond, for any phase of the milliseconds.
+void PathBounds::add_background(PathTerms& terms) const {
+  if (workload_.background == 0) {
+    return;
+  }
+  terms.load.add(workload_.background, kMillisecond);
+  terms.others.add(workload_.background, kMillisecond, kMillisecond);
+  terms.unordered.add(workload_.background, kMillisecond, kMillisecond);
+}
+
+}  // namespace rclrt::analysis::detail

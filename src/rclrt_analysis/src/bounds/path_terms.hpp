@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terms of the recurrences that bound the response time of one path.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bounds/level_work.hpp"
+#include "demand.hpp"
+#include "load.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// A callback that may have started before the busy period.
+struct BeforePath {
+  std::optional<Started> started;  ///< it is not preempted
+  /// The nominal release of the first instance in the busy period, from its start.
+  Ticks earliest{};
+};
+
+/// The terms of the recurrences of one path.
+struct PathTerms {
+  /// Releases at the priority of the last callback. They delay it only if they come no later than
+  /// its own release.
+  struct Ordered {
+    std::size_t timer{};  ///< index into Workload::timers
+    Ticks work{};         ///< of each; part of `others`
+    Ticks period{};
+    Ticks jitter{};
+    Ticks until(Ticks t) const { return std::max<Ticks>(0, floor_div(t + jitter, period) + 1); }
+    Ticks before(Ticks t) const { return std::max<Ticks>(0, ceil_div(t + jitter, period)); }
+    /// Returns the next time after `t` at which `until` is greater.
+    Ticks next(Ticks t) const { return product(until(t), period) - jitter; }
+  };
+
+  Load load;
+  Demand others{Count::kBefore};
+  std::vector<Ordered> ordered;
+  Demand unordered{Count::kBefore};  ///< `others` without `ordered`; only used if there are some
+  Ticks head{};                      ///< work of one release, without sets of syncs
+  Ticks own{};        ///< of it, what the path's last callback waits for, itself included
+  Ticks early{};      ///< of it, what a later instance may do before the one under study ends
+  Ticks own_first{};  ///< `own`, in addition to `early`
+  Ticks after{};      ///< work that follows the last callback and starts after its end
+  BeforePath before;
+  Ticks instant{};  ///< 1: the end is an instant later than the work
+  std::vector<std::pair<std::size_t, LimitedJobs>> sets;  ///< of each sync; part of `others`
+};
+
+}  // namespace rclrt::analysis::detail

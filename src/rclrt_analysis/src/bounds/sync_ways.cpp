@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/sync_ways.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "demand.hpp"
+
+namespace rclrt::analysis::detail {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+class JoinSearch {
+ public:
+  JoinSearch(const Workload& workload, std::span<const std::size_t> callbacks,
+             const Arrival& arrival, KnownArrivals& known)
+      : workload_(workload), callbacks_(callbacks), arrival_(arrival), known_(known) {}
+
+  Joins find() {
+    for (std::size_t at = 1; at < callbacks_.size(); ++at) {
+      if (kind(callbacks_[at]) == model::CallbackKind::kSync) {
+        join(at);
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  model::CallbackKind kind(std::size_t callback) const {
+    return workload_.application.callbacks[callback].kind();
+  }
+
+  const model::Timer& timer(std::size_t callback) const {
+    return std::get<model::Timer>(workload_.application.callbacks[callback].trigger);
+  }
+
+  std::optional<Ticks> arrival(std::size_t n) {
+    const auto [at, is_new] = known_.try_emplace(n);
+    if (is_new) {
+      at->second = arrival_(n);  // may ask for shorter prefixes
+    }
+    return at->second;
+  }
+
+  /// Returns whether the callback is a timer that keeps its grid.
+  bool is_steady(std::size_t callback) const {
+    return kind(callback) == model::CallbackKind::kTimer &&
+           timer(callback).overrun != model::OverrunPolicy::kRebase;
+  }
+
+  /// Returns whether releases are at least an interval apart: a timer that keeps its grid, or an
+  /// event.
+  bool keeps_apart(std::size_t callback) const {
+    return is_steady(callback) || kind(callback) == model::CallbackKind::kEvent;
+  }
+
+  Ticks min_interval(std::size_t callback) const {
+    return model::min_interval(workload_.application.callbacks[callback]).count();
+  }
+
+  bool states_offset(std::size_t callback) const {
+    return is_steady(callback) && timer(callback).offset_stated;
+  }
+
+  /// Returns the timer or sync behind an input if each callback on the path has one publisher;
+  /// kNone if not.
+  std::size_t origin(const std::vector<std::size_t>& input) const {
+    const std::vector<std::size_t>* publishers = &input;
+    while (publishers->size() == 1) {
+      const std::size_t callback = publishers->front();
+      if (kind(callback) != model::CallbackKind::kSubscription) {
+        return callback;
+      }
+      publishers = &workload_.graph.publishers[callback].front();
+    }
+    return kNone;
+  }
+
+  /// Returns a bound on the time after any release of `here`, a timer or an event, until `there`
+  /// has its first release. An offset that is not stated is less than the period.
+  Ticks first_release(std::size_t here, std::size_t there) const {
+    if (!timer(there).offset_stated) {
+      return 0;
+    }
+    const Ticks own = states_offset(here) ? timer(here).offset.count() : 0;
+    return std::max<Ticks>(0, timer(there).offset.count() - own);
+  }
+
+  /// Returns whether each message of the timer, event or sync has a later stamp than the one
+  /// before. For a sync this holds if it holds for each input, and each input has one publisher, so
+  /// that sets are in order.
+  bool stamps_increase(std::size_t callback) const {
+    return std::ranges::all_of(workload_.graph.publishers[callback], [&](const auto& input) {
+      const std::size_t from = origin(input);
+      return from != kNone && stamps_increase(from);
+    });
+  }
+
+  /// Adds the callbacks from this one back to its origin, all with one publisher.
+  void rely_on(std::size_t callback) {
+    found_.relies_on.push_back(callback);
+    while (kind(callback) == model::CallbackKind::kSubscription) {
+      callback = workload_.graph.publishers[callback].front().front();
+      found_.relies_on.push_back(callback);
+    }
+  }
+
+  void join(std::size_t at) {
+    const std::size_t before = callbacks_[at - 1];
+    const auto& inputs = workload_.graph.publishers[callbacks_[at]];
+    const auto has_before = [&](const std::vector<std::size_t>& input) {
+      return std::ranges::find(input, before) != input.end();
+    };
+    const auto& own = *std::ranges::find_if(inputs, has_before);
+    Ticks stamp = stamp_;
+    for (const auto& other : inputs) {
+      if (&other == &own || (own.size() == 1 && other == own)) {
+        continue;  // the chain's own, or also from the callback before it, and at once
+      }
+      std::vector<std::size_t> others = other;
+      // The chain continues by either input, and may wait for the publishers of either.
+      if (has_before(other)) {
+        others.insert(others.end(), own.begin(), own.end());
+      }
+      const Lag found = lag(at, own, other);
+      found_.joins.push_back({at, found.release, std::move(others)});
+      stamp = std::max(stamp, found.stamp);
+    }
+    stamp_ = stamp;
+  }
+
+  /// The delay of the other input against the chain's timer: `release` is the lag of the other
+  /// input's release for a run that waits for it; `stamp` is the lag of the stamp of a pair, for
+  /// every run.
+  struct Lag {
+    Ticks release{};
+    Ticks stamp{};
+  };
+
+  bool is_last_sync(std::size_t at) const {
+    return std::ranges::none_of(callbacks_.subspan(at + 1), [&](std::size_t callback) {
+      return kind(callback) == model::CallbackKind::kSync;
+    });
+  }
+
+  /// Returns a bound on the time from its release until the chain's message no longer waits at the
+  /// sync, because `depth` later messages of the chain have arrived. Returns the longest time
+  /// without such a bound, or if the later messages alone span the window.
+  Ticks pushed_out(std::size_t at, const model::Sync& sync) {
+    const std::size_t here = callbacks_.front();
+    const auto before = callbacks_.subspan(1, at - 1);
+    if (!is_steady(here)) {
+      return kHorizon;
+    }
+    const Ticks later = product(static_cast<Ticks>(sync.depth), timer(here).period.count());
+    if (later >= sync.window.count() || std::ranges::any_of(before, [&](std::size_t callback) {
+          return kind(callback) == model::CallbackKind::kSync;
+        })) {
+      return kHorizon;
+    }
+    const auto arrived = arrival(at);
+    return arrived ? sum(later, *arrived) : kHorizon;
+  }
+
+  /// Returns the lag in the sync at `at`.
+  Lag lag(std::size_t at, const std::vector<std::size_t>& own,
+          const std::vector<std::size_t>& other) {
+    const auto& sync =
+        std::get<model::Sync>(workload_.application.callbacks[callbacks_[at]].trigger);
+    const Ticks window = sync.window.count();
+    const Ticks within = std::min(sum(stamp_, window), pushed_out(at, sync));
+    const bool complete = std::exchange(found_.complete, false);
+    const std::size_t here = origin(own);
+    const std::size_t there = origin(other);
+    if (here == kNone || there == kNone) {
+      return {within, within};
+    }
+    const auto& inputs = workload_.graph.publishers[callbacks_[at]];
+    const bool one_origin =
+        std::ranges::all_of(inputs, [&](const auto& input) { return origin(input) == here; });
+    if (one_origin) {
+      found_.complete = complete;
+      rely_on(own.front());
+      rely_on(other.front());
+      return {stamp_, stamp_};
+    }
+    if (!is_steady(there)) {
+      return {within, within};
+    }
+    const std::size_t start = callbacks_.front();
+    const bool direct = here == start;  // no sync is between them
+    const Ticks period = timer(there).period.count();
+    const Ticks first = first_release(start, there);
+    const Ticks next = here == there ? 0 : std::max(period - 1, first);
+    Ticks limit = within;
+    bool waits = true;  // the other's message waits until the chain's arrives
+    if (direct && keeps_apart(start) && window < min_interval(start)) {
+      limit = std::min(limit, next);
+      if (limit < within && !is_last_sync(at)) {
+        const auto arrived = inputs.size() == 2 ? arrival(at) : std::nullopt;
+        waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), period);
+      }
+    } else if (limit >= period && inputs.size() == 2 && stamps_increase(here)) {
+      if (const auto arrived = arrival(at)) {
+        limit = std::min(limit, std::max(sum(*arrived, period), first));
+      }
+    }
+    const bool offsets_stated = states_offset(start) && states_offset(there);
+    const bool in_phase =
+        direct && is_steady(start) &&
+        (start == there || (offsets_stated && timer(start).offset == timer(there).offset &&
+                            timer(start).period == timer(there).period));
+    if (limit < within || in_phase) {
+      rely_on(other.front());
+    }
+    found_.complete = complete && in_phase;
+    const auto allowed = [&](Ticks most) {
+      return offsets_stated ? congruent(most, timer(start), timer(there)) : most;
+    };
+    return {allowed(limit), waits ? allowed(limit) : within};
+  }
+
+  /// Returns the largest lag up to the limit that the stated offsets allow.
+  static Ticks congruent(Ticks limit, const model::Timer& own, const model::Timer& other) {
+    const Ticks grid = std::gcd(own.period.count(), other.period.count());
+    const Ticks phase = (other.offset - own.offset).count();
+    return limit - (((limit - phase) % grid + grid) % grid);
+  }
+
+  const Workload& workload_;
+  std::span<const std::size_t> callbacks_;
+  const Arrival& arrival_;
+  KnownArrivals& known_;
+  Ticks stamp_ = 0;  // the bound on the stamp of the chain's message, from its release
+  Joins found_;
+};
+
+int lowest(const Workload& workload, std::span<const std::size_t> callbacks) {
+  int level = workload.priority[callbacks.front()];
+  for (const std::size_t callback : callbacks) {
+    level = std::min(level, workload.priority[callback]);
+  }
+  return level;
+}
+
+std::size_t timer_index(const Workload& workload, std::size_t callback) {
+  return static_cast<std::size_t>(std::ranges::find(workload.timers, callback) -
+                                  workload.timers.begin());
+}
+
+}  // namespace
+
+Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
+                 const Arrival& arrival, KnownArrivals& known) {
+  return JoinSearch(workload, callbacks, arrival, known).find();
+}
+
+std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,
+                              const std::vector<Join>& joins) {
+  std::vector<Way> result{
+      {timer_index(workload, callbacks.front()), lowest(workload, callbacks), 0, {}}};
+  for (const Join& join : joins) {
+    // Goes backwards to the timers; if two paths meet, once for each level.
+    const int level = lowest(workload, callbacks.subspan(join.at));
+    std::set<std::pair<std::size_t, int>> seen;
+    std::vector<std::pair<std::size_t, int>> open;
+    for (const std::size_t publisher : join.other) {
+      open.emplace_back(publisher, level);
+    }
+    while (!open.empty()) {
+      const auto [callback, above] = open.back();
+      open.pop_back();
+      const int here = std::min(above, workload.priority[callback]);
+      if (!seen.emplace(callback, here).second) {
+        continue;
+      }
+      if (workload.source[callback] == callback) {
+        result.push_back({timer_index(workload, callback), here, join.lag, callbacks[join.at]});
+      }
+      for (const auto& input : workload.graph.publishers[callback]) {
+        for (const std::size_t publisher : input) {
+          open.emplace_back(publisher, here);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis::detail

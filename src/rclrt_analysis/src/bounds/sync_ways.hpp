@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The release that a run of a chain's callback may have to wait for, when the chain meets others in
+// synchronisers.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bounds/level_work.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// A sync on a chain; its run may wait for a release of another input.
+struct Join {
+  std::size_t at{};                ///< position of the sync on the chain
+  Ticks lag{};                     ///< bound on the lag of that release behind the chain's timer
+  std::vector<std::size_t> other;  ///< publishers of the other input
+};
+
+struct Joins {
+  std::vector<Join> joins;
+  /// The lags hold only if no message of these callbacks is lost, in addition to the chain's own.
+  std::vector<std::size_t> relies_on;
+  /// True if every message of the chain is matched in every sync: the inputs come from one timer or
+  /// sync, or from timers of the same period and stated offset.
+  bool complete = true;
+};
+
+/// A bound, with the callbacks besides the chain's that must not lose a message.
+struct RelyingBound {
+  ChainBound bound;
+  std::vector<std::size_t> relies_on;
+};
+
+/// One path to a run of the chain's last callback: the release of a timer, and from there on
+/// callbacks of at least `level`, each of which releases the next one at its end.
+struct Way {
+  std::size_t timer{};              ///< index into Workload::timers
+  int level{};                      ///< the lowest from that timer to the last callback
+  Ticks lag{};                      ///< see Join; 0 for the chain itself
+  std::optional<std::size_t> sync;  ///< joins the chain there; absent for the chain itself
+};
+
+/// Bounds the time from the release of the chain's timer or event until its message is at the sync
+/// that is callback `n` of the chain, before all that the other input brings from then on; absent
+/// when there is no bound.
+using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
+
+/// The results of Arrival for the prefixes of one chain. Each call asks for the syncs in its
+/// prefix.
+using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
+
+/// Returns the points at which these callbacks of a chain meet others. The lags follow from the
+/// rules of rclrt's synchronisers:
+///
+/// A run of a sync starts when the last message of its set arrives. If that is the chain's own
+/// message, the chain goes on at once. Otherwise the other message released the run, and all
+/// callbacks after it, up to the next sync, where the same argument applies. So the response is at
+/// most the lag of the other timer's release behind the chain's, plus the response from there.
+///
+/// A message is stamped with the release of its timer, a sync's message with the latest stamp of
+/// its set. A set lies within the window. So the stamp of each other message, and with it the
+/// release of the timer that triggered it, is at most a window after the stamp of the chain's
+/// message. This needs no assumption about periods, phases or losses, or about the other sets of
+/// the sync.
+///
+/// A sync keeps `depth` messages of each input: when `depth` later messages of the chain have
+/// arrived, the chain's message has left. If no sync is before, these messages are a period apart,
+/// and each arrives within its time of arrival. All messages of a set with the chain's message had
+/// been released by then.
+///
+/// More is known if the chain's input and the other one have one publisher each, with one timer
+/// behind it and no sync between. The chain's source may also be an event: its shortest interval is
+/// the period below; only the other source needs a grid. Let a be the release of the chain's timer,
+/// and b the next release of the other timer after a. b is less than the other's period away from
+/// a, or it is the other's first release, or it is a itself.
+///
+/// With a window shorter than the period of the chain's timer, b's message is in no set with an
+/// earlier message of the chain, because it is more than the window after that message. Suppose
+/// that a message later than b's completes the set of a. Then b's message could replace it: it is
+/// nearer to a, and had arrived before. The last of these messages to arrive would have formed a
+/// set at once, and the message of a would have left with that set, or with b's. So the message
+/// that completes the set is no later than b's, regardless of other inputs. If another message
+/// completes the set, b's message would have been taken instead of a later one, unless the sync's
+/// depth is too short for b's message to wait until then; the window always limits the lag. In a
+/// sync of two inputs, b's message waits until the chain's message arrives. For more inputs, this
+/// wait has no bound here.
+///
+/// With a longer window, in a sync of two inputs, the message that was taken had arrived before the
+/// chain's message. So the lag is at most the time to that arrival plus a period of the other
+/// timer. The reason: the first message of the other timer to arrive after that is later than all
+/// that wait at the chain's input. It is matched with the last of these, and those before it are
+/// removed. This only needs increasing stamps at the chain's input. So it holds for any timer, and
+/// behind syncs if it holds for each of their inputs. It does not hold if an input has several
+/// publishers, which bring equal stamps. With a third input, an earlier message of the chain may be
+/// as near to the third one's.
+///
+/// If both timers state an offset, the lag is congruent to the difference of the offsets modulo the
+/// greatest common divisor of the periods.
+///
+/// If all inputs, however many, come from one timer or one sync, each message meets those of the
+/// same stamp, by induction. The waiting messages of each input begin with the same release. The
+/// oldest release that is not complete lacks a message, so the input of that message is empty, and
+/// no set can be formed without it. Timers of one period and one stated offset count as one.
+Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
+                 const Arrival& arrival, KnownArrivals& known);
+
+/// Returns all paths to the last of the callbacks; the first one is the chain itself.
+std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,
+                              const std::vector<Join>& joins);
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paths of messages, and of the tokens of chains, from callback to callback.
+#include "simulation/messages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulation/engine.hpp"
+
+namespace rclrt::analysis::detail {
+
+const SimulationEngine::Membership* SimulationEngine::find(const Callback& callback,
+                                                           std::uint32_t chain) {
+  const auto found = std::find_if(callback.chains.begin(), callback.chains.end(),
+                                  [&](const Membership& each) { return each.chain == chain; });
+  return found == callback.chains.end() ? nullptr : &*found;
+}
+
+bool SimulationEngine::sends(const Callback& callback, unsigned input, std::size_t topic) {
+  const auto& routes = callback.stated->routes;
+  return routes.empty() || std::ranges::binary_search(routes[input], topic);
+}
+
+void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topic) {
+  const Id publisher = entities_[instance.entity].callback;
+  const std::int64_t now_ns = threads_.now_ns();
+  released_.clear();
+  for (Link& link : topic) {
+    SimulatedMessage message{publisher, instance.stamp_ns, now_ns, {}};
+    for (const SimulatedToken& token : instance.tokens) {
+      if (!find(callbacks_[publisher], token.chain)->last) {
+        message.tokens.push_back(token);
+      }
+    }
+    const std::int64_t arrival_ns =
+        std::max(link.last_arrival_ns, now_ns + link.latency->draw(link.random, link.uses++));
+    link.last_arrival_ns = arrival_ns;
+    if (arrival_ns == now_ns && link.under_way == 0) {
+      deliver(link.entity, std::move(message), released_);
+      continue;
+    }
+    Id under_way = static_cast<Id>(under_way_.size());
+    if (free_under_way_.empty()) {
+      under_way_.emplace_back();
+    } else {
+      under_way = free_under_way_.back();
+      free_under_way_.pop_back();
+    }
+    message.arrival_ns = arrival_ns;
+    ++link.under_way;
+    under_way_[under_way] = {&link, std::move(message)};
+    schedule(arrival_ns, EventKind::kArrival, under_way);
+  }
+  // As after rcl_publish: the most urgent first.
+  std::stable_sort(released_.begin(), released_.end(), [this](Id a, Id b) {
+    return callback_of(instances_[a]).stated->level > callback_of(instances_[b]).stated->level;
+  });
+  for (const Id one : released_) {
+    submit(one);
+  }
+}
+
+/// Draws the next release of an event; releases do not overtake each other.
+void SimulationEngine::schedule_next(Id index) {
+  Source& source = sources_[index];
+  source.nominal_ns = source.times.next().count();
+  const std::int64_t jitter_ns = source.trigger->jitter.draw(source.random, source.releases);
+  if (source.nominal_ns < options_.horizon_ns) {  // the horizon is far from the last nanosecond
+    source.due_ns = std::max(source.due_ns, source.nominal_ns + jitter_ns);
+    schedule(source.due_ns, EventKind::kRelease, index);
+  }
+}
+
+/// Releases an event as a message with its own callback as the publisher.
+void SimulationEngine::release(Id index) {
+  Source& source = sources_[index];
+  const Id callback = entities_[source.entity].callback;
+  SimulatedMessage message{callback, source.nominal_ns, threads_.now_ns(), {}};
+  for (const Membership& each : callbacks_[callback].chains) {
+    message.tokens.push_back({each.chain, source.releases, source.nominal_ns});
+  }
+  const Id entity = source.entity;
+  ++source.releases;
+  schedule_next(index);
+  std::vector<Id> released;
+  deliver(entity, std::move(message), released);
+  for (const Id instance : released) {
+    submit(instance);
+  }
+}
+
+void SimulationEngine::deliver(Id id, SimulatedMessage message, std::vector<Id>& released) {
+  Entity& entity = entities_[id];
+  Executor& executor = executors_[callbacks_[entity.callback].executor];
+  const std::int64_t now_ns = threads_.now_ns();
+  if (entity.messages.size() == entity.history) {
+    entity.messages.pop_front();
+  }
+  entity.messages.push_back(std::move(message));
+  if (executor.polls()) {
+    if (!groups_[callbacks_[entity.callback].group].busy()) {
+      wake_polling(executor);
+    }
+    return;
+  }
+  const Id instance = make_instance(id, now_ns, now_ns, 0);
+  if (instance != kNone) {
+    released.push_back(instance);
+  }
+}
+
+void SimulationEngine::take_tokens(const Callback& callback, const SimulatedMessage& message,
+                                   unsigned input, std::vector<SimulatedToken>& tokens) const {
+  for (const SimulatedToken& token : message.tokens) {
+    const Membership* const here = find(callback, token.chain);
+    const Membership* const there = find(callbacks_[message.publisher], token.chain);
+    if (here != nullptr && here->position == there->position + 1 &&
+        (here->inputs == nullptr ||
+         std::ranges::binary_search(*here->inputs, std::size_t{input})) &&
+        std::find(tokens.begin(), tokens.end(), token) == tokens.end()) {
+      tokens.push_back(token);
+    }
+  }
+}
+
+std::optional<SimulatedMessage> SimulationEngine::take_message(Entity& entity) {
+  if (entity.messages.empty()) {
+    return std::nullopt;
+  }
+  SimulatedMessage message = std::move(entity.messages.front());
+  entity.messages.pop_front();
+  return message;
+}
+
+bool SimulationEngine::take(Instance& instance) {
+  Entity& entity = entities_[instance.entity];
+  Callback& callback = callbacks_[entity.callback];
+  instance.tokens.clear();
+  instance.outcome = SimulatedOutcome::kRan;
+  if (std::holds_alternative<TimerTrigger>(callback.stated->trigger)) {
+    instance.stamp_ns = instance.release_ns;
+    for (const Membership& each : callback.chains) {
+      if (each.position == 0) {
+        instance.tokens.push_back({each.chain, instance.number, instance.release_ns});
+      }
+    }
+    return true;
+  }
+  std::optional<SimulatedMessage> taken =
+      entity.is_read ? std::exchange(entity.read, {}) : take_message(entity);
+  entity.is_read = false;
+  if (!taken) {
+    instance.outcome = SimulatedOutcome::kEmpty;
+    return false;
+  }
+  SimulatedMessage message = *std::move(taken);
+  if (executors_[callback.executor].polls()) {  // it learns the release time only now
+    instance.release_ns = instance.ready_ns = message.arrival_ns;
+  }
+  if (std::holds_alternative<EventTrigger>(callback.stated->trigger)) {
+    instance.stamp_ns = message.stamp_ns;
+    instance.tokens = std::move(message.tokens);
+    return true;
+  }
+  if (!callback.sync) {
+    instance.stamp_ns = message.stamp_ns;
+    take_tokens(callback, message, entity.input, instance.tokens);
+    return true;
+  }
+  instance.taken_ns = message.stamp_ns;
+  if (observer_ != nullptr) {
+    take_tokens(callback, message, entity.input, instance.tokens);
+  }
+  const auto set = callback.sync->add(entity.input, std::move(message));
+  if (set.empty()) {
+    instance.outcome = SimulatedOutcome::kBuffered;
+    return false;
+  }
+  instance.tokens.clear();
+  instance.stamp_ns = set.front().stamp_ns;
+  for (unsigned input = 0; input < set.size(); ++input) {
+    instance.stamp_ns = std::max(instance.stamp_ns, set[input].stamp_ns);
+    take_tokens(callback, set[input], input, instance.tokens);
+  }
+  return true;
+}
+
+}  // namespace rclrt::analysis::detail
