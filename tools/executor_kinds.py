@@ -9,9 +9,11 @@ The registry is the table in src/rclrt_model/src/executor_kind.cpp. Build rclrt_
 of it: it is read through the Python module. It is repeated in
 * src/rclrt_py/rclrt_py/executor_table.py, because reports need no native module;
 * the schemas, in the member that follows a "$comment" with the mark below;
-* docs/executors.md, between the marks of a section.
+* docs/executors.md and the page of each kind in docs/executors, between the marks of a section.
 Tables of the documentation with a column for each executor are written by hand. Their first lines
 are compared.
+
+The files that have the name of a kind must exist, one for each kind, and no others beside them.
 """
 
 from __future__ import annotations
@@ -32,8 +34,16 @@ ROOT = Path(__file__).resolve().parent.parent
 NAME = f"tools/{Path(__file__).name}"
 TABLE = ROOT / "src/rclrt_py/rclrt_py/executor_table.py"
 PAGE = ROOT / "docs/executors.md"
+PAGES = ROOT / "docs/executors"
 RUNNING = [kind for kind in EXECUTOR_KINDS if not kind.simulated_only]
 MARK = f"made by {NAME}: "
+# Folders with a file for each kind: with one for a kind that is only simulated, too?
+NAMED_FILES = (
+    ("src/rclrt_executor/src/kinds", ".cpp", False),
+    ("src/rclrt_analysis/src/bounds/kinds", ".cpp", False),
+    ("src/rclrt_analysis/src/simulation/kinds", ".cpp", True),
+    ("docs/executors", ".md", False),
+)
 
 
 def names(has: Callable[[ExecutorTraits], bool]) -> list[str]:
@@ -120,35 +130,61 @@ def table_module() -> Iterator[str]:
     yield ")\n"
 
 
-def page_section() -> Iterator[str]:
+def overview() -> Iterator[str]:
     yield "| executor | what it is | on rclcpp | its bounds assume |"
     yield "|---|---|---|---|"
     for kind in RUNNING:
         summary = kind.summary.replace("thesis", "[thesis](reference/glossary.md)", 1)
-        on_rclcpp = "yes" if kind.on_rclcpp else "no"
-        yield f"| `{kind.name}` | {summary} | {on_rclcpp} | {kind.assumption} |"
+        name = f"[`{kind.name}`](executors/{kind.name}.md)"
+        yield f"| {name} | {summary} | {yes_or_no(kind.on_rclcpp)} | {kind.assumption} |"
+
+
+def yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def section_of(kind: ExecutorTraits) -> Iterator[str]:
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| class | `{kind.class_name}` |"
+    yield f"| on rclcpp | {yes_or_no(kind.on_rclcpp)} |"
+    yield f"| a number of workers can be stated | {yes_or_no(kind.has_worker_count)} |"
+    how = "[how they are found](../how-to/prove-a-deadline.md#what-is-bounded-and-how-tightly)"
+    yield f"| its bounds assume | {kind.assumption}; {how} |"
     yield ""
-    yield "Options follow the name, separated by colons, in `run`, `compare`, `simulate`, `analyze`"
-    yield "and results.json:"
-    yield ""
+    options = [option for option in kind.options if not option.is_default]
+    if not options:
+        yield f"`{kind.name}` has no options of its own."
+        return
     yield "| option | | bounds |"
     yield "|---|---|---|"
-    for kind in RUNNING:
-        for option in kind.options:
-            if not option.is_default:
-                bounds = option.no_bounds or f"those of `{kind.name}`"
-                yield f"| `{kind.name}:{option.text}` | {option.help} | {bounds} |"
+    for option in options:
+        bounds = option.no_bounds or f"those of `{kind.name}`"
+        yield f"| `{kind.name}:{option.text}` | {option.help} | {bounds} |"
 
 
-def with_section(page: str) -> str:
-    first, last = (
-        f"<!-- kinds of executors: {MARK.removesuffix(': ')} -->",
-        "<!-- end of the kinds of executors -->",
-    )
-    before, rest = page.split(first)
-    after = rest.split(last)[1]
-    made = "\n".join(page_section())
+def with_section(page: str, of_what: str, lines: Iterator[str]) -> str:
+    """Returns the page with the lines between the marks of its section."""
+    first = f"<!-- {of_what}: {MARK.removesuffix(': ')} -->"
+    last = f"<!-- end of {of_what} -->"
+    before, _, rest = page.partition(first)
+    _, end, after = rest.partition(last)
+    if not end:
+        raise SystemExit(f"{NAME}: expected a page with the lines {first} and {last}")
+    made = "\n".join(lines)
     return f"{before}{first}\n\n{made}\n\n{last}{after}"
+
+
+def wrong_files() -> Iterator[str]:
+    """Yields the kinds without a file of their name, and the files without a kind."""
+    for folder, ending, with_simulated in NAMED_FILES:
+        kinds = EXECUTOR_KINDS if with_simulated else RUNNING
+        expected = {kind.name for kind in kinds}
+        found = {file.stem for file in (ROOT / folder).glob(f"*{ending}")}
+        for name in sorted(expected - found):
+            yield f"{folder}/{name}{ending}: expected this file, because there is a kind {name}"
+        for name in sorted(found - expected):
+            yield f"{folder}/{name}{ending}: there is no such kind of executor in the registry"
 
 
 def wrong_columns() -> Iterator[str]:
@@ -164,7 +200,11 @@ def wrong_columns() -> Iterator[str]:
 
 def made_files() -> Iterator[tuple[Path, str]]:
     yield TABLE, "\n".join(table_module())
-    yield PAGE, with_section(PAGE.read_text(encoding="utf-8"))
+    yield PAGE, with_section(PAGE.read_text(encoding="utf-8"), "the kinds of executors", overview())
+    for kind in RUNNING:
+        if (page := PAGES / f"{kind.name}.md").exists():
+            text = page.read_text(encoding="utf-8")
+            yield page, with_section(text, "the kind in the registry", section_of(kind))
     for schema in sorted((ROOT / "schemas").glob("*.json")):
         yield schema, with_members(schema.read_text(encoding="utf-8"))
 
@@ -173,7 +213,7 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
-    problems = list(wrong_columns())
+    problems = [*wrong_files(), *wrong_columns()]
     for path, text in made_files():
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
