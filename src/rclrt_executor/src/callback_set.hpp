@@ -45,8 +45,8 @@ class CallbackSet {
   void restart(TimerCallback& timer);
   void prepare();
   Callbacks all() const;
-  int os_priority(int level) const;
-  int os_priority(const Callback& callback) const;
+  int kernel_priority(int level) const;
+  int kernel_priority(const Callback& callback) const;
   std::int64_t epoch_ns() const noexcept { return epoch_ns_.load(); }
 
   /// Starts the schedules of all timers when called first, however long ago `prepare` was. Called

@@ -42,14 +42,14 @@ void CallbackSet::require_levels(std::vector<int> levels) const {
   static_cast<void>(mapped_with(std::move(levels)));
 }
 
-int CallbackSet::os_priority(int level) const {
+int CallbackSet::kernel_priority(int level) const {
   const std::scoped_lock lock(mutex_);
   return dispatcher_->thread_priority(level);
 }
 
-int CallbackSet::os_priority(const Callback& callback) const {
+int CallbackSet::kernel_priority(const Callback& callback) const {
   const std::scoped_lock lock(mutex_);
-  return state_of(callback).os_priority.load();
+  return state_of(callback).kernel_priority.load();
 }
 
 PriorityMap CallbackSet::mapped_with(std::vector<int> levels) const {
@@ -66,10 +66,10 @@ void CallbackSet::update_levels() {
   std::map<Group*, int> ceilings;
   for (std::size_t i = 0; i < callbacks_.size(); ++i) {
     detail::CallbackState& state = state_of(*callbacks_[i]);
-    const int os_priority = dispatcher_->thread_priority(levels[i]);
-    state.os_priority.store(os_priority);
+    const int kernel_priority = dispatcher_->thread_priority(levels[i]);
+    state.kernel_priority.store(kernel_priority);
     int& ceiling = ceilings[&state.group];
-    ceiling = std::max(ceiling, os_priority);
+    ceiling = std::max(ceiling, kernel_priority);
   }
   for (const auto& [group, ceiling] : ceilings) {
     Access::state(*group).set_ceiling(ceiling);
@@ -92,7 +92,7 @@ void CallbackSet::update_ceiling(Group& group) noexcept {
   for (const auto& callback : callbacks_) {
     const detail::CallbackState& state = state_of(*callback);
     if (&state.group == &group) {
-      ceiling = std::max(ceiling, state.os_priority.load());
+      ceiling = std::max(ceiling, state.kernel_priority.load());
     }
   }
   Access::state(group).set_ceiling(ceiling);

@@ -14,8 +14,8 @@ std::vector<int> Dispatcher::levels_of(
   return levels;
 }
 
-int Dispatcher::os_priority(int level) const noexcept {
-  return context_.threads.os_priority(level);
+int Dispatcher::kernel_priority(int level) const noexcept {
+  return context_.threads.kernel_priority(level);
 }
 
 WorkerPool Dispatcher::pool_of(const Callback& /*callback*/) const { return {}; }
@@ -28,7 +28,7 @@ int Dispatcher::thread_priority(int level) const noexcept {
   const ThreadSettings& threads = context_.threads;
   const bool has_one =
       threads.realtime() && !threads.is_reserved(level) && !threads.is_best_effort(level);
-  return has_one ? os_priority(level) : 0;
+  return has_one ? kernel_priority(level) : 0;
 }
 
 }  // namespace rclrt::executor

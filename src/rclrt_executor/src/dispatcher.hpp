@@ -73,7 +73,7 @@ class Dispatcher {
   /// std::system_error.
   virtual void apply_priorities() {}
   /// Returns the SCHED_FIFO priority of a level that has one.
-  virtual int os_priority(int level) const noexcept;
+  virtual int kernel_priority(int level) const noexcept;
 
   /// Starts the threads of one spin. If it throws, `stop` follows.
   virtual void start() = 0;

@@ -78,16 +78,16 @@ bool Executor::runs_to_completion() const noexcept RCLRT_NONBLOCKING {
   return engine_->threads.runs_to_completion() || engine_->dispatcher->traits().polls;
 }
 
-int Executor::os_priority(int level) const { return engine_->callbacks.os_priority(level); }
-int Executor::os_priority(const Callback& callback) const {
-  return engine_->callbacks.os_priority(callback);
+int Executor::kernel_priority(int level) const { return engine_->callbacks.kernel_priority(level); }
+int Executor::kernel_priority(const Callback& callback) const {
+  return engine_->callbacks.kernel_priority(callback);
 }
 
 std::vector<Stall> Executor::stalls() const {
   return engine_->stalls.stalls(realtime::monotonic_now_ns());
 }
 
-void Executor::look_for_stalls() {
+void Executor::report_stalls() {
   engine_->stalls.check(*engine_->dispatcher, realtime::monotonic_now_ns());
 }
 

@@ -63,9 +63,9 @@ std::int64_t LaneSet::next_release_ns() noexcept RCLRT_WAITS {
 
 void LaneSet::apply_priorities() {
   for (const auto& each : levels_) {
-    const int os_priority = dispatcher_.thread_priority(each->level);
+    const int kernel_priority = dispatcher_.thread_priority(each->level);
     for (const auto& thread : each->threads) {
-      thread->move_to(os_priority);
+      thread->move_to(kernel_priority);
     }
   }
 }
@@ -154,9 +154,9 @@ void LaneSet::start_thread(Level& level, LaneWorker::Kind kind) {
 
 realtime::ThreadOptions LaneSet::worker_options(const Level& level) const {
   const ThreadSettings& threads = context_.threads;
-  const int os_priority = dispatcher_.thread_priority(level.level);
-  return threads.runs_to_completion() ? threads.thread_options(shared_.name, os_priority)
-                                      : threads.level_thread_options(level.level, os_priority);
+  const int kernel_priority = dispatcher_.thread_priority(level.level);
+  return threads.runs_to_completion() ? threads.thread_options(shared_.name, kernel_priority)
+                                      : threads.level_thread_options(level.level, kernel_priority);
 }
 
 void LaneSet::start(std::size_t workers_per_lane) {

@@ -23,7 +23,9 @@ class LaneThread {
 
   LaneWorker::Kind kind() const noexcept { return worker_.kind; }
   /// Sets it to the current SCHED_FIFO priority of its level. Throws std::system_error.
-  RCLRT_SETUP void move_to(int os_priority) { worker_.priority.move_to(os_priority, thread_); }
+  RCLRT_SETUP void move_to(int kernel_priority) {
+    worker_.priority.move_to(kernel_priority, thread_);
+  }
   /// Waits for it to end. The lane's other threads may read its state until it is destroyed.
   void join() noexcept RCLRT_WAITS { thread_.join(); }
 

@@ -19,7 +19,7 @@ class RCLRT_EXECUTOR_EXPORT PriorityMap {
   /// Returns the levels, ascending, without duplicates.
   const std::vector<int>& levels() const noexcept RCLRT_NONBLOCKING { return levels_; }
   /// Returns the SCHED_FIFO priority of `level`, which must be one of `levels()`.
-  int os_priority(int level) const noexcept RCLRT_NONBLOCKING {
+  int kernel_priority(int level) const noexcept RCLRT_NONBLOCKING {
     return first_ + static_cast<int>(index(level));
   }
   /// Returns the position of `level` in `levels()`.

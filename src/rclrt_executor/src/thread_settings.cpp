@@ -147,13 +147,13 @@ PriorityMap ThreadSettings::mapped_with(std::vector<int> levels, bool maps_level
 }
 
 realtime::ThreadOptions ThreadSettings::thread_options(const std::string& suffix,
-                                                       int os_priority) const {
+                                                       int kernel_priority) const {
   realtime::ThreadOptions result{.name = options_.name + " " + suffix,
                                  .stack_size = options_.stack_size};
   result.scheduling.cpus = options_.cpus;
   if (realtime_) {
     result.scheduling.policy = realtime::Policy::kFifo;
-    result.scheduling.priority = os_priority;
+    result.scheduling.priority = kernel_priority;
     result.stack_prefault = std::min(options_.prefault, room_to_prefault(options_.stack_size));
     result.heap_prefault = options_.prefault;
   }
@@ -168,8 +168,8 @@ realtime::ThreadOptions ThreadSettings::scheduler_thread_options() const {
   return result;
 }
 
-realtime::ThreadOptions ThreadSettings::level_thread_options(int level, int os_priority) const {
-  realtime::ThreadOptions result = thread_options("L" + std::to_string(level), os_priority);
+realtime::ThreadOptions ThreadSettings::level_thread_options(int level, int kernel_priority) const {
+  realtime::ThreadOptions result = thread_options("L" + std::to_string(level), kernel_priority);
   if (realtime_ && is_reserved(level)) {
     result.scheduling.policy = realtime::Policy::kDeadline;
     result.scheduling.reservation = options_.reservations.at(level);

@@ -39,8 +39,8 @@ class ThreadSettings {
   PriorityMap mapped_with(std::vector<int> levels, bool maps_levels) const;
   void set_priorities(PriorityMap priorities) { priorities_ = std::move(priorities); }
   /// Returns the SCHED_FIFO priority of the workers of a level. There must be a map.
-  int os_priority(int level) const noexcept {
-    return runs_to_completion() ? options_.top_priority - 1 : priorities_->os_priority(level);
+  int kernel_priority(int level) const noexcept {
+    return runs_to_completion() ? options_.top_priority - 1 : priorities_->kernel_priority(level);
   }
 
   /// Returns whether a level has a budget under SCHED_DEADLINE.
@@ -50,12 +50,12 @@ class ThreadSettings {
     return options_.best_effort_below && level < *options_.best_effort_below && !is_reserved(level);
   }
   /// Returns thread options at a SCHED_FIFO priority, or at normal scheduling without real time.
-  realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
+  realtime::ThreadOptions thread_options(const std::string& suffix, int kernel_priority) const;
   /// Returns thread options of the scheduler thread, on its own CPUs where it has any.
   realtime::ThreadOptions scheduler_thread_options() const;
   /// Returns thread options of a worker of `level`: as `thread_options`, or with its reservation,
   /// or at best effort.
-  realtime::ThreadOptions level_thread_options(int level, int os_priority) const;
+  realtime::ThreadOptions level_thread_options(int level, int kernel_priority) const;
   /// Returns the number of workers that the options state. If they state none, returns `otherwise`
   /// for levels with workers of their own.
   std::size_t worker_count(std::size_t otherwise) const;

@@ -51,9 +51,9 @@ TEST_P(BestEffort, LowLevelsHaveNormalSchedulingAndTakeNoPriority) {
       },
       2));
   executor->prepare();
-  EXPECT_EQ(executor->os_priority(0), 0);
-  EXPECT_EQ(executor->os_priority(1), 0);
-  EXPECT_EQ(executor->os_priority(2), 94) << "the first below the top";
+  EXPECT_EQ(executor->kernel_priority(0), 0);
+  EXPECT_EQ(executor->kernel_priority(1), 0);
+  EXPECT_EQ(executor->kernel_priority(2), 94) << "the first below the top";
   executor->spin();
   EXPECT_EQ(low.policy, realtime::Policy::kOther);
   EXPECT_EQ(high.policy, realtime::Policy::kFifo);
@@ -87,7 +87,7 @@ TEST_P(BestEffort, AMemberOfAnUrgentGroupRunsAtItsCeilingAndComesBack) {
       },
       1));
   executor->prepare();
-  EXPECT_EQ(executor->os_priority(5), 94);
+  EXPECT_EQ(executor->kernel_priority(5), 94);
   executor->spin();
   EXPECT_EQ(inside.policy, realtime::Policy::kFifo);
   EXPECT_EQ(inside.priority, 94);

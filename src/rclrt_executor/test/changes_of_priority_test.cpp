@@ -67,7 +67,7 @@ TEST_P(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
     executor->add(callback);
   }
   executor->prepare();
-  const int before = executor->os_priority(1);
+  const int before = executor->kernel_priority(1);
   std::thread driver([&] {
     top->release(1, 1);
     eventually([&] { return order.events().size() == 2; });
@@ -80,7 +80,7 @@ TEST_P(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
   ASSERT_GE(events.size(), 3U);
   events.resize(3);
   EXPECT_EQ(events, (std::vector<std::string>{"other", "changed", "changed"}));
-  EXPECT_EQ(executor->os_priority(1), before - 1) << "level 3 came in above it";
+  EXPECT_EQ(executor->kernel_priority(1), before - 1) << "level 3 came in above it";
 }
 
 TEST_P(ChangesOfPriority, AGroupsCeilingIsTakenRightAfterALevelCameInAboveIt) {
@@ -104,7 +104,7 @@ TEST_P(ChangesOfPriority, AGroupsCeilingIsTakenRightAfterALevelCameInAboveIt) {
     priority = 0;
     low->release_now();
     ASSERT_TRUE(eventually([&] { return priority != 0; }));
-    EXPECT_EQ(priority, executor->os_priority(2)) << "below level " << level;
+    EXPECT_EQ(priority, executor->kernel_priority(2)) << "below level " << level;
     executor->add(every_millisecond([](const InstanceInfo&) {}, level));
   }
 }
@@ -132,7 +132,7 @@ TEST_P(ChangesOfPriority, AMemberInsideItsGroupKeepsTheCeilingWhileALevelComesIn
               std::make_shared<TestCallback>(named("new", 4), [](const InstanceInfo&) {}));
         }).join();
         inside = realtime::read_scheduling(0)->priority;
-        ceiling = executor->os_priority(3);
+        ceiling = executor->kernel_priority(3);
         middle->release_now();
         high->release_now();
         busy_for(2'000'000);
@@ -161,7 +161,7 @@ TEST_P(ChangesOfPriority, NoMemberIsEverBelowItsCeilingWhileLevelsComeIn) {
       std::make_shared<TestCallback>(named("low", 1, 10, group), [&](const InstanceInfo&) {
         const int inside = realtime::read_scheduling(0)->priority;
         // Read afterwards: levels only move down, so the ceiling was this high at least.
-        below += inside < executor->os_priority(3) ? 1 : 0;
+        below += inside < executor->kernel_priority(3) ? 1 : 0;
         ++runs;
       });
   executor->add(low);

@@ -294,7 +294,7 @@ TEST(Edf, MoreDeadlinesThanPrioritiesRunAndNestAsDeepAsThePrioritiesReach) {
     executor.add(callbacks[i]);
   }
   executor.prepare();
-  EXPECT_EQ(executor.os_priority(0), executor.realtime() ? 1 : 0);
+  EXPECT_EQ(executor.kernel_priority(0), executor.realtime() ? 1 : 0);
   callbacks[0]->release_now();
   executor.spin();
   if (executor.realtime()) {

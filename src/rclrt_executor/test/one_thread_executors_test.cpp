@@ -122,7 +122,7 @@ TEST_P(OneThread, ItsThreadHasThePriorityBelowTheTopOne) {
         timer_named("t", level), TimerOptions{.period_ns = 3'600'000'000'000},
         [&, level](const InstanceInfo&) {
           priorities.push_back(realtime::read_scheduling(0)->priority);
-          priorities.push_back(executor->os_priority(level));
+          priorities.push_back(executor->kernel_priority(level));
           if (priorities.size() == 4) {
             executor->cancel();
           }

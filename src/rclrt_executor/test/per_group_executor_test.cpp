@@ -50,8 +50,8 @@ TEST(PerGroup, EachGroupHasAThreadAtTheHighestPriorityOfItsCallbacks) {
   }
   executor.prepare();
   // Level 1 needs no priority, because no thread runs at it.
-  EXPECT_EQ(executor.os_priority(7), 39);
-  EXPECT_EQ(executor.os_priority(3), 38);
+  EXPECT_EQ(executor.kernel_priority(7), 39);
+  EXPECT_EQ(executor.kernel_priority(3), 38);
   const Spinning spinning(executor);
   low->release_now();
   ASSERT_TRUE(eventually([&] { return log.events().size() == 1; }));
@@ -215,12 +215,12 @@ TEST(PerGroup, ThePriorityOfAGroupGoesDownWithTheCallbackThatGoes) {
   const Spinning spinning(executor);
   low->release_now();
   ASSERT_TRUE(eventually([&] { return seen == 39; }));
-  EXPECT_EQ(executor.os_priority(*low), 39);
+  EXPECT_EQ(executor.kernel_priority(*low), 39);
   executor.remove(high);
   low->release_now();
   // There were levels 1, 5 and 9; the last one keeps its place.
   EXPECT_TRUE(eventually([&] { return seen == 37; }));
-  EXPECT_EQ(executor.os_priority(*low), 37);
+  EXPECT_EQ(executor.kernel_priority(*low), 37);
 }
 
 TEST(PerGroup, TheThreadOfAGroupThatHasGoneIsTheNextOnes) {

@@ -17,15 +17,15 @@ TEST(PriorityMap, GivesNLevelsTheNPrioritiesBelowTheTop) {
   // Thesis, section 5.1.3, footnote 1: scheduler at 99, N levels in [99 - N, 99).
   const PriorityMap map({7, -3, 1000, 7}, 99);
   EXPECT_EQ(map.levels(), (std::vector<int>{-3, 7, 1000}));
-  EXPECT_EQ(map.os_priority(1000), 98);
-  EXPECT_EQ(map.os_priority(7), 97);
-  EXPECT_EQ(map.os_priority(-3), 96);
+  EXPECT_EQ(map.kernel_priority(1000), 98);
+  EXPECT_EQ(map.kernel_priority(7), 97);
+  EXPECT_EQ(map.kernel_priority(-3), 96);
 }
 
 TEST(PriorityMap, FitsExactlyAsManyLevelsAsThereArePriorities) {
   std::vector<int> levels(94);
   std::iota(levels.begin(), levels.end(), 0);
-  EXPECT_EQ(PriorityMap(levels, 95).os_priority(0), 1);
+  EXPECT_EQ(PriorityMap(levels, 95).kernel_priority(0), 1);
   levels.push_back(94);
   try {
     const PriorityMap map(levels, 95);

@@ -222,9 +222,9 @@ TEST(RemovalFromAGroup, LowersItsCeilingToTheMostUrgentMemberThatIsLeft) {
   executor.add(low);
   executor.add(high);
   executor.prepare();
-  EXPECT_EQ(Access::state(*group).ceiling(), executor.os_priority(2));
+  EXPECT_EQ(Access::state(*group).ceiling(), executor.kernel_priority(2));
   EXPECT_TRUE(executor.remove(high));
-  EXPECT_EQ(Access::state(*group).ceiling(), executor.os_priority(1));
+  EXPECT_EQ(Access::state(*group).ceiling(), executor.kernel_priority(1));
 }
 
 }  // namespace

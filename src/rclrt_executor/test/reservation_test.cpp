@@ -69,8 +69,8 @@ TEST_P(Reserved, ALevelRunsOnOneThreadUnderSchedDeadlineAndTheOthersUnderSchedFi
       },
       1));
   executor->prepare();
-  EXPECT_EQ(executor->os_priority(5), 0) << "it has no SCHED_FIFO priority";
-  EXPECT_EQ(executor->os_priority(1), 94) << "it takes none from the others";
+  EXPECT_EQ(executor->kernel_priority(5), 0) << "it has no SCHED_FIFO priority";
+  EXPECT_EQ(executor->kernel_priority(1), 94) << "it takes none from the others";
   executor->spin();
   EXPECT_EQ(reserved.policy, realtime::Policy::kDeadline);
   EXPECT_EQ(reserved.reservation, budget);

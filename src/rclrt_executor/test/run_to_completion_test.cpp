@@ -240,7 +240,7 @@ TEST_P(RunToCompletion, OnRequestAllWorkersHaveOnePriorityBelowTheScheduler) {
         timer_named("t", level), TimerOptions{.period_ns = 3'600'000'000'000},
         [&, level](const InstanceInfo&) {
           priorities.push_back(realtime::read_scheduling(0)->priority);
-          priorities.push_back(executor->os_priority(level));
+          priorities.push_back(executor->kernel_priority(level));
           if (priorities.size() == 6) {
             executor->cancel();
           }

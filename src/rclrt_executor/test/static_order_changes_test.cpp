@@ -151,7 +151,7 @@ TEST_F(StaticOrder, ItsThreadHasThePriorityBelowTheTopOne) {
         [&](const InstanceInfo&) { priorities.push_back(realtime::read_scheduling(0)->priority); });
     executor.add(callback);
     executor.prepare();
-    EXPECT_EQ(executor.os_priority(*callback), 39);
+    EXPECT_EQ(executor.kernel_priority(*callback), 39);
     callback->release_now();
   }
   executor.spin_some();

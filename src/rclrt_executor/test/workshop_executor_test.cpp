@@ -70,7 +70,7 @@ TEST(Workshop, AThreadHasThePriorityOfWhatItRuns) {
     each->release_now();
     executor.spin_some();
   }
-  EXPECT_EQ(executor.os_priority(7), 39);
+  EXPECT_EQ(executor.kernel_priority(7), 39);
   EXPECT_EQ(priorities, (std::vector<int>{39, 38, 39}));  // the group's highest, and its own
 }
 

@@ -38,7 +38,7 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                      note_publications();
                                      // spin_some runs callbacks on its caller, which cannot check
                                      // for stalls meanwhile.
-                                     engine_->look_for_stalls();
+                                     engine_->report_stalls();
                                    },
                                .scan_publishers = [this] { scan_publishers(); },
                                .each_second =

@@ -143,7 +143,7 @@ void Recording::Impl::save_engine_values(std::uint32_t index) {
     }
     row.level = row.callbacks.back().callback->level();
     if (joined.realtime.granted && !traits(choice_).by_deadline) {
-      row.os_priority = joined.engine->os_priority(*row.callbacks.back().callback);
+      row.kernel_priority = joined.engine->kernel_priority(*row.callbacks.back().callback);
     }
   }
 }
@@ -158,7 +158,7 @@ std::uint32_t Recording::Impl::number(std::uint32_t executor, const model::Callb
                      .callbacks = {},
                      .left = {},
                      .level = {},
-                     .os_priority = {}});
+                     .kernel_priority = {}});
   }
   rows_[found->second].executor = executor;
   rows_[found->second].facts = facts;

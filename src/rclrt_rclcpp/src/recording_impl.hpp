@@ -104,7 +104,7 @@ class Recording::Impl {
     std::vector<Bound> callbacks;   // in their executor now
     recorder::CallbackCounts left;  // of callbacks that have left it
     std::optional<int> level;       // of the latest callback; none: there never was one
-    std::optional<int> os_priority;
+    std::optional<int> kernel_priority;
     bool goes_on = false;  // when the last spin ended
   };
   struct Joined {

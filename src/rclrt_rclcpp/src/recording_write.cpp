@@ -127,7 +127,7 @@ void Recording::Impl::assemble(std::vector<recorder::LoggedInstance> instances,
   results_.context = read_context();
   results_.context.records_dropped = log_.dropped();
   results_.callback_counts.resize(results_.application.callbacks.size());
-  results_.os_priorities.resize(results_.application.callbacks.size());
+  results_.kernel_priorities.resize(results_.application.callbacks.size());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (indices[i] == kLeftOut) {
       continue;
@@ -138,7 +138,7 @@ void Recording::Impl::assemble(std::vector<recorder::LoggedInstance> instances,
     sum.completed += own.completed;
     sum.dropped += own.dropped;
     sum.missed += own.missed;
-    results_.os_priorities[indices[i]] = rows_[i].os_priority;
+    results_.kernel_priorities[indices[i]] = rows_[i].kernel_priority;
     if (const std::string& kind = rows_[i].place.kind; kind != "timer" && kind != "subscription") {
       results_.other_kinds.emplace(indices[i], kind);
     }

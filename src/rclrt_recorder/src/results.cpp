@@ -56,7 +56,7 @@ void require_consistent(const RunResults& results) {
   require_size("chain results", results.chains.size(), results.application.chains.size());
   require_size("callback counts", results.callback_counts.size(), callbacks);
   require_size("callback results", results.callbacks.size(), callbacks);
-  require_size("OS priorities", results.os_priorities.size(), callbacks);
+  require_size("kernel priorities", results.kernel_priorities.size(), callbacks);
   for (const InstanceRecord& record : results.records) {
     if (record.callback >= callbacks || record.thread_track >= results.thread_tracks.size()) {
       throw std::invalid_argument("record " + std::to_string(record.id) +

@@ -136,14 +136,14 @@ Json callback_json(const RunResults& results, std::size_t index) {
   const model::Callback& callback = results.application.callbacks[index];
   const CallbackCounts& counts = results.callback_counts[index];
   const CallbackResult& result = results.callbacks[index];
-  const std::optional<int> os_priority = results.os_priorities[index];
+  const std::optional<int> kernel_priority = results.kernel_priorities[index];
   const auto other_kind = results.other_kinds.find(index);
   Json json = {{"id", callback.id},
                {"node", results.application.nodes[callback.node].name},
                {"kind", other_kind != results.other_kinds.end() ? other_kind->second
                                                                 : model::trigger_name(callback)},
                {"priority", results.application.effective_priority(index)},
-               {"os_priority", os_priority ? Json(*os_priority) : Json(nullptr)},
+               {"kernel_priority", kernel_priority ? Json(*kernel_priority) : Json(nullptr)},
                {"released", counts.released},
                {"completed", counts.completed},
                {"dropped", counts.dropped},

@@ -105,8 +105,8 @@ std::vector<int> thread_priorities(const RunResults& results) {
   std::vector<int> tops;  // only if they are needed
   std::vector<int> result;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    if (results.os_priorities[i]) {
-      result.push_back(*results.os_priorities[i]);
+    if (results.kernel_priorities[i]) {
+      result.push_back(*results.kernel_priorities[i]);
       continue;
     }
     if (kind.by_deadline) {

@@ -134,7 +134,7 @@ TEST(ResultsJson, StatesEveryCallback) {
   const json callbacks = parsed(sample_results())["callbacks"];
   ASSERT_EQ(callbacks.size(), 5U);
   EXPECT_EQ(callbacks[kFuse], json::parse(R"({
-    "id": "fuse", "node": "sensors", "kind": "sync", "priority": 2, "os_priority": 82,
+    "id": "fuse", "node": "sensors", "kind": "sync", "priority": 2, "kernel_priority": 82,
     "released": 4, "completed": 3, "dropped": 0, "missed": 0,
     "response_ms": {"best": 3.0, "mean": 3.125, "p50": 3.0, "p99": 3.25, "worst": 3.25},
     "dispatch_ms": {"best": 0.0, "mean": 0.0, "p50": 0.0, "p99": 0.0, "worst": 0.0},
@@ -144,7 +144,7 @@ TEST(ResultsJson, StatesEveryCallback) {
   EXPECT_EQ(callbacks[kPlan]["kind"], "subscription");
   EXPECT_EQ(callbacks[kPlan]["node"], "planner");
   EXPECT_EQ(callbacks[kPlan]["priority"], 1);
-  EXPECT_TRUE(callbacks[kPlan]["os_priority"].is_null());
+  EXPECT_TRUE(callbacks[kPlan]["kernel_priority"].is_null());
 }
 
 TEST(ResultsJson, StatesMissesWithTheirBlame) {

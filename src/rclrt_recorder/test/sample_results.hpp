@@ -85,7 +85,7 @@ inline RunResults sample_results() {
                      results.records, results.host_stalls.attributable());
   results.callbacks = account_callbacks(results.application.callbacks.size(), results.records);
   results.callback_counts = {{2, 2, 0}, {2, 2, 0}, {4, 3, 0}, {2, 2, 0}, {2, 1, 1}};
-  results.os_priorities = {82, 82, 82, 82, std::nullopt};
+  results.kernel_priorities = {82, 82, 82, 82, std::nullopt};
   results.threads = {
       {.name = "main L2",
        .tid = 4711,

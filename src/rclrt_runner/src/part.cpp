@@ -164,7 +164,7 @@ void pass(Stream& stream, Contents& part) {
   stream(part.records_dropped);
   stream(part.foreign_messages);
   stream(part.counts);
-  stream(part.os_priorities);
+  stream(part.kernel_priorities);
   stream(part.realtime);
   stream(part.threads);
   stream(part.memory_locked);

@@ -18,8 +18,9 @@ struct Part {
   std::vector<recorder::LoggedInstance> instances;
   std::uint64_t records_dropped = 0;
   std::uint64_t foreign_messages = 0;
-  std::vector<recorder::CallbackCounts> counts;   ///< one per callback; zero for others' callbacks
-  std::vector<std::optional<int>> os_priorities;  ///< one per callback; none for others' callbacks
+  std::vector<recorder::CallbackCounts> counts;  ///< one per callback; zero for others' callbacks
+  std::vector<std::optional<int>>
+      kernel_priorities;                          ///< one per callback; none for others' callbacks
   std::vector<recorder::RealtimeState> realtime;  ///< one per executor
   std::vector<recorder::ThreadResult> threads;
   bool memory_locked = false;

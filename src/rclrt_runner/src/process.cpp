@@ -61,7 +61,7 @@ std::vector<recorder::ThreadResult> threads_of(const std::string& process) {
 
 void read_executors(const model::Application& application, std::span<const std::size_t> own,
                     const RunOptions& options, const Spinning& spinning, Part& part) {
-  part.os_priorities.resize(application.callbacks.size());
+  part.kernel_priorities.resize(application.callbacks.size());
   const std::vector<int> levels = thread_levels(application, options.executor.kind);
   for (std::size_t i = 0; i < own.size(); ++i) {
     const auto& engine = spinning.executors()[i]->engine();
@@ -70,7 +70,7 @@ void read_executors(const model::Application& application, std::span<const std::
     for (std::size_t callback = 0; callback < application.callbacks.size(); ++callback) {
       if (application.executor_of(callback) == own[i] && engine.realtime() &&
           !traits(options.executor).by_deadline) {
-        part.os_priorities[callback] = engine.os_priority(levels[callback]);
+        part.kernel_priorities[callback] = engine.kernel_priority(levels[callback]);
       }
     }
   }

@@ -76,11 +76,11 @@ class Surroundings {
     results_.context.records_dropped += part.records_dropped;
     results_.context.foreign_messages += part.foreign_messages;
     results_.callback_counts.resize(part.counts.size());
-    results_.os_priorities.resize(part.counts.size());
+    results_.kernel_priorities.resize(part.counts.size());
     for (std::size_t i = 0; i < part.counts.size(); ++i) {
       results_.callback_counts[i] += part.counts[i];
-      if (part.os_priorities[i]) {
-        results_.os_priorities[i] = part.os_priorities[i];
+      if (part.kernel_priorities[i]) {
+        results_.kernel_priorities[i] = part.kernel_priorities[i];
       }
     }
     std::ranges::move(part.threads, std::back_inserter(results_.threads));

@@ -37,7 +37,7 @@ def test_callbacks_of_one_node_run_in_different_executors(tmp_path: Path, execut
     assert chain["released"] == chain["completed"] + chain["dropped"] + chain["pending"]
     hops = [(each["from"], each["to"], each["between"]) for each in results["hops"]]
     assert hops == [("tick", "work", "executors")]
-    levels = {each["id"]: each["os_priority"] for each in results["callbacks"]}
+    levels = {each["id"]: each["kernel_priority"] for each in results["callbacks"]}
     if executor in ("preemptive", "thread_dispatch", "producer_consumer") and levels["tick"]:
         # Each is at the highest priority of its own executor. In one they would be neighbours.
         assert levels["tick"] == levels["work"]

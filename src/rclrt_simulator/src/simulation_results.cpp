@@ -102,7 +102,7 @@ recorder::RunResults simulate_run(const model::Application& application,
     results.callback_counts.push_back(
         {counts.released, counts.completed, counts.dropped, late + lost});
   }
-  results.os_priorities.resize(application.callbacks.size());
+  results.kernel_priorities.resize(application.callbacks.size());
   account(results, std::move(kept.instances), settings.cpus);
   return results;
 }

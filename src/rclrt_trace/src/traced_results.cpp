@@ -126,7 +126,7 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
     ++results.callback_counts[each.record.callback].released;
     ++results.callback_counts[each.record.callback].completed;
   }
-  results.os_priorities.resize(results.application.callbacks.size());
+  results.kernel_priorities.resize(results.application.callbacks.size());
   recorder::follow_chains(results.application, results.window, instances, going_on);
   std::uint64_t id = 0;
   for (recorder::LoggedInstance& each : instances) {

@@ -53,7 +53,7 @@ class EdfDispatcher final : public Dispatcher {
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
     queue_.remove_queued(callback, taken);
   }
-  int os_priority(int /*level*/) const noexcept override { return worker_priority(0); }
+  int kernel_priority(int /*level*/) const noexcept override { return worker_priority(0); }
 
   WorkerPool pool_of(const Callback& /*callback*/) const override { return {.threads = 0}; }
   std::string stall_advice() const override {
@@ -80,7 +80,7 @@ class EdfDispatcher final : public Dispatcher {
 
  private:
   struct Worker {
-    explicit Worker(int os_priority) noexcept : priority(os_priority) {}
+    explicit Worker(int kernel_priority) noexcept : priority(kernel_priority) {}
     WorkerPriority priority;
     realtime::Thread thread;  // destroyed first
   };
@@ -152,11 +152,11 @@ void EdfDispatcher::update_workers() {
   }
   while (workers_.size() < wanted_workers()) {
     const std::size_t index = workers_.size();
-    const int os_priority = realtime ? worker_priority(index) : 0;
-    auto worker = std::make_unique<Worker>(os_priority);
+    const int kernel_priority = realtime ? worker_priority(index) : 0;
+    auto worker = std::make_unique<Worker>(kernel_priority);
     workers_.reserve(index + 1);
     worker->thread = realtime::Thread(
-        context().threads.thread_options("edf" + std::to_string(index), os_priority),
+        context().threads.thread_options("edf" + std::to_string(index), kernel_priority),
         [this, index, &own = worker->priority] { run(index, own); });
     workers_.push_back(std::move(worker));
     queue_.set_workers(workers_.size());

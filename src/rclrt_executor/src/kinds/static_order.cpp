@@ -34,12 +34,12 @@ class StaticOrderDispatcher final : public Dispatcher {
   bool holds_back() noexcept override { return queue_.holds_back(); }
 
   void start() override {
-    const int os_priority = thread_priority(0);
-    thread_ =
-        realtime::Thread(context().threads.thread_options("run", os_priority), [this, os_priority] {
-          context().spin.await_start();
-          run({.slot = 0, .priority = os_priority});
-        });
+    const int kernel_priority = thread_priority(0);
+    thread_ = realtime::Thread(context().threads.thread_options("run", kernel_priority),
+                               [this, kernel_priority] {
+                                 context().spin.await_start();
+                                 run({.slot = 0, .priority = kernel_priority});
+                               });
   }
   void stop() noexcept override {
     realtime::Thread ending;  // joined without the lock, because a callback may wait for it

@@ -78,7 +78,7 @@ class ThreadDispatcher final : public Dispatcher {
     realtime::Thread thread;
     realtime::Semaphore go;        // posted once the thread has its priority
     Instance* instance = nullptr;  // set before go; nullptr: the thread only ends
-    int os_priority = 0;           // the priority of the thread, set before go
+    int kernel_priority = 0;       // the priority of the thread, set before go
     std::uint32_t slot = 0;
     Job* next_finished = nullptr;  // the link in finished_, then in ending_
   };
@@ -150,9 +150,9 @@ void ThreadDispatcher::dispatch(Instance* instance) noexcept {
     idle_.pop_back();
     // Read once: the level may change, and the thread compares ceilings with the priority that it
     // has.
-    job->os_priority = state_of(*instance->callback).os_priority.load();
+    job->kernel_priority = state_of(*instance->callback).kernel_priority.load();
     if (context().threads.realtime()) {
-      job->thread.set_priority(realtime::Policy::kFifo, job->os_priority);
+      job->thread.set_priority(realtime::Policy::kFifo, job->kernel_priority);
     }
     job->instance = instance;
   } catch (...) {
@@ -171,7 +171,7 @@ void ThreadDispatcher::run(Job& job) noexcept {
   if (Instance* const instance = std::exchange(job.instance, nullptr)) {
     detail::CallbackState& state = state_of(*instance->callback);
     detail::GroupState& group = Access::state(state.group);
-    WorkerPriority priority(job.os_priority);
+    WorkerPriority priority(job.kernel_priority);
     priority.raise_to(group.ceiling());  // first: the member inside is never below the ceiling
     if (group.enter(instance)) {
       context().runner.execute(instance, {.slot = job.slot, .priority = priority.now()}, priority);

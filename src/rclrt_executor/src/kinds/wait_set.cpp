@@ -58,7 +58,7 @@ class WaitSetDispatcher final : public Dispatcher {
   void remove(Callback& /*callback*/) noexcept override { reload_soon(); }
   void remove_queued(const Callback& /*callback*/, Instance*& /*taken*/) noexcept override {}
   /// Returns the priority at which all threads run.
-  int os_priority(int /*level*/) const noexcept override {
+  int kernel_priority(int /*level*/) const noexcept override {
     return context().options.top_priority - 1;
   }
 

@@ -68,7 +68,7 @@ class WorkshopDispatcher final : public Dispatcher {
   struct Level {
     Level(int with, realtime::EventCount& idle) : level(with), lane(Lane::Use::kRun, idle) {}
     const int level;
-    std::atomic<int> os_priority{0};  // read by the threads before each instance
+    std::atomic<int> kernel_priority{0};  // read by the threads before each instance
     Lane lane;
     std::size_t threads = 0;  // guarded by pool_
   };
@@ -106,7 +106,7 @@ WorkshopDispatcher::Level& WorkshopDispatcher::level_of(int level) {
     return **place;
   }
   auto made = std::make_unique<Level>(level, idle());
-  made->os_priority.store(thread_priority(level));
+  made->kernel_priority.store(thread_priority(level));
   Level& result = *made;
   const auto index = place - levels_.begin();
   std::vector<std::unique_ptr<Level>> more;
@@ -150,7 +150,7 @@ void WorkshopDispatcher::remove_queued(const Callback& callback, Instance*& take
 void WorkshopDispatcher::apply_priorities() {
   shared_.apply_priorities();
   for (const auto& each : levels_) {
-    each->os_priority.store(thread_priority(each->level));
+    each->kernel_priority.store(thread_priority(each->level));
   }
 }
 
@@ -234,7 +234,7 @@ WorkshopDispatcher::Level* WorkshopDispatcher::choose(bool& leads,
 
 void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot,
                                    WorkerPriority& priority) noexcept {
-  priority.adopt(level.os_priority.load());
+  priority.adopt(level.kernel_priority.load());
   while (!context().spin.stopping()) {
     Instance* const instance = level.lane.try_pop(INT64_MAX, priority);
     if (instance == nullptr) {
@@ -243,7 +243,7 @@ void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot,
     context().runner.execute(
         instance, {.slot = slot, .priority = priority.now(), .only_runs_instances = true},
         priority);
-    priority.adopt(level.os_priority.load());
+    priority.adopt(level.kernel_priority.load());
   }
   const std::scoped_lock lock(pool_);
   --level.threads;

@@ -174,7 +174,7 @@ class CallbackResult:
     node: str
     kind: str
     priority: int
-    os_priority: int | None
+    kernel_priority: int | None
     released: int
     completed: int
     dropped: int
@@ -189,13 +189,13 @@ class CallbackResult:
 
     @classmethod
     def read(cls, json: JsonValue) -> CallbackResult:
-        os_priority = json.get("os_priority")
+        kernel_priority = json.get("kernel_priority")
         return cls(
             id=json.get("id").text(),
             node=json.get("node").text(),
             kind=json.get("kind").text(),
             priority=json.get("priority").integer(),
-            os_priority=None if os_priority.value is None else os_priority.integer(),
+            kernel_priority=None if kernel_priority.value is None else kernel_priority.integer(),
             released=json.get("released").count(),
             completed=json.get("completed").count(),
             dropped=json.get("dropped").count(),
@@ -215,7 +215,7 @@ class CallbackResult:
             "node": self.node,
             "kind": self.kind,
             "priority": self.priority,
-            "os_priority": self.os_priority,
+            "kernel_priority": self.kernel_priority,
             "released": self.released,
             "completed": self.completed,
             "dropped": self.dropped,

@@ -183,7 +183,7 @@ def _callback_result(model: Model, callback: Callback) -> dict[str, Any]:
         "node": callback.node,
         "kind": callback.kind,
         "priority": callback.priority,
-        "os_priority": 80 + callback.priority,
+        "kernel_priority": 80 + callback.priority,
         "released": len(mine),
         "completed": len(done),
         "dropped": 0,

@@ -140,16 +140,16 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   bool runs_to_completion() const noexcept RCLRT_NONBLOCKING;
   /// Returns the SCHED_FIFO priority at which callbacks of `level` run; 0 without real time.
   /// Where each group has a thread, `level` must be the highest level of a group.
-  RCLRT_SETUP int os_priority(int level) const;
+  RCLRT_SETUP int kernel_priority(int level) const;
   /// Returns the SCHED_FIFO priority of the thread that runs the callback; 0 without real time. The
   /// callback must be in this executor.
-  RCLRT_SETUP int os_priority(const Callback& callback) const;
+  RCLRT_SETUP int kernel_priority(const Callback& callback) const;
   /// Returns the stalls of the last second: instances for which all workers wait. Thread-safe.
   RCLRT_SETUP std::vector<Stall> stalls() const;
   /// Searches for stalls, in addition to the searches of `spin`. Use it with `run_one_on_caller`: a
   /// thread that runs callbacks cannot search. One result needs two calls within some hundredths of
   /// a second. Thread-safe. Do not call it from a callback with a deadline.
-  RCLRT_SETUP void look_for_stalls();
+  RCLRT_SETUP void report_stalls();
   /// Returns the time from which timers count, CLOCK_MONOTONIC: as in the options, or the start of
   /// the first `spin`. Not meaningful before the first `spin`.
   std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING;

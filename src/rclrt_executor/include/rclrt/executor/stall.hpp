@@ -47,7 +47,7 @@ class RCLRT_EXECUTOR_EXPORT StallHandler {
   virtual ~StallHandler() = default;
   /// Takes a stall that has lasted for ten periods in total (ExecutorOptions::stall_period, one
   /// second by default). Takes it again only after it has been absent for ten times as long as it
-  /// lasted. Called by the thread that spins or that calls `look_for_stalls`. Must not ask the
+  /// lasted. Called by the thread that spins or that calls `report_stalls`. Must not ask the
   /// executor for stalls.
   RCLRT_SETUP virtual void stalled(const Stall& stall) noexcept = 0;
 };

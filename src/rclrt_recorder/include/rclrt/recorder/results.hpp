@@ -105,7 +105,7 @@ struct RunResults {
   /// one.
   MaxAges max_ages{};
   bool proposes_chains = false;  ///< they are in no file: the observed model has the observed ones
-  std::vector<std::optional<int>> os_priorities;  ///< one per callback; none: no fixed priority
+  std::vector<std::optional<int>> kernel_priorities;  ///< one per callback; none: no fixed priority
   std::vector<ThreadResult> threads;
   std::vector<std::string> thread_tracks;  ///< names of the display tracks, in display order
   std::vector<InstanceRecord> records;

@@ -29,7 +29,7 @@ RCLRT_RECORDER_EXPORT RunContext read_context(const std::vector<RealtimeState>& 
                                               std::optional<double> steal_before_ms);
 
 /// Fills in the results that follow from the instances and from the members that `results` has:
-/// application, executor, window, stalls and OS priorities. These are records, display tracks,
+/// application, executor, window, stalls and kernel priorities. These are records, display tracks,
 /// chains, callbacks, hops, and the explanations of the worst misses of each chain. Tracks are in
 /// the order of executor, highest priority (if the kind of executor has priorities), worker.
 /// `cpus`: of an executor that states none.

@@ -25,8 +25,8 @@ namespace rclrt::executor::detail {
 /// two cache lines of the callback.
 ///
 /// The configuration of the executor that has claimed the callback writes `sink`, `lane`, `level`,
-/// `os_priority`, `ordering_deadline_ns`, `removed` and `kept_name`; the order between the atomic
-/// ones does not matter, because an instance that is already queued runs at the old level.
+/// `kernel_priority`, `ordering_deadline_ns`, `removed` and `kept_name`; the order between the
+/// atomic ones does not matter, because an instance that is already queued runs at the old level.
 struct RCLRT_EXECUTOR_EXPORT CallbackState {
   /// Throws std::invalid_argument when there are no credits, or for a negative deadline.
   RCLRT_SETUP CallbackState(Callback& callback, CallbackOptions callback_options);
@@ -80,7 +80,7 @@ struct RCLRT_EXECUTOR_EXPORT CallbackState {
   // CallbackSet::claim) has the callback until it stores nullptr again, which is its last access.
   std::atomic<const CallbackSet*> owner = nullptr;
   std::atomic<ReadySink*> lane = nullptr;  // where it goes next, and after waiting for its group
-  std::atomic<int> os_priority = 0;        // the current SCHED_FIFO priority of the level
+  std::atomic<int> kernel_priority = 0;    // the current SCHED_FIFO priority of the level
   // The relative deadline by which instances are ordered; INT64_MAX where instances are not ordered
   // by deadline. Relaxed: no data is published by it.
   std::atomic<std::int64_t> ordering_deadline_ns = INT64_MAX;

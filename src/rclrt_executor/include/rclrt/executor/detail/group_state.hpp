@@ -47,8 +47,8 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
 
   /// Sets the most urgent of the members' SCHED_FIFO priorities (0 without real time). Members
   /// inside keep the ceiling they took.
-  RCLRT_SETUP void set_ceiling(int os_priority) {
-    ceiling_.store(type_ == GroupType::kMutuallyExclusive ? os_priority : 0);
+  RCLRT_SETUP void set_ceiling(int kernel_priority) {
+    ceiling_.store(type_ == GroupType::kMutuallyExclusive ? kernel_priority : 0);
   }
   /// Returns the SCHED_FIFO priority at which members run; 0 when there is none to take: without
   /// real time, or in a reentrant group.
