@@ -3,7 +3,8 @@
 # alone. Tests with the same LOCK do not run at the same time: they share a resource of the machine,
 # such as the bandwidth that the kernel grants to SCHED_DEADLINE. With RCLRT_TESTS_SERIAL, all
 # GoogleTest programs of a directory run alone, because their real-time threads would starve each
-# other.
+# other. With RCLRT_TESTS_BESIDE_OTHERS, the tests of a directory are labelled beside_others:
+# tools/test runs them beside the tests of other packages.
 
 # rclrt_add_test_program(NAME SOURCES... [LIBRARIES NAMES...]): a program for tests, not installed.
 # Its own code is not optimised, unlike the tested code, so it compiles in half the time.
@@ -59,6 +60,9 @@ function(_rclrt_add_gtest_program target)
     set(arg_TIMEOUT 900)
   endif()
   set(properties TIMEOUT ${arg_TIMEOUT})
+  if(RCLRT_TESTS_BESIDE_OTHERS)
+    list(APPEND properties LABELS beside_others)
+  endif()
   if(arg_SERIAL OR RCLRT_TESTS_SERIAL)
     list(APPEND properties RUN_SERIAL ON)
   endif()
@@ -90,14 +94,14 @@ function(_rclrt_precompile_test target)
   endif()
 endfunction()
 
-# rclrt_add_pytest(NAME PATH [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [JOBS N]
+# rclrt_add_pytest(NAME PATHS... [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [JOBS N]
 #   [OPTIONAL]):
-# the tests below PATH as one ctest test, with a result file that counts each of them. JOBS
-# processes run them. Each ctest test has its own DDS domain (ROS_DOMAIN_ID, from 81, or from 91 in a
-# package with RCLRT_TESTS_BESIDE_OTHERS), or one domain per process with JOBS.
+# the tests below the paths as one ctest test, with a result file that counts each of them. JOBS
+# processes run them. Each ctest test has its own DDS domain (ROS_DOMAIN_ID, from 81, or from 91 with
+# RCLRT_TESTS_BESIDE_OTHERS), or one domain per process with JOBS.
 # OPTIONAL: the file skips itself if something that it needs is not installed, and ctest shows it as
 # skipped.
-function(rclrt_add_pytest name path)
+function(rclrt_add_pytest name)
   cmake_parse_arguments(arg "SERIAL;OPTIONAL" "TIMEOUT;JOBS" "ENVIRONMENT" ${ARGN})
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(jobs "")
@@ -106,26 +110,31 @@ function(rclrt_add_pytest name path)
     set(jobs -n ${arg_JOBS})
     set(domains ${arg_JOBS})
   endif()
-  get_property(domain GLOBAL PROPERTY RCLRT_NEXT_DOMAIN)
+  set(first_domain 81)
+  if(RCLRT_TESTS_BESIDE_OTHERS)
+    set(first_domain 91)
+  endif()
+  get_property(domain GLOBAL PROPERTY RCLRT_NEXT_DOMAIN_${first_domain})
   if(NOT domain)
-    set(domain 81)
-    if(RCLRT_TESTS_BESIDE_OTHERS)
-      set(domain 91)
-    endif()
+    set(domain ${first_domain})
   endif()
   math(EXPR next "${domain} + ${domains}")
-  set_property(GLOBAL PROPERTY RCLRT_NEXT_DOMAIN ${next})
+  set_property(GLOBAL PROPERTY RCLRT_NEXT_DOMAIN_${first_domain} ${next})
+  list(TRANSFORM arg_UNPARSED_ARGUMENTS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
   add_test(NAME ${name}
     COMMAND ${Python3_EXECUTABLE} -m pytest -q -p no:cacheprovider ${jobs}
       -p no:launch_testing -p no:launch_ros  # plugins of ROS, which do not load in every pytest
       --junit-xml=${PROJECT_BINARY_DIR}/test_results/${PROJECT_NAME}/${name}.xunit.xml
-      -o junit_suite_name=${PROJECT_NAME}.${name} ${CMAKE_CURRENT_SOURCE_DIR}/${path}
+      -o junit_suite_name=${PROJECT_NAME}.${name} ${paths}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 900)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT}
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;ROS_DOMAIN_ID=${domain};${arg_ENVIRONMENT}")
+  if(RCLRT_TESTS_BESIDE_OTHERS)
+    set_tests_properties(${name} PROPERTIES LABELS beside_others)
+  endif()
   if(EXISTS ${PROJECT_BINARY_DIR}/python)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION
       "PYTHONPATH=path_list_prepend:${PROJECT_BINARY_DIR}/python")
