@@ -17,11 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rclrt_generator.application import GeneratedApplication, draw_application
-from rclrt_generator.feasibility import feasible_priorities, load
-from rclrt_generator.rules import Rules
-from rclrt_generator.timing import Infeasible
-from rclrt_generator.verify import varied
+from rclrt_experiments.generator.application import GeneratedApplication, draw_application
+from rclrt_experiments.generator.feasibility import feasible_priorities, load
+from rclrt_experiments.generator.rules import Rules
+from rclrt_experiments.generator.timing import Infeasible
+from rclrt_experiments.verification.verify import varied
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.native import analysis
 from rclrt_py.terminal.table import markdown_lines

@@ -27,13 +27,13 @@ PARTS = ("HELP", "add_arguments", "run")
 PACKAGES = {
     "exercise": "rclrt_demos",
     "experiment": "rclrt_experiments",
-    "generate": "rclrt_generator",
+    "generate": "rclrt_experiments",
     "latency": "rclrt_latency",
     "model": "rclrt_trace",
-    "postprocess": "rclrt_generator",
+    "postprocess": "rclrt_experiments",
     "study": "rclrt_demos",
     "trace": "rclrt_trace",
-    "verify": "rclrt_generator",
+    "verify": "rclrt_experiments",
 }
 """Packages of rclrt by verb, for the message if a package is not built."""
 

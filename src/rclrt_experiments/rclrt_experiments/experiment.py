@@ -10,11 +10,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_generator.rules import Rules, read_rules
 from rclrt_py.errors import BadInput, did_you_mean
 from rclrt_py.executors import EXECUTORS, check_executor, kind_name
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.native import analysis, model
+
+from rclrt_experiments.generator.rules import Rules, read_rules
 
 if TYPE_CHECKING:
     from rclrt_analysis import Overheads

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from rclrt_generator.options import count_argument
 from rclrt_py.arguments import check_run_seconds, seconds_argument
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_py.options.overheads import add_file_arguments, overheads_file
@@ -25,6 +24,7 @@ from rclrt_experiments.experiment import (
     load_experiment,
     parse_executors,
 )
+from rclrt_experiments.generator.options import count_argument
 from rclrt_experiments.journal import opened, overheads_of, plan_of
 from rclrt_experiments.live import Live, alone, check_cpus
 from rclrt_experiments.page import Page, write_page

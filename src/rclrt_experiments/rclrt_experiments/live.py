@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rclrt_generator.app_yaml import app_yaml
-from rclrt_generator.timing import Infeasible
 from rclrt_py.bounds.machine import OverheadsFile
 from rclrt_py.bounds.predicted import predict
 from rclrt_py.errors import BadInput, RunFailed
@@ -26,6 +24,8 @@ from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.run_data import RESULTS, Run
 
 from rclrt_experiments.experiment import Experiment, base_of
+from rclrt_experiments.generator.app_yaml import app_yaml
+from rclrt_experiments.generator.timing import Infeasible
 from rclrt_experiments.runs import QUIET
 from rclrt_experiments.sweep import Stopped
 from rclrt_experiments.unit import Bound, Done, Instance, Unit, draw, overhead_rows, row_of

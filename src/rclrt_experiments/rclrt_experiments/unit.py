@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rclrt_generator.application import GeneratedApplication, draw_application
-from rclrt_generator.feasibility import feasible_priorities, load
-from rclrt_generator.timing import Infeasible
 from rclrt_py.executors import kind_of
 from rclrt_py.native import analysis, judge
 from rclrt_py.stats import nearest_rank
 
 from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
+from rclrt_experiments.generator.application import GeneratedApplication, draw_application
+from rclrt_experiments.generator.feasibility import feasible_priorities, load
+from rclrt_experiments.generator.timing import Infeasible
 from rclrt_experiments.rows import OverheadRow, Row
 
 if TYPE_CHECKING:

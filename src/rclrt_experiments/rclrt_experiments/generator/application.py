@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An application made from rules: graph, times, priorities, and the places of its callbacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+from rclrt_experiments.generator.draws import Draws
+from rclrt_experiments.generator.graph import ChainGraph, Kind, draw_graph
+from rclrt_experiments.generator.places import Place, draw_places, placed_services
+from rclrt_experiments.generator.rules import US_PER_HOUR, Rules
+from rclrt_experiments.generator.services import Service, draw_services
+from rclrt_experiments.generator.timing import ChainTime, draw_times, split_times
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """The work of a callback: a number of iterations of a workload."""
+
+    name: str
+    iterations: int
+
+
+@dataclass(frozen=True)
+class GeneratedApplication:
+    """All facts that app.yaml, the pictures and the chain file show."""
+
+    rules: Rules
+    graph: ChainGraph
+    times: list[ChainTime]
+    execution_ns: dict[int, int]
+    places: dict[int, Place]
+    deadlines_ns: list[int]
+    offsets_us: dict[int, int]
+    message_bytes: dict[str, int]
+    grouped: frozenset[int]
+    priorities: list[int]
+    events: Mapping[int, int] = field(default_factory=dict)
+    """The timers of the graph that are events instead, with the seeds of their intervals."""
+    workloads: Mapping[int, Assigned] = field(default_factory=dict)
+    """The workloads of callbacks. A callback without one uses CPU time."""
+    services: Mapping[int, Service] = field(default_factory=dict)
+    """Services by their servers, in the order of the chains."""
+
+    def id_of(self, callback: int) -> str:
+        return f"{'s' if self.graph.kinds[callback] is Kind.SYNC else 'c'}{callback}"
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Returns the callbacks in the order of their numbers."""
+        return sorted(self.graph.kinds)
+
+    def steps(self, callback: int) -> Iterator[tuple[str | None, str | None]]:
+        """Yields, for each chain of the callback, the topics that it takes and sends."""
+        for chain in self.graph.chains_of(callback):
+            hop = self.graph.chains[chain].index(callback)
+            yield self.topic(chain, hop - 1), self.topic(chain, hop)
+
+    def topic(self, chain: int, hop: int) -> str | None:
+        """Returns the topic of the hop with this number. None: before or behind the chain, or a
+        service."""
+        callbacks = self.graph.chains[chain]
+        if not 0 <= hop < len(callbacks) - 1 or self.is_service_hop(callbacks, hop):
+            return None
+        return topic(chain, hop)
+
+    def is_service_hop(self, callbacks: Sequence[int], hop: int) -> bool:
+        """Returns whether the hop of a chain is a request or a response."""
+        return any(each in self.services for each in callbacks[hop : hop + 2])
+
+    @cached_property
+    def served(self) -> dict[int, Service]:
+        """Returns the services by their clients."""
+        return {service.client: service for service in self.services.values()}
+
+    @cached_property
+    def calls(self) -> dict[int, list[int]]:
+        """Returns, for each callback that sends requests, the clients that it uses for them."""
+        calls: dict[int, list[int]] = {}
+        for service in self.services.values():
+            calls.setdefault(service.caller, []).append(service.client)
+        return calls
+
+    def rate(self, callback: int) -> Decimal:
+        """Returns the runs per second. A sync or a timer runs once for all of its chains."""
+        rates = [
+            Decimal(1_000_000) / self.times[n].period_us for n in self.graph.chains_of(callback)
+        ]
+        return (
+            sum(rates, Decimal(0))
+            if self.graph.kinds[callback] is Kind.SUBSCRIPTION
+            else min(rates)
+        )
+
+    def load(self, executor: int | None = None) -> Decimal:
+        """Returns the utilisation of one executor, or of all."""
+        return sum(
+            (
+                self.rate(callback) * self.execution_ns[callback] / 1_000_000_000
+                for callback, place in self.places.items()
+                if executor in (None, place.executor)
+            ),
+            Decimal(0),
+        )
+
+    def cpus_of(self, executor: int) -> tuple[int, ...]:
+        cpus = self.rules.cpus
+        return (cpus[executor % len(cpus)],) if cpus else ()
+
+    def period_ns(self, callback: int) -> int:
+        """Returns the period of the callback's first chain: that of a timer, or the shortest
+        interval of an event."""
+        return self.times[self.graph.chains_of(callback)[0]].period_us * 1000
+
+    def max_interval_ns(self, event: int) -> int:
+        """Returns the longest time from one release of an event to the next, at most an hour."""
+        longest = int(self.period_ns(event) * self.rules.max_event_interval)
+        return min(longest, US_PER_HOUR * 1000)
+
+    @property
+    def hyperperiod_us(self) -> int:
+        return math.lcm(*(time.period_us for time in self.times))
+
+    @property
+    def duration_us(self) -> int:
+        """Returns how long the application must run by its rules."""
+        rules = self.rules
+        if rules.hyperperiod_count == 0:
+            return rules.max_duration_us
+        return min(rules.hyperperiod_count * self.hyperperiod_us, rules.max_duration_us)
+
+
+def topic(chain: int, hop: int) -> str:
+    """Returns the topic of an edge. Each edge of each chain has a topic of its own."""
+    return f"chain{chain}_hop{hop}"
+
+
+def draw_application(
+    rules: Rules, given: Sequence[ChainTime] | None = None, attempt: int = 0
+) -> GeneratedApplication:
+    """Returns the application of these rules; `given` replaces the drawn times. Each stage has
+    draws of its own, so that a rule changes only its own stage. Each `attempt` has other times.
+    Throws Infeasible."""
+    seed = rules.random_seed
+    graph = draw_graph(rules, Draws(seed, "graph"))
+    times = draw_times(rules, graph, Draws(seed, f"times {attempt}" if attempt else "times"), given)
+    timers = [callback for callback in sorted(graph.kinds) if graph.kinds[callback] is Kind.TIMER]
+    sources = Draws(seed, "events")
+    events = {timer: sources.index(10**9) for timer in timers if sources.chance(rules.event_p)}
+    phases = Draws(seed, "offsets")
+    offsets = {}
+    for timer in timers if rules.offsets != "unstated" else ():
+        period_us = times[graph.chains_of(timer)[0]].period_us
+        offsets[timer] = phases.index(period_us) if rules.offsets == "random" else 0
+    services = draw_services(graph, rules.service_p, Draws(seed, "services"))
+    return GeneratedApplication(
+        rules=rules,
+        graph=graph,
+        times=times,
+        execution_ns=split_times(graph, times),
+        places=placed_services(draw_places(rules, graph, Draws(seed, "places")), services),
+        deadlines_ns=_draw_deadlines(rules, times, Draws(seed, "deadlines")),
+        offsets_us={timer: offset for timer, offset in offsets.items() if timer not in events},
+        message_bytes=_draw_sizes(rules, graph, services, Draws(seed, "messages")),
+        grouped=_draw_groups(rules, graph, Draws(seed, "groups")),
+        priorities=_priorities(rules, times),
+        events=events,
+        services=services,
+    )
+
+
+def _priorities(rules: Rules, times: list[ChainTime]) -> list[int]:
+    """Returns the priorities of the chains. A shorter period is more urgent; at equal periods, the
+    lower number is. Or chain 0 is urgent, and all others are equal."""
+    if rules.priorities == "chain_0":
+        return [1] + [0] * (len(times) - 1)
+    ranked = sorted(range(len(times)), key=lambda n: (times[n].period_us, n))
+    return [len(times) - ranked.index(number) for number in range(len(times))]
+
+
+def _draw_deadlines(rules: Rules, times: list[ChainTime], draws: Draws) -> list[int]:
+    low, high = float(rules.min_deadline), float(rules.max_deadline)
+    return [max(1, round(time.period_us * draws.between(low, high))) * 1000 for time in times]
+
+
+def _draw_sizes(
+    rules: Rules, graph: ChainGraph, services: Mapping[int, Service], draws: Draws
+) -> dict[str, int]:
+    """Draws the message sizes of the topics. Edges without a topic have a draw, too, so that
+    services do not change the sizes of other topics."""
+    low, high = rules.min_message_bytes, rules.max_message_bytes
+    sizes = {
+        edge: low + draws.index(high - low + 1) for edge in (graph.edges() if high > 0 else ())
+    }
+    return {
+        topic(edge.chain, edge.hop): size
+        for edge, size in sizes.items()
+        if edge.source not in services and edge.target not in services
+    }
+
+
+def _draw_groups(rules: Rules, graph: ChainGraph, draws: Draws) -> frozenset[int]:
+    return frozenset(each for each in sorted(graph.kinds) if draws.chance(rules.group_p))

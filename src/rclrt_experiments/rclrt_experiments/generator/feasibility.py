@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests whether a generated application can meet its deadlines; gives its callbacks priorities."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rclrt_py.native import analysis, judge, load_application
+
+from rclrt_experiments.generator.app_yaml import app_yaml
+from rclrt_experiments.generator.application import GeneratedApplication
+from rclrt_experiments.generator.timing import Infeasible
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
+
+
+def feasible_priorities(application: GeneratedApplication) -> dict[str, int]:
+    """Returns the synthesized priorities of the callbacks, or none if the rules do not want any.
+    Throws Infeasible with the reason if the application is not feasible in the sense of its
+    rules."""
+    rules = application.rules
+    if rules.feasibility != "none":
+        _check_load(application)
+    priorities: dict[str, int] = {}
+    if rules.use_priority_synthesis:
+        model = load(application, {})
+        found = analysis().synthesize_priorities(model)
+        priorities = {
+            callback.id: priority
+            for callback, (priority, _) in zip(model.callbacks, found, strict=True)
+        }
+    if rules.feasibility == "proved":
+        model = load(application, priorities)
+        found = judge(model, rules.executor, analysis().Machine())
+        for chain, bound in zip(model.chains, found.chains, strict=True):
+            if bound.verdict != "proved":
+                what = "no bound was found"
+                if bound.bound_ns is not None:
+                    what = f"its bound of {bound.bound_ns / 1e6:.9g} ms is {bound.verdict}"
+                raise Infeasible(
+                    f"the deadline of {chain.id}, {chain.deadline_ns / 1e6:.9g} ms, is not proved "
+                    f"under {rules.executor}: {what}"
+                )
+    return priorities
+
+
+def _check_load(application: GeneratedApplication) -> None:
+    """Throws Infeasible if a CPU has more work than time. Executors on all CPUs are not checked:
+    they have many."""
+    load: dict[tuple[int, ...], Decimal] = {}
+    for executor in {place.executor for place in application.places.values()}:
+        cpus = application.cpus_of(executor)
+        load[cpus] = load.get(cpus, Decimal(0)) + application.load(executor)
+    for cpus, total in sorted(load.items()):
+        if cpus and total > 1:
+            raise Infeasible(f"the executors on CPU {cpus[0]} have a utilisation of {total:.3f}")
+
+
+def load(
+    application: GeneratedApplication,
+    priorities: Mapping[str, int],
+    deadlines_ns: Mapping[str, int] | None = None,
+) -> Application:
+    """Loads the application into rclrt_model, with the priorities and deadlines of its
+    callbacks."""
+    with tempfile.TemporaryDirectory(prefix="rclrt_generate_") as directory:
+        path = Path(directory) / "app.yaml"
+        path.write_text(app_yaml(application, priorities, deadlines_ns), encoding="utf-8")
+        return load_application(path)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options that select the rules, for every verb that generates."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
+
+from rclrt_experiments.generator.rules import PRESETS, Rules, read_rules
+from rclrt_experiments.generator.workloads import STATISTICS, read_workloads
+
+
+def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", metavar="RULES", type=Path, nargs="?", help="a JSON file of rules")
+    parser.add_argument("--preset", choices=sorted(PRESETS), help="rules to begin with")
+    parser.add_argument(
+        "--rules-data", metavar="JSON", help="rules on the command line, over those of the file"
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=_seed_argument, help="in the place of random_seed"
+    )
+
+
+def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workloads",
+        metavar="FILE",
+        type=Path,
+        help="callbacks do workloads in the place of using CPU time: those in the file that rclrt "
+        "workloads calibrate wrote, each so often as fits",
+    )
+    parser.add_argument(
+        "--workload-time",
+        choices=STATISTICS,
+        help=f"which time of an iteration counts; default {STATISTICS[0]}",
+    )
+
+
+def workloads_of(arguments: argparse.Namespace) -> dict[str, int]:
+    """Returns the time of each workload in nanoseconds. Empty: callbacks use CPU time. Throws
+    BadInput."""
+    if arguments.workloads is None:
+        if arguments.workload_time is not None:
+            raise BadInput("--workload-time: of which workloads? expected --workloads FILE, too")
+        return {}
+    statistic = arguments.workload_time or STATISTICS[0]
+    return read_workloads(JsonValue.load(arguments.workloads), statistic)
+
+
+def rules_of(arguments: argparse.Namespace) -> Rules:
+    """Returns the rules of these options. Throws BadInput with the place."""
+    rules = PRESETS[arguments.preset or "default"]
+    if arguments.rules is not None:
+        rules = read_rules(JsonValue.load(arguments.rules), rules)
+    if arguments.rules_data is not None:
+        rules = read_rules(JsonValue.parse(arguments.rules_data, Path("--rules-data")), rules)
+    return rules if arguments.seed is None else replace(rules, random_seed=arguments.seed)
+
+
+def _seed_argument(text: str) -> int:
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) < 19:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"'{text}' is no seed; expected a whole number")
+
+
+def count_argument(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"'{text}' is no count; expected a whole number from 1 on")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt verify`: compares bounds with simulations and runs of generated applications."""

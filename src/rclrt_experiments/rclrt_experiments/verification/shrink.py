@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes smaller applications of the same kind, to find the part of a large one that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from rclrt_experiments.generator.application import GeneratedApplication
+from rclrt_experiments.generator.graph import ChainGraph, Kind
+from rclrt_experiments.generator.places import placed_services
+from rclrt_experiments.generator.services import kept_services
+
+
+def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
+    """Yields applications without one thing each: a chain, the last callback of a chain, a sync,
+    the services, the groups, the events, the executors. The greatest part is removed first.
+    Execution times, periods, places and priorities of the rest stay."""
+    chains = application.graph.chains
+    if len(chains) > 1:
+        for number in range(len(chains)):
+            yield _without_chain(application, number)
+    for number, chain in enumerate(chains):
+        if len(chain) > 1:
+            shorter = [*chains[:number], chain[:-1], *chains[number + 1 :]]
+            if application.graph.kinds[chain[-2]] is not Kind.SYNC:
+                yield _with_chains(application, shorter)
+    for callback, kind in application.graph.kinds.items():
+        if kind is Kind.SYNC:
+            yield _with_chains(
+                application, [[c for c in chain if c != callback] for chain in chains]
+            )
+    if application.services:
+        yield replace(application, services={})
+    if application.grouped:
+        yield replace(application, grouped=frozenset())
+    if application.events:
+        yield replace(application, events={})
+    first = next(iter(application.places.values())).executor
+    if any(place.executor != first for place in application.places.values()):
+        together = {
+            callback: replace(place, executor=first)
+            for callback, place in application.places.items()
+        }
+        yield replace(application, places=together)
+
+
+def _without_chain(application: GeneratedApplication, number: int) -> GeneratedApplication:
+    def rest(items: list[Any]) -> list[Any]:
+        return [*items[:number], *items[number + 1 :]]
+
+    fewer = replace(
+        application,
+        times=rest(application.times),
+        deadlines_ns=rest(application.deadlines_ns),
+        priorities=rest(application.priorities),
+    )
+    return _with_chains(fewer, rest(application.graph.chains))
+
+
+def _with_chains(
+    application: GeneratedApplication, chains: list[list[int]]
+) -> GeneratedApplication:
+    """Returns the application with these chains. A sync with only one chain left is removed,
+    too."""
+    graph = ChainGraph(chains, application.graph.kinds)
+    for sync, kind in application.graph.kinds.items():
+        if kind is Kind.SYNC and len(graph.on.get(sync, ())) == 1:
+            chains = [[each for each in chain if each != sync] for chain in chains]
+    used = {callback for chain in chains for callback in chain}
+    kinds = {each: kind for each, kind in application.graph.kinds.items() if each in used}
+    graph = ChainGraph(chains, kinds)
+    places = {}
+    for callback, place in application.places.items():
+        if callback in used:
+            places[callback] = replace(place, chain=graph.chains_of(callback)[0])
+    services = kept_services(graph, application.services)
+    return replace(
+        application,
+        graph=graph,
+        places=placed_services(places, services),
+        services=services,
+        message_bytes={},
+        offsets_us={each: at for each, at in application.offsets_us.items() if each in used},
+        events={each: seed for each, seed in application.events.items() if each in used},
+        grouped=application.grouped & used,
+    )

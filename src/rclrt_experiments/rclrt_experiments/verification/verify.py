@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares verdicts with simulations: a response above a proved bound refutes the verdict.
+
+The bounds become the deadlines of the application. The search for counter-examples of `rclrt
+analyze` then looks for a schedule that misses one of those that are proved. It tries adversarial
+offsets first, then random ones, then changes of good ones. Every second application is attacked on
+a machine with overheads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from rclrt_py.native import analysis, judge
+
+from rclrt_experiments.generator.application import GeneratedApplication, draw_application
+from rclrt_experiments.generator.draws import Draws
+from rclrt_experiments.generator.feasibility import feasible_priorities, load
+from rclrt_experiments.generator.rules import Rules
+from rclrt_experiments.generator.timing import Infeasible
+from rclrt_experiments.verification.shrink import smaller_ones
+from rclrt_experiments.verification.verdicts import differences
+
+if TYPE_CHECKING:
+    from rclrt_analysis import Overheads
+
+Judge = Callable[..., Any]
+NO_DEADLINE_NS = 3_600_000_000_000
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A response above a proved bound, in an application from which nothing can be left out."""
+
+    executor: str
+    application: GeneratedApplication
+    """Has its bounds as deadlines, where there are any."""
+    priorities: dict[str, int]
+    chain: str
+    bound_ns: int
+    response_ns: int
+    counter_example: str
+    """The input of `rclrt simulate --replay`."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results of one application under one executor."""
+
+    chains: int = 0
+    proved: int = 0
+    """Number of chains that are proved with their bound as the deadline: these were attacked."""
+    violation: Violation | None = None
+    difference: str = ""
+    """The difference of the verdicts of library and command on a drawn machine. Empty: none."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The search for a response above a bound, and its effort."""
+
+    instances: int = 60_000
+    """Number of instances to simulate for each application and executor."""
+    on_machines: bool = True
+    """Whether verdicts are compared on drawn machines, and every second application is attacked
+    with the overheads of one."""
+    judge: Judge | None = None
+    """Replaces the verdicts of rclrt_analysis. Tests give wrong ones."""
+
+    def outcome(
+        self,
+        application: GeneratedApplication,
+        priorities: dict[str, int],
+        executor: str,
+        overheads: Overheads | None = None,
+    ) -> Outcome:
+        """Judges and attacks one application. The result is deterministic."""
+        module = analysis()
+        judged = self.judge or judge
+        overheads_used = overheads or module.Overheads()
+        machine = module.Machine(overheads=overheads_used)
+        bounds = judged(load(application, priorities), executor, machine).chains
+        deadlines = [
+            NO_DEADLINE_NS
+            if bound.bound_ns is None or bound.assumptions
+            else min(max(1, bound.bound_ns), NO_DEADLINE_NS)
+            for bound in bounds
+        ]
+        attacked = replace(application, deadlines_ns=deadlines)
+        model = load(attacked, priorities)
+        verdicts = judged(model, executor, machine).chains
+        wanted = [
+            chain.verdict == "proved" and deadline < NO_DEADLINE_NS
+            for chain, deadline in zip(verdicts, deadlines, strict=True)
+        ]
+        outcome = Outcome(chains=len(bounds), proved=sum(wanted))
+        if not any(wanted):
+            return outcome
+        for found in module.find_counter_examples(
+            model, executor, wanted, overheads=overheads_used, instances=self.instances
+        ):
+            if found is not None:
+                violation = Violation(
+                    executor=executor,
+                    application=attacked,
+                    priorities=priorities,
+                    chain=model.chains[found.chain].id,
+                    bound_ns=deadlines[found.chain],
+                    response_ns=found.response_ns,
+                    counter_example=module.counter_example_text(found, model),
+                )
+                return replace(outcome, violation=violation)
+        return outcome
+
+    def smallest(self, violation: Violation, overheads: Overheads | None = None) -> Violation:
+        """Returns a violation under the same executor, on a machine with these overheads, that no
+        smaller application still shows."""
+        found = True
+        while found:
+            found = False
+            for smaller in smaller_ones(violation.application):
+                known = {smaller.id_of(callback) for callback in smaller.order}
+                kept = {name: p for name, p in violation.priorities.items() if name in known}
+                outcome = self.outcome(smaller, kept, violation.executor, overheads)
+                if outcome.violation is not None:
+                    violation, found = outcome.violation, True
+                    break
+        return violation
+
+
+def attack_seed(
+    rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool
+) -> dict[str, Outcome] | None:
+    """Attacks one application under each executor, and compares the verdicts on a drawn machine.
+
+    Returns None if the rules and the seed give no feasible application. With `vary`, the seed also
+    draws what the rules leave open: see varied().
+    """
+    own = replace(rules, random_seed=seed)
+    try:
+        application = draw_application(with_messages(varied(own)) if vary else own)
+        priorities = feasible_priorities(application)
+    except Infeasible:
+        return None
+    differing: dict[str, str] = {}
+    machines: dict[str, Overheads] = {}
+    if attack.on_machines:
+        differing, machines = differences(application, priorities, executors)
+    outcomes = {}
+    for executor in executors:
+        on_machine = machines.get(executor) if seed % 2 else None
+        outcome = attack.outcome(application, priorities, executor, on_machine)
+        outcome = replace(outcome, difference=differing.get(executor, ""))
+        if outcome.violation is not None:
+            outcome = replace(outcome, violation=attack.smallest(outcome.violation, on_machine))
+        outcomes[executor] = outcome
+    return outcomes
+
+
+def varied(rules: Rules) -> Rules:
+    """Returns rules for applications of every kind: few chains and many, merged or not, with
+    services or not, in phase or not, on one executor or several."""
+    draws = Draws(rules.random_seed, "varied")
+    executors = draws.one_of((1, 1, 1, 2, 3))
+    return replace(
+        rules,
+        chain_count=1 + draws.index(5),
+        chain_avg_len=Decimal(1 + draws.index(5)),
+        chain_variance=Decimal("0.3"),
+        chain_merge_p=draws.one_of((0.0, 0.05, 0.2)),
+        chain_sync_p=draws.one_of((0.0, 0.2, 0.7)),
+        sync_inputs=draws.one_of((2, 2, 4)),
+        sync_window_us=draws.one_of((1_000, 10_000, 1_000_000)),
+        sync_share_period=draws.chance(0.6),
+        util_total=Decimal(1 + draws.index(19)) / 20,
+        min_period_us=1_000,
+        max_period_us=draws.one_of((10_000, 100_000)),
+        period_step_us=draws.one_of((500, 1_000)),
+        offsets=draws.one_of(("unstated", "unstated", "zero", "random")),
+        group_p=draws.one_of((0.0, 0.0, 0.4)),
+        use_priority_synthesis=draws.chance(0.4),
+        executor_count=executors,
+        cpus=tuple(range(1 + draws.index(executors))),
+        event_p=draws.one_of((0.0, 0.0, 0.4)),
+        max_event_interval=Decimal(2),
+        service_p=draws.one_of((0.0, 0.0, 0.5)),
+    )
+
+
+def with_messages(rules: Rules) -> Rules:
+    """Returns rules for messages of several sizes."""
+    return replace(rules, max_message_bytes=4096)
+
+
+def total(outcomes: Sequence[Outcome]) -> Outcome:
+    """Returns the sum of the counts."""
+    return Outcome(sum(each.chains for each in outcomes), sum(each.proved for each in outcomes))
+
+
+def violations(outcomes: Sequence[dict[str, Outcome]]) -> Iterator[Violation]:
+    for each in outcomes:
+        for outcome in each.values():
+            if outcome.violation is not None:
+                yield outcome.violation

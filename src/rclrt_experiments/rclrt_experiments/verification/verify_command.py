@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt verify`: generated applications, their verdicts, and the search for a response that
+contradicts one."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from rclrt_py.bounds.machine import OverheadsFile
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
+from rclrt_py.executors import EXECUTORS
+from rclrt_py.files.atomic import check_new_directory, new_directory
+from rclrt_py.terminal.table import Columns
+
+from rclrt_experiments.generator.app_yaml import app_yaml
+from rclrt_experiments.generator.options import (
+    add_rules_arguments,
+    add_workload_arguments,
+    count_argument,
+    rules_of,
+    workloads_of,
+)
+from rclrt_experiments.verification.attacks import attack_all
+from rclrt_experiments.verification.live import run_live
+from rclrt_experiments.verification.verify import (
+    Attack,
+    Outcome,
+    Violation,
+    attack_seed,
+    total,
+    violations,
+)
+
+HELP = "generate applications and look for responses above their proved bounds"
+DEFAULT_EXECUTORS = ("preemptive", "producer_consumer", "wait_set", "edf")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_rules_arguments(parser)
+    parser.add_argument(
+        "--count",
+        metavar="N",
+        type=count_argument,
+        default=1000,
+        help="so many applications, of this seed and the next ones; default 1000",
+    )
+    parser.add_argument(
+        "--executors",
+        metavar="NAMES",
+        type=_executors_argument,
+        default=list(DEFAULT_EXECUTORS),
+        help=f"of {', '.join(EXECUTORS)}; separated by commas, default "
+        f"{','.join(DEFAULT_EXECUTORS)}",
+    )
+    parser.add_argument(
+        "--instances",
+        metavar="N",
+        type=count_argument,
+        default=Attack.instances,
+        help="simulate so many for each application and executor; default %(default)s",
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", type=count_argument, help="processes; default: one for each CPU"
+    )
+    parser.add_argument(
+        "--run",
+        metavar="N",
+        type=count_argument,
+        default=0,
+        help="then run the first N for which there are the CPUs on ROS 2, under the first of the "
+        "executors",
+    )
+    parser.add_argument(
+        "--seconds", metavar="S", type=_seconds_argument, default=2.0, help="each; default 2"
+    )
+    parser.add_argument(
+        "--overheads", metavar="FILE", type=Path, help="what rclrt calibrate wrote, for --run"
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", type=Path, help="write what violates a bound there"
+    )
+    add_workload_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    stated = any((arguments.rules, arguments.preset, arguments.rules_data))
+    rules = rules_of(arguments)
+    workloads = workloads_of(arguments)
+    if workloads and arguments.run == 0:
+        raise BadInput("--workloads: nothing does them; expected --run N, too")
+    if arguments.out is not None:
+        check_new_directory(arguments.out)
+    if arguments.overheads is not None:
+        OverheadsFile(arguments.overheads)  # throws if it cannot be used
+    attack = Attack(instances=arguments.instances)
+    seeds = range(rules.random_seed, rules.random_seed + arguments.count)
+    started = time.monotonic()
+    attacked = partial(
+        attack_seed, rules, executors=arguments.executors, attack=attack, vary=not stated
+    )
+    outcomes = attack_all(attacked, seeds, arguments.jobs)
+    elapsed = time.monotonic() - started
+    print(
+        f"{len(outcomes)} applications, {arguments.count - len(outcomes)} infeasible; seeds "
+        f"{seeds[0]} to {seeds[-1]}, {elapsed:.0f} s"
+    )
+    _print_table(arguments.executors, outcomes)
+    differing = [
+        f"{executor}: {outcome.difference}"
+        for each in outcomes
+        for executor, outcome in each.items()
+        if outcome.difference
+    ]
+    for difference in differing:
+        print(f"the verdicts differ under {difference}")
+    found = list(violations(outcomes))
+    for number, violation in enumerate(found):
+        _say(number, violation)
+    if found and arguments.out is not None:
+        with new_directory(arguments.out) as directory:
+            for number, violation in enumerate(found):
+                _write(directory / f"violation{number}", violation)
+        print(
+            f"rclrt simulate {arguments.out}/violation0/app.yaml --replay "
+            f"{arguments.out}/violation0/counter_example.yaml --out DIR"
+        )
+    live = EXIT_OK
+    if arguments.run > 0:
+        live = run_live(
+            rules, not stated, seeds, arguments.run, arguments.executors[0], arguments.seconds,
+            arguments.overheads, workloads,
+        )  # fmt: skip
+    return EXIT_ABOVE_BOUND if found or differing else live
+
+
+def _print_table(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:
+    columns = Columns(18, 9, 9, 10, 10)
+    print(columns.line("executor", "chains", "proved", "violated", "differing"))
+    for executor in executors:
+        own = [each[executor] for each in outcomes]
+        counts = total(own)
+        violated = sum(each.violation is not None for each in own)
+        differing = sum(bool(each.difference) for each in own)
+        cells = (counts.chains, counts.proved, violated, differing)
+        print(columns.line(executor, *map(str, cells)))
+
+
+def _say(number: int, violation: Violation) -> None:
+    print(
+        f"violation{number}: seed {violation.application.rules.random_seed} under "
+        f"{violation.executor}: {violation.chain} took {violation.response_ns / 1e6:.9g} ms, and "
+        f"its bound is {violation.bound_ns / 1e6:.9g} ms"
+    )
+
+
+def _write(directory: Path, violation: Violation) -> None:
+    """Writes a violation. Its app.yaml has the bounds as deadlines."""
+    directory.mkdir()
+    text = app_yaml(violation.application, violation.priorities)
+    (directory / "app.yaml").write_text(text, encoding="utf-8")
+    (directory / "counter_example.yaml").write_text(violation.counter_example, encoding="utf-8")
+
+
+def _executors_argument(text: str) -> list[str]:
+    names = list(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in EXECUTORS:
+            raise argparse.ArgumentTypeError(
+                f"'{name}' is no executor; expected {', '.join(EXECUTORS)}"
+            )
+    return names
+
+
+def _seconds_argument(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"'{text}' are no seconds; expected 0.1 to 3600, say")
+    return seconds

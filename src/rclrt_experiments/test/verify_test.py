@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt verify` finds errors in wrong bounds, and none in ours."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+from rclrt_experiments.generator.rules import Rules
+from rclrt_experiments.verification import verify_command
+from rclrt_experiments.verification.verify import Attack, Judge, attack_seed
+from rclrt_py.executors import EXECUTORS
+from rclrt_py.native import analysis
+from rclrt_py.testing.command import command
+from rclrt_py.testing.waiting import GENEROUS_S
+
+if TYPE_CHECKING:
+    from rclrt_analysis import Machine
+    from rclrt_model import Application
+
+
+def judgement(application: Application, bounds: Sequence[int | None]) -> SimpleNamespace:
+    """Returns verdicts by these bounds, without conditions."""
+    return SimpleNamespace(
+        chains=[
+            SimpleNamespace(
+                bound_ns=bound,
+                assumptions=(),
+                verdict="unknown" if bound is None or bound > chain.deadline_ns else "proved",
+            )
+            for chain, bound in zip(application.chains, bounds, strict=True)
+        ]
+    )
+
+
+def too_low(application: Application, executor: str, machine: Machine) -> SimpleNamespace:
+    """Returns verdicts by bounds that are a tenth below the proved ones."""
+    bounds = [
+        None if bound.bound_ns is None or bound.assumptions else bound.bound_ns * 9 // 10
+        for bound in analysis().judge(application, executor, machine).chains
+    ]
+    return judgement(application, bounds)
+
+
+def alone(application: Application, executor: str, machine: Machine) -> SimpleNamespace:
+    """Returns verdicts as if there were no other chains: by the work of the chain's own
+    callbacks."""
+    work = [
+        sum(application.callbacks[each].wcet_ns for each in chain.callbacks)
+        for chain in application.chains
+    ]
+    return judgement(application, work)
+
+
+@dataclass(frozen=True)
+class TooLow(Attack):
+    on_machines: bool = False
+    judge: Judge | None = too_low
+
+
+def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command("verify", *arguments),
+        capture_output=True, text=True, timeout=GENEROUS_S, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
+    attacked = found = 0
+    for seed in range(40):
+        outcomes = attack_seed(Rules(), seed, [executor], TooLow(), vary=True)
+        assert outcomes is not None
+        attacked += outcomes[executor].proved > 0
+        violation = outcomes[executor].violation
+        if violation is not None:
+            found += 1
+            assert violation.response_ns > violation.bound_ns
+            assert len(violation.application.order) == 1  # one callback is enough to show it
+    assert found > attacked / 2
+
+
+def test_what_shows_a_violation_has_nothing_to_leave_out() -> None:
+    """Two chains are needed to show that one is in the way of the other."""
+    sizes = []
+    attack = Attack(on_machines=False, judge=alone)
+    for seed in range(20):
+        outcomes = attack_seed(Rules(), seed, ["preemptive"], attack, vary=True)
+        assert outcomes is not None
+        violation = outcomes["preemptive"].violation
+        if violation is not None:
+            sizes.append(len(violation.application.order))
+            assert len(violation.application.graph.chains) <= 2
+    assert sizes.count(2) > 5
+
+
+def test_what_violates_a_bound_is_written_so_that_it_can_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verify_command, "Attack", TooLow)
+    parser = argparse.ArgumentParser()
+    verify_command.add_arguments(parser)
+    out = tmp_path / "out"
+    code = verify_command.run(parser.parse_args(["--count", "4", "--jobs", "2", "-o", str(out)]))
+    said = capsys.readouterr().out
+    assert code == 3
+    assert re.search(r"violation0: seed \d under \w+: chain\d took [\d.]+ ms, and its bound", said)
+    own = out / "violation0"
+    done = subprocess.run(
+        [
+            *command("simulate", own / "app.yaml"),
+            *("--replay", own / "counter_example.yaml", "--out", tmp_path / "seen"),
+        ],
+        capture_output=True, text=True, timeout=GENEROUS_S, check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    assert "missed 1" in done.stdout + done.stderr
+
+
+def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
+    done = verify("--count", "40", "--executors", ",".join(EXECUTORS), "--seed", "1000")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()[2:]]
+    assert tuple(row[0] for row in rows) == EXECUTORS
+    for _, chains, proved, violated, differing in rows:
+        assert int(chains) >= int(proved) > 40
+        assert int(violated) == 0
+        assert int(differing) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--executors", "fifo"), "'fifo' is no executor; expected wait_set"),
+        (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),
+        (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
+        (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),
+        (("--seconds", "-1"), "'-1' are no seconds"),
+        (("--workload-time", "max"), "expected --workloads FILE, too"),
+    ],
+)
+def test_bad_input_is_named(arguments: tuple[str, ...], said: str) -> None:
+    done = verify(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
