@@ -9,13 +9,16 @@
 * docs/explanation/architecture.md lists our packages that each package in src uses.
 * Python modules import only those of our packages that their package.xml lists. Tests import
   neither another test nor a conftest.py: code that several tests need is in a module.
+* Neither packages nor Python modules use each other in a circle, imports for types included.
 """
 
+import ast
 import contextlib
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from catkin_pkg.changelog import DuplicateVersionsException, get_changelog_from_path
@@ -174,6 +177,55 @@ def tests_in(directory: Path) -> set[str]:
     return {path.stem for pattern in patterns for path in directory.glob(pattern)}
 
 
+def module_name(path: Path, directory: Path) -> str:
+    return ".".join(path.relative_to(directory).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Yields what a file imports: modules, and the names from modules, which may be modules."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (node.module, *names)
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """Returns the nodes of a circle in order, the first one twice; empty if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found[::-1]  # from user to used
+    return []
+
+
+def circle_problems(packages: dict[Path, Package]) -> Iterator[str]:
+    uses = {
+        package.name: {
+            dependency.name
+            for kind in KINDS
+            if kind != "test"
+            for dependency in getattr(package, f"{kind}_depends")
+        }
+        for package in packages.values()
+    }
+    modules = {
+        module_name(path, directory): path
+        for directory, package in packages.items()
+        for path in sorted((directory / package.name).rglob("*.py"))
+    }
+    # A package's own __init__.py, which each import of a module in it also reads, is left out.
+    imports = {
+        name: {each for each in imports_of(path) if each in modules and not name.startswith(each)}
+        for name, path in modules.items()
+    }
+    for what, graph in (("packages", uses), ("modules", imports)):
+        if found := circle(graph):
+            yield f"{what} use each other in a circle: {' -> '.join(found)}"
+
+
 def main() -> int:
     problems: list[str] = []
     packages = read_packages(problems)
@@ -185,6 +237,7 @@ def main() -> int:
         problems += dependency_problems(packages)
         problems += architecture_problems(packages)
         problems += import_problems(packages)
+        problems += circle_problems(packages)
     print("\n".join(problems), end="\n" if problems else "")
     print(f"{len(packages)} packages, {len(problems)} problem(s)")
     return 1 if problems else 0
