@@ -9,8 +9,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from rclrt_generator.verify import Outcome
 from rclrt_py.terminal.progress import Progress
+
+from rclrt_experiments.verification.verify import Outcome
 
 AT_ONCE = 16
 """Number of applications that a process gets together."""
