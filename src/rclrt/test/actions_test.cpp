@@ -23,7 +23,6 @@ using ServerGoal = std::shared_ptr<ServerGoalHandle<Fibonacci>>;
 using ClientGoal = std::shared_ptr<ClientGoalHandle<Fibonacci>>;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-constexpr auto kLimit = std::chrono::seconds(20);
 
 Fibonacci::Goal goal(std::int32_t order) {
   Fibonacci::Goal result;

@@ -18,7 +18,6 @@ using std_msgs::msg::Int64;
 using std_srvs::srv::SetBool;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-constexpr auto kLimit = std::chrono::seconds(20);
 
 TEST(Graph, CountsWhoUsesATopicOrAServiceByTheNodesOwnNames) {
   const auto context = make_context({"--ros-args", "-r", "in:=/elsewhere/topic"});

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "numbers.hpp"
 #include "ros_fixture.hpp"
 
 namespace rclrt::test {
@@ -19,12 +20,6 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 CallbackOptions intra() { return {.intra_process = true}; }
-
-Int64 number(std::int64_t value) {
-  Int64 message;
-  message.data = value;
-  return message;
-}
 
 void expect_nothing_pending(const executor::Callback& callback) {
   EXPECT_EQ(callback.counters().pending(), 0U);

@@ -10,6 +10,7 @@
 #include <std_msgs/msg/string.hpp>
 #include <thread>
 
+#include "numbers.hpp"
 #include "ros_fixture.hpp"
 
 namespace rclrt::test {
@@ -22,12 +23,6 @@ using std_msgs::msg::String;
 constexpr std::size_t kLarge = 100'000;
 
 CallbackOptions intra(int priority = 0) { return {.priority = priority, .intra_process = true}; }
-
-Int64 number(std::int64_t value) {
-  Int64 message;
-  message.data = value;
-  return message;
-}
 
 void expect_balance(const executor::Callback& callback) {
   const auto counters = callback.counters();

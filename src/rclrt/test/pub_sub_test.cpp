@@ -6,6 +6,7 @@
 #include <std_msgs/msg/int64.hpp>
 #include <std_msgs/msg/string.hpp>
 
+#include "numbers.hpp"
 #include "ros_fixture.hpp"
 
 namespace rclrt::test {
@@ -19,12 +20,6 @@ using std_msgs::msg::String;
 
 class PubSub : public EveryExecutor {};
 INSTANTIATE_TEST_SUITE_P(, PubSub, ::testing::ValuesIn(executor_names()), parameter_name);
-
-Int64 number(std::int64_t value) {
-  Int64 message;
-  message.data = value;
-  return message;
-}
 
 TEST_P(PubSub, EveryMessageWithinTheDepthArrivesOnceAndInOrder) {
   Node node(context, "node");

@@ -50,6 +50,9 @@ inline std::shared_ptr<Context> make_context(std::vector<const char*> arguments 
                        {.handle_signals = handle_signals, .domain_id = domain_id()});
 }
 
+/// How long a test waits for a response, a goal or a server.
+inline constexpr auto kLimit = std::chrono::seconds(20);
+
 /// Polls a condition that only the middleware's own threads can make true.
 inline bool eventually(const std::function<bool()>& condition,
                        std::chrono::seconds limit = std::chrono::seconds(120)) {

@@ -21,7 +21,6 @@ namespace {
 using std_srvs::srv::SetBool;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-constexpr auto kLimit = std::chrono::seconds(20);
 
 SetBool::Request request(bool data) {
   SetBool::Request result;
