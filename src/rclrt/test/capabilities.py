@@ -22,8 +22,8 @@ INTRODUCTION = """\
 # What each executor offers
 
 Made from tests: each row is a test of
-[src/rclrt/test/capabilities](../src/rclrt/test/capabilities), run under each executor on the real
-middleware. [executors.md](executors.md) says what the rows mean. Do not edit it; after a change of
+[src/rclrt/test/capabilities](../../src/rclrt/test/capabilities), run under each executor on the real
+middleware. [executors.md](../executors.md) says what the rows mean. Do not edit it; after a change of
 those tests, write it anew:
 
 ```sh
