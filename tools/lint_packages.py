@@ -218,12 +218,34 @@ def circle_problems(packages: dict[Path, Package]) -> Iterator[str]:
     }
     # A package's own __init__.py, which each import of a module in it also reads, is left out.
     imports = {
-        name: {each for each in imports_of(path) if each in modules and not name.startswith(each)}
+        name: {
+            each
+            for each in imports_of(path)
+            if each in modules and not f"{name}.".startswith(f"{each}.")
+        }
         for name, path in modules.items()
     }
     for what, graph in (("packages", uses), ("modules", imports)):
         if found := circle(graph):
             yield f"{what} use each other in a circle: {' -> '.join(found)}"
+
+
+def untested_problems(directory: Path) -> Iterator[str]:
+    """Yields the test files of a package that none of its CMakeLists.txt names: they would not run."""
+    lists = list(directory.rglob("CMakeLists.txt"))
+    text = "\n".join(path.read_text() for path in lists)
+    folders = [
+        path.parent / folder
+        for path in lists
+        for folder in re.findall(r"rclrt_add_pytest\(\s*\S+\s+([^\s)]+)", path.read_text())
+        if (path.parent / folder).is_dir()
+    ]
+    for path in sorted([*directory.rglob("*_test.cpp"), *directory.rglob("*_test.py")]):
+        names = {path.stem, path.stem.removesuffix("_test")}
+        if not any(folder in path.parents for folder in folders) and not any(
+            re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) for name in names
+        ):
+            yield f"{path}: no CMakeLists.txt of the package names this test; it would not run"
 
 
 def main() -> int:
@@ -234,6 +256,7 @@ def main() -> int:
         problems += version_problems(packages, max(set(versions), key=versions.count))
         for directory, package in packages.items():
             problems += changelog_problems(directory, package)
+            problems += untested_problems(directory)
         problems += dependency_problems(packages)
         problems += architecture_problems(packages)
         problems += import_problems(packages)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Iterator
 
@@ -74,6 +75,8 @@ def markdown(_: str) -> str:
     """Returns the sections of all commands that are installed, in alphabetical order."""
     from rclrt_cli.main import VERBS, fill_parser
     from rclrt_cli.verbs import load_all_verbs
+
+    os.environ["COLUMNS"] = "80"  # argparse wraps a usage at the width of the terminal
 
     parser = argparse.ArgumentParser(prog="rclrt")
     fill_parser(parser, VERBS | load_all_verbs(VERBS))
