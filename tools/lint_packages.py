@@ -231,7 +231,7 @@ def circle_problems(packages: dict[Path, Package]) -> Iterator[str]:
 
 
 def untested_problems(directory: Path) -> Iterator[str]:
-    """Yields the test files of a package that none of its CMakeLists.txt names: they would not run."""
+    """Yields the test files of a package that no CMakeLists.txt of it names: they do not run."""
     lists = list(directory.rglob("CMakeLists.txt"))
     text = "\n".join(path.read_text() for path in lists)
     folders = [

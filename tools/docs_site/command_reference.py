@@ -77,7 +77,6 @@ def markdown(_: str) -> str:
     from rclrt_cli.verbs import load_all_verbs
 
     os.environ["COLUMNS"] = "80"  # argparse wraps a usage at the width of the terminal
-
     parser = argparse.ArgumentParser(prog="rclrt")
     fill_parser(parser, VERBS | load_all_verbs(VERBS))
     verbs = subcommands(parser)

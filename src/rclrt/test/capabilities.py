@@ -22,9 +22,9 @@ INTRODUCTION = """\
 # What each executor offers
 
 Made from tests: each row is a test of
-[src/rclrt/test/capabilities](../../src/rclrt/test/capabilities), run under each executor on the real
-middleware. [executors.md](../executors.md) says what the rows mean. Do not edit it; after a change of
-those tests, write it anew:
+[src/rclrt/test/capabilities](../../src/rclrt/test/capabilities), run under each executor on the
+real middleware. [executors.md](../executors.md) says what the rows mean. Do not edit it; after a
+change of those tests, write it anew:
 
 ```sh
 tools/env python3 src/rclrt/test/capabilities.py \\
