@@ -149,7 +149,7 @@ def section_of(kind: ExecutorTraits) -> Iterator[str]:
     yield f"| class | `{kind.class_name}` |"
     yield f"| on rclcpp | {yes_or_no(kind.on_rclcpp)} |"
     yield f"| a number of workers can be stated | {yes_or_no(kind.has_worker_count)} |"
-    how = "[how they are found](../how-to/prove-a-deadline.md#what-is-bounded-and-how-tightly)"
+    how = "[how they are found](../explanation/bounds.md#what-is-bounded-and-how-tightly)"
     yield f"| its bounds assume | {kind.assumption}; {how} |"
     yield ""
     options = [option for option in kind.options if not option.is_default]
