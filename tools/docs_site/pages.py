@@ -35,6 +35,7 @@ PATTERNS = (
     "docs/*.md",
     "docs/**/*.md",
     "src/*/README.md",
+    "src/*/doc/*.md",
     "src/*/src/*/README.md",
     "examples/*.md",
     "examples/**/*.md",
