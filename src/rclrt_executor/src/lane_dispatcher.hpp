@@ -7,6 +7,7 @@
 
 #include "dispatcher.hpp"
 #include "lane_set.hpp"
+#include "thread_settings.hpp"
 
 namespace rclrt::executor {
 
