@@ -57,17 +57,18 @@ constexpr std::size_t kOneByOne = 150;
 /// The analyses of one application; each is made on its first use.
 class Bounds {
  public:
-  /// `one_at_a_time`: an executor runs one callback at a time, regardless of its CPUs.
-  /// `by_release`: see Workload::by_release.
-  Bounds(const Application& application, ExecutorKind executor, bool one_at_a_time, bool by_release,
+  /// `executor`: the kind that the application is analysed for, which may stand in for the `chosen`
+  /// one (PreemptiveForm). The chosen one decides how many callbacks run at a time, and their
+  /// order.
+  Bounds(const Application& application, ExecutorKind executor, ExecutorKind chosen,
          const Overheads& stated, Effort effort)
       : application_(application),
         executor_(executor),
         kind_(detail::bounds_of(executor)),
-        one_at_a_time_(one_at_a_time),
+        one_at_a_time_(traits(chosen).one_at_a_time),
         overheads_(of_executor(stated, executor)),
         effort_(effort),
-        workload_(application, overheads_, kind_.order, by_release),
+        workload_(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release),
         cores_(application, workload_.graph) {
     for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
       timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
@@ -250,7 +251,7 @@ class Bounds {
   const Application& application_;
   ExecutorKind executor_;
   const detail::KindBounds& kind_;
-  bool one_at_a_time_;
+  bool one_at_a_time_;  // regardless of the executor's CPUs
   Overheads overheads_;
   Effort effort_;
   Workload workload_;
@@ -268,8 +269,7 @@ std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKin
                                      const Overheads& overheads, Effort effort) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
-  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time,
-                detail::bounds_of(executor).by_release, overheads, effort);
+  Bounds bounds(parts.application(), form.kind(), executor, overheads, effort);
   std::vector<ChainBound> result;
   for (const model::Chain& chain : parts.application().chains) {
     if (parts.application().period(chain).count() <= 0) {
@@ -287,8 +287,7 @@ std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKin
                                      const Overheads& overheads, Effort effort) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
-  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time,
-                detail::bounds_of(executor).by_release, overheads, effort);
+  Bounds bounds(parts.application(), form.kind(), executor, overheads, effort);
   std::vector<QueueBound> result;
   for (std::size_t i = 0; i < parts.application().callbacks.size(); ++i) {
     const QueueBound part = bounds.queue(i);

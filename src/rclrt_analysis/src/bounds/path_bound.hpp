@@ -61,7 +61,7 @@ class PathBounds {
   PathBound bound(const Path& path, std::optional<Ticks> age, const BeforePath& before);
   std::vector<BeforePath> befores_of(const Path& path, bool with_sets);
   PathTerms terms_of(const Path& path, std::optional<Ticks> age, const BeforePath& before);
-  void add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter,
+  void add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter, bool by_release,
                     PathTerms& terms) const;
   void add_background(PathTerms& terms) const;
   void add_sets(const LevelWork& level, std::optional<Ticks> age, PathTerms& terms) const;

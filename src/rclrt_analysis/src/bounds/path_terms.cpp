@@ -8,19 +8,19 @@
 
 namespace rclrt::analysis::detail {
 
-/// Adds the releases of a timer, each with this work.
+/// Adds the releases of a timer, each with this work. `by_release`: the last callback takes its
+/// turn in the order of releases.
 ///
 /// Callbacks of the last callback's priority run in order of release. A timer's callback of that
 /// priority which is released after the last callback starts after its end. So do the callbacks
 /// that it releases. Only the dispatching of that release delays the last callback.
 void PathBounds::add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter,
-                              PathTerms& terms) const {
+                              bool by_release, PathTerms& terms) const {
   const Ticks period = workload_.period[timer];
   terms.others.add(work, period, jitter);
   const Ticks queueing = std::min(work, workload_.dispatch);
-  const bool in_order = workload_.by_release && workload_.priority[path.last] == path.level &&
-                        workload_.priority[workload_.timers[timer]] == path.level &&
-                        work > queueing;
+  const bool in_order =
+      by_release && work > queueing && workload_.priority[workload_.timers[timer]] == path.level;
   if (in_order) {
     terms.ordered.push_back({timer, work - queueing, period, jitter});
   }
@@ -30,16 +30,20 @@ void PathBounds::add_releases(const Path& path, std::size_t timer, Ticks work, T
 PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
                                const BeforePath& before) {
   const LevelWork& level = work(path.level);
+  const std::size_t timer = workload_.timers[path.timer];
+  const bool counted =
+      level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
+  const bool by_release =
+      counted && workload_.by_release && workload_.priority[path.last] == path.level;
   PathTerms terms;
   terms.before = before;
   for (const std::size_t k : timers_) {
     const Ticks head = level.head(workload_.timers[k]);
     terms.load.add(head, workload_.period[k]);
     if (k != path.timer && head > 0) {
-      add_releases(path, k, head, jitter_of(k, path), terms);
+      add_releases(path, k, head, jitter_of(k, path), by_release, terms);
     }
   }
-  const std::size_t timer = workload_.timers[path.timer];
   terms.head = level.head(timer);
   // The last callback returns after the more urgent ones that it has released. That takes an
   // instant, and releases at that very time come first. The same holds if it does no work.
@@ -54,8 +58,6 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
   if (workload_.scheduler > 0 && !workload_.graph.successors[path.last].empty()) {
     terms.instant = 1;
   }
-  const bool counted =
-      level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
   // Callbacks that follow the last one and are not more urgent start after its end.
   for (const std::size_t to : workload_.graph.successors[path.last]) {
     if (!path.before_successors && workload_.priority[to] > workload_.priority[path.last]) {
@@ -72,10 +74,7 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
     terms.early -= std::min(level.head(path.last) - workload_.dispatch, terms.head);
   }
   terms.own_first = terms.own - std::min(terms.own, terms.early);
-  add_releases(path, path.timer, terms.early, jitter_, terms);
-  if (!counted) {
-    terms.ordered.clear();
-  }
+  add_releases(path, path.timer, terms.early, jitter_, by_release, terms);
   add_background(terms);
   add_sets(level, age, terms);
   return terms;
