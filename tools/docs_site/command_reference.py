@@ -8,6 +8,8 @@ import os
 import re
 from collections.abc import Iterator
 
+FIX = "fix: make build, without PACKAGES"
+
 
 def escaped(text: str) -> str:
     """Returns text of a terminal as text of a table's cell."""
@@ -71,10 +73,30 @@ def of_parser(parser: argparse.ArgumentParser, depth: int) -> Iterator[str]:
         yield from of_parser(sub, depth + 1)
 
 
+def problems() -> Iterator[str]:
+    """Yields what this page lacks, because packages with commands are not built."""
+    try:
+        from rclrt_cli.main import VERBS
+        from rclrt_cli.verbs import PACKAGES, added_verbs
+    except ImportError as error:
+        yield f"the page lacks all commands, because rclrt_cli is not built ({error}); {FIX}"
+        return
+    missing = sorted(PACKAGES.keys() - added_verbs(VERBS).keys())
+    if missing:
+        packages = ", ".join(sorted({PACKAGES[verb] for verb in missing}))
+        yield (
+            f"the page lacks the commands {', '.join(missing)}, because packages are not built: "
+            f"{packages}; {FIX}"
+        )
+
+
 def markdown(_: str) -> str:
     """Returns the sections of all commands that are installed, in alphabetical order."""
-    from rclrt_cli.main import VERBS, fill_parser
-    from rclrt_cli.verbs import load_all_verbs
+    try:
+        from rclrt_cli.main import VERBS, fill_parser
+        from rclrt_cli.verbs import load_all_verbs
+    except ImportError:
+        return ""  # `problems` names the reason
 
     os.environ["COLUMNS"] = "80"  # argparse wraps a usage at the width of the terminal
     parser = argparse.ArgumentParser(prog="rclrt")

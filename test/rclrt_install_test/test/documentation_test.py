@@ -6,15 +6,18 @@ folder that has what a checkout has. Files that a page shows (`# app.yaml` in th
 written there. Each line below a command must appear in its output, in that order; further lines may
 stand between. A command must exit with 0, or with a code that its comment states (`# exit code 1`).
 
-A block below a line `*Needs ...:*` is not run: the line is the reason, for readers as well.
+A block below a line `*Needs ...:*` is not run: the line is the reason, for readers as well. The
+options of its commands are checked nevertheless. A block may stand in a list.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shlex
 import subprocess
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,11 +27,40 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 BLOCK = re.compile(
-    r"(?ms)(?:^\*Needs (?P<needs>[^*]+?):\*\n\n)?^```(?P<kind>console|yaml)\n(?P<text>.*?)^```$"
+    r"(?ms)(?:^ *\*Needs (?P<needs>[^*]+?):\*\n\n)?"
+    r"^(?P<indent> *)```(?P<kind>console|yaml)\n(?P<text>.*?)^(?P=indent)```$"
 )
+FENCE = re.compile(r"(?m)^.*(```|~~~) *console\b.*$")
 EXIT_CODES = re.compile(r"#.*\bexit code (?P<codes>\d(?: or \d)*)")
 CHECKOUT = ("rclrt", "examples", "src", "bench")
 GENEROUS_S = 600
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a page that can be run, or that is a file for those that can."""
+
+    line: int
+    kind: str
+    text: str
+    needs: str | None = None
+
+
+def blocks(page: str) -> list[Block]:
+    found = []
+    for block in BLOCK.finditer(page):
+        text = textwrap.dedent(block["text"]) if block["indent"] else block["text"]
+        needs = " ".join(block["needs"].split()) if block["needs"] else None
+        line = page.count("\n", 0, block.start("text")) + 1
+        found.append(Block(line, block["kind"], text, needs))
+    return found
+
+
+def unseen(page: str) -> list[int]:
+    """Returns the lines at which a console block begins that `blocks` does not find."""
+    seen = {block.line - 1 for block in blocks(page)}
+    starts = [page.count("\n", 0, fence.start()) + 1 for fence in FENCE.finditer(page)]
+    return [line for line in starts if line not in seen]
 
 
 @dataclass
@@ -80,8 +112,32 @@ def test_lines_must_appear_in_their_order() -> None:
     assert missing_line(["c", "a b"], "a b\nc\n") == "a b"
 
 
+def test_a_block_in_a_list_is_found_and_one_in_a_quotation_is_named() -> None:
+    page = "1. Do\n\n   *Needs a\n   b:*\n\n   ```console\n   $ a\n   b\n   ```\n\n> ```console\n"
+    assert blocks(page) == [Block(7, "console", "$ a\nb\n", "a b")]
+    assert unseen(page) == [11]
+
+
 def pages() -> list[Path]:
     return sorted([*(DOCS / "start").glob("*.md"), *(DOCS / "how-to").glob("*.md")])
+
+
+def runnable_pages() -> list[Path]:
+    """Returns the pages with a console block that needs nothing special."""
+
+    def runs(page: Path) -> bool:
+        found = blocks(page.read_text(encoding="utf-8"))
+        return any(block.kind == "console" and not block.needs for block in found)
+
+    return [page for page in pages() if runs(page)]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+def test_every_console_block_of_a_page_is_one_that_can_be_run(page: Path) -> None:
+    lines = unseen(page.read_text(encoding="utf-8"))
+    assert not lines, (
+        f"{page.relative_to(ROOT)}: lines {lines}: not a block of its own or of a list"
+    )
 
 
 def make_checkout(folder: Path) -> None:
@@ -93,24 +149,18 @@ def make_checkout(folder: Path) -> None:
     environment.chmod(0o755)
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", runnable_pages(), ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
     make_checkout(tmp_path)
-    text = page.read_text(encoding="utf-8")
-    skipped, ran = [], 0
-    for block in BLOCK.finditer(text):
-        line = text.count("\n", 0, block.start("text")) + 1
-        name = re.match(r"# ([\w.-]+\.yaml)\n", block["text"])
-        if block["needs"]:
-            skipped.append(f"{page.name}:{line} needs {' '.join(block['needs'].split())}")
-        elif block["kind"] == "yaml" and name is not None:
-            (tmp_path / name[1]).write_text(block["text"], encoding="utf-8")
-        elif block["kind"] == "console":
-            for command in commands(block["text"], line):
+    for block in blocks(page.read_text(encoding="utf-8")):
+        name = re.match(r"# ([\w.-]+\.yaml)\n", block.text)
+        if block.needs:
+            continue
+        if block.kind == "yaml" and name is not None:
+            (tmp_path / name[1]).write_text(block.text, encoding="utf-8")
+        elif block.kind == "console":
+            for command in commands(block.text, block.line):
                 run(command, page, tmp_path)
-                ran += 1
-    if not ran:
-        pytest.skip("; ".join(skipped) or "the page has no console block")
 
 
 def run(command: Command, page: Path, folder: Path) -> None:
@@ -130,16 +180,28 @@ def run(command: Command, page: Path, folder: Path) -> None:
     assert missing is None, f"{place}\nnot in the output: {missing}\n{ended.stdout}"
 
 
-def test_every_command_of_rclrt_in_the_pages_is_one() -> None:
-    """Also in blocks that are not run: a verb that was renamed is found there."""
-    from rclrt_cli.main import VERBS
-    from rclrt_cli.verbs import PACKAGES, added_verbs
+@pytest.fixture(scope="module")
+def parser() -> argparse.ArgumentParser:
+    from rclrt_cli.main import VERBS, fill_parser
+    from rclrt_cli.verbs import load_all_verbs
 
-    known = {*VERBS, *added_verbs(VERBS), *PACKAGES}
-    for page in pages():
-        text = page.read_text(encoding="utf-8")
-        for block in BLOCK.finditer(text):
-            for command in commands(block["text"], 0):
-                words = shlex.split(command.text, comments=True)
-                if words[:1] == ["./rclrt"]:
-                    assert words[1] in known, f"{page.name}: {command.text}"
+    command = argparse.ArgumentParser(prog="rclrt")
+    fill_parser(command, VERBS | load_all_verbs(VERBS))
+    return command
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+def test_every_command_of_rclrt_in_a_page_has_a_verb_and_options_that_exist(
+    page: Path, parser: argparse.ArgumentParser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also in blocks that are not run: what was renamed is found there."""
+    for block in blocks(page.read_text(encoding="utf-8")):
+        for command in commands(block.text, block.line) if block.kind == "console" else ():
+            words = shlex.split(command.text, comments=True)
+            if words[:1] != ["./rclrt"] or 2 in command.exit_codes:
+                continue
+            try:
+                parser.parse_args(words[1:])
+            except SystemExit:
+                place = f"{page.relative_to(ROOT)}:{command.line}: {command.text}"
+                pytest.fail(f"{place}\n{capsys.readouterr().err}")
