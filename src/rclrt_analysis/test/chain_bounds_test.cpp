@@ -42,8 +42,8 @@ TEST(ChainBounds, NothingOvertakesAChainThatEndsWithinItsPeriod) {
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{3, 7}));
 }
 
-// b ends at 5, and c, which is more urgent, runs within b. So b's end is an instant after c's, at
-// 8, when the next a is released.
+// All released at 0: a runs to 3, the work of b to 5. b publishes, and c, which is more urgent,
+// runs to 8 before b returns. At 8 the next a is released and runs to 11, and only then b returns.
 TEST(ChainBounds, ACallbackReturnsAfterTheMoreUrgentOnesItReleased) {
   const auto application = Builder()
                                .timer("a", 8, 3)

@@ -273,8 +273,9 @@ model::Application two_segments(double period) {
   return application;
 }
 
-// On each CPU the chain waits once for the other work: 3 on the one, 4 and 4 on the other. f waits
-// for one d and e, and for those that arrive meanwhile.
+// On its first CPU the chain takes 3 and waits for nothing. On the other CPU d and e take 4, and
+// the chain waits once for f, 4. f itself waits for one d and one e, and for those that arrive
+// meanwhile.
 TEST(HolisticBounds, CallbacksOfOneCpuHaveOneBusyPeriod) {
   for (const ExecutorKind executor : {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
                                       ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {

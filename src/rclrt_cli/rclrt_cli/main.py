@@ -10,8 +10,9 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
+from typing import NoReturn
 
-from rclrt_py.errors import EXIT_NO, BadInput, RclrtError, did_you_mean
+from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, BadInput, RclrtError, did_you_mean
 from rclrt_py.processes.installation import not_built
 
 from rclrt_cli.commands import (
@@ -47,6 +48,8 @@ VERBS: dict[str, ModuleType] = {
     "workloads": workloads,
 }
 
+HELP_WORDS = ("-h", "--help")
+
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code."""
@@ -58,6 +61,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="rclrt")
     fill_parser(parser, verbs)
     complete(parser)
+    if not arguments:
+        parser.print_help(sys.stderr)
+        return EXIT_BAD_INPUT
     return run_verb(parser.parse_args(arguments))
 
 
@@ -70,9 +76,9 @@ def _verbs_of_others(arguments: Sequence[str]) -> dict[str, ModuleType]:
     """Returns the verbs of other packages that this command line may need. Throws BadInput if its
     verb is unknown."""
     word = arguments[0] if arguments else ""
-    if word in ("-h", "--help") or "_ARGCOMPLETE" in os.environ:
+    if not word or word in HELP_WORDS or "_ARGCOMPLETE" in os.environ:
         return load_all_verbs(VERBS)
-    if not word or word.startswith("-") or word in VERBS:
+    if word.startswith("-") or word in VERBS:
         return {}
     added = added_verbs(VERBS)
     if word in added:
@@ -117,13 +123,11 @@ def _never_fail_to_print() -> None:
             stream.reconfigure(errors="replace")
 
 
-HELP_WORDS = ("-h", "--help")
-
-
 class VerbParser(argparse.ArgumentParser):
     """Parses a verb's arguments, and keeps those behind the first `--` for the program it starts.
 
-    If help is requested, it is printed, whatever else is wrong. The programs in C++ do the same.
+    If help is requested, it is printed, whatever else is wrong. The programs in C++ do the same. An
+    error is one message, which names the command that shows the help.
     """
 
     trailing: str | None = None
@@ -142,7 +146,13 @@ class VerbParser(argparse.ArgumentParser):
         parsed.trailing = own[index + 1 :]
         if parsed.trailing and self.trailing is None:
             self.error(f"{self.prog.split()[-1]} takes no arguments after --")
+        if is_verb and unknown:
+            meant = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return parsed, unknown
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_BAD_INPUT, f"{self.prog}: error: {message}\n  help: {self.prog} --help\n")
 
 
 def fill_parser(parser: argparse.ArgumentParser, modules: Mapping[str, ModuleType]) -> None:

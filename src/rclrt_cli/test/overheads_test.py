@@ -82,9 +82,25 @@ def test_what_the_search_for_a_miss_leaves_out_is_said(tmp_path: Path, rclrt: Rc
         machine.write_text(json.dumps(document))
         answer = rclrt("analyze", app, "--overheads", machine)
         assert answer.code == 1
-        said = "The search for a miss knows all of the overheads but: background."
+        said = "The search for a miss leaves these overheads out: background."
         verdicts.append(("refuted" in answer.out, said in answer.out))
     assert verdicts == [(False, True), (True, False)]
+
+
+@pytest.mark.parametrize(("background_us", "has_hint"), [(1701, True), (30, False)])
+def test_a_background_with_stalls_of_the_host_is_named_with_the_option_that_leaves_them_out(
+    tmp_path: Path, rclrt: Rclrt, background_us: float, has_hint: bool
+) -> None:
+    file = tmp_path / "overheads.json"
+    background = {"n": 9, "p50": 9, "p99": 9, "max": background_us, "max_undisturbed": 9}
+    file.write_text(json.dumps({**MEASURED, "background_us": background}))
+    answer = rclrt("analyze", APP, "--overheads", file)
+    assert ("takes 170.1% of the CPU" in answer.out) == has_hint
+    assert ("--overhead-percentile max_undisturbed" in answer.out) == has_hint
+    undisturbed = rclrt(
+        "analyze", APP, "--overheads", file, "--overhead-percentile", "max_undisturbed"
+    )
+    assert "leaves them out" not in undisturbed.out
 
 
 def test_a_hop_that_was_asked_for_and_is_not_stated_is_an_error(

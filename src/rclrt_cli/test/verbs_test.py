@@ -69,6 +69,23 @@ def test_it_stands_in_the_help_and_is_suggested(site: Path, rclrt: Rclrt) -> Non
     assert answer.err.endswith(f"  expected one of: {known}\n")
 
 
+def test_without_a_command_all_of_them_are_listed(rclrt: Rclrt) -> None:
+    answer = rclrt()
+    assert (answer.code, answer.out) == (2, "")
+    assert VERBS.keys() <= {line.split()[0] for line in answer.err.splitlines() if line.strip()}
+
+
+def test_an_unknown_option_gives_one_message_with_the_similar_option_and_the_way_to_the_help(
+    rclrt: Rclrt,
+) -> None:
+    answer = rclrt("analyze", "app.yaml", "--executer=edf")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == (
+        "rclrt analyze: error: unrecognized arguments: --executer=edf; did you mean '--executor'?\n"
+        "  help: rclrt analyze --help\n"
+    )
+
+
 def test_a_verb_of_a_package_that_is_not_built_names_the_command_that_builds_it(
     rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,7 +82,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="2-1, 2-2, 2-3: show the pendulum on the terminal meanwhile; needs rclpy",
     )
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures as rows")
+    parser.add_argument(
+        "--json", metavar="FILE", type=Path, help="write the figures to this file, as rows"
+    )
     parser.add_argument(
         "--out",
         metavar="DIR",

@@ -38,8 +38,8 @@ class BlamePool {
     std::vector<BlameScratch::Tally> tallies;
   };
 
-  /// `remembered`: the number of instances in the history; `budgets`: the number of workers with a
-  /// budget.
+  /// Allocates the rooms. `remembered`: the number of instances in the history; `budgets`: the
+  /// number of workers with a budget of SCHED_DEADLINE.
   RCLRT_SETUP BlamePool(std::size_t remembered, std::size_t budgets) {
     for (std::size_t i = 0; i < 1 + budgets; ++i) {
       rooms_.push_back(std::make_unique<Room>(remembered));

@@ -111,7 +111,7 @@ std::optional<std::string> ThreadSettings::why_no_realtime() const {
   for (const auto& [level, budget] : options_.reservations) {
     try {
       realtime::Thread(
-          {.name = "may I?",
+          {.name = "permission",
            .scheduling = {.policy = realtime::Policy::kDeadline, .reservation = budget}},
           [] {})
           .join();

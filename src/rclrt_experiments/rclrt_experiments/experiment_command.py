@@ -43,30 +43,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"{', '.join(bundled())}; all: the first {len(THESIS)}, beyond: the others; or a file",
     )
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
-    parser.add_argument("--trials", metavar="N", type=count_argument, help="applications of each")
-    parser.add_argument("--seconds", metavar="S", type=seconds_argument, help="of each run")
-    parser.add_argument("--executors", metavar="A,B,...", help="default: those of the experiment")
-    parser.add_argument("--simulate", action="store_true", help="simulate; no ROS, no waiting")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, required=True, help="directory for the results"
+    )
+    parser.add_argument(
+        "--trials",
+        metavar="N",
+        type=count_argument,
+        help="number of applications of each experiment",
+    )
+    parser.add_argument(
+        "--seconds", metavar="S", type=seconds_argument, help="duration of each run"
+    )
+    parser.add_argument(
+        "--executors",
+        metavar="A,B,...",
+        help="use these executors; default: those of the experiment",
+    )
+    parser.add_argument(
+        "--simulate",
+        action="store_true",
+        help="simulate instead of running on ROS 2: no ROS, no waiting",
+    )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help=f"{QUICK_TRIALS} trial of {QUICK_SECONDS:g} s, unless --trials or --seconds say more",
+        help=f"make {QUICK_TRIALS} trial of {QUICK_SECONDS:g} s, unless --trials or --seconds "
+        "state more",
     )
     parser.add_argument(
         "--tries",
         metavar="N",
         type=count_argument,
-        help=f"a run in which the host took more than {100 * QUIET:g} %% of the time is made "
-        "again, whatever it showed; at most N times in all, "
-        f"default {TRIES}, and 1 with --quick",
+        help=f"repeat a run in which the host took more than {100 * QUIET:g} %% of the time, "
+        f"whatever its result; make at most N runs in all, default {TRIES}, and 1 with --quick",
     )
     add_file_arguments(parser)
     parser.add_argument(
-        "--resume", action="store_true", help="go on with what DIR has, given the same options"
+        "--resume",
+        action="store_true",
+        help="continue the interrupted experiment in DIR; all other options must be the same",
     )
     parser.add_argument(
-        "--jobs", metavar="N", type=count_argument, help="of a simulation; default: one per CPU"
+        "--jobs",
+        metavar="N",
+        type=count_argument,
+        help="processes of a simulation; default: one for each CPU",
     )
     parser.add_argument(
         "--scheduler",

@@ -48,21 +48,32 @@ FLAGS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "trace", metavar="TRACE", nargs="?", type=Path, help="a Perfetto trace; default: measure"
+        "trace",
+        metavar="TRACE",
+        nargs="?",
+        type=Path,
+        help="show the slices of this Perfetto trace; default: measure wake-ups",
     )
     of_trace = parser.add_argument_group("with TRACE (without both: what there is)")
-    of_trace.add_argument("--track", metavar="NAME", help="the track, such as a thread's name")
-    of_trace.add_argument("--slice", metavar="NAME", help="the slices on it")
+    of_trace.add_argument(
+        "--track", metavar="NAME", help="track of the trace, such as the name of a thread"
+    )
+    of_trace.add_argument("--slice", metavar="NAME", help="name of the slices on that track")
     group = parser.add_argument_group("measuring")
     for name, metavar, text in VALUES:
         group.add_argument(f"--{name}", metavar=metavar, help=text)
     for name, text in FLAGS:
         group.add_argument(f"--{name}", action="store_true", help=text)
     group.add_argument(
-        "--compare", metavar="A,B,...", help="several policies in turn, such as other,fifo"
+        "--compare", metavar="A,B,...", help="measure several policies in turn, such as other,fifo"
     )
-    parser.add_argument("--plot", metavar="FILE.svg", type=Path, help="a picture of the histogram")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="the figures")
+    parser.add_argument(
+        "--plot",
+        metavar="FILE.svg",
+        type=Path,
+        help="write a picture of the histogram to this file",
+    )
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures to this file")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -108,10 +108,13 @@ def _notes(wake_ups: WakeUps) -> Iterator[str]:
         yield f"Interrupts of the firmware (SMI) meanwhile: {wake_ups.smis}."
     unjudged = sum(thread.unjudged for thread in threads)
     if unjudged:
-        yield f"Of {unjudged} samples it is not known whether a stall disturbed them."
+        yield f"It is not known whether a stall disturbed {unjudged} of the samples."
     floor = max((thread.floor for thread in threads), default=0.0)
     if floor:
-        yield f"Samples below {number(floor)} µs count as undisturbed: there were too many."
+        yield (
+            f"Samples below {number(floor)} µs count as undisturbed, because there were more "
+            "samples than can be compared with stalls."
+        )
     yield from wake_ups.notes
     if wake_ups.interrupted:
         yield "Interrupted: these are the figures until then."

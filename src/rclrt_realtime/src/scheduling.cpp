@@ -98,7 +98,7 @@ std::optional<std::string> why_refused(const Scheduling& scheduling) {
   }
 #endif
   try {
-    Thread({.name = "may I?", .scheduling = scheduling}, [] {}).join();
+    Thread({.name = "permission", .scheduling = scheduling}, [] {}).join();
   } catch (const std::exception& error) {
     return error.what();
   }

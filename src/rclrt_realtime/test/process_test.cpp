@@ -76,8 +76,8 @@ TEST(PrefaultedHeap, ServesLaterAllocationsOfEveryThreadWithoutAPageFault) {
               long there = -1;
               Thread({.name = "other"}, [&] { there = faults_of_allocations(); }).join();
               std::fprintf(stderr, "page faults: %ld here, %ld in another thread\n", here, there);
-              // A few for code and data that run for the first time in this process; 8 MiB of
-              // fresh memory cost 2048.
+              // The first run of code and the first use of data cause a few page faults in this
+              // process. The 8 MiB would cause 2048 if they were not prefaulted.
               return here < 64 && there < 64 ? 0 : 4;
             }),
             0);

@@ -21,13 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "source",
         metavar="FROM",
         type=Path,
-        help="what rclrt trace record, rclrt run or a Recording of rclrt_rclcpp wrote",
+        help="directory that rclrt trace record, rclrt run or a recording of a robot wrote",
     )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
     parser.add_argument(
         "--name",
         metavar="NAME",
-        help="of the application; default: that of the trace's directory, or the run's",
+        help="name of the application; default: that of the directory of the trace, or of the run",
     )
 
 

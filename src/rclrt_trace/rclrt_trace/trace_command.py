@@ -31,30 +31,44 @@ TRAILING = "COMMAND"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="trace_verb", required=True, metavar="VERB")
     record = verbs.add_parser(
-        "record", help="trace the command behind --, or what starts from now on"
+        "record", help="trace the command after --, or all programs that start from now on"
     )
-    record.add_argument("-o", "--out", metavar="DIR", type=Path, required=True, help="a new one")
+    record.add_argument(
+        "-o", "--out", metavar="DIR", type=Path, required=True, help="a new directory for the trace"
+    )
     record.add_argument(
         "--seconds",
         metavar="S",
         type=seconds_argument,
-        help="default: until the command, or you, end it",
+        help="end the trace after this time; default: when the command ends, or at Ctrl-C",
     )
     record.add_argument(
         "--most-mb", metavar="MB", type=_megabytes, default=1024,
-        help="bound of what running takes on disk (with --snapshot: in memory), from 16; the "
-        "newest stays; default 1024",
+        help="largest size of the events of the running programs on disk (with --snapshot: "
+"in memory), from 16; the oldest are discarded; default 1024",
     )  # fmt: skip
     record.add_argument(
         "--snapshot",
         action="store_true",
-        help="keep the newest in memory and write it at the end, and at each SIGUSR1",
+        help="keep the newest events in memory, and write them at the end and at each SIGUSR1",
     )
-    imports = verbs.add_parser("import", help="a trace as the results of a run, with a report")
-    imports.add_argument("trace", metavar="TRACE", type=Path, help="a directory, searched below")
-    imports.add_argument("--out", metavar="DIR", type=Path, required=True, help="for the results")
-    imports.add_argument("--executor", metavar="X", help="what ran the callbacks; default wait_set")
-    imports.add_argument("--name", metavar="NAME", help="default: that of the directory")
+    imports = verbs.add_parser(
+        "import", help="convert a trace to the results of a run, with a report"
+    )
+    imports.add_argument(
+        "trace", metavar="TRACE", type=Path, help="directory in or below which the trace is"
+    )
+    imports.add_argument(
+        "--out", metavar="DIR", type=Path, required=True, help="directory for the results"
+    )
+    imports.add_argument(
+        "--executor",
+        metavar="X",
+        help="executor that ran the callbacks, where the trace does not state it; default wait_set",
+    )
+    imports.add_argument(
+        "--name", metavar="NAME", help="name of the application; default: that of the directory"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

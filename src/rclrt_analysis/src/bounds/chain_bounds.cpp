@@ -320,7 +320,7 @@ std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads
        "a message that is not matched within the synchroniser's window produces no response"},
   };
   if (overheads.far.max == 0) {
-    result.push_back({"hop", "a message between executors arrives at once (give its hop latency)"});
+    result.push_back({"hop", "a message between executors takes no time"});
   }
   if (overheads.dispatch == 0) {
     result.push_back({"dispatch", detail::kNoDispatchTime});

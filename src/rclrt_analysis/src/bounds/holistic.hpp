@@ -48,8 +48,8 @@ using Responses = std::vector<Ticks>;  ///< of every callback
 /// elsewhere.
 using Predecessors = std::vector<std::optional<std::size_t>>;
 
-/// The bound of a callback and those before it, as far as Predecessors lead back: see
-/// segment_bounds.hpp.
+/// The bound of a segment: callbacks that follow each other on one CPU, up to this one, as
+/// Predecessors name them. See segment_bounds.hpp.
 struct SegmentBound {
   std::size_t first{};                ///< callback of the segment
   Ticks from_arrival{};               ///< at the first one to the end of the last

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The release that a run of a chain's callback may have to wait for, when the chain meets others in
-// synchronisers.
+// Where a chain meets other inputs in synchronisers, and how late the release of another input may
+// be for which the chain then waits.
 #pragma once
 
 #include <cstddef>

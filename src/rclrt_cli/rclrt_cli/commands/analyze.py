@@ -7,6 +7,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from rclrt_py.analyses import chains, sensitivity, task_replay, tasks
@@ -34,47 +35,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--batch",
         metavar="FILE.jsonl",
         type=Path,
-        help="one task set per line, and one result",
+        help="analyse a task set from each line of the file, and print one result for each",
     )
     priorities.add_arguments(parser)
     parser.add_argument(
         "--no-search",
         action="store_true",
-        help="do not search by simulation for a schedule that misses what is not proved",
+        help="do not simulate in search of a schedule that misses a deadline that is not proved",
     )
     parser.add_argument(
         "--sensitivity",
         action="store_true",
-        help="say how much each execution time and period can change, alone, before a deadline is "
-        "no longer proved",
+        help="show how far each execution time and each period can change by itself before a"
+        " deadline is no longer proved",
     )
     parser.add_argument(
         "--counter-example",
         metavar="FILE",
         type=Path,
-        help="write the first schedule that misses there, for rclrt simulate --replay; - is the "
-        "standard output",
+        help="write the first schedule found that misses a deadline, for rclrt simulate "
+        "--replay; - is the standard output",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--assumptions",
         action="store_true",
-        help="show all assumptions of the bounds, also those about what the application does not "
-        "have",
+        help="show all assumptions of the bounds, also those about features that the "
+        "application does not use",
     )
     parser.add_argument(
         "--test",
         choices=("sound", "thesis", "picas"),
         default="sound",
-        help="of an application: safe bounds (default), the thesis's two tests, or PiCAS's own "
-        "bounds beside the safe ones of picas",
+        help="which bounds of an application to compute: safe ones (sound, default), the "
+        "thesis's two tests, or PiCAS's own bounds beside the safe ones for picas",
     )
     parser.add_argument(
         "--executor",
         metavar="X",
         type=executor_argument,
         default="preemptive",
-        help=f"of --test sound: of {', '.join(EXECUTORS)}; default preemptive",
+        help=f"the executor, for --test sound: one of {', '.join(EXECUTORS)}; default preemptive",
     )
     overheads.add_arguments(parser)
 
@@ -142,7 +143,8 @@ def _of_application(
         )
         for example in found
     ]
-    return result, chain_table.table(result, arguments.assumptions), examples
+    lines = chain_table.table(result, arguments.assumptions)
+    return result, chain(lines, overheads.notes(arguments, machine)), examples
 
 
 def _write_counter_example(path: Path, examples: Examples) -> None:

@@ -33,28 +33,32 @@ MOST_CORES = 64
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="an app.yaml, or a task set")
     parser.add_argument(
-        "--cores", metavar="N", type=_count(MOST_CORES), help="CPUs 0 to N-1; default 1"
+        "--cores", metavar="N", type=_count(MOST_CORES), help="use CPUs 0 to N-1; default 1"
     )
-    parser.add_argument("--cpus", metavar="A,B,...", type=_cpus, help="these CPUs instead")
+    parser.add_argument(
+        "--cpus", metavar="A,B,...", type=_cpus, help="use these CPUs, instead of --cores"
+    )
     parser.add_argument(
         "-o",
         "--out",
         metavar="FILE",
         type=Path,
-        help="write the new app.yaml or task set there; - is the standard output",
+        help="write the new app.yaml or task set to this file; - is the standard output",
     )
     parser.add_argument("--executor", choices=(*WITH_LEVELS, "picas"), default="preemptive")
     parser.add_argument(
         "--method",
         choices=("search", "picas"),
-        help="search over the bounds, from PiCAS's and other assignments on (default); or PiCAS's "
-        "allocation and priorities as they are (Choi, Xiang and Kim, RTAS 2021)",
+        help="search with the bounds, beginning with PiCAS's and other assignments "
+        "(default); or take PiCAS's allocation and priorities unchanged (Choi, Xiang "
+        "and Kim, RTAS 2021)",
     )
     parser.add_argument(
         "--objective",
         choices=tuple(OBJECTIVES),
-        help="after the fewest chains without a proof: no further (feasible), the least of the "
-        "largest bound / deadline (max-slack, default), or the least mean bound (min-response)",
+        help="what to minimise after the number of chains without a proof: nothing more "
+        "(feasible), the largest ratio of bound to deadline (max-slack, default), or "
+        "the mean bound (min-response)",
     )
     overheads.add_arguments(parser)
     parser.add_argument(
@@ -62,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=_count(10_000_000),
         default=2000,
-        help="how often the bounds may be computed; default 2000",
+        help="how often the search may compute the bounds; default 2000",
     )
     priorities.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

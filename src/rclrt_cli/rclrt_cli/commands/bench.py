@@ -28,16 +28,27 @@ QUICK_S, FULL_S = 60.0, 240.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("benchmark", choices=["executors"], help="which benchmark")
-    parser.add_argument("--quick", action="store_true", help="1 minute instead of 4")
+    parser.add_argument(
+        "--quick", action="store_true", help="measure for 1 minute instead of 4, with fewer samples"
+    )
     parser.add_argument(
         "--quiet",
         action="store_true",
-        help="a SCHED_IDLE spinner per CPU keeps a virtual machine's host awake",
+        help="run a SCHED_IDLE spinner on each CPU, which keeps a virtual machine's host awake",
     )
-    parser.add_argument("--json", metavar="FILE", type=Path, help="the rows of the tables")
-    parser.add_argument("--plots", metavar="DIR", type=Path, help="pictures (SVG) for a page")
-    parser.add_argument("--cases", metavar="A,B", help="only these, for example burner")
-    parser.add_argument("--executors", metavar="A,B", help="only these")
+    parser.add_argument(
+        "--json", metavar="FILE", type=Path, help="write the rows of the tables to this file"
+    )
+    parser.add_argument(
+        "--plots",
+        metavar="DIR",
+        type=Path,
+        help="write pictures (SVG) for a page to this directory",
+    )
+    parser.add_argument(
+        "--cases", metavar="A,B", help="measure only these cases, for example burner"
+    )
+    parser.add_argument("--executors", metavar="A,B", help="measure only these executors")
 
 
 def run(arguments: argparse.Namespace) -> int:

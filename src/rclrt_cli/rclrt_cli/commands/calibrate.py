@@ -32,28 +32,35 @@ WIDTHS = Columns(40, *[16] * len(COLUMNS))
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help="write them there, as JSON"
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="write the overheads to this file, as JSON",
     )
     parser.add_argument(
         "--seconds",
         metavar="S",
         type=seconds_argument,
         default=10.0,
-        help="of each executor, and of the messages between processes; default 10",
+        help="how long to measure each executor, and the messages between processes; default 10",
     )
     parser.add_argument(
         "--executors",
         metavar="A,B,...",
         default=",".join(EXECUTORS),
-        help="default: all of them",
+        help="measure the overheads of these executors; default: all of them",
     )
-    parser.add_argument("--cpu", metavar="N", type=int, help="default: the last one")
+    parser.add_argument(
+        "--cpu", metavar="N", type=int, help="measure on this CPU; default: the last one"
+    )
     parser.add_argument(
         "--message-bytes",
         metavar="N",
         type=int,
         default=1000,
-        help="of the messages; publishing and taking them is part of the dispatch; default 1000",
+        help="size of the messages; publishing and taking them is part of the dispatch; "
+        "default 1000",
     )
 
 

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--executors",
         metavar="A,B,...",
         default=",".join(COMPARED),
-        help=f"of {', '.join(EXECUTORS)}, or {ALL}; default: {','.join(COMPARED)}; "
+        help=f"compare these executors, of {', '.join(EXECUTORS)}, or {ALL}; default: {','.join(COMPARED)}; "
         f"{OPTIONS_HELP}, for example wait_set,wait_set:threads=4. edf needs an application on "
         "one CPU",
     )
@@ -44,7 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=10.0,
         help="measuring time of each executor, all rounds together; default 10",
     )
-    parser.add_argument("--rounds", metavar="N", type=rounds_argument, default=2, help="default 2")
+    parser.add_argument(
+        "--rounds",
+        metavar="N",
+        type=rounds_argument,
+        default=2,
+        help="how many interleaved rounds the measuring time is divided into; default 2",
+    )
 
 
 def rounds_argument(text: str) -> int:

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shape.add_argument(
         "--fix-script",
         action="store_true",
-        help="print a shell script that would set right what can be; nothing is changed",
+        help="print a shell script with the fixes that a script can make; nothing is changed",
     )
 
 

@@ -25,21 +25,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         nargs="+",
         type=Path,
-        help="what run, compare or simulate wrote; several are shown side by side",
+        help="directories that run, compare or simulate wrote; several are shown side by side",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
         type=Path,
-        help="default DIR/report.html; needed with several directories",
+        help="name of the page; default DIR/report.html; required with several directories",
     )
 
     parser.add_argument(
         "--application",
         metavar="APP",
         type=Path,
-        help="the app.yaml of a recorded run: its bounds are put beside what was observed",
+        help="the app.yaml of a recorded run: the page puts its bounds beside the observations",
     )
     add_file_arguments(parser)
 

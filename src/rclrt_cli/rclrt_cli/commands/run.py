@@ -31,10 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--executor",
         metavar="X",
         required=True,
-        help=f"of {', '.join(EXECUTORS)}; {OPTIONS_HELP}",
+        help=f"the executor: one of {', '.join(EXECUTORS)}; {OPTIONS_HELP}",
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=seconds_argument, default=10.0, help="default 10"
+        "--seconds",
+        metavar="S",
+        type=seconds_argument,
+        default=10.0,
+        help="how long to run; default 10",
     )
 
 

@@ -45,23 +45,27 @@ PASSED_ON = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     run_options.add_application_argument(parser)
     parser.add_argument(
-        "--executor", metavar="X", help=f"of {', '.join(EXECUTORS)}; {OPTIONS_HELP}"
+        "--executor",
+        metavar="X",
+        help=f"the executor: one of {', '.join(EXECUTORS)}; {OPTIONS_HELP}",
     )
-    parser.add_argument("--out", metavar="DIR", type=Path, help="where results go")
-    parser.add_argument("--seconds", metavar="S", type=seconds_argument, help="default 10")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="directory for the results")
+    parser.add_argument(
+        "--seconds", metavar="S", type=seconds_argument, help="simulated time; default 10"
+    )
     parser.add_argument(
         "--replay",
         metavar="FILE",
         type=Path,
-        help="the schedule of a counter-example, from rclrt analyze --counter-example: its "
-        "executor, time, offsets, execution times and priorities",
+        help="simulate the schedule of a counter-example from rclrt analyze "
+        "--counter-example: its executor, time, offsets, execution times and priorities",
     )
-    parser.add_argument("--seed", metavar="N", help="of the random numbers; default 0")
+    parser.add_argument("--seed", metavar="N", help="seed of the random numbers; default 0")
     parser.add_argument(
         "--execution-from",
         metavar="SHARE",
-        help="execution times are uniform from this share of the WCET (0 to 1) up to the WCET; "
-        "default 1: always the WCET",
+        help="draw execution times uniformly between this share of the WCET (0 to 1) and the"
+        " WCET; default 1: always the WCET",
     )
     parser.add_argument(
         "--dispatch-us", metavar="T", help="CPU time to dispatch an instance; default 0"
@@ -77,11 +81,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timer-jitter-us",
         metavar="T",
-        help="timers that catch up are released up to T late; default 0",
+        help="release timers that catch up at most T late; default 0",
     )
-    parser.add_argument("--hop-us", metavar="T", help="a message takes up to T; default 0")
     parser.add_argument(
-        "--cpus", metavar="N", help="CPUs of executors that the application gives none; default 1"
+        "--hop-us", metavar="T", help="longest time of a message between executors; default 0"
+    )
+    parser.add_argument(
+        "--cpus",
+        metavar="N",
+        help="number of CPUs of an executor for which the application states none; default 1",
     )
     run_options.add_fail_on_miss_argument(parser)
 

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="FILE",
         type=Path,
-        help="write the priorities there; - is the standard output",
+        help="write the priorities to this file; - is the standard output",
     )
     parser.add_argument(
         "--from",
@@ -38,13 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--levels",
         metavar="N",
         type=_levels_argument,
-        help="at most N priorities per executor, merging neighbours where it costs least; default "
-        "94, what SCHED_FIFO has room for",
+        help="use at most N priorities per executor, and merge neighbours where that costs "
+        "least; default 94, the number that SCHED_FIFO has room for",
     )
     parser.add_argument(
         "--nodes",
         action="store_true",
-        help="write them by node, timer and topic, as executors for rclcpp nodes read them",
+        help="write the priorities by node, timer and topic, as executors for rclcpp nodes "
+        "read them",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of YAML")
 

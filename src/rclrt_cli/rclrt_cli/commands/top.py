@@ -30,7 +30,9 @@ _CLEAR = "\x1b[H\x1b[2J"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.add_argument(
-        "--topic", default="/diagnostics", help="where robots publish (default: %(default)s)"
+        "--topic",
+        default="/diagnostics",
+        help="topic on which the robots publish (default: %(default)s)",
     )
     parser.add_argument(
         "--seconds",

@@ -24,22 +24,42 @@ MOST_ITERATIONS = 10_000_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    actions.add_parser("list", help="names, and what each is like")
-    calibrate = actions.add_parser("calibrate", help="time an iteration of each on this machine")
-    calibrate.add_argument("names", metavar="NAME", nargs="*", help="default: all")
-    calibrate.add_argument(
-        "--iterations", metavar="N", type=_iterations, default=2000, help="of each; default 2000"
+    actions.add_parser("list", help="list the workloads, and what each is like")
+    calibrate = actions.add_parser(
+        "calibrate", help="measure the time of an iteration of each workload on this machine"
     )
-    calibrate.add_argument("--path", metavar="DIR", type=Path, help="with those imported there")
     calibrate.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, help="write them there, as JSON"
+        "names", metavar="NAME", nargs="*", help="workloads to measure; default: all"
+    )
+    calibrate.add_argument(
+        "--iterations",
+        metavar="N",
+        type=_iterations,
+        default=2000,
+        help="iterations of each workload; default 2000",
+    )
+    calibrate.add_argument(
+        "--path",
+        metavar="DIR",
+        type=Path,
+        help="measure the workloads in this directory of rclrt workloads import as well",
+    )
+    calibrate.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help="write the times to this file, as JSON"
     )
     load = actions.add_parser(
         "import", help="make workloads of the programs in a tree, such as TACLeBench's"
     )
     load.add_argument("tree", metavar="TREE", type=Path)
-    load.add_argument("-o", "--out", metavar="DIR", type=Path, required=True, help="a new one")
-    load.add_argument("--compiler", metavar="CC", default="cc", help="default: cc")
+    load.add_argument(
+        "-o",
+        "--out",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="a new directory for the workloads",
+    )
+    load.add_argument("--compiler", metavar="CC", default="cc", help="C compiler; default: cc")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,7 +84,10 @@ def _calibrate(program: Path, arguments: argparse.Namespace) -> int:
     names: list[str] = arguments.names
     if arguments.path is not None:
         if not arguments.path.is_dir():
-            raise BadInput(f"--path {arguments.path}: is no directory; rclrt workloads import")
+            raise BadInput(
+                f"--path {arguments.path}: is not a directory; expected one that rclrt workloads "
+                "import made"
+            )
         environment[PATH] = str(arguments.path.absolute())
     if not names:
         names = [*built_in(program), *(imported(arguments.path) if arguments.path else [])]

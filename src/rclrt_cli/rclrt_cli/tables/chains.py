@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -87,7 +88,7 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
         yield f"Not searched for a miss: {result['not_searched']}."
     if "searched_without" in result:
         without = " and ".join(result["searched_without"])
-        yield f"The search for a miss knows all of the overheads but: {without}."
+        yield f"The search for a miss leaves these overheads out: {without}."
     if "tests" in result and not result["tests"]["harmonic"]["applies"]:
         yield f"The harmonic test does not apply: {result['tests']['harmonic']['why_not']}."
     yield from assumption_lines(result["assumptions"], all_assumptions)
@@ -103,6 +104,7 @@ def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[
         yield columns.indent + f"  and {len(unsafe) - SHOWN} more reasons, see --json"
     for part in chain["why"][:SHOWN]:
         text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
+        text = re.sub(r"\b1 (release|set|callback|ready set|millisecond)s\b", r"1 \1", text)
         yield beside.line("", f"{part['total_ms']:.9g}", f"  {text}")
     if chain.get("reaction_ms") is not None:
         yield beside.line(

@@ -32,19 +32,38 @@ MOST_ITERATIONS = 100_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", metavar="STUDY", choices=["timers"], help="timers")
+    parser.add_argument("study", metavar="STUDY", choices=["timers"], help="which study to repeat")
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
-        "--seconds", metavar="S", type=seconds_argument, default=5.0, help="of each run; default 5"
+        "--seconds",
+        metavar="S",
+        type=seconds_argument,
+        default=5.0,
+        help="duration of each run; default 5",
     )
-    length.add_argument("--iterations", metavar="N", type=_iterations, help="of each run")
+    length.add_argument(
+        "--iterations",
+        metavar="N",
+        type=_iterations,
+        help="number of timer releases in each run, instead of --seconds",
+    )
     parser.add_argument(
-        "--period-us", metavar="US", type=_period, default=1000, help="of the timer; default 1000"
+        "--period-us",
+        metavar="US",
+        type=_period,
+        default=1000,
+        help="period of the timer in microseconds; default 1000",
     )
     parser.add_argument(
-        "--priority", metavar="N", type=_priority, default=80, help="1 to 99; default 80"
+        "--priority",
+        metavar="N",
+        type=_priority,
+        default=80,
+        help="real-time priority, 1 to 99; default 80",
     )
-    parser.add_argument("--policy", choices=["rr", "fifo"], default="rr", help="default rr")
+    parser.add_argument(
+        "--policy", choices=["rr", "fifo"], default="rr", help="real-time policy; default rr"
+    )
     parser.add_argument(
         "--stress",
         choices=(BUILT_IN, STRESS_NG, NONE),
@@ -52,10 +71,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"default {BUILT_IN}",
     )
     parser.add_argument(
-        "--rmw", metavar="NAME", action="append", help="only this middleware; default: all found"
+        "--rmw",
+        metavar="NAME",
+        action="append",
+        help="use only this middleware; default: all that are found",
     )
-    parser.add_argument("--out", metavar="DIR", type=Path, help="for the page, pictures and CSVs")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="the figures of all runs")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="directory for the page, the pictures and the CSV files",
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", type=Path, help="write the figures of all runs to this file"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -318,8 +318,8 @@ WaitSetOptions checked(WaitSetOptions wait_set) {
   }
   if (wait_set.threads > 1 && wait_set.subscriptions_first) {
     throw std::invalid_argument(
-        "subscriptions_first is of StaticSingleThreadedExecutor, which has one thread: leave "
-        "either it or the threads out");
+        "subscriptions_first is the order of StaticSingleThreadedExecutor, which has one thread: "
+        "leave out subscriptions_first or threads");
   }
   return wait_set;
 }

@@ -47,24 +47,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--count",
         metavar="N",
         type=count_argument,
-        help="so many applications, of this seed and the next ones, each in a directory of DIR",
+        help="make N applications, with this seed and the following ones, each in a "
+        "directory of DIR",
     )
     parser.add_argument(
         "-o",
         "--out",
         metavar="DIR",
         type=Path,
-        help="write app.yaml, the chain file, the rules and two pictures there; without it, "
-        "app.yaml is printed",
+        help="write app.yaml, the chain file, the rules and two pictures to this directory; "
+        "without it, app.yaml is printed",
     )
     parser.add_argument(
         "--client",
         choices=CLIENTS,
-        help="DIR is also a colcon package; its programs, one for each executor, use this client "
-        "library",
+        help="make DIR a colcon package as well; its programs, one for each executor, use "
+        "this client library",
     )
     parser.add_argument(
-        "--pictures", action="store_true", help="with --count, too: about 0.2 s for each"
+        "--pictures",
+        action="store_true",
+        help="make the pictures also with --count; about 0.2 s for each application",
     )
 
 

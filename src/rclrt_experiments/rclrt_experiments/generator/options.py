@@ -16,12 +16,17 @@ from rclrt_experiments.generator.workloads import STATISTICS, read_workloads
 
 def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", metavar="RULES", type=Path, nargs="?", help="a JSON file of rules")
-    parser.add_argument("--preset", choices=sorted(PRESETS), help="rules to begin with")
+    parser.add_argument("--preset", choices=sorted(PRESETS), help="start from these bundled rules")
     parser.add_argument(
-        "--rules-data", metavar="JSON", help="rules on the command line, over those of the file"
+        "--rules-data",
+        metavar="JSON",
+        help="rules as JSON on the command line; they override those of the file",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=_seed_argument, help="in the place of random_seed"
+        "--seed",
+        metavar="N",
+        type=_seed_argument,
+        help="seed of the random numbers, in place of random_seed in the rules",
     )
 
 
@@ -30,8 +35,9 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         "--workloads",
         metavar="FILE",
         type=Path,
-        help="callbacks do workloads in the place of using CPU time: those in the file that rclrt "
-        "workloads calibrate wrote, each so often as fits",
+        help="callbacks run workloads instead of a busy loop: those in the file of rclrt "
+        "workloads calibrate, each with as many iterations as fit into the execution "
+        "time",
     )
     parser.add_argument(
         "--workload-time",

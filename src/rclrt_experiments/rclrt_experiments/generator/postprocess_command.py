@@ -24,14 +24,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "source",
         metavar="SOURCE",
         type=Path,
-        help="a log (of syslog, or what CHAIN_LOG named), or a directory with results.json",
+        help="a log (of syslog, or of the file that CHAIN_LOG names), or a directory with "
+        "results.json",
     )
     parser.add_argument(
         "--chains", metavar="FILE", type=Path, required=True, help="chains.json of the application"
     )
-    parser.add_argument("--no-header", action="store_true", help="only the rows, to append them")
     parser.add_argument(
-        "-o", "--out", metavar="FILE", type=Path, help="write them there; default: print them"
+        "--no-header", action="store_true", help="write only the rows, to append them to a file"
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="write the rows to this file; default: print them",
     )
 
 

@@ -46,14 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=count_argument,
         default=1000,
-        help="so many applications, of this seed and the next ones; default 1000",
+        help="generate N applications, with this seed and the following ones; default 1000",
     )
     parser.add_argument(
         "--executors",
         metavar="NAMES",
         type=_executors_argument,
         default=list(DEFAULT_EXECUTORS),
-        help=f"of {', '.join(EXECUTORS)}; separated by commas, default "
+        help=f"verify these executors, of {', '.join(EXECUTORS)}; separated by commas, default "
         f"{','.join(DEFAULT_EXECUTORS)}",
     )
     parser.add_argument(
@@ -61,27 +61,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=count_argument,
         default=Attack.instances,
-        help="simulate so many for each application and executor; default %(default)s",
+        help="number of instances to simulate for each application and executor; default "
+        "%(default)s",
     )
     parser.add_argument(
-        "--jobs", metavar="N", type=count_argument, help="processes; default: one for each CPU"
+        "--jobs",
+        metavar="N",
+        type=count_argument,
+        help="number of processes; default: one for each CPU",
     )
     parser.add_argument(
         "--run",
         metavar="N",
         type=count_argument,
         default=0,
-        help="then run the first N for which there are the CPUs on ROS 2, under the first of the "
-        "executors",
+        help="then run the first N applications that fit the CPUs on ROS 2, under the first "
+        "of the executors",
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=_seconds_argument, default=2.0, help="each; default 2"
+        "--seconds",
+        metavar="S",
+        type=_seconds_argument,
+        default=2.0,
+        help="duration of each run; default 2",
     )
     parser.add_argument(
-        "--overheads", metavar="FILE", type=Path, help="what rclrt calibrate wrote, for --run"
+        "--overheads",
+        metavar="FILE",
+        type=Path,
+        help="the file of rclrt calibrate, for the bounds of --run",
     )
     parser.add_argument(
-        "-o", "--out", metavar="DIR", type=Path, help="write what violates a bound there"
+        "-o",
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="write the applications that violate a bound to this directory",
     )
     add_workload_arguments(parser)
 

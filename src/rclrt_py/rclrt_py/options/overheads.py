@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_py.bounds.machine import HOPS, STATISTICS, OverheadsFile
+from rclrt_py.bounds.machine import HOPS, STATISTICS, OverheadsFile, overheads_us
 from rclrt_py.errors import BadInput
 from rclrt_py.native import analysis
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--overheads", metavar="FILE", type=Path, help="what rclrt calibrate wrote, for the bounds"
+        "--overheads", metavar="FILE", type=Path, help="the file of rclrt calibrate, for the bounds"
     )
     parser.add_argument(
         "--overhead-percentile",
@@ -61,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
+BUSY_BACKGROUND = 0.1
+"""A share of the CPU. A quiet machine's own background needs less."""
 OPTIONS = (
     "overheads",
     "overhead_percentile",
@@ -90,6 +93,19 @@ def from_arguments(
         raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
     machine: Machine = stated.machine()
     return machine
+
+
+def notes(arguments: argparse.Namespace, machine: Machine) -> Iterator[str]:
+    """Yields a hint if the file's background takes so much of the CPU that stalls of a host are the
+    likely reason."""
+    share = overheads_us(machine)["background_us"] / 1000
+    statistic = arguments.overhead_percentile or STATISTICS[0]
+    if arguments.overheads is not None and statistic == STATISTICS[0] and share > BUSY_BACKGROUND:
+        yield (
+            f"The background in {arguments.overheads} takes {share:.1%} of the CPU, by its maximum "
+            f"in a millisecond. On a\nvirtual machine stalls of the host are part of that: "
+            f"--overhead-percentile {STATISTICS[1]} leaves them out."
+        )
 
 
 def _microseconds(text: str) -> int:

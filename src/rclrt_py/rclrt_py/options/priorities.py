@@ -12,5 +12,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--priorities",
         metavar="FILE",
         type=Path,
-        help="callback priorities in the place of the application's, from rclrt synthesize -o",
+        help="priorities of callbacks, from rclrt synthesize -o, in place of the application's",
     )

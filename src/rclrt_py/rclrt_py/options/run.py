@@ -34,9 +34,11 @@ def add_fail_on_miss_argument(parser: argparse.ArgumentParser, which: str = "") 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `run` and `compare` share."""
     add_application_argument(parser)
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
     parser.add_argument(
-        "--strict", action="store_true", help="fail when real-time scheduling is not permitted"
+        "--out", metavar="DIR", type=Path, required=True, help="directory for the results"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="fail if real-time scheduling is not permitted"
     )
     add_fail_on_miss_argument(
         parser,

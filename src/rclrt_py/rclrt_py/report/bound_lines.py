@@ -44,7 +44,7 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
         for why in predicted.exceeded_why:
             yield f"  {why}"
     if not all(results.context["realtime"] for results in executors):
-        yield "Without real-time scheduling no bound holds; nothing here is held against one."
+        yield "Without real-time scheduling no bound holds: no observation is judged by one."
 
 
 def _is_exceeded(predicted: ChainPrediction) -> bool:

@@ -73,8 +73,8 @@ struct ChainLimit {
   bool meets_all = true;               ///< no instance stays unmatched in a sync
 };
 
-/// Returns the limit of one chain of the application. `bound` is that of chain_bounds() or judge().
-/// Pure.
+/// Returns the form of a chain's bound that observations are compared with. `chain` is an index;
+/// `bound` is the chain's result of chain_bounds() or judge(). Pure.
 RCLRT_ANALYSIS_EXPORT ChainLimit chain_limit(const model::Application& application,
                                              std::size_t chain, const ChainBound& bound);
 

@@ -49,8 +49,8 @@ struct ExecutorChoice {
   /// Chooses a kind with its defaults. Implicit, because a kind by itself is a choice.
   ExecutorChoice(ExecutorKind of) : kind(of) {}  // NOLINT(google-explicit-constructor)
 
-  /// Returns the most callbacks that run at one time, for an executor that runs one at a time by
-  /// default.
+  /// Returns how many callbacks can run at one time. Only for kinds with the trait
+  /// `one_at_a_time`.
   unsigned max_threads() const noexcept { return timers_thread ? 2 : threads; }
 
   bool operator==(const ExecutorChoice&) const = default;

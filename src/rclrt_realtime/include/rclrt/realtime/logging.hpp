@@ -101,8 +101,8 @@ class LogRateLimit {
   /// Returns the number of lines suppressed before a line at time `now_ns` (CLOCK_MONOTONIC), or
   /// std::nullopt if that line must be suppressed, too.
   std::optional<std::uint32_t> admit(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
-    // Relaxed throughout: the thread that wins the exchange logs, and nothing else depends on the
-    // counter.
+    // Relaxed throughout: the thread that succeeds in the exchange logs the line, and next_ns_
+    // and suppressed_ publish no other data.
     std::int64_t next_ns = next_ns_.load(std::memory_order_relaxed);
     const std::int64_t after_ns = period_ns_ > INT64_MAX - now_ns ? INT64_MAX : now_ns + period_ns_;
     if (now_ns < next_ns ||

@@ -115,8 +115,8 @@ class RCLRT_REALTIME_EXPORT RtGuard {
   /// Returns the events so far. Only the guarded thread may call it.
   RCLRT_SETUP RtReport report() const;
 
-  /// Returns the reason why this build does not detect calls; nullptr if it does. Sanitizers have
-  /// their own malloc, so with them only page faults and switches are counted.
+  /// Returns why this build does not detect malloc, locks and sleeps; nullptr if it does. With a
+  /// malloc of a sanitizer, only page faults and context switches are counted.
   static const char* blind() noexcept RCLRT_NONBLOCKING;
 
   /// While it exists, exempts the calling thread from every guard.
