@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "file_kind.hpp"
 #include "limits.hpp"
 #include "names.hpp"
 #include "rclrt/yaml/file.hpp"
@@ -184,7 +185,8 @@ const HostProcess* Host::find(std::string_view name) const {
 HostResult parse_host(std::string_view text) {
   Context context;
   HostResult result;
-  if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
+  const auto root = yaml::read_yaml(text, context.diagnostics);
+  if (root && !report_other_kind(*root, FileKind::kHost, context)) {
     const Fields fields(*root, "host", {"rclrt", "processes"}, context);
     const YamlNode* version = fields.require("rclrt", "rclrt: 1");
     // A file of another version cannot be checked further.

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "file_kind.hpp"
 #include "limits.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "read_robot_sections.hpp"
@@ -184,7 +185,8 @@ std::string to_string(const NodeTiming& timing) {
 NodeTimingsResult parse_node_timings(std::string_view text) {
   Context context;
   NodeTimingsResult result;
-  if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
+  const auto root = yaml::read_yaml(text, context.diagnostics);
+  if (root && !report_other_kind(*root, FileKind::kRobot, context)) {
     const Fields fields(*root, "node priorities file", robot_keys(), context);
     if (root->kind == YamlKind::kMapping) {
       if (const YamlNode* version = fields.require("rclrt", "rclrt: 1")) {

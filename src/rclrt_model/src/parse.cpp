@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checks.hpp"
+#include "file_kind.hpp"
 #include "reader.hpp"
 #include "yaml.hpp"
 
@@ -12,7 +13,8 @@ namespace rclrt::model {
 ParseResult parse_application(std::string_view text) {
   detail::Context context;
   ParseResult result;
-  if (const auto root = read_yaml(text, context.diagnostics)) {
+  const auto root = read_yaml(text, context.diagnostics);
+  if (root && !report_other_kind(*root, detail::FileKind::kApplication, context)) {
     detail::Draft draft = detail::read_application(*root, context);
     detail::check_application(draft, context);
     if (context.diagnostics.empty()) {

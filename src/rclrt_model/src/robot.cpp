@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "file_kind.hpp"
 #include "limits.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "read_robot_sections.hpp"
@@ -117,7 +118,8 @@ std::vector<std::string_view> robot_keys() {
 RobotResult parse_robot(std::string_view text) {
   Context context;
   RobotResult result;
-  if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
+  const auto root = yaml::read_yaml(text, context.diagnostics);
+  if (root && !report_other_kind(*root, FileKind::kRobot, context)) {
     const Fields fields(*root, "robot", robot_keys(), context);
     const YamlNode* version = fields.require("rclrt", "rclrt: 1");
     // A file of another version cannot be checked further.
