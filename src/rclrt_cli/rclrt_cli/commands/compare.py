@@ -33,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--executors",
         metavar="A,B,...",
         default=",".join(COMPARED),
-        help=f"compare these executors, of {', '.join(EXECUTORS)}, or {ALL}; default: {','.join(COMPARED)}; "
-        f"{OPTIONS_HELP}, for example wait_set,wait_set:threads=4. edf needs an application on "
-        "one CPU",
+        help=f"compare these executors, of {', '.join(EXECUTORS)}, or {ALL}; default: "
+        f"{','.join(COMPARED)}; {OPTIONS_HELP}, for example wait_set,wait_set:threads=4. edf needs an "
+        "application on one CPU",
     )
     parser.add_argument(
         "--seconds",
