@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,...",
         default=",".join(COMPARED),
         help=f"compare these executors, of {', '.join(EXECUTORS)}, or {ALL}; default: "
-        f"{','.join(COMPARED)}; {OPTIONS_HELP}, for example wait_set,wait_set:threads=4. edf needs an "
-        "application on one CPU",
+        f"{','.join(COMPARED)}; {OPTIONS_HELP}, for example wait_set,wait_set:threads=4. edf needs "
+        "an application on one CPU",
     )
     parser.add_argument(
         "--seconds",
