@@ -1,62 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every kind of the registry of executors runs random graphs in the order of their simulation, and
-/// no simulated response is above its bound. A new kind is tested as soon as it is in the registry.
+/// Every kind of the registry of executors runs random graphs in the order of their simulation and
+/// has the traits that its entry states, and no simulated response is above its bound. A new kind
+/// is tested as soon as it is in the registry. timed_conformance_test.cpp compares the times. The
+/// tests of what a kind offers are src/rclrt/test/capabilities, those of its steady state are
+/// src/rclrt_executor/test/steady_state_test.cpp; they, too, run for every kind.
 ///
 /// Time stands still: the first callback is released once, and the messages of earlier callbacks
 /// release all others. The order then depends on the executor alone.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <random>
 #include <rclrt/analysis/chain_bounds.hpp>
 #include <rclrt/analysis/simulation.hpp>
 #include <rclrt/model/executor_choice.hpp>
 #include <rclrt/model/parse.hpp>
 #include <rclrt/model/write.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "conformance.hpp"
 #include "rclrt/executor/kinds.hpp"
-#include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/realtime/thread.hpp"
-#include "rclrt/recorder/model_conversion.hpp"
 
 namespace rclrt::simulator {
 namespace {
 
 constexpr std::uint64_t kGraphs = 50;
 constexpr std::int64_t kPeriod_ns = 1'000'000'000;
-
-/// Returns the names of all kinds that run, and of each with an option that leaves it bounds.
-std::vector<std::string> names_in_registry() {
-  std::vector<std::string> names;
-  for (const model::ExecutorTraits& kind : model::executor_kinds()) {
-    if (kind.simulated_only) {
-      continue;
-    }
-    names.emplace_back(kind.name);
-    for (const model::ExecutorOption& option : kind.options) {
-      if (option.no_bounds.empty() && !option.is_default) {
-        std::string name(kind.name);
-        name += option.belongs_to.empty() ? "" : ":" + std::string(option.belongs_to);
-        name += ":" + std::string(option.name());
-        name += option.value().empty()  ? ""
-                : option.value() == "N" ? "=7"
-                                        : "=" + std::string(option.value());
-        names.push_back(name);
-      }
-    }
-  }
-  return names;
-}
 
 /// Returns a timer c0 and callbacks of messages c1 ... on one executor. Each publishes to some of
 /// those after it, in any order; some share groups.
@@ -140,97 +120,30 @@ class SimulatedOrder final : public analysis::SimulationObserver {
   std::vector<std::size_t> ends_;
 };
 
-/// The messages of the callbacks of a polling executor.
-class Messages final : public executor::ReadinessSource {
- public:
-  void watch(const std::vector<executor::Callback*>& callbacks) override { callbacks_ = callbacks; }
-  void wait(std::int64_t deadline_ns, const std::vector<bool>& asked,
-            std::vector<bool>& ready) override {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      bool any = std::exchange(woken_, false);
-      for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-        ready[i] = asked[i] && waiting_[callbacks_[i]] > 0;
-        any = any || ready[i];
-      }
-      if (any || realtime::monotonic_now_ns() >= deadline_ns) {
-        return;
-      }
-      changed_.wait(lock);
-    }
-  }
-  void wake() noexcept override {
-    const std::scoped_lock lock(mutex_);
-    woken_ = true;
-    changed_.notify_all();
-  }
-  void add(const executor::Callback& callback) {
-    const std::scoped_lock lock(mutex_);
-    ++waiting_[&callback];
-    changed_.notify_all();
-  }
-  void take(const executor::Callback& callback) {
-    const std::scoped_lock lock(mutex_);
-    --waiting_[&callback];
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<executor::Callback*> callbacks_;
-  std::map<const executor::Callback*, int> waiting_;
-  bool woken_ = false;
-};
-
 /// The application on the engine, on one CPU. The first callback is released twice. The order is
 /// that of the second time, when all threads have slept: a thread that has only started is not
 /// behind those that became ready before it.
-class EngineRun {
+class EngineRun final : public ApplicationOnEngine {
  public:
   EngineRun(const model::Application& application, const model::ExecutorChoice& choice,
             std::size_t instances)
-      : application_(application),
+      : ApplicationOnEngine(application, choice, Timers::kByHand, 100),
         instances_(instances),
         starts_(2 * instances),
-        ends_(2 * instances) {
-    executor::ExecutorOptions options{.name = "conformance",
-                                      .cpus = {cpu_},
-                                      .spare_workers = 0,
-                                      .stall_period = std::chrono::milliseconds(0)};
-    executor_ = executor::make_executor(traits(choice).name, std::move(options),
-                                        recorder::to_engine(choice), [this] {
-                                          auto messages = std::make_unique<Messages>();
-                                          messages_ = messages.get();
-                                          return messages;
-                                        });
-    std::map<std::string, std::shared_ptr<executor::Group>> groups;
-    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-      const model::Callback& stated = application.callbacks[i];
-      executor::CallbackOptions own{.name = stated.id,
-                                    .level = application.effective_priorities()[i],
-                                    .credits = 100,
-                                    .deadline_ns = stated.deadline.value().count()};
-      if (stated.group) {
-        own.group =
-            groups.try_emplace(*stated.group, std::make_shared<executor::Group>()).first->second;
-      }
-      callbacks_.push_back(std::make_shared<Callback>(*this, i, std::move(own)));
-      executor_->add(callbacks_.back());
-    }
-  }
+        ends_(2 * instances) {}
 
   Order run() {
-    executor_->prepare();
+    executor().prepare();
     publish(0);
     {
       // On the same CPU, with normal scheduling: it runs when the executor's threads sleep.
-      const realtime::Thread second({.name = "release", .scheduling = {.cpus = {cpu_}}}, [this] {
+      const realtime::Thread second({.name = "release", .scheduling = {.cpus = {cpu()}}}, [this] {
         while (ended_ < instances_) {
           std::this_thread::yield();
         }
         publish(0);
       });
-      executor_->spin();
+      executor().spin();
     }
     const auto half = static_cast<std::ptrdiff_t>(instances_);
     return {.starts = {starts_.begin() + half, starts_.end()},
@@ -238,68 +151,25 @@ class EngineRun {
   }
 
  private:
-  /// Publishes at its end.
-  class Callback final : public executor::Callback {
-   public:
-    Callback(EngineRun& run, std::size_t index, executor::CallbackOptions options)
-        : executor::Callback(std::move(options)), run_(run), index_(index) {}
-
-   protected:
-    executor::Outcome run(executor::InstanceInfo& info) override {
-      info.start_ns = realtime::monotonic_now_ns();
-      run_.run_callback(index_);
-      return executor::Outcome::kRan;
-    }
-
-   private:
-    EngineRun& run_;
-    std::size_t index_;
-  };
-
-  void run_callback(std::size_t index) {
+  void run_callback(std::size_t callback) override {
     if (const std::size_t place = started_++; place < starts_.size()) {
-      starts_[place] = index;
+      starts_[place] = callback;
     }
-    if (messages_ != nullptr) {
-      messages_->take(*callbacks_[index]);
-    }
-    for (const std::string& topic : application_.callbacks[index].publishes) {
-      for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-        const std::vector<std::string> inputs = model::inputs(application_.callbacks[i]);
-        if (std::ranges::find(inputs, topic) != inputs.end()) {
-          publish(i);
-        }
-      }
-    }
+    publish_from(callback);
     const std::size_t place = ended_++;
     if (place < ends_.size()) {
-      ends_[place] = index;
+      ends_[place] = callback;
     }
     if (place + 1 >= ends_.size()) {
-      executor_->cancel();
+      executor().cancel();
     }
   }
 
-  /// Delivers a message to a callback.
-  void publish(std::size_t callback) {
-    if (messages_ != nullptr) {
-      messages_->add(*callbacks_[callback]);
-    } else {
-      const std::int64_t now = realtime::monotonic_now_ns();
-      callbacks_[callback]->release(now, now);
-    }
-  }
-
-  const int cpu_ = realtime::allowed_cpus().front();
-  const model::Application& application_;
   const std::size_t instances_;
   std::vector<std::size_t> starts_;
   std::vector<std::size_t> ends_;
   std::atomic<std::size_t> started_{0};
   std::atomic<std::size_t> ended_{0};
-  Messages* messages_ = nullptr;  // of the executor, if it polls
-  std::vector<std::shared_ptr<Callback>> callbacks_;
-  std::unique_ptr<executor::Executor> executor_;
 };
 
 class Conformance : public testing::TestWithParam<std::string> {
@@ -308,12 +178,7 @@ class Conformance : public testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Every, Conformance, testing::ValuesIn(names_in_registry()),
-                         [](const auto& each) {
-                           std::string name = each.param;
-                           std::ranges::replace_if(
-                               name, [](char c) { return c == ':' || c == '='; }, '_');
-                           return name;
-                         });
+                         [](const auto& each) { return test_name(each.param); });
 
 TEST_P(Conformance, TheEngineRunsInTheOrderOfTheSimulation) {
   if (!traits(choice).one_at_a_time) {
@@ -341,6 +206,54 @@ TEST_P(Conformance, NoSimulatedResponseIsAboveItsBound) {
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       ASSERT_TRUE(bounds[i].bound) << "seed " << seed << ": " << bounds[i].note;
       ASSERT_LE(result.chains[i].response.worst_ns, *bounds[i].bound) << "seed " << seed;
+    }
+  }
+}
+
+/// Returns an executor of the kind with two callbacks, of priorities 1 and 2.
+std::unique_ptr<executor::Executor> with_two_levels(const model::ExecutorChoice& choice,
+                                                    executor::ExecutorOptions options) {
+  class Idle final : public executor::Callback {
+   public:
+    using Callback::Callback;
+
+   protected:
+    executor::Outcome run(executor::InstanceInfo& /*info*/) override {
+      return executor::Outcome::kRan;
+    }
+  };
+  options.name = "conformance";
+  auto made =
+      executor::make_executor(traits(choice).name, std::move(options), recorder::to_engine(choice),
+                              [] { return std::make_unique<Messages>(); });
+  for (const int level : {1, 2}) {
+    made->add(std::make_shared<Idle>(
+        executor::CallbackOptions{.name = "c" + std::to_string(level), .level = level}));
+  }
+  made->prepare();
+  return made;
+}
+
+TEST_P(Conformance, TheEngineHasTheTraitsOfTheRegistry) {
+  const model::ExecutorTraits& kind = traits(choice);
+  if (const auto reason = realtime::why_no_realtime(model::kTopPriority)) {
+    GTEST_SKIP() << "threads have no priorities: " << *reason;
+  }
+  const auto made = with_two_levels(choice, {});
+  EXPECT_EQ(made->runs_to_completion(), kind.one_at_a_time);
+  const auto callbacks = made->callbacks();
+  EXPECT_EQ(made->kernel_priority(*callbacks[0]) < made->kernel_priority(*callbacks[1]),
+            kind.has_levels);
+  if (kind.has_worker_count) {
+    EXPECT_NO_THROW(with_two_levels(choice, {.workers_per_level = 2}));
+  }
+  if (const std::vector<int> cpus = realtime::allowed_cpus(); cpus.size() > 1) {
+    const auto on_two_cpus = [&] { with_two_levels(choice, {.cpus = {cpus[0], cpus[1]}}); };
+    if (kind.by_deadline) {
+      EXPECT_THAT(on_two_cpus, testing::ThrowsMessage<std::invalid_argument>(
+                                   testing::HasSubstr("runs on one CPU, not on 2")));
+    } else {
+      EXPECT_NO_THROW(on_two_cpus());
     }
   }
 }
