@@ -15,8 +15,8 @@ namespace {
 
 using model::Application;
 
-/// Returns for each node the smallest index of the nodes that topics join to it, directly or
-/// through others.
+/// Returns, for each node, the smallest index of all nodes that are connected to it by topics,
+/// directly or through other nodes.
 std::vector<std::size_t> components(const Application& application) {
   std::vector<std::size_t> parent(application.nodes.size());
   std::iota(parent.begin(), parent.end(), std::size_t{0});

@@ -203,7 +203,7 @@ def test_a_percentile_of_no_file_is_refused(
     more = out if command[0] == "run" else ()
     answer = rclrt(*command, *more, "--overhead-percentile", "p99")
     assert answer.code == 2
-    assert "--overhead-percentile p99: of which file? Name the one" in answer.err
+    assert "--overhead-percentile p99: there is no file of overheads; add" in answer.err
 
 
 @pytest.mark.parametrize(

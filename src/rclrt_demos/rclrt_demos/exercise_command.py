@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--client",
         choices=CLIENTS,
         default=RCLRT,
-        help="the library that the nodes are on: 3-1 to 4-2 also on rclcpp, where it is; default "
-        f"{RCLRT}",
+        help="the library that the nodes are on: 3-1 to 4-2 also on rclcpp, if it is "
+        f"installed; default {RCLRT}",
     )
     parser.add_argument(
         "--stress",

@@ -173,7 +173,7 @@ def _check(arguments: argparse.Namespace, settings: Sequence[Settings]) -> None:
     for name in ("jobs", "scheduler"):
         if getattr(arguments, name) is not None:
             raise BadInput(
-                f"--{name}: runs in real time are never side by side; expected --simulate, too"
+                f"--{name}: runs on ROS 2 are never side by side; expected --simulate, too"
             )
     for each in settings:
         check_cpus(each.experiment)

@@ -103,7 +103,7 @@ def _how(arguments: argparse.Namespace) -> tuple[str, str]:
     """Returns the method, and the quantity that it optimises."""
     method = arguments.method or "search"
     if method == "picas" and arguments.objective is not None:
-        raise BadInput("--objective: of the search; expected it without --method picas")
+        raise BadInput("--objective: --method picas does not search; leave one of the two out")
     return method, arguments.objective or "max-slack"
 
 

@@ -36,8 +36,8 @@ def overheads_file(arguments: argparse.Namespace) -> OverheadsFile | None:
     if arguments.overheads is None:
         if statistic is not None:
             raise BadInput(
-                f"--overhead-percentile {statistic}: of which file? Name the one that rclrt "
-                "calibrate wrote with --overheads FILE"
+                f"--overhead-percentile {statistic}: there is no file of overheads; add "
+                "--overheads FILE, with the file of rclrt calibrate"
             )
         return None
     return OverheadsFile(arguments.overheads, statistic or STATISTICS[0])
