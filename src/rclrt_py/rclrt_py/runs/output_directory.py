@@ -94,6 +94,8 @@ def _make(path: Path) -> list[Path]:
     except OSError as error:
         for directory in reversed(made):
             directory.rmdir()
+        if isinstance(error, FileExistsError) and path.exists():
+            raise BadInput(f"--out {path}: is a file; expected a directory") from error
         raise BadInput(
             f"--out {path}: cannot be made: {error.strerror}; choose a directory you may write"
         ) from error
