@@ -167,7 +167,7 @@ def test_a_program_that_fails_leaves_no_file(
 ) -> None:
     program(ready, "echo 'something broke' >&2; exit 1")
     assert main(["bench", "executors", "--json", "rows.json"]) == 1
-    assert "executors ended with exit code 1 and said:\n  something broke" in (
+    assert "executors ended with exit code 1 and printed:\n  something broke" in (
         capsys.readouterr().err
     )
     assert not (ready.root / "rows.json").exists()

@@ -70,7 +70,7 @@ def exit_code(*arguments: str) -> int | str | None:
         (["compare", "app.yaml", "--out", "out", "--rounds", "1.5"], "'1.5' is not a number of"),
         (["compare", "app.yaml"], "the following arguments are required: --out"),
         (["compare", "app.yaml", "--out", "app.yaml/out"], "--out app.yaml/out: cannot be made"),
-        (["compare", "app.yaml", "--out", "app.yaml"], "--out app.yaml: is a file; expected a directory"),
+        (["compare", "app.yaml", "--out", "app.yaml"], "--out app.yaml: is a file; expected"),
         (["compare", "app.yaml", "--out", "/proc/rclrt"], "--out /proc/rclrt: cannot be made"),
         (["report", "absent"], "absent: no such directory"),
         (["report", "app.yaml"], "app.yaml: is not a directory"),

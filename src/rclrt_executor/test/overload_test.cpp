@@ -16,8 +16,8 @@ namespace {
 
 class OverloadPolicy : public KindTest {
  protected:
-  /// Makes a callback under `overload`, the release times of which `releases` records, and an
-  /// executor that ends after `count` of them.
+  /// Makes a callback with this policy, which adds the release time of each instance to
+  /// `releases_`, and an executor that ends after `count` instances.
   void make_callback(Overload overload, std::size_t count, TestCallback::Body during = {}) {
     executor_ = make(GetParam(), on_one_cpu());
     CallbackOptions options = named("c", 1, 10);

@@ -149,7 +149,9 @@ def _refuse_measuring(arguments: argparse.Namespace) -> None:
     stated = vars(arguments)
     for name in (*(name for name, _, _ in VALUES), *(name for name, _ in FLAGS), "compare"):
         if stated[name.replace("-", "_")] not in (None, False):
-            raise BadInput(f"--{name} measures; expected it without the trace {arguments.trace}")
+            raise BadInput(
+                f"--{name} is for a measurement; leave out this option, or {arguments.trace}"
+            )
 
 
 def _print(text: Sequence[str]) -> None:

@@ -95,7 +95,7 @@ def _stall_notes(wake_ups: WakeUps) -> Iterator[str]:
         if wake_ups.watched is not None:
             yield (
                 f"The watch had its CPU for {100 * wake_ups.watched:.0f} % of the time; stalls in "
-                "the rest, when other threads ran, are not known and disturb unnoticed."
+                "the rest of the time, when other threads ran, were not detected."
             )
 
 

@@ -165,7 +165,7 @@ def test_an_interrupted_measurement_shows_what_it_has(program: Path) -> None:
         (("--stress", "--stalls", "spin"), "expected --stalls probe"),
         (("--json", "/nowhere/x"), "is no directory"),
         (("nowhere.pftrace",), "nowhere.pftrace: cannot be read"),
-        (("nowhere.pftrace", "--seconds", "3"), "--seconds measures"),
+        (("nowhere.pftrace", "--seconds", "3"), "--seconds is for a measurement"),
     ],
 )
 def test_wrong_options_say_what_was_expected(

@@ -32,7 +32,7 @@ def read(verb: str, trace: Path, options: Sequence[str]) -> str:
     if done.returncode == EXIT_BAD_INPUT:
         raise BadInput(said.removeprefix(f"{PACKAGE}: "))
     if done.returncode != 0:
-        raise RunFailed(f"{PACKAGE} ended with exit code {done.returncode} and said:\n{said}")
+        raise RunFailed(f"{PACKAGE} ended with exit code {done.returncode} and printed:\n{said}")
     if said:
         print(said, file=sys.stderr)
     return done.stdout

@@ -85,7 +85,7 @@ def _lttng(*arguments: str) -> None:
     )  # fmt: skip
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).replace("\n", "\n  ")
-        raise RunFailed(f"lttng {' '.join(arguments)} failed and said:\n  {said}")
+        raise RunFailed(f"lttng {' '.join(arguments)} failed and printed:\n  {said}")
 
 
 def _creation_options() -> list[str]:
@@ -129,7 +129,7 @@ class Daemon:
                 self._stop()
                 raise RunFailed(
                     "trace record: lttng-sessiond does not start\n"
-                    "  fix: start it yourself, it says why it cannot"
+                    "  fix: run lttng-sessiond in a terminal; it prints the reason"
                 )
             time.sleep(0.05)
         return self

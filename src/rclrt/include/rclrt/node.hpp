@@ -288,8 +288,8 @@ class RCLRT_EXPORT Node {
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
 
  private:
-  /// Sets a mutually exclusive group of their own, unless the options have one already. The
-  /// callbacks share state.
+  /// Puts callbacks that share state into a new mutually exclusive group, unless the options name
+  /// such a group already.
   static void exclude_each_other(CallbackOptions& options) {
     if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
       options.group = std::make_shared<CallbackGroup>();

@@ -213,4 +213,6 @@ def _failure(program: str, ended: Ended, out_log: Path) -> Exception:
     if not said:
         tail = out_log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
         said = "\n".join(f"  {line}" for line in tail)
-    return RunFailed(f"{program} {how}" + (f" and said:\n{said}" if said else " and said nothing"))
+    return RunFailed(
+        f"{program} {how}" + (f" and printed:\n{said}" if said else " and printed nothing")
+    )
