@@ -31,7 +31,7 @@ function(rclrt_add_python_module)
   # The module only calls the library. Optimisation and debug information of pybind11's templates
   # take half of the time and have no benefit.
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1 -g0>)
-  rclrt_compile_together(${target})
+  rclrt_compile_together(${target} 0)
   target_link_libraries(${target} PRIVATE ${PROJECT_NAME})
   set(files __init__.py _native.pyi py.typed)
   foreach(file ${files})

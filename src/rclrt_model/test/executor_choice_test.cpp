@@ -9,7 +9,7 @@
 namespace rclrt::model {
 namespace {
 
-std::string error_of(std::string_view text) {
+std::string error_of_executor(std::string_view text) {
   try {
     parse_executor(text);
   } catch (const std::invalid_argument& error) {
@@ -86,13 +86,14 @@ TEST(ExecutorChoice, OfStaticOrderHasATrigger) {
   for (const char* text :
        {"static_order:trigger=some", "static_order:trigger_on=", "static_order:trigger_on=../x",
         "static_order:trigger_on", "static_order:LET", "static_order:threads=2"}) {
-    EXPECT_NE(
-        error_of(text).find("; expected trigger=any, trigger=all, trigger_on=CALLBACK or let"),
-        std::string::npos)
-        << text << ": " << error_of(text);
+    EXPECT_NE(error_of_executor(text).find(
+                  "; expected trigger=any, trigger=all, trigger_on=CALLBACK or let"),
+              std::string::npos)
+        << text << ": " << error_of_executor(text);
   }
-  EXPECT_NE(error_of("static_order:trigger_on=a:trigger=all").find("expected one of the two"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of_executor("static_order:trigger_on=a:trigger=all").find("expected one of the two"),
+      std::string::npos);
 }
 
 TEST(ExecutorChoice, TheCallbackOfATriggerIsOneOfTheApplication) {
@@ -126,32 +127,33 @@ TEST(ExecutorChoice, HasOneNameHoweverItIsWritten) {
 }
 
 TEST(ExecutorChoice, SaysWhatWasExpected) {
-  EXPECT_EQ(error_of("preemptiv:threads=2"),
+  EXPECT_EQ(error_of_executor("preemptiv:threads=2"),
             "unknown executor 'preemptiv'; expected one of " + executor_names());
-  EXPECT_EQ(error_of("\033[31m"),
+  EXPECT_EQ(error_of_executor("\033[31m"),
             "unknown executor '\\x1b[31m'; expected one of " + executor_names());
-  EXPECT_EQ(error_of(""), "unknown executor ''; expected one of " + executor_names());
-  EXPECT_EQ(error_of("preemptive:threads=2"),
+  EXPECT_EQ(error_of_executor(""), "unknown executor ''; expected one of " + executor_names());
+  EXPECT_EQ(error_of_executor("preemptive:threads=2"),
             "executor preemptive has no options; expected its name alone, without 'threads=2'");
   for (const char* text : {"wait_set:", "wait_set:timers_thread", "wait_set:order=random",
                            "wait_set::threads=2", "wait_set:thread=2"}) {
-    EXPECT_NE(error_of(text).find("; expected threads=N, static, order=registration, "
-                                  "order=arbitrary or seed=N"),
+    EXPECT_NE(error_of_executor(text).find("; expected threads=N, static, order=registration, "
+                                           "order=arbitrary or seed=N"),
               std::string::npos)
-        << text << ": " << error_of(text);
+        << text << ": " << error_of_executor(text);
   }
-  EXPECT_EQ(error_of("events:timers_thread=1"),
+  EXPECT_EQ(error_of_executor("events:timers_thread=1"),
             "executor events has no option 'timers_thread=1'; expected timers_thread");
   for (const char* text : {"wait_set:threads=0", "wait_set:threads=65", "wait_set:threads=",
                            "wait_set:threads", "wait_set:threads=2x", "wait_set:threads=-1"}) {
-    EXPECT_NE(error_of(text).find(": expected a whole number from 1 to 64"), std::string::npos)
-        << text << ": " << error_of(text);
+    EXPECT_NE(error_of_executor(text).find(": expected a whole number from 1 to 64"),
+              std::string::npos)
+        << text << ": " << error_of_executor(text);
   }
-  EXPECT_EQ(error_of("wait_set:threads=2:threads=2"),
+  EXPECT_EQ(error_of_executor("wait_set:threads=2:threads=2"),
             "executor option 'threads' is given twice; expected it once");
-  EXPECT_NE(error_of("wait_set:static:threads=2").find("state 'static' or 'threads'"),
+  EXPECT_NE(error_of_executor("wait_set:static:threads=2").find("state 'static' or 'threads'"),
             std::string::npos);
-  EXPECT_EQ(error_of("wait_set:seed=1"),
+  EXPECT_EQ(error_of_executor("wait_set:seed=1"),
             "executor option 'seed' belongs to order=arbitrary; state both");
 }
 

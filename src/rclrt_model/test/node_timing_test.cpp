@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr std::string_view kGood = R"(rclrt: 1
+constexpr std::string_view kTimings = R"(rclrt: 1
 callbacks:
   - {node: /lidar, timer: 0, priority: 8}
   - {node: /lidar, group: 1, timer: 2, priority: 7}
@@ -26,18 +26,18 @@ callbacks:
   - {node: /control, subscription: /filtered, max_age_ms: 50}
 )";
 
-std::string first_problem(std::string_view text) {
+std::string problem_of_timings(std::string_view text) {
   const auto result = parse_node_timings(text);
   EXPECT_EQ(result.timings.has_value(), result.diagnostics.empty());
   return result.diagnostics.empty() ? "" : to_string(result.diagnostics.front(), "f");
 }
 
 std::string problem_of_entry(const std::string& entry) {
-  return first_problem("rclrt: 1\ncallbacks:\n  - {" + entry + "}\n");
+  return problem_of_timings("rclrt: 1\ncallbacks:\n  - {" + entry + "}\n");
 }
 
 TEST(NodeTiming, EveryKindOfEntryIsRead) {
-  const auto timings = parse_node_timings(kGood).timings;
+  const auto timings = parse_node_timings(kTimings).timings;
   ASSERT_TRUE(timings);
   ASSERT_EQ(timings->size(), 7U);
   EXPECT_EQ(to_string((*timings)[0]), "node /lidar, group 0, timer 0");
@@ -54,7 +54,7 @@ TEST(NodeTiming, EveryKindOfEntryIsRead) {
 }
 
 TEST(NodeTiming, AnEntryFitsWhatItNames) {
-  const auto timings = *parse_node_timings(kGood).timings;
+  const auto timings = *parse_node_timings(kTimings).timings;
   const CallbackPlace timer{"/lidar", "timer", "0", 0};
   const CallbackPlace other_timer{"/lidar", "timer", "0", 1};
   const CallbackPlace points{"/a/filter", "subscription", "/points", 3};
@@ -68,7 +68,7 @@ TEST(NodeTiming, AnEntryFitsWhatItNames) {
 }
 
 TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
-  EXPECT_EQ(first_problem("rclrt: 1\n"),
+  EXPECT_EQ(problem_of_timings("rclrt: 1\n"),
             "f:1:1: the node priorities file has no 'callbacks'; expected a key such as "
             "'callbacks: [{node: /lidar, timer: 0, priority: 5}]'");
   EXPECT_NE(problem_of_entry("timer: 0").find("f:3:5: the entry has no 'node'"), std::string::npos);
@@ -131,7 +131,7 @@ TEST(NodeTiming, AFileThatCannotBeReadIsNamed) {
 }
 
 TEST(NodeTiming, AnyBytesGiveEntriesOrDiagnostics) {
-  test::Mutator mutator({std::string(kGood)}, test::fuzz_seed());
+  test::Mutator mutator({std::string(kTimings)}, test::fuzz_seed());
   std::size_t accepted = 0;
   for (unsigned long i = 0; i < test::fuzz_iterations(20'000); ++i) {
     const std::string text = mutator.next();

@@ -11,7 +11,7 @@
 namespace rclrt::model {
 namespace {
 
-constexpr const char* kRobot = R"(rclrt: 1
+constexpr const char* kRobotApplication = R"(rclrt: 1
 name: robot
 nodes: [{name: n}]
 callbacks:
@@ -20,11 +20,11 @@ callbacks:
 chains: [{id: stop, callbacks: [scan, brake], priority: 2}]
 )";
 
-Application robot() { return *parse_application(kRobot).application; }
+Application robot_application() { return *parse_application(kRobotApplication).application; }
 
 /// Returns the first problem as "line:column: message", or "".
-std::string problem(std::string_view overlay) {
-  const auto result = parse_priorities(overlay, robot());
+std::string problem_of_priorities(std::string_view overlay) {
+  const auto result = parse_priorities(overlay, robot_application());
   EXPECT_NE(result.priorities.has_value(), !result.diagnostics.empty());
   if (result.diagnostics.empty()) {
     return "";
@@ -33,42 +33,44 @@ std::string problem(std::string_view overlay) {
 }
 
 TEST(Priorities, TheListedCallbacksGetThem) {
-  const auto result = parse_priorities("rclrt: 1\npriorities:\n  brake: 3  # why\n", robot());
+  const auto result =
+      parse_priorities("rclrt: 1\npriorities:\n  brake: 3  # why\n", robot_application());
   ASSERT_TRUE(result.priorities);
   EXPECT_EQ(*result.priorities, (std::vector<std::pair<std::size_t, int>>{{1, 3}}));
 }
 
 TEST(Priorities, EveryMistakeIsLocated) {
-  EXPECT_EQ(problem("rclrt: 1\npriorities: {brakes: 3}\n"),
+  EXPECT_EQ(problem_of_priorities("rclrt: 1\npriorities: {brakes: 3}\n"),
             "2:14: callback 'brakes' is not declared under 'callbacks'; expected a declared "
             "callback (did you mean 'brake'?)");
-  EXPECT_EQ(problem("rclrt: 1\napplication: rover\npriorities: {brake: 3}\n"),
+  EXPECT_EQ(problem_of_priorities("rclrt: 1\napplication: rover\npriorities: {brake: 3}\n"),
             "2:14: these are the priorities of 'rover'; expected priorities for the application "
             "'robot'");
-  EXPECT_EQ(problem("rclrt: 1\npriorities: {brake: -1}\n").substr(0, 35),
+  EXPECT_EQ(problem_of_priorities("rclrt: 1\npriorities: {brake: -1}\n").substr(0, 35),
             "2:21: priority of 'brake' is '-1'; ");
-  EXPECT_EQ(problem("rclrt: 1\npriorities: {brake: nan}\n").substr(0, 36),
+  EXPECT_EQ(problem_of_priorities("rclrt: 1\npriorities: {brake: nan}\n").substr(0, 36),
             "2:21: priority of 'brake' is 'nan'; ");
-  EXPECT_EQ(problem("rclrt: 1\npriorities: {brake: 1, brake: 2}\n").substr(0, 6), "2:24: ");
-  EXPECT_NE(problem("rclrt: 1\npriorities: [1]\n"), "");
-  EXPECT_NE(problem("rclrt: 1\npriorities: {}\n"), "");
-  EXPECT_NE(problem("rclrt: 2\npriorities: {brake: 1}\n"), "");
-  EXPECT_NE(problem("rclrt: 1\n"), "");
-  EXPECT_NE(problem("rclrt: 1\npriorities: {[a]: 1}\n"), "");
-  EXPECT_NE(problem("rclrt: 1\npriorities: {brake: 1}\nchains: []\n"), "");
-  EXPECT_NE(problem(""), "");
+  EXPECT_EQ(problem_of_priorities("rclrt: 1\npriorities: {brake: 1, brake: 2}\n").substr(0, 6),
+            "2:24: ");
+  EXPECT_NE(problem_of_priorities("rclrt: 1\npriorities: [1]\n"), "");
+  EXPECT_NE(problem_of_priorities("rclrt: 1\npriorities: {}\n"), "");
+  EXPECT_NE(problem_of_priorities("rclrt: 2\npriorities: {brake: 1}\n"), "");
+  EXPECT_NE(problem_of_priorities("rclrt: 1\n"), "");
+  EXPECT_NE(problem_of_priorities("rclrt: 1\npriorities: {[a]: 1}\n"), "");
+  EXPECT_NE(problem_of_priorities("rclrt: 1\npriorities: {brake: 1}\nchains: []\n"), "");
+  EXPECT_NE(problem_of_priorities(""), "");
 }
 
 TEST(Priorities, AFileReplacesThoseOfTheApplication) {
   const auto directory = std::filesystem::path(testing::TempDir());
   const auto app = directory / "priorities_test_app.yaml";
   const auto overlay = directory / "priorities_test_overlay.yaml";
-  std::ofstream(app) << kRobot;
+  std::ofstream(app) << kRobotApplication;
   std::ofstream(overlay) << "rclrt: 1\napplication: robot\npriorities: {scan: 9}\n";
   const Application loaded = load_application(app, overlay);
   EXPECT_EQ(loaded.effective_priority(0), 9);
   EXPECT_EQ(loaded.effective_priority(1), 7);  // not listed: its own
-  EXPECT_EQ(load_application(app, {}), robot());
+  EXPECT_EQ(load_application(app, {}), robot_application());
 
   std::ofstream(overlay) << "rclrt: 1\npriorities: {scam: 9}\n";
   try {
@@ -84,7 +86,7 @@ TEST(Priorities, MutatedFilesGivePrioritiesOrDiagnostics) {
   test::Mutator mutator({"rclrt: 1\napplication: robot\npriorities:\n  scan: 3  # a\n  brake: 2\n",
                          "{rclrt: 1, priorities: {brake: 1000000, scan: 0}}\n"},
                         test::fuzz_seed());
-  const Application application = robot();
+  const Application application = robot_application();
   std::size_t accepted = 0;
   for (unsigned long i = 0; i < test::fuzz_iterations(20'000); ++i) {
     const std::string text = mutator.next();

@@ -16,7 +16,7 @@
 namespace rclrt::model {
 namespace {
 
-constexpr std::string_view kGood = R"(rclrt: 1
+constexpr std::string_view kRobotFile = R"(rclrt: 1
 executor: {kind: producer_consumer, realtime: require, preemption: always, top_priority: 80,
            cpus: [3, 2], scheduler_cpus: [1], workers_per_level: 2}
 callbacks:
@@ -30,14 +30,14 @@ monitor: {period_ms: 500, topic: /robot/diagnostics, statistics: /statistics,
           misses: /misses, traces: out}
 )";
 
-std::string first_problem(std::string_view text) {
+std::string problem_of_robot(std::string_view text) {
   const auto result = parse_robot(text);
   EXPECT_EQ(result.robot.has_value(), result.diagnostics.empty());
   return result.diagnostics.empty() ? "" : to_string(result.diagnostics.front(), "f");
 }
 
 TEST(RobotFile, EverySectionIsRead) {
-  const auto robot = parse_robot(kGood).robot;
+  const auto robot = parse_robot(kRobotFile).robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->executor, (RobotExecutor{.kind = ExecutorKind::kProducerConsumer,
                                             .realtime = RealtimeUse::kRequire,
@@ -72,11 +72,11 @@ TEST(RobotFile, TakesBestEffortWhereLevelsHaveThreadsAndNoBoundsAreClaimed) {
           .robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->executor, RobotExecutor{.best_effort_below = 3});
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: picas, best_effort_below: 3}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {kind: picas, best_effort_below: 3}\n"),
             "f:2:44: best_effort_below has no meaning with 'kind: picas'; expected 'kind: "
             "producer_consumer' or 'kind: preemptive'");
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {best_effort_below: 3}\n"
-                          "recording: {directory: out, application: app.yaml}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {best_effort_below: 3}\n"
+                             "recording: {directory: out, application: app.yaml}\n"),
             "f:3:12: the recording has an application, and its bounds hold only if every "
             "callback is real time; expected no 'application' beside 'best_effort_below'");
 }
@@ -93,17 +93,17 @@ TEST(RobotFile, ReadsReservationsByTheirPriority) {
       {4, {milliseconds(1), milliseconds(5), milliseconds(20)}},
       {9, {milliseconds(2), milliseconds(10), milliseconds(10)}}};
   EXPECT_EQ(robot->executor.reservations, expected);
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {reservations: [{priority: 1, runtime_ms: 2, "
-                          "period_ms: 1}]}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {reservations: [{priority: 1, runtime_ms: 2, "
+                             "period_ms: 1}]}\n"),
             "f:2:53: runtime_ms is '2'; expected no more than the deadline");
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {reservations: [{priority: 1, runtime_ms: 1, "
-                          "period_ms: 2}, {priority: 1, runtime_ms: 1, period_ms: 2}]}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {reservations: [{priority: 1, runtime_ms: 1, "
+                             "period_ms: 2}, {priority: 1, runtime_ms: 1, period_ms: 2}]}\n"),
             "f:2:82: priority 1 is reserved for twice; expected each priority once");
 }
 
 TEST(RobotFile, RefusesWhatAnExecutorWouldRefuse) {
   const auto problem = [](const std::string& executor) {
-    return first_problem("rclrt: 1\nexecutor: {" + executor + "}\n");
+    return problem_of_robot("rclrt: 1\nexecutor: {" + executor + "}\n");
   };
   EXPECT_EQ(problem("kind: edf, cpus: [0, 1]"),
             "f:2:29: 'kind: edf' runs on one CPU; expected one CPU");
@@ -130,9 +130,9 @@ TEST(RobotFile, RefusesWhatAnExecutorWouldRefuse) {
 }
 
 TEST(RobotFile, IsANodePrioritiesFileByItsSection) {
-  const auto timings = parse_node_timings(kGood).timings;
+  const auto timings = parse_node_timings(kRobotFile).timings;
   ASSERT_TRUE(timings);
-  EXPECT_EQ(*timings, parse_robot(kGood).robot->callbacks);
+  EXPECT_EQ(*timings, parse_robot(kRobotFile).robot->callbacks);
 }
 
 TEST(RobotFile, AFileOfAnotherKindIsRefusedInOneLineWithTheWayToTheExpectedOne) {
@@ -152,7 +152,7 @@ TEST(RobotFile, AFileOfAnotherKindIsRefusedInOneLineWithTheWayToTheExpectedOne) 
       "f:1:1: this is a robot.yaml, which configures a process of rclcpp nodes; expected an "
       "app.yaml with 'nodes', 'callbacks' and 'chains': `rclrt model` writes one from a trace or a "
       "recording of the robot\n";
-  EXPECT_EQ(lines(parse_application(kGood)), no_application);
+  EXPECT_EQ(lines(parse_application(kRobotFile)), no_application);
   EXPECT_EQ(lines(parse_application(timings)), no_application);
   EXPECT_EQ(lines(parse_application("rclrt: 1\nexecutor: {}\n")), no_application);
   EXPECT_EQ(lines(parse_application(host)).find("f:1:1: this is a configuration of all processes"),
@@ -167,7 +167,7 @@ TEST(RobotFile, AFileOfAnotherKindIsRefusedInOneLineWithTheWayToTheExpectedOne) 
             "f:1:1: this is a configuration of all processes of a host; expected a robot.yaml, or "
             "the name of one of these processes beside the file\n");
 
-  EXPECT_EQ(lines(parse_host(kGood)),
+  EXPECT_EQ(lines(parse_host(kRobotFile)),
             "f:1:1: this is a robot.yaml, which configures a process of rclcpp nodes; expected a "
             "file with 'processes', each with a 'name' and the sections of a robot.yaml\n");
 }
@@ -184,46 +184,47 @@ TEST(RobotFile, FindsTheApplicationBesideItself) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("rclrt_robot_" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
-  std::ofstream(folder / "robot.yaml") << kGood;
+  std::ofstream(folder / "robot.yaml") << kRobotFile;
   const Robot robot = load_robot(folder / "robot.yaml");
   std::filesystem::remove_all(folder);
   EXPECT_EQ(robot.recording, (RobotRecording{"out", folder / "app.yaml"}));
 }
 
 TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
-  EXPECT_EQ(first_problem("rclrt: 2\n"), "f:1:8: the format version is '2'; expected 1");
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutors: {}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 2\n"), "f:1:8: the format version is '2'; expected 1");
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutors: {}\n"),
             "f:2:1: unknown key 'executors' in the robot; expected a known key (did you mean "
             "'executor'?)");
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: events}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {kind: events}\n"),
             "f:2:18: kind is 'events'; expected 'producer_consumer', 'thread_dispatch', "
             "'preemptive', 'edf', 'picas', 'per_group', 'static_order' or 'workshop'");
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {top_priority: 99}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {top_priority: 99}\n"),
             "f:2:26: top_priority is '99'; expected a whole number from 2 to 95");
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {realtime: yes}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {realtime: yes}\n"),
             "f:2:22: realtime is 'yes'; expected 'try', 'require' or 'off'");
-  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {workers_per_level: 0}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {workers_per_level: 0}\n"),
             "f:2:31: workers_per_level is '0'; expected a whole number from 1 to 1024");
-  EXPECT_EQ(first_problem("rclrt: 1\nrecording: {application: app.yaml}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nrecording: {application: app.yaml}\n"),
             "f:2:12: the recording has no 'directory'; expected a key such as 'directory: out'");
-  EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {period_ms: 1}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nmonitor: {period_ms: 1}\n"),
             "f:2:22: period_ms is '1'; expected a whole number from 10 to 3600000");
-  EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {topic: diagnostics}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nmonitor: {topic: diagnostics}\n"),
             "f:2:18: topic is 'diagnostics'; expected a fully qualified name, like /robot/lidar");
-  EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {statistics: 5 ms}\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nmonitor: {statistics: 5 ms}\n"),
             "f:2:23: statistics is '5 ms'; expected a fully qualified name, like /robot/lidar");
-  EXPECT_EQ(first_problem("rclrt: 1\nthreads: [{name: a, policy: keep, priority: 3}]\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nthreads: [{name: a, policy: keep, priority: 3}]\n"),
             "f:2:45: priority has no meaning with 'policy: keep'; expected nothing beside it");
-  EXPECT_EQ(first_problem("rclrt: 1\nthreads: [{library: '', policy: other}]\n"),
+  EXPECT_EQ(problem_of_robot("rclrt: 1\nthreads: [{library: '', policy: other}]\n"),
             "f:2:21: library is the text ''; expected a pattern, such as '*'");
-  EXPECT_EQ(first_problem("rclrt: 1\nthreads:\n  - {library: a, policy: other}\n  - {library: a, "
-                          "policy: keep}\n"),
-            "f:4:15: rule 'library a' is declared twice; expected a name of its own (the first is "
-            "on line 3)");
+  EXPECT_EQ(
+      problem_of_robot("rclrt: 1\nthreads:\n  - {library: a, policy: other}\n  - {library: a, "
+                       "policy: keep}\n"),
+      "f:4:15: rule 'library a' is declared twice; expected a name of its own (the first is "
+      "on line 3)");
 }
 
 TEST(RobotFile, AnyBytesGiveARobotOrDiagnostics) {
-  test::Mutator mutator({std::string(kGood)}, test::fuzz_seed());
+  test::Mutator mutator({std::string(kRobotFile)}, test::fuzz_seed());
   std::size_t accepted = 0;
   for (unsigned long i = 0; i < test::fuzz_iterations(20'000); ++i) {
     const std::string text = mutator.next();

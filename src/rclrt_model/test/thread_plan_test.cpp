@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 ThreadPlan parse(const std::string& text) { return parse_thread_plan(text, "plan.yaml"); }
 
-std::string error_of(const std::string& text) {
+std::string error_of_plan(const std::string& text) {
   try {
     parse(text);
   } catch (const std::runtime_error& error) {
@@ -24,7 +24,7 @@ std::string error_of(const std::string& text) {
 }
 
 std::string error_of_rule(const std::string& rule) {
-  return error_of("rclrt: 1\nthreads:\n  - {" + rule + "}\n");
+  return error_of_plan("rclrt: 1\nthreads:\n  - {" + rule + "}\n");
 }
 
 TEST(ThreadPlanFile, HasEveryPolicyWithItsParameters) {
@@ -100,20 +100,20 @@ TEST(ThreadPlanFile, IsRefusedWithAReservationThatContradictsItself) {
 }
 
 TEST(ThreadPlanFile, IsRefusedWithTheSamePatternTwice) {
-  EXPECT_EQ(error_of("rclrt: 1\nthreads:\n  - {name: a, policy: other}\n  - {name: a, policy: "
-                     "other, nice: 1}\n"),
+  EXPECT_EQ(error_of_plan("rclrt: 1\nthreads:\n  - {name: a, policy: other}\n  - {name: a, policy: "
+                          "other, nice: 1}\n"),
             "plan.yaml:4:12: rule 'a' is declared twice; expected a name of its own (the first is "
             "on line 3)");
 }
 
 TEST(ThreadPlanFile, IsRefusedWithoutAVersionOrRules) {
-  EXPECT_EQ(error_of("threads: [{name: a, policy: other}]"),
+  EXPECT_EQ(error_of_plan("threads: [{name: a, policy: other}]"),
             "plan.yaml:1:1: the thread plan has no 'rclrt'; expected a key such as 'rclrt: 1'");
-  EXPECT_EQ(error_of("rclrt: 2\nthreads: []"),
+  EXPECT_EQ(error_of_plan("rclrt: 2\nthreads: []"),
             "plan.yaml:1:8: the format version is '2'; expected 1");
-  EXPECT_EQ(error_of("rclrt: 1\nthreads: []"),
+  EXPECT_EQ(error_of_plan("rclrt: 1\nthreads: []"),
             "plan.yaml:2:10: threads is an empty list; expected at least one entry");
-  EXPECT_EQ(error_of("rclrt: 1"),
+  EXPECT_EQ(error_of_plan("rclrt: 1"),
             "plan.yaml:1:1: the thread plan has no 'threads'; expected a key such as 'threads: "
             "[...]'");
 }
