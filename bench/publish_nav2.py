@@ -3,7 +3,7 @@
 
 tools/env python3 bench/publish_nav2.py            measures, prints, writes the page
 tools/env python3 bench/publish_nav2.py --print    writes nothing; optional: ROUNDS SECONDS
-Needs Nav2, launch_ros, rclrt_rclcpp and rclrt_bench in the environment (UNDERLAY for a
+Needs Nav2, launch_ros, rclrt_robot and rclrt_bench in the environment (UNDERLAY for a
 workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
 """
 

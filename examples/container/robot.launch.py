@@ -18,7 +18,7 @@ def generate_launch_description() -> LaunchDescription:
             ComposableNodeContainer(
                 name="container",
                 namespace="",
-                package="rclrt_rclcpp",  # was: rclcpp_components
+                package="rclrt_robot",  # was: rclcpp_components
                 executable="rclrt_component_container",  # was: component_container
                 parameters=[{"robot": str(Path(__file__).parent / "robot.yaml")}],
                 composable_node_descriptions=[

@@ -31,7 +31,7 @@ REMAPPINGS = {
 }
 CONTAINERS: dict[str, dict[str, Any]] = {
     "rclrt": {
-        "package": "rclrt_rclcpp",
+        "package": "rclrt_robot",
         "executable": "rclrt_component_container",
         "parameters": [PARAMETERS, {"robot": str(HERE / "robot.yaml")}],
     },

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = (
     "rclrt",
     "rclrt_rclcpp",
+    "rclrt_robot",
     "rclrt_executor",
     "rclrt_realtime",
     "rclrt_model",

@@ -35,7 +35,7 @@ OK, WARN, ERROR = 0, 1, 2
 
 @dataclass(frozen=True)
 class Status:
-    """One status of a message, as the monitor of rclrt_rclcpp fills it."""
+    """One status of a message, as the monitor of rclrt_robot fills it."""
 
     name: str
     level: int

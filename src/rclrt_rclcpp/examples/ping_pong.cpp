@@ -25,8 +25,8 @@
 #include <thread>
 #include <vector>
 
+#include "rclrt_rclcpp/detail/seconds_parameter.hpp"
 #include "rclrt_rclcpp/executors.hpp"
-#include "seconds_parameter.hpp"
 
 namespace {
 
@@ -52,7 +52,9 @@ std::string topic(const std::string& name) {
 /// Sends a ping on both paths each period, and records when each was answered.
 class PingNode : public rclcpp::Node {
  public:
-  PingNode() : Node("ping_node"), period_(declare_seconds(*this, "ping_period", 0.01)) {
+  PingNode()
+      : Node("ping_node"),
+        period_(rclrt_rclcpp::detail::declare_seconds(*this, "ping_period", 0.01)) {
     for (Path& path : paths_) {
       path.pings = create_publisher<Int32>(topic(path.name + "_ping"), rclcpp::SensorDataQoS());
       path.pongs = create_subscription<Int32>(
@@ -132,7 +134,7 @@ class PongNode : public rclcpp::Node {
  private:
   struct Path {
     Path(rclcpp::Node& node, const std::string& name)
-        : work(declare_seconds(node, name + "_busyloop", 0.01)),
+        : work(rclrt_rclcpp::detail::declare_seconds(node, name + "_busyloop", 0.01)),
           group(node.create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive)),
           pongs(node.create_publisher<Int32>(topic(name + "_pong"), rclcpp::SensorDataQoS())) {
       rclcpp::SubscriptionOptions options;
@@ -171,7 +173,7 @@ int main(int argc, char** argv) {
   try {
     ping = std::make_shared<PingNode>();
     pong = std::make_shared<PongNode>();
-    duration = declare_seconds(*ping, "duration", 10.0);
+    duration = rclrt_rclcpp::detail::declare_seconds(*ping, "duration", 10.0);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ping_pong: %s\n", error.what());
     return 2;

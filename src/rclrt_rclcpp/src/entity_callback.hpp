@@ -12,12 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "origin_segments.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/notified_callback.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/event_count.hpp"
+#include "rclrt_rclcpp/observer.hpp"
+#include "rclrt_rclcpp/origins.hpp"
 #include "response_times.hpp"
 
 namespace rclrt_rclcpp {
@@ -25,7 +26,7 @@ namespace rclrt_rclcpp {
 namespace engine = rclrt::executor;
 
 /// Flags for the executor that its data is out of date. Thread-safe, never waits.
-class Changes {
+class Changes final : public UnknownPublisherListener {
  public:
   void note() noexcept {
     noted_.store(true);
@@ -34,8 +35,7 @@ class Changes {
   /// Returns whether a change was noted since the last call.
   bool take() noexcept { return noted_.exchange(false); }
 
-  /// Notes that a message came from an unknown publisher.
-  void note_publisher() noexcept RCLRT_NONBLOCKING {
+  void on_unknown_publisher() noexcept RCLRT_NONBLOCKING override {
     publisher_noted_.store(true);
     bell_.notify_one();
   }
@@ -51,8 +51,6 @@ class Changes {
   rclrt::realtime::EventCount bell_;
 };
 
-class TopicOrigins;
-
 /// Counts messages of a subscription with a largest age.
 struct AgeCounters {
   std::uint64_t unstamped = 0;         ///< had a header with an impossible stamp
@@ -62,10 +60,10 @@ struct AgeCounters {
 /// Connects an entity to its engine callback. The entity belongs to the user and may end at any
 /// time: it is held weakly, and kept only while its callback runs. `listen` and `unlisten` take
 /// locks of rclcpp and of the middleware: they are never called with a lock of the engine held.
-class Listener {
+class Listener : public ObservedEntity {
  public:
   explicit Listener(Changes& changes) : changes_(changes) {}
-  virtual ~Listener() = default;
+  ~Listener() override = default;
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
@@ -77,9 +75,11 @@ class Listener {
   /// removal from the engine.
   virtual void leave_rest() {}
 
-  /// Returns whether it would be released again; false for a cancelled timer. `kept` gets the
-  /// entity, which must not end with a lock held.
-  virtual bool goes_on(std::vector<std::shared_ptr<void>>& /*kept*/) const { return true; }
+  bool goes_on(Kept& /*kept*/) const override { return true; }
+
+  /// Notifies the observer of taken messages. Called before `listen`; the observer outlives the
+  /// callback.
+  void notify_of_messages(ExecutorObserver& observer) noexcept { observer_ = &observer; }
 
   /// Starts to measure the responses of instances. Called before `listen`.
   void measure() { responses_ = std::make_shared<ResponseTimes>(); }
@@ -89,7 +89,7 @@ class Listener {
   /// Options for the age of a subscription's messages.
   struct AgeOptions {
     bool is_limited = false;                // the deadline counts from the origin of the data
-    std::shared_ptr<TopicOrigins> origins;  // of messages without a stamp; nullptr: not asked for
+    std::shared_ptr<OriginReader> origins;  // of messages without a stamp; nullptr: not asked for
   };
   /// Lets messages of this subscription, or of the subscription that it takes messages for, count
   /// from their stamps. Called once; with `is_limited`, before `listen`.
@@ -126,7 +126,7 @@ class Listener {
     }
     ~Running() {
       if (place_ != nullptr) {
-        OriginWriter::end(*place_);
+        listener_.origins_->end(place_);
       }
       if (listener_.responses_) {
         listener_.responses_->note(info_, rclrt::realtime::monotonic_now_ns());
@@ -138,8 +138,11 @@ class Listener {
    private:
     Listener& listener_;
     const engine::InstanceInfo& info_;
-    OriginRing::Place* place_ = nullptr;
+    void* place_ = nullptr;
   };
+
+  /// Returns the observer of taken messages; nullptr: there is none.
+  ExecutorObserver* observer() const noexcept { return observer_; }
 
   /// Notes that the entity has ended: there is nothing to run.
   engine::Outcome gone() noexcept {
@@ -154,6 +157,7 @@ class Listener {
   }
 
   Changes& changes_;
+  ExecutorObserver* observer_ = nullptr;
   std::shared_ptr<ResponseTimes> responses_;
   std::shared_ptr<OriginWriter> origins_;
 };

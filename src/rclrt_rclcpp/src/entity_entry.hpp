@@ -34,7 +34,7 @@ struct Entry {
   rclcpp::CallbackGroup::WeakPtr group;
   /// Set if the stamps of a subscription are to be read once a reader asks for the origin of its
   /// data. nullptr: they are read already, or no reader can ask.
-  std::shared_ptr<TopicOrigins> origins;
+  std::shared_ptr<OriginReader> origins;
   bool seen = true;  // by the refresh under way
 };
 

@@ -2,6 +2,7 @@
 #include "entity_names.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace rclrt_rclcpp {
@@ -28,15 +29,15 @@ bool is_of_clock(const rclcpp::CallbackGroup& group) {
 
 }  // namespace
 
-std::string full_name(std::string_view space, std::string_view name) {
-  return std::string(space == "/" ? "" : space) + "/" + std::string(name);
-}
-
 std::string to_string(const Place& place) {
   const bool is_counted = place.kind == "timer" || place.kind == "waitable";  // within its group
   return (place.node.empty() ? "?" : place.node) +
          (is_counted && place.group > 0 ? " group " + std::to_string(place.group) : "") + " " +
          place.kind + " " + place.name;
+}
+
+std::string to_string(const CallbackInfo& callback) {
+  return to_string(Place{callback.node, callback.kind, callback.name, callback.group});
 }
 
 void EntityNames::add_node(const std::shared_ptr<Node>& node) {

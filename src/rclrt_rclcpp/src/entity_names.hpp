@@ -7,15 +7,11 @@
 #include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "entity_entry.hpp"
 
 namespace rclrt_rclcpp {
-
-/// Returns the fully qualified name of a node.
-std::string full_name(std::string_view space, std::string_view name);
 
 /// Finds and numbers the names. A name does not change while its node, group or entity exists:
 /// numbers are not reused. Guarded by the registry's lock.

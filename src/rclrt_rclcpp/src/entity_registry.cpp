@@ -13,12 +13,11 @@ namespace rclrt_rclcpp {
 Executor::EntityRegistry::EntityRegistry(const Options& options,
                                          std::unique_ptr<engine::Executor> engine, Groups groups,
                                          rclcpp::Context::SharedPtr context,
-                                         std::unique_ptr<Recording::Impl::Part> part)
-    : part_(std::move(part)),
+                                         std::unique_ptr<ExecutorObserver> observer)
+    : observer_(std::move(observer)),
       engine_(std::move(engine)),
       measures_(options.measure_responses),
-      origins_(options.share_origins ? std::make_unique<Origins>(context->get_domain_id(), changes_)
-                                     : nullptr),
+      origins_(options.origins ? options.origins(context->get_domain_id(), changes_) : nullptr),
       groups_of_executor_(std::move(groups)),
       context_(std::move(context)),
       clocks_(*engine_, gate_),
@@ -26,8 +25,8 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
       timings_(options.priorities, options.process) {
   engine_->prepare();
   keep_levels(options.levels);
-  if (part_) {
-    part_->known(*engine_);
+  if (observer_) {
+    observer_->on_engine_start(*engine_);
   }
   maintenance_ = std::make_unique<MaintenanceThread>(
       options.engine.name + " maint", changes_, gate_,
@@ -43,8 +42,8 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                .scan_publishers = [this] { scan_publishers(); },
                                .each_second =
                                    [this] {
-                                     if (part_) {
-                                       part_->note_threads();
+                                     if (observer_) {
+                                       observer_->on_second();
                                      }
                                    }});
 }
@@ -66,8 +65,8 @@ void Executor::EntityRegistry::keep_levels(const std::vector<int>& levels) {
 
 Executor::EntityRegistry::~EntityRegistry() {
   maintenance_.reset();
-  if (part_) {
-    part_->leave();
+  if (observer_) {
+    observer_->on_engine_end();
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -80,8 +79,8 @@ Executor::EntityRegistry::~EntityRegistry() {
 }
 
 void Executor::EntityRegistry::begin_spin() {
-  if (part_) {
-    part_->begin_spin();
+  if (observer_) {
+    observer_->on_spin_begin();
   }
   failure_.clear();  // a failure that persists is found again
   gate_.open();
@@ -93,8 +92,8 @@ void Executor::EntityRegistry::end_spin() {
   note_publications();
   gate_.close();
   finish_leaving(Wait::kNo);  // nothing runs any more
-  if (part_) {
-    part_->end_spin();
+  if (observer_) {
+    observer_->on_spin_end();
   }
 }
 
@@ -123,9 +122,9 @@ void Executor::EntityRegistry::scan_publishers() {
   origins_->scan();
 }
 
-/// Notes the topics of each node for the recording, if there is one.
+/// Notifies the observer, if there is one, of the topics of each node.
 void Executor::EntityRegistry::note_publications() {
-  if (!part_) {
+  if (!observer_) {
     return;
   }
   std::vector<std::shared_ptr<EntityNames::Node>> nodes;  // end without the lock
@@ -135,7 +134,7 @@ void Executor::EntityRegistry::note_publications() {
   }
   for (const auto& node : nodes) {
     if (auto topics = publisher_topics(*node); !topics.empty()) {
-      part_->publishes(node->get_fully_qualified_name(), topics);
+      observer_->on_publications(node->get_fully_qualified_name(), topics);
     }
   }
 }
@@ -211,8 +210,8 @@ bool Executor::EntityRegistry::finish_leaving(Wait wait) {
   const bool all_left = leaving_.finish(
       wait,
       [this](engine::Callback& callback) {
-        if (part_) {
-          part_->retire(callback);
+        if (observer_) {
+          observer_->on_removed(callback);
         }
       },
       [&] { open = close_groups(); });

@@ -12,10 +12,10 @@
 #include "entity_entry.hpp"
 #include "entity_names.hpp"
 #include "maintenance_thread.hpp"
-#include "origins.hpp"
 #include "rclrt/executor/group.hpp"
 #include "rclrt/realtime/quiescence_guard.hpp"
-#include "recording_impl.hpp"
+#include "rclrt_rclcpp/observer.hpp"
+#include "rclrt_rclcpp/origins.hpp"
 #include "removal_queue.hpp"
 #include "spin_failure.hpp"
 #include "timers.hpp"
@@ -37,9 +37,10 @@ class Executor::EntityRegistry {
   /// Returns the executor's current groups, those of its nodes included; called with `mutex_` held.
   using Groups = std::function<std::vector<rclcpp::CallbackGroup::WeakPtr>()>;
 
-  /// Makes the registry. `part`: the executor's part of a recording; nullptr: there is none.
+  /// Makes the registry. `observer`: of this executor, a sink of the engine; nullptr: there is
+  /// none.
   EntityRegistry(const Options& options, std::unique_ptr<engine::Executor> engine, Groups groups,
-                 rclcpp::Context::SharedPtr context, std::unique_ptr<Recording::Impl::Part> part);
+                 rclcpp::Context::SharedPtr context, std::unique_ptr<ExecutorObserver> observer);
   ~EntityRegistry();
   EntityRegistry(const EntityRegistry&) = delete;
   EntityRegistry& operator=(const EntityRegistry&) = delete;
@@ -131,8 +132,9 @@ class Executor::EntityRegistry {
   void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, Found& found,
            const char* kind, const std::string& name, const Key& owner = {});
   template <typename Entity>
-  static Facts facts_of(const std::shared_ptr<Entity>& entity, const std::string& name,
-                        const Timing& timing, const GroupContext& context, const Key& owner);
+  static CallbackFacts facts_of(const std::shared_ptr<Entity>& entity, const Place& place,
+                                const Timing& timing, const GroupContext& context,
+                                const Key& owner);
   template <typename Entity>
   bool add_entity(const std::shared_ptr<Entity>& entity, Place place, const Timing& timing,
                   const GroupContext& context, const Key& owner);
@@ -146,10 +148,10 @@ class Executor::EntityRegistry {
   bool finish_leaving(Wait wait);
   std::vector<rclcpp::CallbackGroup::SharedPtr> close_groups();
 
-  const std::unique_ptr<Recording::Impl::Part> part_;
-  const std::unique_ptr<engine::Executor> engine_;  // its sink is part_
-  const bool measures_;                             // responses of callbacks with deadlines
-  const std::unique_ptr<Origins> origins_;          // nullptr: origins are neither shared nor read
+  const std::unique_ptr<ExecutorObserver> observer_;  // may be none
+  const std::unique_ptr<engine::Executor> engine_;    // its sink is observer_
+  const bool measures_;                               // responses of callbacks with deadlines
+  const std::unique_ptr<OriginSharing> origins_;  // nullptr: origins are neither shared nor read
   const Groups groups_of_executor_;
   const rclcpp::Context::SharedPtr context_;
   Changes changes_;

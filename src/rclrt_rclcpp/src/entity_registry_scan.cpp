@@ -31,11 +31,11 @@ rclcpp::SubscriptionBase::SharedPtr subscription_of(const std::shared_ptr<void>&
   return nullptr;
 }
 
-Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string& /*name*/) {
-  return rclrt::model::Timer{.period = std::chrono::nanoseconds(period_ns(timer))};
+std::optional<std::chrono::nanoseconds> period_of(const rclcpp::TimerBase::SharedPtr& timer) {
+  return std::chrono::nanoseconds(period_ns(timer));
 }
-Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& name) {
-  return rclrt::model::Subscription{.topics = {name}};
+std::optional<std::chrono::nanoseconds> period_of(const std::shared_ptr<void>& /*entity*/) {
+  return std::nullopt;
 }
 
 bool is_exclusive(const rclcpp::CallbackGroup& group) {
@@ -204,17 +204,20 @@ void Executor::EntityRegistry::see(const std::shared_ptr<Entity>& entity,
   }
 }
 
-/// Returns the facts about an entity that a recording keeps.
+/// Returns the facts about an entity for the observer.
 template <typename Entity>
-Facts Executor::EntityRegistry::facts_of(const std::shared_ptr<Entity>& entity,
-                                         const std::string& name, const Timing& timing,
-                                         const GroupContext& context, const Key& owner) {
-  Facts facts{trigger_of(entity, name), is_exclusive(*context.group), timing};
-  if (const auto subscription = subscription_of(entity, owner)) {
-    std::get<rclrt::model::Subscription>(facts.trigger).depth =
-        subscription->get_actual_qos().depth();
-  }
-  return facts;
+CallbackFacts Executor::EntityRegistry::facts_of(const std::shared_ptr<Entity>& entity,
+                                                 const Place& place, const Timing& timing,
+                                                 const GroupContext& context, const Key& owner) {
+  const auto subscription = subscription_of(entity, owner);
+  return {.node = place.node,
+          .kind = place.kind,
+          .name = place.name,
+          .group = place.group,
+          .period = period_of(entity),
+          .depth = subscription ? subscription->get_actual_qos().depth() : 0,
+          .is_exclusive = is_exclusive(*context.group),
+          .timing = timing};
 }
 
 /// Adds an entity. Returns false if it must wait until removals have finished.
@@ -242,14 +245,17 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
       .group = context.entry->group,
       .deadline_ns =
           timing.max_age.value_or(timing.deadline.value_or(std::chrono::nanoseconds(0))).count()};
-  if (part_) {
-    options.number = part_->number(place, facts_of(entity, place.name, timing, context, owner));
+  if (observer_) {
+    options.number = observer_->number(facts_of(entity, place, timing, context, owner));
   }
   const std::uint32_t number = options.number;
   const bool has_deadline = options.deadline_ns > 0;
   Entry entry{bind_entity(entity, std::move(options)), std::move(place), timing, context.group};
   if (has_deadline && measures_) {
     entry.bound.listener->measure();
+  }
+  if (observer_) {
+    entry.bound.listener->notify_of_messages(*observer_);
   }
   set_age(entity, entry, context, owner);
   engine_->add(entry.bound.callback);
@@ -264,8 +270,8 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
     drop(key, entry);
     return true;
   }
-  if (part_) {
-    part_->add(number, entry.bound);
+  if (observer_) {
+    observer_->on_added(number, entry.bound.callback, entry.bound.listener);
   }
   trace_entity(*engine_, trace_handle(entity), *entry.bound.callback);
   entries_.emplace(key, std::move(entry));
@@ -285,7 +291,7 @@ void Executor::EntityRegistry::set_age(const std::shared_ptr<Entity>& entity, En
   if (!subscription) {
     return;
   }
-  auto origins = shares_origins ? origins_->topic(entry.place.name, context.owner.node) : nullptr;
+  auto origins = shares_origins ? origins_->reader(entry.place.name, context.owner.node) : nullptr;
   if (entry.timing.max_age) {
     listener.count_from_stamp(*subscription, {.is_limited = true, .origins = std::move(origins)});
   } else if constexpr (std::is_same_v<Entity, rclcpp::SubscriptionBase>) {

@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "entity_registry.hpp"
-#include "rclrt/model/executor_choice.hpp"
+#include "rclrt/model/executor_kind.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt_rclcpp/observer.hpp"
 #include "stall_log.hpp"
 
 namespace rclrt_rclcpp {
@@ -18,9 +19,6 @@ namespace rclrt_rclcpp {
 namespace {
 
 using engine::KindOptions;
-using rclrt::model::ExecutorChoice;
-using rclrt::model::ExecutorKind;
-using rclrt::model::SetTrigger;
 
 /// Throws unless the overload policy loses nothing; `why` gives the reason.
 void require_queue(const Timing& timing, const std::string& why) {
@@ -35,24 +33,24 @@ void require_no_age(const Timing& timing) {
   }
 }
 
-/// Returns the choice of an executor with these options. A user-defined trigger is modelled as a
-/// wait for an unnamed callback. Throws std::invalid_argument for options that are not offered
-/// here.
-ExecutorChoice choice_of(ExecutorKind kind, const KindOptions& kind_options) {
-  ExecutorChoice choice = kind;
-  if (kind == ExecutorKind::kStaticOrder) {
-    const engine::StaticOrderOptions& static_order = kind_options.static_order;
-    if (static_order.logical_execution_time) {
-      throw std::invalid_argument(
-          "logical execution time is not offered for rclcpp's nodes, because their subscriptions "
-          "take their messages when they run");
+/// Throws unless the kind is offered for rclcpp's nodes, with these options of its own.
+void require_offered(std::string_view kind, const KindOptions& kind_options) {
+  const auto found = rclrt::model::executor_kind_of(kind);
+  if (!found || !rclrt::model::traits(*found).on_rclcpp) {
+    std::string names;
+    for (const rclrt::model::ExecutorTraits& each : rclrt::model::executor_kinds()) {
+      if (each.on_rclcpp) {
+        names += (names.empty() ? "" : ", ") + std::string(each.name);
+      }
     }
-    if (static_order.trigger != engine::trigger_any()) {
-      choice.trigger =
-          static_order.trigger == engine::trigger_all() ? SetTrigger::kAll : SetTrigger::kCallback;
-    }
+    throw std::invalid_argument("there is no executor \"" + std::string(kind) +
+                                "\" for rclcpp's nodes; choose from " + names);
   }
-  return choice;
+  if (rclrt::model::traits(*found).runs_sets && kind_options.static_order.logical_execution_time) {
+    throw std::invalid_argument(
+        "logical execution time is not offered for rclcpp's nodes, because their subscriptions "
+        "take their messages when they run");
+  }
 }
 
 }  // namespace
@@ -89,26 +87,26 @@ class Executor::Spinning {
 
 std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self,
                                                                   const Options& options,
-                                                                  const ExecutorChoice& choice,
+                                                                  std::string_view kind,
                                                                   const KindOptions& kind_options) {
+  require_offered(kind, kind_options);
   engine::ExecutorOptions for_engine = with_stall_log(options.engine);
-  std::unique_ptr<Recording::Impl::Part> part;
+  std::unique_ptr<ExecutorObserver> observer;
   if (options.recording) {
-    part = Recording::Impl::join(options.recording->impl_, choice, for_engine);
-    for_engine.sink = part.get();
+    observer = options.recording->observe(kind, for_engine, kind_options);
+    for_engine.sink = observer.get();
   }
   return std::make_unique<EntityRegistry>(
-      options, engine::make_executor(traits(choice).name, std::move(for_engine), kind_options),
+      options, engine::make_executor(kind, std::move(for_engine), kind_options),
       [&self] {
         self.collector_.update_collections();
         return self.collector_.get_all_callback_groups();
       },
-      options.ros.context, std::move(part));
+      options.ros.context, std::move(observer));
 }
 
-Executor::Executor(Options options, ExecutorKind kind, const KindOptions& kind_options)
-    : rclcpp::Executor(options.ros),
-      registry_(make_registry(*this, options, choice_of(kind, kind_options), kind_options)) {
+Executor::Executor(const Options& options, std::string_view kind, const KindOptions& kind_options)
+    : rclcpp::Executor(options.ros), registry_(make_registry(*this, options, kind, kind_options)) {
   // Triggered when a node or a group gets something new, and at shutdown.
   notify_waitable_->set_on_ready_callback([registry = registry_.get()](std::size_t, int) {
     registry->changes().note();
@@ -330,62 +328,5 @@ void Executor::write_priorities(std::ostream& out) {
 }
 
 const engine::Executor& Executor::engine() const noexcept { return registry_->engine(); }
-
-namespace {
-
-Options with(const rclcpp::ExecutorOptions& ros) {
-  Options options;
-  options.ros = ros;
-  return options;
-}
-
-}  // namespace
-
-PreemptiveExecutor::PreemptiveExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kPreemptive) {}
-PreemptiveExecutor::PreemptiveExecutor(const rclcpp::ExecutorOptions& options)
-    : PreemptiveExecutor(with(options)) {}
-PreemptiveExecutor::~PreemptiveExecutor() = default;
-
-ProducerConsumerExecutor::ProducerConsumerExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kProducerConsumer) {}
-ProducerConsumerExecutor::ProducerConsumerExecutor(const rclcpp::ExecutorOptions& options)
-    : ProducerConsumerExecutor(with(options)) {}
-ProducerConsumerExecutor::~ProducerConsumerExecutor() = default;
-
-ThreadDispatchExecutor::ThreadDispatchExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kThreadDispatch) {}
-ThreadDispatchExecutor::ThreadDispatchExecutor(const rclcpp::ExecutorOptions& options)
-    : ThreadDispatchExecutor(with(options)) {}
-ThreadDispatchExecutor::~ThreadDispatchExecutor() = default;
-
-EdfExecutor::EdfExecutor(Options options) : Executor(std::move(options), ExecutorKind::kEdf) {}
-EdfExecutor::EdfExecutor(const rclcpp::ExecutorOptions& options) : EdfExecutor(with(options)) {}
-EdfExecutor::~EdfExecutor() = default;
-
-PicasExecutor::PicasExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kPicas) {}
-PicasExecutor::PicasExecutor(const rclcpp::ExecutorOptions& options)
-    : PicasExecutor(with(options)) {}
-PicasExecutor::~PicasExecutor() = default;
-
-PerGroupExecutor::PerGroupExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kPerGroup) {}
-PerGroupExecutor::PerGroupExecutor(const rclcpp::ExecutorOptions& options)
-    : PerGroupExecutor(with(options)) {}
-PerGroupExecutor::~PerGroupExecutor() = default;
-
-StaticOrderExecutor::StaticOrderExecutor(Options options,
-                                         const engine::StaticOrderOptions& static_order)
-    : Executor(std::move(options), ExecutorKind::kStaticOrder, {.static_order = static_order}) {}
-StaticOrderExecutor::StaticOrderExecutor(const rclcpp::ExecutorOptions& options)
-    : StaticOrderExecutor(with(options)) {}
-StaticOrderExecutor::~StaticOrderExecutor() = default;
-
-WorkshopExecutor::WorkshopExecutor(Options options, const engine::WorkshopOptions& workshop)
-    : Executor(std::move(options), ExecutorKind::kWorkshop, {.workshop = workshop}) {}
-WorkshopExecutor::WorkshopExecutor(const rclcpp::ExecutorOptions& options)
-    : WorkshopExecutor(with(options)) {}
-WorkshopExecutor::~WorkshopExecutor() = default;
 
 }  // namespace rclrt_rclcpp

@@ -6,7 +6,6 @@
 
 #include "message_age.hpp"
 #include "message_callback.hpp"
-#include "rclrt/recorder/instance_log.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -56,9 +55,8 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
     if (!data) {
       return Outcome::kEmpty;
     }
-    if (number() != engine::kNoNumber) {
-      // The message is announced during its publication.
-      rclrt::recorder::InstanceLog::set_published(info.ready_ns);
+    if (observer() != nullptr) {
+      observer()->on_message_taken(info.ready_ns);  // announced during its publication
     }
     if (is_limited_) {
       taken_.fetch_add(1, std::memory_order_relaxed);  // statistics only

@@ -12,9 +12,9 @@
 #include <span>
 #include <string_view>
 
-#include "origins.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt_rclcpp/origins.hpp"
 
 namespace rclrt_rclcpp {
 

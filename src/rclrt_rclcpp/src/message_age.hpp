@@ -6,7 +6,6 @@
 #include <rosidl_runtime_c/message_type_support_struct.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "entity_callback.hpp"
 #include "rclrt/executor/deadline_miss.hpp"
 #include "rclrt/executor/instance.hpp"
+#include "rclrt_rclcpp/miss_details.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -40,19 +40,6 @@ class StampReader {
  private:
   std::optional<std::size_t> offset_;  // of the stamp
   bool is_first_ = false;              // the header, of the members
-};
-
-/// A part of the time before a message arrived.
-struct TimeBefore {
-  std::int64_t time_ns = 0;
-  std::int64_t beyond_ns = 0;  ///< beyond the least time seen
-};
-
-/// The source of an instance's message, and the time that it took to arrive.
-struct MessageOrigin {
-  std::array<std::uint8_t, RMW_GID_STORAGE_SIZE> publisher{};
-  TimeBefore before_publication;  ///< from its stamp
-  TimeBefore in_middleware;       ///< from its publication to its arrival
 };
 
 /// Finds the time from which the messages of a subscription count.

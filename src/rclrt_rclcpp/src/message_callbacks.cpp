@@ -9,7 +9,6 @@
 
 #include "message_age.hpp"
 #include "message_callback.hpp"
-#include "rclrt/recorder/instance_log.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -109,22 +108,21 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     return true;
   }
 
-  /// Notes a taken message for a recording, for deadlines that count from stamps (CLOCK_REALTIME),
+  /// Notes a taken message for an observer, for deadlines that count from stamps (CLOCK_REALTIME),
   /// and for readers of the origin of the messages that this instance publishes. Returns the time
   /// from which the data counts.
   template <typename Message>
   Origin note_taken(const Message& message, const rclcpp::MessageInfo& info,
                     InstanceInfo& instance) {
-    const bool is_recorded = number() != engine::kNoNumber;
     MessageAge* const age = age_.load(std::memory_order_acquire);  // PAIRS WITH: count_from_stamp()
     const bool has_age = age != nullptr && (age->is_limited() || shares_origins(instance.ready_ns));
-    if (!is_recorded && !has_age) {
+    if (observer() == nullptr && !has_age) {
       return {};
     }
     const rmw_message_info_t& details = info.get_rmw_message_info();
     const std::int64_t less_realtime_ns = monotonic_less_realtime_ns();
-    if (is_recorded && details.source_timestamp > 0) {
-      rclrt::recorder::InstanceLog::set_published(details.source_timestamp + less_realtime_ns);
+    if (observer() != nullptr && details.source_timestamp > 0) {
+      observer()->on_message_taken(details.source_timestamp + less_realtime_ns);
     }
     return has_age ? age->count_from_stamp(message, details, less_realtime_ns, *this, instance)
                    : Origin();

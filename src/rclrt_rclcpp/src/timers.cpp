@@ -139,9 +139,7 @@ class SteadyTimerCallback final : public engine::TimerCallback,
     }
   }
   void unlisten() override { resets_.end(timer_.lock()); }
-  bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
-    return is_scheduled(timer_, kept);
-  }
+  bool goes_on(Kept& kept) const override { return is_scheduled(timer_, kept); }
 
  private:
   Outcome run(InstanceInfo& info) override {
@@ -189,9 +187,7 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     resets_.end(timer_.lock());
   }
 
-  bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
-    return is_scheduled(timer_, kept);
-  }
+  bool goes_on(Kept& kept) const override { return is_scheduled(timer_, kept); }
 
   /// Releases the timer if it is due and was not released for that time already. Returns how long
   /// until the next release; kNever: an event wakes the thread.

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "rclrt/model/host.hpp"
-#include "rclrt/recorder/model_conversion.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "rclrt/yaml/suggest.hpp"
 
@@ -37,8 +36,20 @@ std::vector<rclrt::model::NodeTiming> read(const std::filesystem::path& file,
   }
 }
 
+// As in the recorder's model_conversion.hpp, which this package does not need otherwise.
 std::optional<engine::Overload> to_engine(const std::optional<rclrt::model::Overload>& overload) {
-  return overload ? std::optional(rclrt::recorder::to_engine(*overload)) : std::nullopt;
+  if (!overload) {
+    return std::nullopt;
+  }
+  switch (*overload) {
+    case rclrt::model::Overload::kKeepLast:
+      return engine::Overload::kKeepLast;
+    case rclrt::model::Overload::kSkipIfRunning:
+      return engine::Overload::kSkipIfRunning;
+    case rclrt::model::Overload::kQueue:
+      break;
+  }
+  return engine::Overload::kQueue;
 }
 
 void fill(Timing& timing, const Timing& with) {

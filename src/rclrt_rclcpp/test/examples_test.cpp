@@ -27,44 +27,24 @@ TEST(Examples, PingPongEndsWhileItsCallbacksTakeAllOfTheCpu) {
   EXPECT_EQ(program.exit_code(), 0) << program.output();
 }
 
-TEST(Examples, MixedCriticalitySaysHowLateTheControlLoopWas) {
-  for (const std::string executor : {"rclrt", "--single-threaded"}) {
-    std::vector<std::string> arguments{"--ros-args", "-p", "duration:=0.5"};
-    if (executor != "rclrt") {
-      arguments.insert(arguments.begin(), executor);
-    }
-    Program program("MIXED_CRITICALITY", arguments);
-    EXPECT_EQ(program.exit_code(), 0);
-    EXPECT_TRUE(says(program, "late by p50 ")) << program.output();
-  }
-}
-
-TEST(Examples, MixedCriticalityRefusesWhatItDoesNotKnow) {
-  Program program("MIXED_CRITICALITY", {"--sngle-threaded"});
-  EXPECT_EQ(program.exit_code(), 2);
-}
-
 TEST(Examples, AnIntegerIsANumberOfSecondsToo) {
   Program ping_pong("PING_PONG", {"--ros-args", "-p", "duration:=1"});
   EXPECT_EQ(ping_pong.exit_code(), 0) << ping_pong.output();
   EXPECT_TRUE(says(ping_pong, "of configured 100 pings")) << ping_pong.output();
-  Program mixed("MIXED_CRITICALITY", {"--ros-args", "-p", "duration:=1"});
-  EXPECT_EQ(mixed.exit_code(), 0) << mixed.output();
 }
 
 TEST(Examples, ATimeThatIsNoneIsNamedAndTheExitCodeIs2) {
-  const auto refused = [](const char* program, const std::string& name, const std::string& value) {
-    Program started(program, {"--ros-args", "-p", name + ":=" + value});
+  const auto refused = [](const std::string& name, const std::string& value) {
+    Program started("PING_PONG", {"--ros-args", "-p", name + ":=" + value});
     EXPECT_EQ(started.exit_code(), 2) << name << " " << value << started.output();
     EXPECT_TRUE(says(started, "parameter " + name + " is ")) << started.output();
   };
   for (const std::string value : {"0", "-1", "0.0", "-1.0", "1e-10", ".nan", ".inf", "1e7", "a"}) {
-    refused("PING_PONG", "ping_period", value);
-    refused("MIXED_CRITICALITY", "duration", value);
+    refused("ping_period", value);
   }
-  refused("PING_PONG", "duration", "0");
-  refused("PING_PONG", "high_busyloop", "-1");
-  refused("PING_PONG", "low_busyloop", "-1");
+  refused("duration", "0");
+  refused("high_busyloop", "-1");
+  refused("low_busyloop", "-1");
 }
 
 class PingPong : public Ros {};

@@ -133,7 +133,7 @@ TEST(Lineage, ATimerOffItsGridIsCountedAsItCame) {
 TEST(Lineage, ATimerThatIsAlwaysDueIsCountedAsItCame) {
   model::Application application = robot();
   auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
-  timer.period = std::chrono::microseconds(1);  // as rclrt_rclcpp records a timer without a period
+  timer.period = std::chrono::microseconds(1);  // as rclrt_robot records a timer without a period
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 5, 6, -1, 4)};
   follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 4 * kMs}}));

@@ -27,7 +27,7 @@
 #include "node_options.hpp"
 #include "rclrt/model/executor_kind.hpp"
 #include "rclrt/realtime/process.hpp"
-#include "rclrt_rclcpp/robot.hpp"
+#include "rclrt_robot/robot.hpp"
 
 namespace {
 
@@ -67,18 +67,18 @@ void require_thread_for_loop(const std::string& file, const std::string& executo
 /// Returns the options from the file of the parameter `robot`. Without it everything but the loop
 /// is best effort, as in ros2_control_node: services, parameters and the subscriptions of
 /// controllers.
-rclrt_rclcpp::RobotOptions load_robot(const std::string& file) {
+rclrt_robot::RobotOptions load_robot(const std::string& file) {
   if (file.empty()) {
-    rclrt_rclcpp::RobotOptions robot;
+    rclrt_robot::RobotOptions robot;
     robot.options.engine.best_effort_below = kLoopPriority;
     return robot;
   }
-  return rclrt_rclcpp::load_robot(file);
+  return rclrt_robot::load_robot(file);
 }
 
 /// Returns the options from `robot` and the parameters of ros2_control_node. Throws for values that
 /// are not supported.
-rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
+rclrt_robot::RobotOptions read_robot(rclcpp::Node& node) {
   if (node.get_parameter_or("hardware_synchronization.expect_blocking_read_write", false)) {
     throw std::invalid_argument(
         "parameter hardware_synchronization.expect_blocking_read_write: hardware that sets the "
@@ -86,7 +86,7 @@ rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
         "needs a thread of its own; use ros2_control_node");
   }
   const auto file = node.get_parameter_or<std::string>("robot", "");
-  rclrt_rclcpp::RobotOptions robot = load_robot(file);
+  rclrt_robot::RobotOptions robot = load_robot(file);
   require_thread_for_loop(file, robot.executor);
   // Also without permission for real time, no service delays the loop until its end.
   robot.options.engine.preemption = rclrt::executor::Preemption::kAlways;
@@ -115,7 +115,7 @@ void warn_of_settings(rclcpp::Node& node) {
   }
 }
 
-rclrt_rclcpp::RobotOptions ask_for_robot(rclcpp::NodeOptions options) {
+rclrt_robot::RobotOptions ask_for_robot(rclcpp::NodeOptions options) {
   options.start_parameter_services(false).start_parameter_event_publisher(false);
   rclcpp::Node node(kManagerName, options.enable_rosout(false));
   warn_of_settings(node);
@@ -203,7 +203,7 @@ class ControlProcess {
   }
 
  private:
-  ControlProcess(const rclcpp::NodeOptions& options, rclrt_rclcpp::RobotOptions robot)
+  ControlProcess(const rclcpp::NodeOptions& options, rclrt_robot::RobotOptions robot)
       : priority_(robot.options.engine.realtime == rclrt::executor::Realtime::kOff
                       ? 0
                       : robot.options.engine.top_priority - 1),
@@ -241,7 +241,7 @@ class ControlProcess {
 
   const int priority_;                   // of the most urgent level; 0: normal scheduling
   std::atomic<bool> has_cycles_{false};  // it spins; publishes no other data
-  rclrt_rclcpp::Robot robot_;            // outlives the users of its executor
+  rclrt_robot::Robot robot_;             // outlives the users of its executor
   const BeforeShutdown halting_;
   const std::shared_ptr<Manager> manager_;
   ControlLoop loop_;

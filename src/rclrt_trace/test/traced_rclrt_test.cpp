@@ -142,7 +142,7 @@ TEST(TracedModel, ASharedCallbackOfWhichAThreadPublishesOneTopicTooIsAnEvent) {
       << "the timers' rates are two thirds of those of the messages";
 }
 
-// A container of rclrt_rclcpp: two priorities on two threads, nodes that share a group, a service.
+// A container of rclrt_robot: two priorities on two threads, nodes that share a group, a service.
 TEST(TracedRclrt, AContainerOfRclcppNodesIsOneExecutor) {
   Robot robot;
   robot.node(1, "lidar");

@@ -26,7 +26,7 @@
 #include <thread>
 #include <vector>
 
-#include "rclrt_rclcpp/robot.hpp"
+#include "rclrt_rclcpp/executors.hpp"
 
 #ifdef HAVE_CALLBACK_ISOLATED
 #include <callback_isolated_executor/callback_isolated_executor.hpp>

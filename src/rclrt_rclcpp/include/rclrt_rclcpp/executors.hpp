@@ -17,6 +17,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rclrt/executor/executor.hpp"
@@ -24,16 +25,13 @@
 #include "rclrt/realtime/histogram.hpp"
 #include "rclrt_rclcpp/compat.hpp"
 #include "rclrt_rclcpp/export.hpp"
-#include "rclrt_rclcpp/recording.hpp"
-
-namespace rclrt::model {
-enum class ExecutorKind;
-struct ExecutorChoice;
-}  // namespace rclrt::model
+#include "rclrt_rclcpp/origins.hpp"
 
 namespace rclrt_rclcpp {
 
 namespace engine = rclrt::executor;
+
+class Observer;
 
 /// Options of an executor besides those of every rclcpp executor.
 struct Options {
@@ -55,17 +53,17 @@ struct Options {
   /// Priorities that get a priority of the kernel in addition to those of the callbacks, so that
   /// they mean the same in several processes. For executors that map priorities to the kernel's.
   std::vector<int> levels = {};
-  /// Receives every instance and the executor's threads; nullptr: none. Several executors may share
-  /// one.
-  std::shared_ptr<Recording> recording = nullptr;
+  /// Observes every callback with its instances, such as rclrt_robot::Recording; nullptr: none.
+  /// Several executors may share one. See rclrt_rclcpp/observer.hpp.
+  std::shared_ptr<Observer> recording = nullptr;
   /// Measures the responses of callbacks with deadlines, see CallbackInfo::response_us. Costs one
   /// reading of the clock per instance and 30 KB per callback.
   bool measure_responses = false;
   /// Lets a message without a header count from the stamp of the data that it was made from, see
   /// Timing::max_age. Also shares this origin for messages published here with the other executors
-  /// on this machine. Each node takes 9 KB of shared memory. A Robot with a monitor sets it. It
-  /// needs spin(): between spins, and in short ones, new publishers are not looked up.
-  bool share_origins = false;
+  /// on this machine: rclrt_robot::share_origins, which a Robot with a monitor sets. nullptr:
+  /// neither. It needs spin(): between spins, and in short ones, new publishers are not looked up.
+  MakeOriginSharing origins = nullptr;
 };
 
 /// Timing of a callback. A member that is not set comes from the callback group, then from the
@@ -78,7 +76,7 @@ struct Timing {
   /// end of the callback, across all nodes and processes that forwarded the stamp. A message type
   /// without a header counts from the origin of the publishing callback's data: the stamp of the
   /// message that this callback received, or the release of its timer. If the origin is not shared
-  /// (Options::share_origins), the message counts from its publication. EDF uses it as a deadline
+  /// (Options::origins), the message counts from its publication. EDF uses it as a deadline
   /// from the arrival.
   std::optional<std::chrono::nanoseconds> max_age = std::nullopt;
   std::optional<engine::Overload> overload = std::nullopt;
@@ -102,12 +100,16 @@ struct CallbackInfo {
   std::uint64_t unstamped = 0;
   /// For a callback with a `max_age`: messages without a header that count from their publication,
   /// or from the publication of an earlier message of the chain, because no process shares the
-  /// origin of the data (Options::share_origins).
+  /// origin of the data (Options::origins).
   std::uint64_t from_publication = 0;
   /// Responses in microseconds since the callback was added, to 1 %, from the start of the deadline
   /// or age to the end of user code. nullptr: they are not measured (Options::measure_responses).
   std::shared_ptr<const rclrt::realtime::Histogram> response_us;
 };
+
+/// Returns the name of a callback, as in the engine: "/lidar timer 0", "/lidar group 1 timer 0".
+/// Thread-safe.
+RCLRT_RCLCPP_EXPORT std::string to_string(const CallbackInfo& callback);
 
 /// The base class of all executors; use one of the derived classes below.
 ///
@@ -193,8 +195,8 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   const engine::Executor& engine() const noexcept;
 
  protected:
-  /// Makes an executor of a kind for the nodes of rclcpp. Throws as the kind's class below.
-  Executor(Options options, rclrt::model::ExecutorKind kind,
+  /// Makes an executor of a kind, by its name in files. Throws as `make_executor`.
+  Executor(const Options& options, std::string_view kind,
            const engine::KindOptions& kind_options = {});
 
   /// Runs until the future is ready; called by spin_until_future_complete.
@@ -210,7 +212,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   class Spinning;
 
   static std::unique_ptr<EntityRegistry> make_registry(Executor& self, const Options& options,
-                                                       const rclrt::model::ExecutorChoice& choice,
+                                                       std::string_view kind,
                                                        const engine::KindOptions& kind_options);
   bool goes_on() const;
 
@@ -223,7 +225,7 @@ class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for a node priorities file with mistakes (each with its place).
   /// Like the other executors, it also accepts rclcpp's options.
-  explicit PreemptiveExecutor(Options options = {});
+  explicit PreemptiveExecutor(const Options& options = {});
   /// Makes an executor with rclcpp's options.
   explicit PreemptiveExecutor(const rclcpp::ExecutorOptions& options);
   ~PreemptiveExecutor() override;
@@ -233,7 +235,7 @@ class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
   /// Makes an executor; throws as PreemptiveExecutor's constructor.
-  explicit ProducerConsumerExecutor(Options options = {});
+  explicit ProducerConsumerExecutor(const Options& options = {});
   /// Makes an executor with rclcpp's options.
   explicit ProducerConsumerExecutor(const rclcpp::ExecutorOptions& options);
   ~ProducerConsumerExecutor() override;
@@ -243,7 +245,7 @@ class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
   /// Makes an executor; throws as PreemptiveExecutor's constructor.
-  explicit ThreadDispatchExecutor(Options options = {});
+  explicit ThreadDispatchExecutor(const Options& options = {});
   /// Makes an executor with rclcpp's options.
   explicit ThreadDispatchExecutor(const rclcpp::ExecutorOptions& options);
   ~ThreadDispatchExecutor() override;
@@ -254,7 +256,7 @@ class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
  public:
   /// Makes an executor; throws as PreemptiveExecutor's.
-  explicit EdfExecutor(Options options = {});
+  explicit EdfExecutor(const Options& options = {});
   /// Makes an executor with rclcpp's options.
   explicit EdfExecutor(const rclcpp::ExecutorOptions& options);
   ~EdfExecutor() override;
@@ -265,7 +267,7 @@ class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT PicasExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other.
-  explicit PicasExecutor(Options options = {});
+  explicit PicasExecutor(const Options& options = {});
   /// Takes rclcpp's options, of which only the context is used.
   explicit PicasExecutor(const rclcpp::ExecutorOptions& options);
   ~PicasExecutor() override;
@@ -275,7 +277,7 @@ class RCLRT_RCLCPP_EXPORT PicasExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT PerGroupExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other.
-  explicit PerGroupExecutor(Options options = {});
+  explicit PerGroupExecutor(const Options& options = {});
   /// Takes rclcpp's options, of which only the context is used.
   explicit PerGroupExecutor(const rclcpp::ExecutorOptions& options);
   ~PerGroupExecutor() override;
@@ -290,7 +292,7 @@ class RCLRT_RCLCPP_EXPORT StaticOrderExecutor final : public Executor {
   /// time (rclcpp's subscriptions take their messages when they run), and for a user-defined
   /// trigger together with a recording's application, because its bounds do not cover such
   /// triggers.
-  explicit StaticOrderExecutor(Options options = {},
+  explicit StaticOrderExecutor(const Options& options = {},
                                const engine::StaticOrderOptions& static_order = {});
   /// Takes rclcpp's options, of which only the context is used.
   explicit StaticOrderExecutor(const rclcpp::ExecutorOptions& options);
@@ -302,10 +304,17 @@ class RCLRT_RCLCPP_EXPORT StaticOrderExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT WorkshopExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other.
-  explicit WorkshopExecutor(Options options = {}, const engine::WorkshopOptions& workshop = {});
+  explicit WorkshopExecutor(const Options& options = {},
+                            const engine::WorkshopOptions& workshop = {});
   /// Takes rclcpp's options, of which only the context is used.
   explicit WorkshopExecutor(const rclcpp::ExecutorOptions& options);
   ~WorkshopExecutor() override;
 };
+
+/// Makes an executor by its name in files; `rclrt::model::rclcpp_executor_kinds` has the names.
+/// Throws std::invalid_argument for another name, and as the constructor of the executor's class.
+/// Thread-safe.
+RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(
+    std::string_view kind, const Options& options, const engine::KindOptions& kind_options = {});
 
 }  // namespace rclrt_rclcpp

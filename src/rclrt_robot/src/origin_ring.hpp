@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The latest instances of a node, with the origin of the data that each one works on.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/seqlock_ring.hpp"
+
+namespace rclrt_robot {
+
+/// A ring in memory that processes share; any thread of any of them reads and writes it, wait-free.
+/// A message without a stamp is as old as the data of the instance that published it: the instance
+/// that ran at the publication time.
+///
+/// Invariant: a place is claimed before the clock is read for its start. So if an instance starts
+/// within another one, on the same thread or on a thread that preempts the other, it has the later
+/// ticket.
+///
+/// Another process may have written anything here: see SeqlockRing.
+class OriginRing {
+ public:
+  static constexpr std::size_t kPlaces = 256;
+
+  /// An instance. The start is CLOCK_REALTIME, as in the messages that the instance publishes; the
+  /// origin is the value that `start` got.
+  struct Instance {
+    std::int64_t start_ns = 0;
+    std::int64_t origin_ns = 0;
+  };
+
+ private:
+  struct End {
+    std::int64_t end_ns = INT64_MAX;
+  };
+  // `claim` passes over 16 places with running instances before it gives up.
+  static constexpr rclrt::realtime::SeqlockRingShape kShape{.places = kPlaces, .tries = 16};
+  using Ring = rclrt::realtime::SeqlockRing<Instance, End, kShape>;
+
+ public:
+  using Place = Ring::Place;
+
+  /// Takes a place for an instance that is about to start. Returns nullptr if the next places all
+  /// have instances that still run.
+  Place* claim() noexcept RCLRT_NONBLOCKING { return ring_.claim(); }
+  /// Records the start of the instance in a claimed place.
+  static void start(Place& place, std::int64_t start_ns,
+                    std::int64_t origin_ns) noexcept RCLRT_NONBLOCKING {
+    Ring::start(place, {start_ns, origin_ns}, End());
+  }
+  /// Records the end.
+  static void end(Place& place, std::int64_t end_ns) noexcept RCLRT_NONBLOCKING {
+    Ring::end(place, {end_ns});
+  }
+
+  /// Returns the instance that ran at `at_ns`; among several, the one with the latest ticket. An
+  /// instance that is written meanwhile may be missing. So may an instance that `kPlaces` later
+  /// ones have replaced.
+  std::optional<Instance> find(std::int64_t at_ns) const noexcept RCLRT_NONBLOCKING;
+
+  /// Asks for instances to be written until `until_ns` (CLOCK_MONOTONIC).
+  void want_until(std::int64_t until_ns) noexcept RCLRT_NONBLOCKING {
+    wanted_until_ns_.store(until_ns, std::memory_order_relaxed);  // a hint, orders nothing
+  }
+  /// Returns whether instances that start now are to be written.
+  bool is_wanted(std::int64_t now_ns) const noexcept RCLRT_NONBLOCKING {
+    return now_ns < wanted_until_ns_.load(std::memory_order_relaxed);  // as above
+  }
+
+ private:
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+  std::atomic<std::int64_t> wanted_until_ns_{0};
+  Ring ring_;
+};
+
+}  // namespace rclrt_robot

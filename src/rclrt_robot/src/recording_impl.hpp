@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a recording.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "rclcpp_names.hpp"
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/executor.hpp"
+#include "rclrt/model/application.hpp"
+#include "rclrt/model/node_timing.hpp"
+#include "rclrt/recorder/host_probe.hpp"
+#include "rclrt/recorder/instance_log.hpp"
+#include "rclrt/recorder/results.hpp"
+#include "rclrt/recorder/results_directory.hpp"
+#include "rclrt/recorder/run_accounting.hpp"
+#include "rclrt_rclcpp/observer.hpp"
+#include "rclrt_robot/recording.hpp"
+
+namespace rclrt_robot {
+
+namespace model = rclrt::model;
+namespace recorder = rclrt::recorder;
+
+using rclrt_rclcpp::CallbackFacts;
+using rclrt_rclcpp::ExecutorObserver;
+using rclrt_rclcpp::Kept;
+using rclrt_rclcpp::ObservedEntity;
+
+/// Returns a readable time: "12.5 ms".
+std::string milliseconds(model::Nanoseconds time);
+
+/// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the locks of an
+/// executor; no function of an executor is called with `mutex_` held.
+class Recording::Impl {
+ public:
+  explicit Impl(RecordingOptions options);
+
+  /// One executor. Its sink passes instances on to the user's sink, too.
+  class Part final : public ExecutorObserver {
+   public:
+    Part(std::shared_ptr<Impl> recording, std::uint32_t index, engine::InstanceSink* also)
+        : recording_(std::move(recording)),
+          index_(index),
+          log_(recording_->log_, index),
+          also_(also) {}
+    void record(const engine::InstanceRecord& record) noexcept override {
+      log_.record(record);
+      if (also_ != nullptr) {
+        also_->record(record);
+      }
+    }
+
+    void on_engine_start(const engine::Executor& engine) override {
+      recording_->set_engine(index_, &engine);
+    }
+    void on_engine_end() override { recording_->set_engine(index_, nullptr); }
+    void on_spin_begin() override { recording_->begin_spin(); }
+    void on_spin_end() override { recording_->end_spin(); }
+    void on_second() override { recording_->note_threads(); }
+    std::uint32_t number(const CallbackFacts& facts) override {
+      return recording_->number(index_, facts);
+    }
+    void on_added(std::uint32_t number, const std::shared_ptr<engine::Callback>& callback,
+                  const std::shared_ptr<const ObservedEntity>& entity) override {
+      recording_->add(number, {callback, entity});
+    }
+    void on_removed(const engine::Callback& callback) override { recording_->retire(callback); }
+    void on_publications(const std::string& node, const std::set<std::string>& topics) override {
+      recording_->publishes(node, topics);
+    }
+    void on_message_taken(std::int64_t published_ns) noexcept override {
+      recorder::InstanceLog::set_published(published_ns);
+    }
+
+   private:
+    const std::shared_ptr<Impl> recording_;
+    const std::uint32_t index_;
+    recorder::InstanceLog::Sink log_;
+    engine::InstanceSink* const also_;
+  };
+
+  static std::unique_ptr<Part> join(const std::shared_ptr<Impl>& self,
+                                    const model::ExecutorChoice& choice,
+                                    const engine::ExecutorOptions& options);
+
+  void start();
+  std::vector<std::string> write();
+
+ private:
+  /// A callback that is in its executor now.
+  struct Running {
+    std::shared_ptr<engine::Callback> callback;
+    std::shared_ptr<const ObservedEntity> entity;
+  };
+  struct Row {
+    model::CallbackPlace place;
+    CallbackFacts facts;
+    std::uint32_t executor = 0;
+    std::vector<Running> callbacks;
+    recorder::CallbackCounts left;  // of callbacks that have left it
+    std::optional<int> level;       // of the latest callback; none: there never was one
+    std::optional<int> kernel_priority;
+    bool goes_on = false;  // when the last spin ended
+  };
+  struct Joined {
+    model::Executor executor;
+    const engine::Executor* engine = nullptr;  // nullptr: not made yet, or ended
+    recorder::RealtimeState realtime;
+  };
+
+  void note_threads();
+  void set_engine(std::uint32_t index, const engine::Executor* engine);
+  std::uint32_t number(std::uint32_t executor, const CallbackFacts& facts);
+  void publishes(const std::string& node, const std::set<std::string>& topics);
+  void add(std::uint32_t number, const Running& callback);
+  void retire(const engine::Callback& callback);
+  void begin_spin();
+  void end_spin();
+  void start_locked();
+  void note_active_rows(Kept& kept);
+  void save_engine_values(std::uint32_t index);
+  static recorder::CallbackCounts counts_of(const Row& row);
+
+  std::vector<std::size_t> build(model::Application& application,
+                                 std::vector<std::string>& notes) const;
+  static std::optional<std::string> group_of(const Row& row);
+  void connect(const std::vector<std::size_t>& indices,
+               const std::vector<recorder::LoggedInstance>& instances,
+               std::vector<std::string>& notes);
+  recorder::RunContext read_context() const;
+  // The parts of `write`.
+  void end_window(Kept& kept);
+  void cut_where_full(std::vector<std::string>& notes);
+  void renumber(std::vector<recorder::LoggedInstance>& instances,
+                const std::vector<std::size_t>& indices) const;
+  std::vector<bool> going_on(const std::vector<std::size_t>& indices) const;
+  void assemble(std::vector<recorder::LoggedInstance> instances,
+                const std::vector<std::size_t>& indices);
+
+  static constexpr std::size_t kLeftOut = SIZE_MAX;  // an index: not in the application
+
+  const RecordingOptions options_;
+  const std::optional<model::Application> stated_;
+  recorder::ResultsDirectory directory_;
+  recorder::InstanceLog log_;
+
+  std::mutex mutex_;
+  model::ExecutorChoice choice_;  // of all the executors
+  std::vector<Joined> joined_;
+  std::vector<Row> rows_;  // by number
+  std::map<model::CallbackPlace, std::uint32_t> numbers_;
+  std::map<std::string, std::set<std::string>> publishes_;  // by node: topics, of all that it had
+  std::unique_ptr<recorder::HostProbe> probe_;              // once it has started
+  recorder::RunResults results_;
+  std::optional<double> steal_before_;
+  int spins_ = 0;                         // under way
+  std::optional<std::int64_t> ended_ns_;  // when the last one ended, while none is under way
+  bool written_ = false;
+};
+
+}  // namespace rclrt_robot
