@@ -7,9 +7,11 @@
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "entity_registry.hpp"
 #include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/robot.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt_rclcpp/observer.hpp"
 #include "stall_log.hpp"
@@ -35,13 +37,15 @@ void require_no_age(const Timing& timing) {
 
 /// Throws unless the kind is offered for rclcpp's nodes, with these options of its own.
 void require_offered(std::string_view kind, const KindOptions& kind_options) {
-  const auto found = rclrt::model::executor_kind_of(kind);
-  if (!found || !rclrt::model::traits(*found).on_rclcpp) {
+  const auto name_of = [](rclrt::model::ExecutorKind each) {
+    return rclrt::model::traits(each).name;
+  };
+  const std::vector<rclrt::model::ExecutorKind> offered = rclrt::model::rclcpp_executor_kinds();
+  const auto found = std::ranges::find(offered, kind, name_of);
+  if (found == offered.end()) {
     std::string names;
-    for (const rclrt::model::ExecutorTraits& each : rclrt::model::executor_kinds()) {
-      if (each.on_rclcpp) {
-        names += (names.empty() ? "" : ", ") + std::string(each.name);
-      }
+    for (const rclrt::model::ExecutorKind each : offered) {
+      names += (names.empty() ? "" : ", ") + std::string(name_of(each));
     }
     throw std::invalid_argument("there is no executor \"" + std::string(kind) +
                                 "\" for rclcpp's nodes; choose from " + names);

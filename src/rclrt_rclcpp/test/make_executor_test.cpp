@@ -39,7 +39,7 @@ TEST_F(MakeExecutor, MakesEachKind) {
 }
 
 TEST_F(MakeExecutor, NamesTheExecutorsThereAre) {
-  for (const std::string kind : {"wait_set", "edf_non_preemptive", "preemptiv", ""}) {
+  for (const std::string kind : {"wait_set", "edf_nonpreemptive", "preemptiv", ""}) {
     EXPECT_THAT([&] { make_executor(kind, {}); },
                 ThrowsMessage<std::invalid_argument>(
                     "there is no executor \"" + kind +
@@ -50,10 +50,10 @@ TEST_F(MakeExecutor, NamesTheExecutorsThereAre) {
 
 TEST_F(MakeExecutor, LogicalExecutionTimeIsRefusedWhereSetsRun) {
   const engine::KindOptions options{.static_order = {.logical_execution_time = true}};
-  EXPECT_THAT([&] { make_executor("static_order", {}, options); },
+  EXPECT_THAT([&] { make_executor("static_order", Options(), options); },
               ThrowsMessage<std::invalid_argument>(
                   StartsWith("logical execution time is not offered for rclcpp's nodes")));
-  EXPECT_NO_THROW(make_executor("picas", {}, options)) << "other kinds ignore it";
+  EXPECT_NO_THROW(make_executor("picas", Options(), options)) << "other kinds ignore it";
 }
 
 }  // namespace

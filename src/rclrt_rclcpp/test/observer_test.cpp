@@ -134,6 +134,7 @@ class ObserverTest : public Ros {
 };
 
 TEST_F(ObserverTest, GetsEachCallbackWithItsFactsItsInstancesAndItsEnd) {
+  const std::int64_t begin_ns = rclrt::realtime::monotonic_now_ns();  // a node publishes, too
   const auto node = std::make_shared<rclcpp::Node>("node");
   const auto publisher = node->create_publisher<Message>("topic", 10);
   const auto timer = node->create_wall_timer(5ms, [&] { publisher->publish(Message()); });
@@ -143,7 +144,6 @@ TEST_F(ObserverTest, GetsEachCallbackWithItsFactsItsInstancesAndItsEnd) {
   of_group.callback_group = group;
   const auto subscription =
       node->create_subscription<Message>("topic", 7, [&](const Message&) { ++received; }, of_group);
-  const std::int64_t begin_ns = rclrt::realtime::monotonic_now_ns();
   {
     PreemptiveExecutor executor(options());
     executor.set_timing(subscription, {.deadline = 1h});
@@ -337,8 +337,11 @@ TEST_F(DetailsOfAMiss, AreTheRunAndThePublisherOfTheMessage) {
     options.measure_responses = is_measured;
     PreemptiveExecutor executor(options);
     const auto node = std::make_shared<rclcpp::Node>("node");
-    const auto subscription = node->create_subscription<Message>(
-        "plain", 10, [](const Message&) { std::this_thread::sleep_for(2ms); });
+    const auto subscription = node->create_subscription<Message>("plain", 10, [](const Message&) {
+      const std::int64_t end_ns = rclrt::realtime::thread_cpu_now_ns() + 2'000'000;
+      while (rclrt::realtime::thread_cpu_now_ns() < end_ns) {
+      }
+    });
     const auto publisher = node->create_publisher<Message>("plain", 10);
     executor.set_timing(subscription, {.max_age = 1us});  // from the publication
     executor.add_node(node);

@@ -28,7 +28,7 @@ struct MessageOrigin {
 
 /// The details of a miss.
 struct MissDetails {
-  TimeBefore itself;     ///< the run of user code; zero without Options::measure_responses
+  TimeBefore itself;     ///< CPU time of user code; zero without Options::measure_responses
   MessageOrigin origin;  ///< of a message that has an age; otherwise zero
 };
 
