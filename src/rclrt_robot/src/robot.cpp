@@ -89,7 +89,7 @@ std::unique_ptr<engine::FlightTrace> make_trace(const RobotOptions& options) {
   }
   if (!std::filesystem::is_directory(options.monitor->traces)) {
     throw std::invalid_argument("the monitor's traces: there is no directory " +
-                                options.monitor->traces.string());
+                                options.monitor->traces.string() + "; create it");
   }
   const std::uint32_t left = traces_left(options.monitor->traces);
   if (left == 0) {
