@@ -101,7 +101,7 @@ void with_a_trace() {
 
 void with_a_recording(const rclcpp::Node::SharedPtr& node) {
   const auto recording = std::make_shared<rclrt_robot::Recording>(
-      rclrt_robot::RecordingOptions{.directory = "out", .application = "robot.yaml"});
+      rclrt_robot::RecordingOptions{.directory = "out", .application = "app.yaml"});
   rclrt_rclcpp::Options options;
   options.recording = recording;  // of several executors, if they are of one kind
   rclrt_rclcpp::PreemptiveExecutor executor(options);

@@ -17,7 +17,10 @@ namespace {
 
 constexpr auto kLaunchFile = "how-to/launch-file.md";
 constexpr auto kCausesOfMisses = "how-to/causes-of-misses.md";
+constexpr auto kNav2 = "how-to/nav2.md";
 constexpr auto kRos2Control = "how-to/ros2-control.md";
+constexpr auto kRclcppExecutors = "reference/rclcpp-executors.md";
+constexpr auto kRecordings = "reference/recordings.md";
 constexpr auto kRobotYaml = "reference/robot-yaml.md";
 
 std::string read(const std::filesystem::path& file) {
@@ -54,7 +57,7 @@ TEST_F(Pages, TheirCodeIsWhatWasCompiled) {
   const std::string compiled = read(PACKAGE_DIRECTORY "/../rclrt_rclcpp/examples/one_line.cpp") +
                                read(PACKAGE_DIRECTORY "/test/doc_snippets.cpp");
   std::size_t count = 0;
-  for (const std::string page : {kLaunchFile, kRobotYaml, kCausesOfMisses, kRos2Control}) {
+  for (const std::string page : {kRclcppExecutors, kRobotYaml, kRecordings}) {
     for (const std::string& block : blocks(page, "cpp")) {
       const std::string indented = std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
       EXPECT_NE(compiled.find(indented), std::string::npos) << page << ": " << block;
@@ -109,9 +112,18 @@ TEST_F(Pages, TheirFilesAreRead) {
 
   const auto misses = blocks(kCausesOfMisses, "yaml");
   ASSERT_EQ(misses.size(), 1U);
-  const auto ages = rclrt::model::parse_node_timings(misses.front());
-  ASSERT_TRUE(ages.timings);
-  EXPECT_EQ(ages.timings->size(), 2U);
+  const auto monitored = rclrt::model::parse_robot(misses.front()).robot;
+  ASSERT_TRUE(monitored);
+  EXPECT_EQ(monitored->callbacks.size(), 2U);
+}
+
+TEST_F(Pages, ThePlanOfNav2IsTheExamples) {
+  const auto shown = blocks(kNav2, "yaml");
+  ASSERT_EQ(shown.size(), 1U);
+  std::string example = read(PACKAGE_DIRECTORY "/../../examples/nav2/robot.yaml");
+  example = std::regex_replace(example, std::regex("(^|\n) *#[^\n]*"), "");
+  example = std::regex_replace(example, std::regex(" +#[^\n]*"), "");
+  EXPECT_EQ(shown.front(), example.substr(example.find_first_not_of('\n')));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ struct RecordingOptions {
 /// (`rclrt_rclcpp::Options::recording`), and the times at which the machine did not run this
 /// process. All functions may be called from any thread.
 ///
-/// A chain is followed by the publication times of its messages; docs/how-to/causes-of-misses.md
+/// A chain is followed by the publication times of its messages; docs/reference/recordings.md
 /// describes what this can and cannot show.
 class RCLRT_ROBOT_EXPORT Recording final : public rclrt_rclcpp::Observer {
  public:

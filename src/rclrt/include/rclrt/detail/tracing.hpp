@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracepoints of ros2_tracing: the existing entities, and the runs of user code. Nothing is
-// written unless a trace session listens; see docs/how-to/trace-to-priorities.md.
+// written unless a trace session listens; see docs/reference/traces.md.
 #pragma once
 
 #include <tracetools/tracetools.h>
