@@ -4,6 +4,7 @@
 * Every package.xml is valid. All packages and the `rclrt` command have the same version.
 * Every package has a CHANGELOG.rst that bloom can read. Its newest version is the package's. The
   project's CHANGELOG.md has this version with the same day.
+* Changes that are not released take one line each in these files.
 * Every dependency is a package of ours or is listed in docs/reference/dependencies.md. Each
   entry there is used. The Debian packages listed there are those that tools/setup installs.
 * docs/explanation/architecture.md lists our packages that each package in src uses.
@@ -26,6 +27,11 @@ from catkin_pkg.package import InvalidPackage, Package, parse_package
 
 ROOT = Path(__file__).resolve().parent.parent
 CHANGELOG = ROOT / "CHANGELOG.md"
+MAX_ENTRY = 120
+UNRELEASED = re.compile(
+    r"(?ms)^(?:## \[Unreleased\]|Forthcoming\n-+)\n(?P<entries>.*?)"
+    r"(?=^## \[\d|^\d+\.\d+\.\d+ \(|\Z)"
+)
 DEPENDENCIES = ROOT / "docs/reference/dependencies.md"
 ARCHITECTURE = ROOT / "docs/explanation/architecture.md"
 SETUP = ROOT / "tools/setup"
@@ -99,6 +105,21 @@ def changelog_problems(directory: Path, package: Package) -> Iterator[str]:
             f"says {released(package.version) or 'nothing of it'}"
         )
     yield from (f"{name_of(path)}: {s[0]} has no items" for s in sections if not s[2])
+    yield from entry_problems(path, path.read_text())
+
+
+def entry_problems(path: Path, text: str) -> Iterator[str]:
+    """Yields the entries of changes that are not released yet and take more than one line."""
+    section = UNRELEASED.search(text)
+    if section is None:
+        return
+    first = text.count("\n", 0, section.start("entries")) + 1
+    for number, line in enumerate(section["entries"].splitlines(), first):
+        if line.startswith(" ") or len(line) > MAX_ENTRY:
+            yield (
+                f"{name_of(path)}:{number}: expected one line of at most {MAX_ENTRY} characters "
+                "for each change, in the words of a user"
+            )
 
 
 def table(heading: str) -> dict[str, str]:
@@ -257,6 +278,7 @@ def main() -> int:
         for directory, package in packages.items():
             problems += changelog_problems(directory, package)
             problems += untested_problems(directory)
+        problems += entry_problems(CHANGELOG, CHANGELOG.read_text())
         problems += dependency_problems(packages)
         problems += architecture_problems(packages)
         problems += import_problems(packages)
