@@ -93,7 +93,8 @@ std::unique_ptr<engine::FlightTrace> make_trace(const RobotOptions& options) {
   }
   const std::uint32_t left = traces_left(options.monitor->traces);
   if (left == 0) {
-    RCLCPP_WARN(logger(), "%s has as many traces of misses as there may be: move them for more",
+    RCLCPP_WARN(logger(),
+                "%s is full: no further trace of a miss is written; move the old ones away",
                 options.monitor->traces.c_str());
     return nullptr;
   }
