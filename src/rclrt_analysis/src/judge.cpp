@@ -34,6 +34,10 @@ void order_by_relevance(const model::Application& application,
       each.relevant = has_syncs;
     } else if (each.id == "hop" || each.id == "least-hop") {
       each.relevant = application.executors.size() > 1;
+    } else if (each.id == "global" || each.id == "handover") {
+      each.relevant = std::ranges::any_of(application.executors, [](const auto& executor) {
+        return executor.cpus.size() > 1 || !executor.scheduler_cpus.empty();
+      });
     }
   }
   std::ranges::stable_partition(assumptions, &Assumption::relevant);

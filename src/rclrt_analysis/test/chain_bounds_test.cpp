@@ -343,7 +343,7 @@ TEST(ChainBounds, CpusThatAreNotStatedMakeItConditional) {
   EXPECT_EQ(bounds[0].assumptions.front(), "executor 'main' runs on one CPU (cpus: [n])");
 }
 
-TEST(ChainBounds, ASchedulerThreadOnAnotherCpuMakesItConditionalWhereThereIsOne) {
+TEST(ChainBounds, ASchedulerThreadOnACpuOfItsOwnNeedsNoConditionButOnThatOfAnotherExecutor) {
   auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
   application.executors[0].scheduler_cpus = {0};
   const auto verdict = [&](ExecutorKind kind) {
@@ -351,6 +351,9 @@ TEST(ChainBounds, ASchedulerThreadOnAnotherCpuMakesItConditionalWhereThereIsOne)
   };
   EXPECT_EQ(verdict(ExecutorKind::kThreadDispatch), Verdict::kProved);
   application.executors[0].scheduler_cpus = {1};
+  EXPECT_EQ(verdict(ExecutorKind::kThreadDispatch), Verdict::kProved);
+  EXPECT_EQ(verdict(ExecutorKind::kPreemptive), Verdict::kProved);
+  application.executors.push_back({.name = "other", .cpus = {1}});
   EXPECT_EQ(verdict(ExecutorKind::kThreadDispatch), Verdict::kConditional);
   EXPECT_EQ(verdict(ExecutorKind::kPreemptive), Verdict::kProved);
 }

@@ -68,6 +68,7 @@ TEST(Refute, AnApplicationThatCannotBeSimulatedHasAReason) {
   for (int cpu = 0; cpu < 65; ++cpu) {
     application.executors[0].cpus.push_back(cpu);
   }
+  application.chains[1].deadline = std::chrono::nanoseconds(1);  // 65 CPUs keep the stated one
   const Refutation found = refuted(application);
   EXPECT_THAT(found.not_searched, HasSubstr("CPU"));
   EXPECT_EQ(found.judgement.chains[1].verdict, Verdict::kUnknown);

@@ -130,24 +130,5 @@ TEST(SoundnessOfVerdicts, AnUnmeasuredMachineProvesNothingAndRefutesNothing) {
   }
 }
 
-TEST(SoundnessOfVerdicts, AnExecutorThatStatesTwoCpusIsNeverFeasibleByTheBoundsOfOne) {
-  const std::uint64_t applications = test::trials(100);
-  std::size_t feasible_on_one = 0;
-  for (std::uint64_t seed = 1; seed <= applications; ++seed) {
-    model::Application application = RandomApplication(seed).make();
-    for (const ExecutorKind kind :
-         {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kThreadDispatch,
-          ExecutorKind::kPerGroup, ExecutorKind::kWorkshop}) {
-      application.executors[0].cpus = {0};
-      feasible_on_one += judge(application, kind, Machine{}).feasible ? 1 : 0;
-      application.executors[0].cpus = {0, 1};
-      const Judgement two = judge(application, kind, Machine{});
-      ASSERT_FALSE(two.feasible) << "seed " << seed << ", " << traits(kind).name;
-      ASSERT_NO_FATAL_FAILURE(test::check_verdicts(application, two)) << "seed " << seed;
-    }
-  }
-  EXPECT_GT(feasible_on_one, applications / 10);
-}
-
 }  // namespace
 }  // namespace rclrt::analysis

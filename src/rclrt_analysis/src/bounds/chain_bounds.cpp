@@ -10,6 +10,7 @@
 #include "bounds/cores.hpp"
 #include "bounds/drops.hpp"
 #include "bounds/executor_bounds.hpp"
+#include "bounds/global_bounds.hpp"
 #include "bounds/holistic.hpp"
 #include "bounds/kind.hpp"
 #include "bounds/preemptive_form.hpp"
@@ -20,6 +21,7 @@ namespace rclrt::analysis {
 namespace {
 
 using detail::ExecutorBounds;
+using detail::GlobalBounds;
 using detail::Holistic;
 using detail::RelyingBound;
 using detail::SetCount;
@@ -66,6 +68,7 @@ class Bounds {
         executor_(executor),
         kind_(detail::bounds_of(executor)),
         one_at_a_time_(traits(chosen).one_at_a_time),
+        pool_(detail::bounds_of(chosen).pool),
         overheads_(of_executor(stated, executor)),
         effort_(effort),
         workload_(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release),
@@ -77,11 +80,15 @@ class Bounds {
 
   ChainBound bound(const model::Chain& chain) {
     const std::size_t own = cores_.executor_of.at(chain.callbacks.at(0));
-    if (auto contradiction = cores_.contradiction(application_, own, one_at_a_time_)) {
+    if (auto contradiction =
+            cores_.contradiction(application_, own, one_at_a_time_, is_scheduled(), has_pool())) {
       ChainBound none;
       none.level = level_of(chain);
       none.note = std::move(*contradiction);
       return none;
+    }
+    if (GlobalBounds* const several = on_several_cpus(own)) {
+      return decided(chain, own, several->bound(chain));
     }
     ExecutorBounds* const whole = by_busy_periods(own);
     std::span<const Holistic> each = one_by_one(own);
@@ -102,22 +109,14 @@ class Bounds {
     if (ExecutorBounds* const shared = by_busy_periods_of_core(own)) {
       take_lower(shared->bound(chain));
     }
-    ChainBound result = std::move(found.bound);
-    result.assumptions = cores_.assumptions(application_, own,
-                                            traits(executor_).has_scheduler_thread, one_at_a_time_);
-    assume_observed_times(result.assumptions);
-    if (result.bound) {
-      check_drops(chain.callbacks, result);
-      check_drops(found.relies_on, result);
-    }
-    decide(chain, result);
-    return result;
+    return decided(chain, own, std::move(found));
   }
 
   QueueBound queue(std::size_t callback) {
-    const bool none =
-        cores_.contradiction(application_, cores_.executor_of.at(callback), one_at_a_time_)
-            .has_value();
+    const bool none = cores_
+                          .contradiction(application_, cores_.executor_of.at(callback),
+                                         one_at_a_time_, is_scheduled(), has_pool())
+                          .has_value();
     const Ticks pending = none ? detail::kHorizon : most_pending(callback);
     QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], kind_.skips)};
     if (pending < kMaxTicks) {
@@ -127,6 +126,24 @@ class Bounds {
   }
 
  private:
+  /// Adds the assumptions and the verdict to a bound of a chain on this executor.
+  ChainBound decided(const model::Chain& chain, std::size_t executor, RelyingBound found) {
+    ChainBound result = std::move(found.bound);
+    result.assumptions =
+        cores_.assumptions(application_, executor, is_scheduled(), one_at_a_time_, has_pool());
+    if (on_several_cpus(executor) != nullptr && overheads_.dispatch > 0 &&
+        overheads_.handover == 0) {
+      result.assumptions.emplace_back(detail::kNoHandoverTime);
+    }
+    assume_observed_times(result.assumptions);
+    if (result.bound) {
+      check_drops(chain.callbacks, result);
+      check_drops(found.relies_on, result);
+    }
+    decide(chain, result);
+    return result;
+  }
+
   int level_of(const model::Chain& chain) const {
     int level = workload_.priority[chain.callbacks.front()];
     for (const std::size_t callback : chain.callbacks) {
@@ -155,6 +172,9 @@ class Bounds {
 
   Ticks most_pending(std::size_t callback) {
     const std::size_t own = cores_.executor_of.at(callback);
+    if (GlobalBounds* const several = on_several_cpus(own)) {
+      return several->most_pending(callback);
+    }
     Ticks pending = detail::kHorizon;
     if (ExecutorBounds* const whole = by_busy_periods(own)) {
       pending = whole->most_pending(callback);
@@ -171,6 +191,25 @@ class Bounds {
       detail::assume_no_drops(application_.callbacks[callback], most_pending(callback), kind_.skips,
                               result.assumptions);
     }
+  }
+
+  bool is_scheduled() const { return traits(executor_).has_scheduler_thread; }
+  bool has_pool() const { return !one_at_a_time_ && pool_ != detail::Pool::kNone; }
+
+  /// Returns the bounds of an executor that has several CPUs for itself; otherwise nullptr.
+  GlobalBounds* on_several_cpus(std::size_t executor) {
+    if (!has_pool() || !cores_.global(application_, executor, is_scheduled())) {
+      return nullptr;
+    }
+    auto at = several_.find(executor);
+    if (at == several_.end()) {
+      at =
+          several_
+              .try_emplace(executor, workload_, cores_.cores[cores_.core_of[executor]].callbacks,
+                           application_.executors[executor].cpus.size(), pool_, overheads_, effort_)
+              .first;
+    }
+    return &at->second;
   }
 
   /// Returns the bounds by busy periods if the executor has its core for itself and messages in it
@@ -252,12 +291,14 @@ class Bounds {
   ExecutorKind executor_;
   const detail::KindBounds& kind_;
   bool one_at_a_time_;  // regardless of the executor's CPUs
+  detail::Pool pool_;   // of the chosen kind
   Overheads overheads_;
   Effort effort_;
   Workload workload_;
   detail::Cores cores_;
   std::map<std::size_t, std::vector<std::size_t>> timers_;  // for each executor
   std::map<std::size_t, ExecutorBounds> executors_;
+  std::map<std::size_t, GlobalBounds> several_;         // for each executor on several CPUs
   std::optional<Workload> any_order_;                   // for the executors of `shared_cores_`
   std::map<std::size_t, ExecutorBounds> shared_cores_;  // by component
   std::vector<Holistic> holistic_;
@@ -326,6 +367,14 @@ std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads
     result.push_back({"dispatch", detail::kNoDispatchTime});
   } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
     result.push_back({"scheduler", "the scheduler thread's work is part of the dispatch overhead"});
+  }
+  if (detail::bounds_of(executor).pool != detail::Pool::kNone) {
+    result.push_back({"global",
+                      "on several CPUs the kernel runs the most urgent ready threads of the "
+                      "executor, and moves them between its CPUs for that"});
+    if (overheads.handover == 0) {
+      result.push_back({"handover", detail::kNoHandoverTime});
+    }
   }
   return result;
 }

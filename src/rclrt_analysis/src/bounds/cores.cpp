@@ -73,10 +73,39 @@ bool middleware_is_above(const model::Application& application) {
   });
 }
 
+bool has_scheduler_apart(const model::Executor& executor, bool scheduled) {
+  return scheduled && !executor.scheduler_cpus.empty() && executor.scheduler_cpus != executor.cpus;
+}
+
+/// Returns whether no other executor may use a CPU of the executor's scheduler thread.
+bool has_scheduler_cpus_alone(const model::Application& application, std::size_t executor) {
+  const auto& own = application.executors[executor].scheduler_cpus;
+  const auto uses = [&own](const std::vector<int>& cpus) {
+    return std::ranges::find_first_of(own, cpus) != own.end();
+  };
+  for (std::size_t other = 0; other < application.executors.size(); ++other) {
+    const model::Executor& theirs = application.executors[other];
+    if (other != executor &&
+        (theirs.cpus.empty() || uses(theirs.cpus) || uses(theirs.scheduler_cpus))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
+bool Cores::global(const model::Application& application, std::size_t executor,
+                   bool scheduled) const {
+  const model::Executor& own = application.executors[executor];
+  return alone(executor) &&
+         (own.cpus.size() > 1 || (own.cpus.size() == 1 && has_scheduler_apart(own, scheduled)));
+}
+
 std::optional<std::string> Cores::contradiction(const model::Application& application,
-                                                std::size_t executor, bool one_at_a_time) const {
+                                                std::size_t executor, bool one_at_a_time,
+                                                bool scheduled, bool on_several) const {
+  const bool several = on_several && global(application, executor, scheduled);
   const auto listed = [](const std::vector<int>& cpus) {
     std::string text;
     for (const int cpu : cpus) {
@@ -89,7 +118,7 @@ std::optional<std::string> Cores::contradiction(const model::Application& applic
     if (component[i] != component[executor]) {
       continue;
     }
-    if (own.cpus.size() > 1 && !one_at_a_time) {
+    if (own.cpus.size() > 1 && !one_at_a_time && !several) {
       return "executor '" + own.name + "' runs callbacks on several CPUs at once (" +
              listed(own.cpus) + "); bounds are of one CPU each: state one (cpus: [" +
              std::to_string(own.cpus.front()) + "])";
@@ -113,7 +142,8 @@ std::optional<std::string> Cores::contradiction(const model::Application& applic
 
 std::vector<std::string> Cores::assumptions(const model::Application& application,
                                             std::size_t executor, bool scheduled,
-                                            bool one_at_a_time) const {
+                                            bool one_at_a_time, bool on_several) const {
+  const bool several = on_several && global(application, executor, scheduled);
   std::vector<std::string> result;
   const auto& own_process = application.executors[executor].process;
   bool several_processes = false;
@@ -124,14 +154,15 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
     several_processes = several_processes || application.executors[i].process != own_process;
     const model::Executor& own = application.executors[i];
     const bool pinned = own.cpus.size() == 1;
-    if (scheduled && !own.scheduler_cpus.empty() && own.scheduler_cpus != own.cpus) {
+    if (has_scheduler_apart(own, scheduled) &&
+        !(several && has_scheduler_cpus_alone(application, i))) {
       // While the scheduler thread hands a message over from another CPU, a less urgent callback
       // may start on this CPU and hold a group; and the executors on that other CPU have less of
       // it.
       result.push_back("the scheduler thread of '" + own.name +
                        "' takes no time on its own CPUs (scheduler_cpus)");
     }
-    if (!pinned && (own.cpus.empty() || !one_at_a_time)) {
+    if (!pinned && !several && (own.cpus.empty() || !one_at_a_time)) {
       result.push_back("executor '" + own.name + "' runs on one CPU (cpus: [n])");
     }
     for (std::size_t other = 0; other < component.size(); ++other) {

@@ -38,13 +38,20 @@ struct Cores {
   /// std::nullopt if there is none. Such a statement is: several CPUs for an executor that runs
   /// callbacks on all of them at once, or a CPU that two executors name and that only one has for
   /// itself. `one_at_a_time`: an executor runs one callback at a time, regardless of its CPUs.
+  /// `on_several`: there are bounds for a global() executor.
   std::optional<std::string> contradiction(const model::Application& application,
-                                           std::size_t executor, bool one_at_a_time) const;
+                                           std::size_t executor, bool one_at_a_time, bool scheduled,
+                                           bool on_several) const;
+
+  /// Returns whether the executor states several CPUs, or one besides those of its scheduler
+  /// thread, and exchanges no messages with another executor.
+  bool global(const model::Application& application, std::size_t executor, bool scheduled) const;
 
   /// Returns the assumptions about the machine under which each executor of the component has the
-  /// CPU that `cores` states. `scheduled`: executors have scheduler threads.
+  /// CPU that `cores` states, or the CPUs that it states. `scheduled`: executors have scheduler
+  /// threads.
   std::vector<std::string> assumptions(const model::Application& application, std::size_t executor,
-                                       bool scheduled, bool one_at_a_time) const;
+                                       bool scheduled, bool one_at_a_time, bool on_several) const;
 };
 
 }  // namespace rclrt::analysis::detail

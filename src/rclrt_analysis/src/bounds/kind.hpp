@@ -11,6 +11,14 @@
 
 namespace rclrt::analysis::detail {
 
+/// The threads that run callbacks on several CPUs at once.
+enum class Pool {
+  kNone,         ///< there are no bounds on several CPUs
+  kEnough,       ///< no callback of a level waits for a thread while a CPU is idle
+  kOnePerLevel,  ///< callbacks of a level run one after the other
+  kOfInstances,  ///< as kEnough, and instances of a callback may overtake each other
+};
+
 struct KindBounds {
   /// Turns the application into one for which `preemptive` has the bounds, see PreemptiveForm;
   /// null: the kind has an analysis of its own. `tops` are the model::top_priorities().
@@ -23,7 +31,8 @@ struct KindBounds {
                      Budget& budget) = &holistic_fixed_priority;
   bool skips = false;  ///< releases of a timer that come while an earlier one waits are skipped
   bool picks_up_above = false;  ///< instances are picked up above all levels
-  bool needs_own_cpu = false;   ///< there are no bounds if it shares its CPU with another executor
+  Pool pool = Pool::kNone;
+  bool needs_own_cpu = false;  ///< there are no bounds if it shares its CPU with another executor
 };
 
 /// Returns the bounds of a kind. Throws std::invalid_argument if there are none.

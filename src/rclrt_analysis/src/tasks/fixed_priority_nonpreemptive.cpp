@@ -15,15 +15,14 @@ namespace {
 
 using detail::Budget;
 using detail::Count;
-using detail::Demand;
 using detail::fixed_point;
 using detail::product;
 using detail::sum;
 
 /// The tasks that may delay the task under study: the more urgent ones, and those of its level.
 struct Interference {
-  Demand before{Count::kBefore};  // for the length of the busy period
-  Demand until{Count::kUntil};    // for the start of a job
+  detail::Demand before{Count::kBefore};  // for the length of the busy period
+  detail::Demand until{Count::kUntil};    // for the start of a job
   detail::Load load;
   void add(const Task& task) {
     before.add(task.wcet, task.period, task.jitter);

@@ -39,6 +39,7 @@ struct Overheads {
   Ticks stall{};         ///< lost once to such work while timers continue: the CPU stopped
   Hop near{};            ///< of a message between callbacks of one executor
   Hop far{};             ///< of a message between executors
+  Ticks handover{};      ///< until a thread that is to run on another CPU runs there
   bool operator==(const Overheads&) const = default;
 };
 
@@ -112,7 +113,8 @@ struct ChainBound {
 /// Each callback is bounded by itself under EDF, in a wait set, with hop latencies, and for
 /// executors that exchange messages or share a CPU. Callbacks that follow each other on one CPU
 /// have one busy period. The responses are summed up along the chain, with jitter propagation:
-/// Tindell and Clark 1994 (see holistic.hpp, segment_bounds.hpp). Pure; any thread. Throws
+/// Tindell and Clark 1994 (see holistic.hpp, segment_bounds.hpp). An executor on several CPUs of
+/// its own has other bounds, see docs/explanation/several-cpus.md. Pure; any thread. Throws
 /// std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,

@@ -19,6 +19,7 @@ void raise_callbacks(model::Application& application, const std::vector<int>& /*
 
 }  // namespace
 
-constinit const KindBounds kinds::kPerGroup{.to_preemptive = &raise_callbacks};
+constinit const KindBounds kinds::kPerGroup{.to_preemptive = &raise_callbacks,
+                                            .pool = Pool::kEnough};
 
 }  // namespace rclrt::analysis::detail

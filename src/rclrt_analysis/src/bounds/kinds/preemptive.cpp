@@ -4,6 +4,6 @@
 
 namespace rclrt::analysis::detail {
 
-constinit const KindBounds kinds::kPreemptive{.by_release = true};
+constinit const KindBounds kinds::kPreemptive{.by_release = true, .pool = Pool::kEnough};
 
 }  // namespace rclrt::analysis::detail

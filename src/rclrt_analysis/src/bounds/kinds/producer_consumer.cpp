@@ -4,6 +4,6 @@
 
 namespace rclrt::analysis::detail {
 
-constinit const KindBounds kinds::kProducerConsumer{};
+constinit const KindBounds kinds::kProducerConsumer{.pool = Pool::kOnePerLevel};
 
 }  // namespace rclrt::analysis::detail

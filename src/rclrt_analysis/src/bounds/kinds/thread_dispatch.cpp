@@ -4,6 +4,6 @@
 
 namespace rclrt::analysis::detail {
 
-constinit const KindBounds kinds::kThreadDispatch{};
+constinit const KindBounds kinds::kThreadDispatch{.pool = Pool::kOfInstances};
 
 }  // namespace rclrt::analysis::detail

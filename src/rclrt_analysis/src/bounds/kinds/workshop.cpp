@@ -4,6 +4,6 @@
 
 namespace rclrt::analysis::detail {
 
-constinit const KindBounds kinds::kWorkshop{.picks_up_above = true};
+constinit const KindBounds kinds::kWorkshop{.picks_up_above = true, .pool = Pool::kEnough};
 
 }  // namespace rclrt::analysis::detail

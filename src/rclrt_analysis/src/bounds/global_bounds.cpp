@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/global_bounds.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "bounds/global_window.hpp"
+#include "input_callbacks.hpp"
+
+namespace rclrt::analysis::detail {
+
+namespace {
+
+constexpr Ticks kPeriodsToFollow = 100;
+
+}  // namespace
+
+GlobalBounds::GlobalBounds(const Workload& workload, const std::vector<std::size_t>& callbacks,
+                           std::size_t cpus, Pool pool, const Overheads& overheads, Effort effort)
+    : workload_(workload), system_(workload, callbacks, cpus, pool, overheads), budget_(effort) {
+  for (const GlobalSource& source : system_.sources) {
+    for (const GlobalArrivals& each : source.arrivals) {
+      limit_ = std::max(limit_, product(kPeriodsToFollow, each.period));
+    }
+    for (const GlobalNode& node : source.nodes) {
+      limit_ = std::max(limit_, product(2, node.longest));
+    }
+  }
+  limit_ = std::min(limit_, kHorizon / 4);
+}
+
+GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explains) {
+  GlobalWindow window(system_, path);
+  if (window.is_unbounded()) {
+    return {};
+  }
+  Ticks x = window.own();
+  while (true) {
+    const Ticks next = window.end(x);
+    if (next <= x) {
+      break;
+    }
+    if (next > limit_ || !budget_.take(window.size())) {
+      return {};
+    }
+    x = next;
+  }
+  Segment result{.response = x - system_.tail(path), .why = {}};
+  if (explains) {
+    result.why = window.explain(x);
+    Ticks rest = *result.response;
+    for (const Contribution& each : result.why) {
+      rest -= each.total;
+    }
+    result.why.push_back(
+        {Contribution::Kind::kOwn, system_.sources[path.source].callback, 1, rest});
+  }
+  return result;
+}
+
+/// Raises the response of a node. Returns whether it has changed.
+bool GlobalBounds::raise(std::size_t source, std::size_t node) {
+  GlobalNode& own = system_.sources[source].nodes[node];
+  if (own.response >= kHorizon) {
+    return false;
+  }
+  const auto ready = system_.ready_after_stamp(system_.sources[source]);
+  Ticks response = kHorizon;
+  if (ready) {
+    const Segment found = respond(system_.path_to(source, node), false);
+    response = found.response ? sum(*ready, *found.response) : kHorizon;
+  }
+  return std::exchange(own.response, std::max(own.response, response)) < response;
+}
+
+/// Raises all responses until none changes. Suppose that an instance were the first one to end
+/// after its response: until then all others have kept theirs, so its own is not exceeded either.
+void GlobalBounds::solve() {
+  if (std::exchange(solved_, true)) {
+    return;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < system_.sources.size(); ++i) {
+      for (std::size_t k = 0; k < system_.sources[i].nodes.size(); ++k) {
+        changed = raise(i, k) || changed;
+      }
+    }
+  }
+}
+
+Joins GlobalBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) {
+  const auto arrival = [&](std::size_t n) -> std::optional<Ticks> {
+    const auto first = callbacks.first(n);
+    ChainBound before;
+    const auto until = latency(first, joins_of(first, arrivals), before);
+    return until ? std::optional(sum(*until, system_.overheads.near.max)) : std::nullopt;
+  };
+  return find_joins(workload_, callbacks, arrival, arrivals);
+}
+
+/// Returns the longest time from the release of the chain's timer or event to the end of its last
+/// callback. A set of a sync is complete when the chain's message has arrived, or that of another
+/// input, which is released at most the join's lag later.
+std::optional<Ticks> GlobalBounds::latency(std::span<const std::size_t> callbacks,
+                                           const Joins& joins, ChainBound& result) {
+  Ticks total = system_.overheads.timer_jitter;
+  if (total > 0) {
+    result.why.push_back({Contribution::Kind::kLate, callbacks.front(), 1, total});
+  }
+  for (std::size_t begin = 0; begin < callbacks.size();) {
+    std::size_t end = begin + 1;
+    while (end < callbacks.size() && !is_sync(workload_, callbacks[end])) {
+      ++end;
+    }
+    if (begin > 0) {
+      Ticks ready = total;
+      for (const Join& join : joins.joins) {
+        for (const std::size_t publisher : join.other) {
+          if (join.at == begin) {
+            const Ticks response = system_.response_of(publisher);
+            ready = response >= kHorizon ? kHorizon : std::max(ready, join.lag + response);
+          }
+        }
+      }
+      ready = sum(ready, system_.overheads.near.max);
+      if (ready > total) {
+        result.why.push_back({Contribution::Kind::kOtherInput, callbacks[begin], 1, ready - total});
+      }
+      total = ready;
+    }
+    const auto path = system_.path_along(callbacks.subspan(begin, end - begin));
+    Segment segment = path ? respond(*path, true) : Segment{};
+    if (!segment.response || total >= kHorizon) {
+      result.note = why_none(path ? path->level : workload_.priority[callbacks[begin]]);
+      result.why.clear();
+      return std::nullopt;
+    }
+    if (end - begin == callbacks.size()) {
+      result.why.insert(result.why.end(), segment.why.begin(), segment.why.end());
+    } else {
+      result.why.push_back({Contribution::Kind::kSegment, callbacks[end - 1],
+                            static_cast<Ticks>(end - begin), *segment.response});
+    }
+    total = sum(total, *segment.response);
+    begin = end;
+  }
+  std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
+  return total;
+}
+
+std::string GlobalBounds::why_none(int level) const {
+  if (budget_.empty()) {
+    return "the bounds of several CPUs take too many steps";
+  }
+  return "no bound is found for priority " + std::to_string(level) + " on " +
+         std::to_string(system_.cpus) +
+         " CPUs: the work that may delay it is too much, or has no bound itself";
+}
+
+RelyingBound GlobalBounds::bound(const model::Chain& chain) {
+  solve();
+  ChainBound result;
+  result.level = workload_.priority[chain.callbacks.front()];
+  bool joins_others = false;
+  for (const std::size_t callback : chain.callbacks) {
+    result.level = std::min(result.level, workload_.priority[callback]);
+    joins_others = joins_others || is_sync(workload_, callback);
+  }
+  if (joins_others && system_.pool == Pool::kOfInstances) {
+    result.note =
+        "no bound is offered for a synchroniser where each instance has a thread of its own, on "
+        "several CPUs: instances may overtake each other";
+    return {std::move(result), {}};
+  }
+  KnownArrivals arrivals;
+  Joins joins = joins_of(chain.callbacks, arrivals);
+  result.bound = latency(chain.callbacks, joins, result);
+  if (!result.bound) {
+    return {std::move(result), {}};
+  }
+  if (joins.complete) {
+    const model::Callback& first = workload_.application.callbacks[chain.callbacks.front()];
+    result.reaction = result.data_age = sum(*result.bound, model::max_interval(first).count());
+  }
+  return {std::move(result), std::move(joins.relies_on)};
+}
+
+Ticks GlobalBounds::most_pending(std::size_t callback) {
+  solve();
+  const auto& callbacks = workload_.application.callbacks;
+  const auto& inputs = workload_.graph.publishers[callback];
+  std::vector<Ticks> by_input(std::max<std::size_t>(inputs.size(), 1));
+  for (const GlobalSource& source : system_.sources) {
+    for (const GlobalNode& node : source.nodes) {
+      if (!share_queue(callbacks[callback], callbacks[node.callback]) ||
+          (is_sync(workload_, callback) && !node.is_message)) {
+        continue;
+      }
+      if (node.response >= kHorizon) {
+        return kHorizon;
+      }
+      // 1: releases at the very time of the end come first
+      const Ticks instances = source.instances(1, node.response);
+      for (std::size_t input = 0; input < by_input.size(); ++input) {
+        const Ticks runs =
+            is_sync(workload_, callback) ? runs_of(source, inputs[input]) : node.count;
+        by_input[input] = sum(by_input[input], product(instances, runs));
+      }
+    }
+  }
+  return std::ranges::max(by_input);
+}
+
+/// Returns how often these callbacks run for each instance of the source.
+Ticks GlobalBounds::runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks) {
+  Ticks result = 0;
+  for (const GlobalNode& node : source.nodes) {
+    const auto times = std::ranges::count(callbacks, node.callback);
+    result = sum(result, node.is_message ? 0 : product(times, node.count));
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds for the chains of one executor that runs callbacks on several CPUs at once and has these
+// CPUs for itself. docs/explanation/several-cpus.md has the theorem and its proof.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bounds/global_system.hpp"
+#include "bounds/sync_ways.hpp"
+#include "demand.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// A chain counts as one sequential task: while an instance of it is under way, exactly one of its
+/// callbacks is ready. If that does not run, then either it waits for what it shares with other
+/// callbacks (its group, the only worker of its level, the scheduler thread), or all CPUs run
+/// callbacks at least as urgent as the chain's least urgent one. So in a time x, with C the chain's
+/// own work, B(x) the work that it may have to wait for, and W_i(x) the work of flow i at that
+/// level,
+///   x = C + B(x) + floor(sum over i of min(W_i(x), x - C - B(x) + 1) / CPUs).
+/// W_i(x) counts carried-in work of all flows, by their own response times: these grow from zero
+/// until nothing changes. Bertogna and Cirinei, RTSS 2007, for single callbacks.
+class GlobalBounds {
+ public:
+  /// `callbacks`: those of the executor.
+  GlobalBounds(const Workload& workload, const std::vector<std::size_t>& callbacks,
+               std::size_t cpus, Pool pool, const Overheads& overheads, Effort effort);
+
+  RelyingBound bound(const model::Chain& chain);
+
+  /// Returns the most instances of one input of a callback that are released and have not ended;
+  /// kHorizon: no bound.
+  Ticks most_pending(std::size_t callback);
+
+ private:
+  struct Segment {
+    std::optional<Ticks> response;  ///< from the time at which its first callback is ready
+    std::vector<Contribution> why;
+  };
+
+  void solve();
+  bool raise(std::size_t source, std::size_t node);
+  static Ticks runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks);
+  Segment respond(const GlobalPath& path, bool explains);
+  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
+  std::optional<Ticks> latency(std::span<const std::size_t> callbacks, const Joins& joins,
+                               ChainBound& result);
+  std::string why_none(int level) const;
+
+  const Workload& workload_;
+  GlobalSystem system_;
+  Budget budget_;
+  Ticks limit_ = 0;  // of a response; longer ones are not followed
+  bool solved_ = false;
+};
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// An executor on several CPUs of its own: its flows, and what they have in common.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bounds/kind.hpp"
+#include "bounds/level_work.hpp"
+#include "demand.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Releases that bring the instances of a source.
+struct GlobalArrivals {
+  Ticks period{};
+  Ticks count{};  ///< instances for each release
+};
+
+/// The runs of a callback that follow each other from a timer, an event or a sync on, up to the
+/// next sync. A message to a sync is a node of its own: it costs its dispatch, and the set that
+/// it may complete is an instance of another source.
+struct GlobalNode {
+  std::size_t callback{};
+  bool is_message{};
+  Ticks work{};                       ///< of one run
+  Ticks count{};                      ///< runs for each instance of the source
+  Ticks longest{};                    ///< work of the longest path to its end
+  Ticks jobs{};                       ///< callbacks on the path with the most of them
+  int lowest{};                       ///< level on its paths
+  std::vector<std::size_t> before{};  ///< nodes on the paths to it, itself included
+  Ticks response{};  ///< the longest time from the instance's stamp to its end; kHorizon: none
+};
+
+struct GlobalSource {
+  std::size_t callback{};
+  std::vector<GlobalArrivals> arrivals{};
+  Ticks earlier{};  ///< the longest time from the counted release to the instance's stamp
+  std::vector<GlobalNode> nodes{};  ///< publishers before those that take their messages
+  bool sequential{};                ///< each callback releases at most one
+  bool is_sync{};
+
+  /// Returns whether each release brings one instance, all by one timer.
+  bool is_simple() const { return arrivals.size() == 1 && arrivals.front().count == 1; }
+  /// Returns the most instances of which something may run within a time x, if each has ended
+  /// `response` after its stamp.
+  Ticks instances(Ticks x, Ticks response) const;
+};
+
+/// Callbacks that release each other from a source on.
+struct GlobalPath {
+  std::size_t source{};
+  std::vector<std::size_t> nodes{};  ///< the last one is the end
+  bool single{};                     ///< these nodes run once each, one after the other
+  Ticks work{};
+  Ticks jobs{};
+  int level{};
+};
+
+struct GlobalSystem {
+  /// `callbacks`: those of the executor.
+  GlobalSystem(const Workload& all, const std::vector<std::size_t>& callbacks,
+               std::size_t cpu_count, Pool threads, const Overheads& costs);
+
+  /// Returns the path to the end of a node.
+  GlobalPath path_to(std::size_t source, std::size_t node) const;
+
+  /// Returns the path of these callbacks from a timer, an event or a sync on; absent if they do not
+  /// release each other.
+  std::optional<GlobalPath> path_along(std::span<const std::size_t> callbacks) const;
+
+  /// Returns 1 if the last callback may be interrupted after its work and before it returns: by the
+  /// scheduler thread, or by a more urgent callback that is released at that very time on another
+  /// CPU. Otherwise returns 0.
+  Ticks tail(const GlobalPath& path) const;
+
+  /// Returns the longest time from the stamp of an instance until its first callback is ready;
+  /// absent without a bound.
+  std::optional<Ticks> ready_after_stamp(const GlobalSource& source) const;
+
+  /// Returns the longest time from the stamp of a run of the callback to its end.
+  Ticks response_of(std::size_t callback) const;
+
+  const Workload& workload;
+  std::vector<bool> here;  ///< for each callback: it is one of the executor
+  Ticks cpus;
+  Pool pool;
+  Overheads overheads;
+  Ticks dispatch;  ///< at the level of the callback, without the scheduler thread's part
+  std::vector<GlobalSource> sources{};            ///< in topological order
+  std::vector<std::vector<std::size_t>> members;  ///< for each callback: others of its group
+
+ private:
+  Ticks waits_in_syncs(std::size_t callback) const;
+  void add_source(std::size_t callback);
+};
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/global_window.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace rclrt::analysis::detail {
+
+namespace {
+
+/// Returns the most work of instances within a time x. Each does `work` in sequence, within the
+/// time `response` after its release, and releases are at least `period` apart.
+Ticks carried_in_work(Ticks x, Ticks response, Ticks work, Ticks period) {
+  if (work == 0) {
+    return 0;
+  }
+  const Ticks span = sum(x, response);
+  if (work > period || span < work) {
+    return product(ceil_div(span, period), work);
+  }
+  const Ticks whole = (span - work) / period;
+  return sum(product(whole, work), std::min(work, span - work - product(whole, period)));
+}
+
+}  // namespace
+
+GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
+    : all_(all), path_(path) {
+  find_shared();
+  find_less_urgent();
+  for (std::size_t i = 0; i < all.sources.size(); ++i) {
+    add_jobs(i);
+    add(i);
+  }
+  for (const Low& low : lows_) {
+    attribute(low);
+  }
+  own_ = sum(path.work, product(path.jobs - 1, all.overheads.near.max));
+  own_ = sum(sum(own_, product(path.jobs, all.overheads.handover)), all.tail(path));
+}
+
+/// The time without the constant part is the least y with
+///   sum over units of min(work, parallel y) < CPUs y,
+/// which holds for all longer ones, too.
+Ticks GlobalWindow::end(Ticks x) {
+  const Ticks constant = sum(own_, wait(x));
+  Ticks all = 0;
+  for (const Unit& unit : units_) {
+    all = sum(all, unit.rest);
+  }
+  Ticks low = 0;
+  Ticks high = all / all_.cpus + 1;
+  while (high - low > 1) {
+    const Ticks y = low + (high - low) / 2;
+    (share(y) < product(y, all_.cpus) ? high : low) = y;
+  }
+  share(high);
+  return sum(constant, high - 1);
+}
+
+/// Returns the work that units may do in a time y in which all CPUs run them.
+Ticks GlobalWindow::share(Ticks y) {
+  Ticks result = 0;
+  for (Unit& unit : units_) {
+    unit.shared = std::min(unit.rest, product(y, unit.parallel));
+    result = sum(result, unit.shared);
+  }
+  return result;
+}
+
+std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
+  std::map<std::size_t, Contribution> by_source;
+  for (const Unit& unit : units_) {
+    const GlobalSource& source = all_.sources[unit.source];
+    Contribution& term = by_source[unit.source];
+    term.kind = source.is_sync ? Contribution::Kind::kSets : Contribution::Kind::kInterference;
+    term.callback = source.callback;
+    term.releases = source.instances(x, unit.response);
+    term.total = sum(term.total, sum(unit.blocks, unit.shared / all_.cpus));
+  }
+  std::vector<Contribution> result;
+  for (const auto& [source, term] : by_source) {
+    if (term.total > 0) {
+      result.push_back(term);
+    }
+  }
+  for (const Low& low : lows_) {
+    if (low.work > 0) {
+      result.push_back({Contribution::Kind::kStarted, low.callback, 1, low.work});
+    }
+  }
+  if (all_.workload.background > 0) {
+    result.push_back({Contribution::Kind::kBackground, all_.sources[path_.source].callback,
+                      milliseconds(x), background(x)});
+  }
+  if (all_.workload.stall > 0) {
+    result.push_back({Contribution::Kind::kStall, all_.sources[path_.source].callback, 1,
+                      product(all_.cpus, all_.workload.stall)});
+  }
+  return result;
+}
+
+/// Finds what the path's callbacks may wait for while a CPU is idle: other runs of themselves,
+/// members of their groups, and what else the only worker of their level runs. A member below
+/// the callback's level delays it once, because none enters while the callback waits: a thread of
+/// its level is ready. This does not hold while its thread wakes up or is busy.
+void GlobalWindow::find_shared() {
+  const auto& priority = all_.workload.priority;
+  const bool has_thread = all_.pool != Pool::kOnePerLevel && all_.workload.scheduler == 0 &&
+                          all_.overheads.handover == 0;
+  whole_.resize(priority.size());
+  std::set<int> levels;
+  for (const std::size_t each : path_.nodes) {
+    const std::size_t callback = node(each).callback;
+    whole_[callback] = true;
+    levels.insert(priority[callback]);
+    for (const std::size_t member : all_.members[callback]) {
+      if (priority[member] >= priority[callback]) {
+        levels.insert(priority[member]);
+      }
+      whole_[member] = whole_[member] || !has_thread || priority[member] >= priority[callback];
+    }
+  }
+  for (std::size_t i = 0; i < whole_.size() && all_.pool == Pool::kOnePerLevel; ++i) {
+    whole_[i] = whole_[i] || (all_.here[i] && levels.contains(priority[i]));
+  }
+}
+
+/// Finds the longest less urgent member of each group of the path.
+void GlobalWindow::find_less_urgent() {
+  const auto& priority = all_.workload.priority;
+  for (const std::size_t each : path_.nodes) {
+    const std::size_t callback = node(each).callback;
+    Low low;
+    for (const std::size_t member : all_.members[callback]) {
+      const Ticks work = sum(all_.workload.wcet[member], all_.dispatch);
+      if (priority[member] >= priority[callback] || whole_[member]) {
+        continue;
+      }
+      ++low.members;
+      if (work > low.work) {
+        low.callback = member;
+        low.work = work;
+      }
+    }
+    lows_.push_back(low);
+  }
+}
+
+/// Adds what each run costs besides its work: the scheduler thread passes an instance on, and once
+/// more after it has waited for its group; and a thread on another CPU has to start.
+void GlobalWindow::add_jobs(std::size_t index) {
+  for (const GlobalNode& each : all_.sources[index].nodes) {
+    const bool above = all_.workload.ceiling[each.callback] >= path_.level;
+    const Ticks cost =
+        sum(product(2, all_.workload.scheduler), above ? all_.overheads.handover : Ticks{0});
+    if (cost > 0) {
+      unbounded_ = unbounded_ || each.response >= kHorizon;
+      jobs_.push_back({index, each.count, each.response, cost});
+    }
+  }
+}
+
+void GlobalWindow::add(std::size_t index) {
+  const GlobalSource& source = all_.sources[index];
+  const bool own = index == path_.source;
+  Unit flow{.source = index, .in_sequence = true};
+  for (std::size_t i = 0; i < source.nodes.size(); ++i) {
+    const GlobalNode& each = source.nodes[i];
+    const bool above = all_.workload.ceiling[each.callback] >= path_.level;
+    if (!above || each.work == 0) {
+      continue;
+    }
+    unbounded_ = unbounded_ || each.response >= kHorizon;
+    if (!own && source.sequential && source.is_simple()) {
+      flow.work = sum(flow.work, each.work);
+      flow.callbacks.push_back(each.callback);
+      flow.response = std::max(flow.response, each.response);
+      if (whole_[each.callback]) {
+        flow.whole.push_back(&each);
+      }
+      continue;
+    }
+    Unit unit{.source = index,
+              .own = own,
+              .in_sequence = source.is_simple() && each.count == 1,
+              .work = product(each.count, each.work),
+              .response = each.response,
+              .waits_whole = whole_[each.callback],
+              .callbacks = {each.callback}};
+    if (own) {
+      unit.once = product(each.count - (runs_on_path(i) ? 1 : 0), each.work);
+    }
+    units_.push_back(std::move(unit));
+  }
+  if (flow.work > 0) {
+    flow.parallel = source.instances(0, flow.response);
+    units_.push_back(std::move(flow));
+  }
+}
+
+/// Takes the work of a less urgent member, which counts whole, from its unit. This is possible if
+/// only one member and one unit come into question.
+void GlobalWindow::attribute(const Low& low) {
+  Unit* found = nullptr;
+  for (Unit& unit : units_) {
+    if (std::ranges::find(unit.callbacks, low.callback) != unit.callbacks.end()) {
+      if (found != nullptr) {
+        return;
+      }
+      found = &unit;
+    }
+  }
+  if (low.members == 1 && found != nullptr) {
+    found->low = sum(found->low, low.work);
+  }
+}
+
+bool GlobalWindow::runs_on_path(std::size_t index) const {
+  return path_.single ? std::ranges::find(path_.nodes, index) != path_.nodes.end()
+                      : index == 0 || index == path_.nodes.back();
+}
+
+/// Returns how many instances of the path's source other than its own are under way within x,
+/// each for `response` after its stamp.
+Ticks GlobalWindow::others(Ticks x, Ticks response) const {
+  const GlobalSource& source = all_.sources[path_.source];
+  if (source.is_sync) {
+    return std::max<Ticks>(0, source.instances(x, response) - 1);
+  }
+  const Ticks period = source.arrivals.front().period;
+  const Ticks earlier = std::max<Ticks>(1, ceil_div(response, period)) - 1;
+  const Ticks later = ceil_div(sum(x, all_.overheads.timer_jitter), period) - 1;
+  return earlier + std::max<Ticks>(0, later);
+}
+
+Ticks GlobalWindow::background(Ticks x) const {
+  return product(all_.cpus, product(milliseconds(x), all_.workload.background));
+}
+
+/// Sets the work of a unit within x.
+void GlobalWindow::measure(Unit& unit, Ticks x) const {
+  const GlobalSource& source = all_.sources[unit.source];
+  const auto work_of = [&](Ticks response, Ticks work, bool in_sequence) {
+    return in_sequence ? carried_in_work(x, sum(response, source.earlier), work,
+                                         source.arrivals.front().period)
+                       : product(source.instances(x, response), work);
+  };
+  unit.total = unit.own ? sum(product(others(x, unit.response), unit.work), unit.once)
+                        : work_of(unit.response, unit.work, unit.in_sequence);
+  unit.blocks = unit.waits_whole ? unit.total : 0;
+  for (const GlobalNode* each : unit.whole) {
+    unit.blocks = sum(unit.blocks, work_of(each->response, each->work, true));
+  }
+  unit.blocks = std::min(unit.blocks, unit.total);
+  unit.rest = std::max<Ticks>(0, unit.total - unit.blocks - unit.low);
+}
+
+/// Sets the work of each unit within x. Returns what counts whole, besides the path's own work.
+Ticks GlobalWindow::wait(Ticks x) {
+  Ticks result = product(all_.cpus, all_.workload.stall);
+  if (all_.workload.background > 0) {
+    result = sum(result, background(x));
+  }
+  for (const Low& low : lows_) {
+    result = sum(result, low.work);
+  }
+  for (Unit& unit : units_) {
+    measure(unit, x);
+    result = sum(result, unit.blocks);
+  }
+  for (const Jobs& each : jobs_) {
+    const Ticks instances = each.source == path_.source
+                                ? others(x, each.response) + 1
+                                : all_.sources[each.source].instances(x, each.response);
+    result = sum(result, product(product(instances, each.count), each.cost));
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random applications of one executor on several CPUs, for tests of the bounds.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "random_application.hpp"
+
+namespace rclrt::analysis {
+
+class RandomSeveralCpus : public RandomApplication {
+ public:
+  using RandomApplication::RandomApplication;
+
+  /// Makes an application that loads this number of CPUs. A `plain` one has chains only: they share
+  /// nothing, and each has one priority.
+  model::Application make(int cpus, bool plain) {
+    Builder builder;
+    const bool crowded = !plain && chance(0.4);  // few chains, most of them in groups
+    group_share_ = crowded ? 0.8 : 0.25;
+    const int flows = crowded ? cpus + 1 : between(cpus + 1, 3 * cpus + 1);
+    const double load = uniform(0.2, 0.9) * cpus / flows;
+    std::vector<std::vector<std::string>> ways;
+    for (int k = 0; k < flows; ++k) {
+      ways.push_back(add_flow(builder, k, load * uniform(0.3, 1.7), plain));
+    }
+    if (!plain && chance(0.4)) {
+      add_fork(builder, ways);
+    }
+    if (!plain && chance(0.3)) {
+      builder.sync("sync", ways[0].back(), ways[1].back(), wcet(), window());
+      builder.subscription("after", "sync", wcet());
+      extras(builder, false);
+      ways[0].insert(ways[0].end(), {"sync", "after"});
+      ways[1].emplace_back("sync");
+    }
+    if (!plain && chance(0.3)) {
+      builder.shared("server", {ways[0][0], ways[1][0]}, wcet());
+      builder.subscription("client", "server/" + ways[1][0], wcet());
+      builder.chain("service", {ways[1][0], "server", "client"}, between(0, 4));
+    }
+    for (std::size_t k = 0; k < ways.size(); ++k) {
+      const std::string id = std::to_string(k);
+      builder.chain("chain" + id, ways[k], plain ? static_cast<int>(k) : between(0, 5));
+      if (!plain && ways[k].size() > 1 && chance(0.3)) {
+        builder.chain("part" + id, {ways[k].begin(), ways[k].end() - 1}, between(0, 5));
+      }
+    }
+    model::Application application = builder.done();
+    for (int cpu = 1; cpu < cpus; ++cpu) {
+      application.executors[0].cpus.push_back(cpu);
+    }
+    if (!plain) {
+      vary(application, builder, ways);
+    }
+    for (model::Chain& chain : application.chains) {
+      chain.deadline = application.period(chain) * between(1, 3);
+    }
+    return application;
+  }
+
+  /// Moves the first release of one timer or event.
+  void move_one(model::Application& application) {
+    const auto index =
+        static_cast<std::size_t>(between(0, static_cast<int>(application.callbacks.size()) - 1));
+    move(application.callbacks[index], between(0, 63));
+  }
+  void move_all(model::Application& application) {
+    const bool together = chance(0.2);
+    for (model::Callback& callback : application.callbacks) {
+      move(callback, together ? 0 : between(0, 63));
+    }
+  }
+
+ private:
+  static void move(model::Callback& callback, int part) {
+    if (auto* timer = std::get_if<model::Timer>(&callback.trigger);
+        timer != nullptr && !timer->offset_stated) {
+      timer->offset = timer->period * part / 64;
+    } else if (auto* event = std::get_if<model::Event>(&callback.trigger)) {
+      event->offset = event->min_interval * part / 64;
+    }
+  }
+
+  std::vector<std::string> add_flow(Builder& builder, int number, double load, bool plain) {
+    constexpr std::array kPeriods{4.0, 5.0, 8.0, 10.0, 12.0, 20.0, 40.0};
+    const double period = kPeriods.at(static_cast<std::size_t>(between(0, 6)));
+    const int length = between(1, 4);
+    const double work = period * std::min(load, plain ? 0.95 : 1.5);
+    std::vector<std::string> way;
+    for (int i = 0; i < length; ++i) {
+      const double time =
+          std::max(1.0, std::floor(work / length * uniform(0.5, 1.5) / 0.01)) * 0.01;
+      const std::string id = "c" + std::to_string(number) + "_" + std::to_string(i);
+      if (i == 0) {
+        builder.timer(id, period, time);
+      } else {
+        builder.subscription(id, way.back(), time);
+      }
+      way.push_back(id);
+      extras(builder, plain);
+    }
+    return way;
+  }
+
+  void add_fork(Builder& builder, std::vector<std::vector<std::string>>& ways) {
+    const int forks = between(1, 4);
+    for (int i = 0; i < forks; ++i) {
+      const std::string id = "fork" + std::to_string(i);
+      const auto& way = ways[static_cast<std::size_t>(between(0, 1))];
+      const std::string from =
+          way[static_cast<std::size_t>(between(0, static_cast<int>(way.size()) - 1))];
+      builder.subscription(id, from, wcet());
+      extras(builder, false);
+    }
+  }
+
+  void extras(Builder& builder, bool plain) {
+    if (!plain && chance(0.2)) {
+      builder.priority(between(0, 5));
+    }
+    if (!plain && chance(group_share_)) {
+      builder.group("group" + std::to_string(between(0, 2)));
+    }
+  }
+
+  /// Lets a callback take another chain's topic, and changes triggers and policies.
+  void vary(model::Application& application, const Builder& builder,
+            const std::vector<std::vector<std::string>>& ways) {
+    const std::string& second = ways[0][ways[0].size() > 1 ? 1 : 0];
+    const auto* const subscription =
+        std::get_if<model::Subscription>(&application.callbacks[builder.index(second)].trigger);
+    if (chance(0.3) && subscription != nullptr) {
+      auto& topics = application.callbacks[builder.index(ways.back()[0])].publishes;
+      topics.push_back(subscription->topics.front());
+    }
+    for (model::Callback& callback : application.callbacks) {
+      auto* timer = std::get_if<model::Timer>(&callback.trigger);
+      if (timer != nullptr && chance(0.15)) {
+        callback.trigger = model::Event{.min_interval = timer->period,
+                                        .max_interval = timer->period * 2,
+                                        .depth = 10,
+                                        .seed = static_cast<std::uint64_t>(between(0, 99))};
+      } else if (timer != nullptr && chance(0.1)) {
+        timer->offset = timer->period * between(0, 63) / 64;
+        timer->offset_stated = true;
+      }
+      if (chance(0.05)) {
+        callback.overload =
+            chance(0.5) ? model::Overload::kKeepLast : model::Overload::kSkipIfRunning;
+      }
+    }
+  }
+
+  double group_share_ = 0;
+};
+
+}  // namespace rclrt::analysis

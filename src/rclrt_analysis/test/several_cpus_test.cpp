@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bounds of one executor on several CPUs: published cases, and what a chain waits for while a CPU
+/// is idle.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/simulation.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+model::Application on_cpus(model::Application application, int cpus) {
+  application.executors[0].cpus.clear();
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    application.executors[0].cpus.push_back(cpu);
+  }
+  return application;
+}
+
+std::vector<double> bounds_in_ms(const model::Application& application) {
+  std::vector<double> result;
+  for (const ChainBound& each : chain_bounds(application)) {
+    result.push_back(each.bound ? static_cast<double>(*each.bound) / 1e6 : 0);
+  }
+  return result;
+}
+
+std::vector<double> simulated_in_ms(const model::Application& application) {
+  std::vector<double> result;
+  const auto simulated = simulate(simulated_system(application, ExecutorKind::kPreemptive),
+                                  {.horizon_ns = 4'000'000'000});
+  for (const ChainSimulation& each : simulated.chains) {
+    result.push_back(static_cast<double>(each.response.worst_ns) / 1e6);
+  }
+  return result;
+}
+
+/// The tests of SchedCAT, (C, T = D), the most urgent first: (1, 4) (1, 5) (3, 9) (9, 18). Times
+/// are in units of `unit`.
+model::Application independent_tasks(double unit) {
+  return Builder()
+      .timer("a", 4 * unit, unit)
+      .timer("b", 5 * unit, unit)
+      .timer("c", 9 * unit, 3 * unit)
+      .timer("d", 18 * unit, 9 * unit)
+      .chain("a", {"a"}, 4)
+      .chain("b", {"b"}, 3)
+      .chain("c", {"c"}, 2)
+      .chain("d", {"d"}, 1)
+      .done();
+}
+
+/// The case study of Jiang et al., RTSS 2022.
+model::Application case_study_of_jiang() {
+  return Builder()
+      .timer("a0", 100, 23.1)
+      .subscription("a1", "a0", 7.9)
+      .timer("b0", 100, 20.6)
+      .subscription("b1", "b0", 17.9)
+      .subscription("b2", "b1", 6.6)
+      .timer("c0", 160, 1.7)
+      .subscription("c1", "c0", 11)
+      .subscription("c2", "c1", 6.6)
+      .subscription("c3", "c2", 7.9)
+      .chain("a", {"a0", "a1"}, 3)
+      .chain("b", {"b0", "b1", "b2"}, 2)
+      .chain("c", {"c0", "c1", "c2", "c3"}, 1)
+      .done();
+}
+
+/// The case study of Sobhani et al., RTAS 2023.
+model::Application case_study_of_sobhani() {
+  Builder builder;
+  const std::vector<std::pair<double, std::vector<std::pair<double, int>>>> chains{
+      {50, {{3.123, 8}, {3.119, 12}}},
+      {50, {{3.123, 8}, {4.094, 9}, {4.769, 10}, {5.928, 11}}},
+      {100, {{11.097, 5}, {12.094, 6}, {12.088, 7}}},
+      {200, {{21.062, 1}, {41.005, 2}, {42.023, 3}, {22.069, 4}}}};
+  std::vector<std::vector<std::string>> ways;
+  for (const auto& [period, callbacks] : chains) {
+    std::vector<std::string>& way = ways.emplace_back();
+    for (const auto& [wcet, priority] : callbacks) {
+      const std::string id = "c" + std::to_string(ways.size()) + "_" + std::to_string(way.size());
+      way.empty() ? builder.timer(id, period, wcet) : builder.subscription(id, way.back(), wcet);
+      builder.priority(priority);
+      way.push_back(id);
+    }
+  }
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    builder.chain("chain" + std::to_string(i + 1), ways[i], 1);
+  }
+  return builder.done();
+}
+
+TEST(SeveralCpus, IndependentTasksHaveTheBoundsOfTheLiterature) {
+  constexpr double kNanosecond = 1e-6;  // the literature's times are integers
+  EXPECT_THAT(bounds_in_ms(on_cpus(independent_tasks(kNanosecond), 2)),
+              testing::Pointwise(testing::DoubleNear(1e-9), {1e-6, 1e-6, 4e-6, 15e-6}));
+  EXPECT_THAT(bounds_in_ms(on_cpus(independent_tasks(1), 2)),
+              testing::Pointwise(testing::DoubleNear(1e-5), {1, 1, 4, 16}));
+  EXPECT_THAT(simulated_in_ms(on_cpus(independent_tasks(1), 2)), testing::ElementsAre(1, 1, 4, 14));
+}
+
+TEST(SeveralCpus, ChainsOfOneExecutorHaveBoundsThatAreAttained) {
+  const auto application = on_cpus(case_study_of_jiang(), 2);
+  const auto expected = testing::Pointwise(testing::DoubleNear(0.01), {31.0, 45.1, 58.2});
+  EXPECT_THAT(bounds_in_ms(application), expected);
+  EXPECT_THAT(simulated_in_ms(application), expected);
+  for (const ChainBound& each : chain_bounds(application)) {
+    EXPECT_EQ(each.verdict, Verdict::kProved);
+  }
+}
+
+TEST(SeveralCpus, AreNeededByTheOtherCaseStudyFourOfThem) {
+  const auto application = on_cpus(case_study_of_sobhani(), 4);
+  const auto expected =
+      testing::Pointwise(testing::DoubleNear(0.01), {6.242, 17.914, 35.279, 126.159});
+  EXPECT_THAT(bounds_in_ms(application), expected);
+  EXPECT_THAT(simulated_in_ms(application), expected);
+}
+
+TEST(SeveralCpus, ProveNothingAboutAChainWithABoundAboveItsDeadline) {
+  const auto bounds = chain_bounds(on_cpus(case_study_of_sobhani(), 2));
+  EXPECT_NEAR(static_cast<double>(*bounds[0].bound) / 1e6, 6.242, 0.01);
+  EXPECT_NEAR(static_cast<double>(*bounds[1].bound) / 1e6, 17.914, 0.01);
+  EXPECT_NEAR(static_cast<double>(*bounds[2].bound) / 1e6, 41.521, 0.01);
+  EXPECT_EQ(bounds[3].verdict, Verdict::kUnknown);
+  EXPECT_FALSE(bounds[3].note.empty());
+}
+
+/// Less urgent callbacks may hold both groups of a chain one after the other, because each finds a
+/// CPU while the chain waits: x from 0, y from 5.05.
+TEST(SeveralCpus, LessUrgentMembersOfAGroupDelayEachCallbackOfAChainOnce) {
+  Builder builder;
+  builder.timer("a", 20, 0.1).group("g").priority(1);
+  builder.subscription("b", "a", 0.1).group("h").priority(1);
+  builder.timer("x", 20, 5).group("g").priority(0);
+  builder.timer("y", 20, 5).group("h").priority(0);
+  auto application = on_cpus(builder.chain("urgent", {"a", "b"}, 1, 6).done(), 2);
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds[0].bound, ms(0.1 + 5 + 0.1 + 5).count());
+  EXPECT_EQ(bounds[0].verdict, Verdict::kUnknown);
+  std::get<model::Timer>(application.callbacks[0].trigger).offset = ms(0.001);
+  std::get<model::Timer>(application.callbacks[3].trigger).offset = ms(5.05);
+  EXPECT_THAT(simulated_in_ms(application),
+              testing::ElementsAre(testing::DoubleNear(10.149, 1e-6)));
+}
+
+TEST(SeveralCpus, AProducerConsumerHasOneWorkerForEachLevel) {
+  const auto application = on_cpus(Builder()
+                                       .timer("a", 20, 2)
+                                       .timer("b", 20, 3)
+                                       .chain("a", {"a"}, 1)
+                                       .chain("b", {"b"}, 1)
+                                       .done(),
+                                   2);
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kPreemptive)[0].bound, ms(2).count());
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kProducerConsumer)[0].bound, ms(5).count());
+}
+
+TEST(SeveralCpus, AHandoverCountsForEachCallback) {
+  const auto application = on_cpus(
+      Builder().timer("a", 20, 2).subscription("b", "a", 3).chain("c", {"a", "b"}, 1).done(), 2);
+  const auto bounds =
+      chain_bounds(application, ExecutorKind::kPreemptive, {.dispatch = 1000, .handover = 20'000});
+  EXPECT_EQ(bounds[0].bound, ms(5).count() + 2 * 1000 + 4 * 20'000) << "woken, and resumed";
+  EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
+  const auto unknown = chain_bounds(application, ExecutorKind::kPreemptive, {.dispatch = 1000});
+  EXPECT_EQ(unknown[0].verdict, Verdict::kConditional);
+  EXPECT_THAT(unknown[0].assumptions,
+              testing::ElementsAre("a thread that is to run on another CPU starts there at once "
+                                   "(handover_us)"));
+}
+
+TEST(SeveralCpus, TheWorkOfASchedulerThreadOnACpuOfItsOwnDelaysTheHandOver) {
+  auto application = Builder().timer("a", 10, 1).timer("b", 10, 1).chain("one", {"a"}, 1).done();
+  application.executors[0].scheduler_cpus = {1};
+  const auto bounds =
+      chain_bounds(application, ExecutorKind::kThreadDispatch, {.scheduler = 100'000});
+  EXPECT_EQ(bounds[0].bound, ms(1).count() + 4 * 100'000) << "a and b, twice each";
+}
+
+TEST(SeveralCpus, AThreadForEachInstanceHasNoBoundBehindASync) {
+  const auto application = on_cpus(Builder()
+                                       .timer("a", 20, 2)
+                                       .timer("b", 20, 3)
+                                       .sync("s", "a", "b", 1, 5)
+                                       .chain("c", {"a", "s"}, 1)
+                                       .done(),
+                                   2);
+  EXPECT_TRUE(chain_bounds(application, ExecutorKind::kPreemptive)[0].bound);
+  const auto bounds = chain_bounds(application, ExecutorKind::kThreadDispatch);
+  EXPECT_FALSE(bounds[0].bound);
+  EXPECT_THAT(bounds[0].note, testing::HasSubstr("instances may overtake each other"));
+}
+
+TEST(SeveralCpus, TheTermsOfABoundSumUpToIt) {
+  for (const int cpus : {2, 4}) {
+    for (const ChainBound& each : chain_bounds(on_cpus(case_study_of_sobhani(), cpus))) {
+      Ticks total = each.waited;
+      for (const Contribution& term : each.why) {
+        total += term.total;
+      }
+      EXPECT_EQ(total, each.bound.value_or(0));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::analysis

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/// No simulated response exceeds a bound of an executor on several CPUs. Execution times are the
+/// longest and shorter ones; phases are random, and then changed as long as a response comes closer
+/// to its bound. RCLRT_SOUNDNESS_TRIALS sets the number of applications.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "random_several_cpus.hpp"
+#include "rclrt/analysis/judge.hpp"
+#include "rclrt/analysis/simulation.hpp"
+#include "soundness.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+struct SeveralCpus {
+  ExecutorKind executor{};
+  Overheads overheads;
+  int cpus = 2;
+};
+
+class AttackOnSeveralCpus {
+ public:
+  AttackOnSeveralCpus(const SeveralCpus& setting, RandomSeveralCpus& random,
+                      model::Application application, std::uint64_t seed)
+      : setting_(setting),
+        random_(random),
+        application_(std::move(application)),
+        seed_(seed),
+        judgement_(judge(application_, setting.executor, {.overheads = setting.overheads})),
+        queues_(queue_bounds(application_, setting.executor, setting.overheads)),
+        worst_(judgement_.chains.size()) {}
+
+  void run(test::Tightness& tightness) {
+    ASSERT_NO_FATAL_FAILURE(test::check_verdicts(application_, judgement_)) << "seed " << seed_;
+    for (int phasing = 0; phasing < 6; ++phasing) {
+      if (phasing > 0) {
+        random_.move_all(application_);
+      }
+      ASSERT_NO_FATAL_FAILURE(simulate_once(phasing % 3 == 2));
+    }
+    model::Application best = application_;
+    double closest = 0;
+    for (int step = 0; step < 8; ++step) {
+      random_.move_one(application_);
+      double close = 0;
+      ASSERT_NO_FATAL_FAILURE(close = simulate_once(step % 4 == 3));
+      if (close < closest) {
+        application_ = best;
+      } else {
+        closest = close;
+        best = application_;
+      }
+    }
+    for (std::size_t i = 0; i < worst_.size(); ++i) {
+      if (is_sure(i)) {
+        tightness.add(*judgement_.chains[i].bound, worst_[i]);
+      }
+    }
+  }
+
+ private:
+  bool is_sure(std::size_t chain) const {
+    return judgement_.chains[chain].bound && judgement_.chains[chain].assumptions.empty();
+  }
+
+  /// Returns the largest share of a bound that a response has reached.
+  double simulate_once(bool shorter) {
+    const Overheads& overheads = setting_.overheads;
+    const SimulatedTimes times{
+        .lowest_execution = shorter ? random_.uniform(0, 1) : 1.0,
+        .dispatch_ns = overheads.dispatch,
+        .scheduler_ns = overheads.scheduler,
+        .lateness = TimeDistribution::uniform(0, overheads.timer_jitter),
+        .hop = TimeDistribution::uniform(overheads.near.min, overheads.near.max)};
+    const auto result = simulate(simulated_system(application_, setting_.executor, times),
+                                 {.horizon_ns = 240'000'000, .seed = seed_});
+    double closest = 0;
+    check(result, closest);
+    return closest;
+  }
+
+  void check(const SimulationResult& result, double& closest) {
+    ASSERT_NO_FATAL_FAILURE(test::check_proved(application_, judgement_, result)) << said();
+    for (std::size_t i = 0; i < worst_.size(); ++i) {
+      if (!is_sure(i)) {
+        continue;
+      }
+      const std::int64_t worst = result.chains[i].response.worst_ns;
+      worst_[i] = std::max(worst_[i], worst);
+      ASSERT_LE(worst, *judgement_.chains[i].bound) << application_.chains[i].id << said();
+      closest = std::max(
+          closest, static_cast<double>(worst) / static_cast<double>(*judgement_.chains[i].bound));
+    }
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+      if (queues_[i].holds() && application_.callbacks[i].overload == model::Overload::kQueue) {
+        ASSERT_EQ(result.callbacks[i].counts.dropped, 0U) << application_.callbacks[i].id << said();
+      }
+    }
+  }
+
+  std::string said() const {
+    return "\nseed " + std::to_string(seed_) + ", " + std::string(traits(setting_.executor).name) +
+           " on " + std::to_string(setting_.cpus) + " CPUs, dispatch " +
+           std::to_string(setting_.overheads.dispatch) + ", scheduler " +
+           std::to_string(setting_.overheads.scheduler) + ", late " +
+           std::to_string(setting_.overheads.timer_jitter) + ", hop " +
+           std::to_string(setting_.overheads.near.max) + "\n" + describe(application_);
+  }
+
+  const SeveralCpus& setting_;
+  RandomSeveralCpus& random_;
+  model::Application application_;
+  std::uint64_t seed_;
+  Judgement judgement_;
+  std::vector<QueueBound> queues_;
+  std::vector<std::int64_t> worst_;
+};
+
+class SoundnessOnSeveralCpus : public testing::TestWithParam<ExecutorKind> {};
+
+TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
+  const std::uint64_t applications = test::trials(64);
+  std::size_t bounds = 0;
+  for (const int cpus : {1, 2, 3, 4}) {
+    for (const bool plain : {true, false}) {
+      test::Tightness tightness;
+      for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
+        RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
+        SeveralCpus setting{GetParam(), {}, cpus};
+        if (seed % 3 == 0) {
+          setting.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+        }
+        if (seed % 5 == 0) {
+          setting.overheads.near.max = ms(random.uniform(0, 0.5)).count();
+        }
+        if (traits(GetParam()).has_scheduler_thread && seed % 4 == 0) {
+          setting.overheads.scheduler = ms(random.uniform(0, 0.05)).count();
+        }
+        model::Application application = random.make(cpus, plain);
+        if (traits(GetParam()).has_scheduler_thread && seed % 8 == 0) {
+          application.executors[0].scheduler_cpus = {cpus};
+        }
+        AttackOnSeveralCpus attack(setting, random, std::move(application), seed);
+        attack.run(tightness);
+      }
+      bounds += tightness.count();
+      tightness.print(std::string(traits(GetParam()).name) + ", " + std::to_string(cpus) +
+                      " CPUs, " + (plain ? "plain chains" : "everything"));
+    }
+  }
+  EXPECT_GT(bounds, applications / 2);
+}
+
+std::string kind_name(const testing::TestParamInfo<ExecutorKind>& kind) {
+  return std::string(traits(kind.param).name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, SoundnessOnSeveralCpus,
+                         testing::Values(ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
+                                         ExecutorKind::kThreadDispatch, ExecutorKind::kPerGroup,
+                                         ExecutorKind::kWorkshop),
+                         kind_name);
+
+}  // namespace
+}  // namespace rclrt::analysis
