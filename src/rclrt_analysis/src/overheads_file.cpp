@@ -80,13 +80,15 @@ class OverheadsReader {
         continue;
       }
       const std::string place = "executors." + key.text;
-      const Fields own(section.children[i + 1], place,
-                       {"dispatch_us", "timer_lateness_us", "scheduler_us", "polling_us"},
-                       context_);
+      const Fields own(
+          section.children[i + 1], place,
+          {"dispatch_us", "timer_lateness_us", "scheduler_us", "polling_us", "handover_us"},
+          context_);
       file_.executors[*kind] = {.dispatch = time(own, place + ".", "dispatch_us"),
                                 .timer_lateness = time(own, place + ".", "timer_lateness_us"),
                                 .scheduler = time(own, place + ".", "scheduler_us"),
-                                .polling = time(own, place + ".", "polling_us")};
+                                .polling = time(own, place + ".", "polling_us"),
+                                .handover = time(own, place + ".", "handover_us")};
     }
   }
 
@@ -347,7 +349,8 @@ Machine machine_of(const OverheadsFile& file, const model::Application& applicat
                        .scheduler = value_of(own.scheduler, choice.statistic),
                        .polling = value_of(own.polling, choice.statistic),
                        .background = value_of(file.background, choice.statistic),
-                       .far = {.min = std::min(least, most), .max = most}};
+                       .far = {.min = std::min(least, most), .max = most},
+                       .handover = value_of(own.handover, choice.statistic)};
   apply(choice.stated, machine.overheads);
   return machine;
 }

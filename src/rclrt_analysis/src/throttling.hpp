@@ -11,7 +11,8 @@ namespace rclrt::analysis::detail {
 inline constexpr const char* kNoDispatchTime =
     "dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)";
 inline constexpr const char* kNoHandoverTime =
-    "a thread that is to run on another CPU starts there at once (handover_us)";
+    "a thread that is to run on another CPU starts there at once (handover_us of the overheads' "
+    "file)";
 
 /// Returns what every bound assumes if the kernel of the machine limits real-time threads.
 Assumption realtime_assumption(const Machine& machine);

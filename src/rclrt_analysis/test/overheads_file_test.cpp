@@ -91,6 +91,16 @@ TEST(OverheadsFile, AnExecutorWithoutADispatchTimeHasConditionalBounds) {
               Contains("polling_us of wait_set, not in o.json, is zero"));
 }
 
+TEST(OverheadsFile, AHandoverBetweenCpusIsATimeOfTheExecutor) {
+  const auto file = parse_overheads(
+      R"({"rclrt": 1, "kind": "overheads", "executors": {"preemptive": {"dispatch_us": 20,
+          "timer_lateness_us": 50, "handover_us": {"p99": 15, "max": 30}}}})",
+      "o.json");
+  ASSERT_TRUE(file.file);
+  const auto found = machine_of(*file.file, control_loop(), ExecutorKind::kPreemptive);
+  EXPECT_EQ(found.overheads.handover, 30'000);
+}
+
 TEST(OverheadsFile, StatedTimesReplaceMeasuredOnesAndTheirAssumptions) {
   const Machine found =
       machine(ExecutorKind::kProducerConsumer,

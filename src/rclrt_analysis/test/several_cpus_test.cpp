@@ -175,7 +175,7 @@ TEST(SeveralCpus, AHandoverCountsForEachCallback) {
   EXPECT_EQ(unknown[0].verdict, Verdict::kConditional);
   EXPECT_THAT(unknown[0].assumptions,
               testing::ElementsAre("a thread that is to run on another CPU starts there at once "
-                                   "(handover_us)"));
+                                   "(handover_us of the overheads' file)"));
 }
 
 TEST(SeveralCpus, TheWorkOfASchedulerThreadOnACpuOfItsOwnDelaysTheHandOver) {

@@ -47,6 +47,7 @@ struct MeasuredExecutor {
   std::optional<MeasuredTime> timer_lateness;
   std::optional<MeasuredTime> scheduler;
   std::optional<MeasuredTime> polling;
+  std::optional<MeasuredTime> handover;
 };
 
 /// The content of a file.
