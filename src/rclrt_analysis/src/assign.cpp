@@ -257,12 +257,11 @@ Assignment assign(const Application& application, const AssignOptions& options) 
     throw std::invalid_argument("expected at least one CPU");
   }
   Assignment result = LocalSearch(application, options).run();
-  // The search begins with Audsley's algorithm. For independent chains its result is decisive if it
-  // reached the last chain.
-  result.optimal =
-      is_independent(application) && options.cpus.size() == 1 &&
-      options.method == AssignMethod::kSearch && options.executor != ExecutorKind::kWaitSet &&
-      options.executor != ExecutorKind::kPicas && result.evaluations < options.evaluations;
+  // The search begins with Audsley's algorithm. For independent chains, and threads that preempt by
+  // priority, its result is decisive if it reached the last chain.
+  result.optimal = is_independent(application) && options.cpus.size() == 1 &&
+                   options.method == AssignMethod::kSearch && traits(options.executor).has_levels &&
+                   result.evaluations < options.evaluations;
   return result;
 }
 

@@ -104,6 +104,20 @@ TEST(Assign, PrioritiesThatTheFileHasTheWrongWayRound) {
   EXPECT_EQ(verdicts(found.application), (std::vector<Verdict>(2, Verdict::kProved)));
 }
 
+TEST(Assign, AudsleysOrderIsDecisiveWhereThreadsPreemptByPriority) {
+  const auto application = Builder()
+                               .timer("fast", 5, 2)
+                               .timer("slow", 50, 20)
+                               .chain("fast", {"fast"}, 1)
+                               .chain("slow", {"slow"}, 2)
+                               .done();
+  for (const model::ExecutorTraits& kind : model::executor_kinds()) {
+    if (!kind.simulated_only) {
+      EXPECT_EQ(assign(application, {.executor = kind.kind}).optimal, kind.has_levels) << kind.name;
+    }
+  }
+}
+
 /// U = 1.2: three nodes of their own.
 model::Application three_nodes() {
   auto application = Builder()

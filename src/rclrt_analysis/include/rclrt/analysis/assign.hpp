@@ -81,7 +81,7 @@ struct Assignment {
   Quality after;
   std::size_t evaluations{};
   /// True if Audsley's algorithm chose the order: it proves all deadlines if any order does. That
-  /// requires one core and one independent callback per chain.
+  /// requires one core, one independent callback per chain, and threads that preempt by priority.
   bool optimal{};
   std::string start;  ///< what the search began from, such as "picas"
 };
