@@ -22,7 +22,7 @@ class StallLog final : public rclrt::executor::StallHandler {
   void stalled(const rclrt::executor::Stall& stall) noexcept override {
     try {
       RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"), "%s", explanation(stall).c_str());
-    } catch (const std::exception&) {  // a failure to report must not end the robot
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): it must not end the robot
     }
   }
 };
