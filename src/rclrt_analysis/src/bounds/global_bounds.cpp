@@ -59,6 +59,23 @@ GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explain
   return result;
 }
 
+/// Returns the response of a node as the sum of the longest one before it and its own, from when it
+/// is ready. This is the shorter one where several instances are under way: each delays the
+/// callbacks of the path only once.
+Ticks GlobalBounds::response_by_last(std::size_t source, std::size_t node) {
+  const GlobalNode& own = system_.sources[source].nodes[node];
+  Ticks before = 0;
+  for (const std::size_t from : own.from) {
+    before = std::max(before, system_.sources[source].nodes[from].response);
+  }
+  before = sum(before, system_.overheads.near.max);
+  if (own.from.empty() || before >= kHorizon) {
+    return kHorizon;
+  }
+  const Segment found = respond(system_.path_of(source, node, before), false);
+  return found.response ? sum(before, *found.response) : kHorizon;
+}
+
 /// Raises the response of a node. Returns whether it has changed.
 bool GlobalBounds::raise(std::size_t source, std::size_t node) {
   GlobalNode& own = system_.sources[source].nodes[node];
@@ -71,6 +88,7 @@ bool GlobalBounds::raise(std::size_t source, std::size_t node) {
     const Segment found = respond(system_.path_to(source, node), false);
     response = found.response ? sum(*ready, *found.response) : kHorizon;
   }
+  response = std::min(response, response_by_last(source, node));
   return std::exchange(own.response, std::max(own.response, response)) < response;
 }
 
@@ -98,6 +116,44 @@ Joins GlobalBounds::joins_of(std::span<const std::size_t> callbacks, KnownArriva
     return until ? std::optional(sum(*until, system_.overheads.near.max)) : std::nullopt;
   };
   return find_joins(workload_, callbacks, arrival, arrivals);
+}
+
+/// Returns the longest time until the end of a path along single callbacks, if its first one is
+/// ready after `ready`: the least sum over all divisions of the path. `is_all`: it is all of a
+/// chain.
+std::optional<Ticks> GlobalBounds::follow(const GlobalPath& path, Ticks ready, bool is_all,
+                                          ChainBound& result) {
+  const std::size_t n = path.nodes.size();
+  std::vector<Ticks> until(n + 1, kHorizon);
+  std::vector<std::size_t> begins(n + 1);
+  until[0] = ready;
+  for (std::size_t end = 1; end <= n; ++end) {
+    for (std::size_t begin = 0; begin < end; ++begin) {
+      const Ticks first = begin == 0 ? ready : sum(until[begin], system_.overheads.near.max);
+      if (first >= kHorizon) {
+        continue;
+      }
+      const Segment found = respond(system_.part_of(path, begin, end, first), false);
+      if (found.response && sum(first, *found.response) < until[end]) {
+        until[end] = sum(first, *found.response);
+        begins[end] = begin;
+      }
+    }
+  }
+  if (until[n] >= kHorizon) {
+    return std::nullopt;
+  }
+  if (begins[n] == 0 && is_all) {
+    const Segment whole = respond(system_.part_of(path, 0, n, ready), true);
+    result.why.insert(result.why.end(), whole.why.begin(), whole.why.end());
+    return until[n];
+  }
+  for (std::size_t end = n; end > 0; end = begins[end]) {
+    const std::size_t last = system_.sources[path.source].nodes[path.nodes[end - 1]].callback;
+    result.why.push_back({Contribution::Kind::kSegment, last, static_cast<Ticks>(end - begins[end]),
+                          until[end] - until[begins[end]]});
+  }
+  return until[n];
 }
 
 /// Returns the longest time from the release of the chain's timer or event to the end of its last
@@ -131,19 +187,14 @@ std::optional<Ticks> GlobalBounds::latency(std::span<const std::size_t> callback
       total = ready;
     }
     const auto path = system_.path_along(callbacks.subspan(begin, end - begin));
-    Segment segment = path ? respond(*path, true) : Segment{};
-    if (!segment.response || total >= kHorizon) {
+    const auto until =
+        path ? follow(*path, total, begin == 0 && end == callbacks.size(), result) : std::nullopt;
+    if (!until || *until >= kHorizon) {
       result.note = why_none(path ? path->level : workload_.priority[callbacks[begin]]);
       result.why.clear();
       return std::nullopt;
     }
-    if (end - begin == callbacks.size()) {
-      result.why.insert(result.why.end(), segment.why.begin(), segment.why.end());
-    } else {
-      result.why.push_back({Contribution::Kind::kSegment, callbacks[end - 1],
-                            static_cast<Ticks>(end - begin), *segment.response});
-    }
-    total = sum(total, *segment.response);
+    total = *until;
     begin = end;
   }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);

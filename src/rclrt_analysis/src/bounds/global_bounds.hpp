@@ -45,6 +45,8 @@ class GlobalBounds {
   void solve();
   bool raise(std::size_t source, std::size_t node);
   static Ticks runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks);
+  Ticks response_by_last(std::size_t source, std::size_t node);
+  std::optional<Ticks> follow(const GlobalPath& path, Ticks ready, bool is_all, ChainBound& result);
   Segment respond(const GlobalPath& path, bool explains);
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
   std::optional<Ticks> latency(std::span<const std::size_t> callbacks, const Joins& joins,

@@ -104,6 +104,7 @@ void GlobalSystem::add_source(std::size_t callback) {
       node.longest = std::max(node.longest, sum(before.longest, node.work));
       node.jobs = std::max(node.jobs, before.jobs + 1);
       node.lowest = std::min(node.lowest, before.lowest);
+      node.from.push_back(publisher);
       node.before.insert(node.before.end(), before.before.begin(), before.before.end());
       node.before.push_back(places.at(to));
       std::ranges::sort(node.before);
@@ -160,10 +161,35 @@ GlobalPath GlobalSystem::path_to(std::size_t source, std::size_t node) const {
                   .single = last.count == 1,
                   .work = last.longest,
                   .jobs = last.jobs,
-                  .level = last.lowest};
+                  .level = last.lowest,
+                  .ready = overheads.timer_jitter};
   std::erase(path.nodes, node);
   path.nodes.push_back(node);
   return path;
+}
+
+GlobalPath GlobalSystem::path_of(std::size_t source, std::size_t node, Ticks ready) const {
+  GlobalPath path = path_to(source, node);
+  path.begin = path.nodes.size() - 1;
+  path.work = sources[source].nodes[node].work;
+  path.jobs = 1;
+  path.level = workload.priority[sources[source].nodes[node].callback];
+  path.ready = ready;
+  return path;
+}
+
+GlobalPath GlobalSystem::part_of(const GlobalPath& path, std::size_t begin, std::size_t end,
+                                 Ticks ready) const {
+  GlobalPath part{.source = path.source, .begin = begin, .single = true, .ready = ready};
+  part.nodes.assign(path.nodes.begin(), path.nodes.begin() + static_cast<std::ptrdiff_t>(end));
+  part.level = workload.priority[sources[path.source].nodes[path.nodes[begin]].callback];
+  for (std::size_t i = begin; i < end; ++i) {
+    const GlobalNode& node = sources[path.source].nodes[path.nodes[i]];
+    part.work = sum(part.work, node.work);
+    part.level = std::min(part.level, workload.priority[node.callback]);
+    ++part.jobs;
+  }
+  return part;
 }
 
 std::optional<GlobalPath> GlobalSystem::path_along(std::span<const std::size_t> callbacks) const {

@@ -31,6 +31,7 @@ struct GlobalNode {
   Ticks jobs{};                       ///< callbacks on the path with the most of them
   int lowest{};                       ///< level on its paths
   std::vector<std::size_t> before{};  ///< nodes on the paths to it, itself included
+  std::vector<std::size_t> from{};    ///< the last ones before it
   Ticks response{};  ///< the longest time from the instance's stamp to its end; kHorizon: none
 };
 
@@ -53,10 +54,12 @@ struct GlobalSource {
 struct GlobalPath {
   std::size_t source{};
   std::vector<std::size_t> nodes{};  ///< the last one is the end
+  std::size_t begin{};               ///< those before this one have ended when the path begins
   bool single{};                     ///< these nodes run once each, one after the other
   Ticks work{};
   Ticks jobs{};
   int level{};
+  Ticks ready{};  ///< the longest time from the stamp until its first callback is ready
 };
 
 struct GlobalSystem {
@@ -70,6 +73,12 @@ struct GlobalSystem {
   /// Returns the path of these callbacks from a timer, an event or a sync on; absent if they do not
   /// release each other.
   std::optional<GlobalPath> path_along(std::span<const std::size_t> callbacks) const;
+
+  /// Returns the path of the last node alone, after all before it have ended.
+  GlobalPath path_of(std::size_t source, std::size_t node, Ticks ready) const;
+
+  /// Returns the part of a path along single callbacks from one position to another.
+  GlobalPath part_of(const GlobalPath& path, std::size_t begin, std::size_t end, Ticks ready) const;
 
   /// Returns 1 if the last callback may be interrupted after its work and before it returns: by the
   /// scheduler thread, or by a more urgent callback that is released at that very time on another

@@ -112,8 +112,8 @@ void GlobalWindow::find_shared() {
                           all_.overheads.handover == 0;
   whole_.resize(priority.size());
   std::set<int> levels;
-  for (const std::size_t each : path_.nodes) {
-    const std::size_t callback = node(each).callback;
+  for (std::size_t i = path_.begin; i < path_.nodes.size(); ++i) {
+    const std::size_t callback = node(path_.nodes[i]).callback;
     whole_[callback] = true;
     levels.insert(priority[callback]);
     for (const std::size_t member : all_.members[callback]) {
@@ -131,8 +131,8 @@ void GlobalWindow::find_shared() {
 /// Finds the longest less urgent member of each group of the path.
 void GlobalWindow::find_less_urgent() {
   const auto& priority = all_.workload.priority;
-  for (const std::size_t each : path_.nodes) {
-    const std::size_t callback = node(each).callback;
+  for (std::size_t i = path_.begin; i < path_.nodes.size(); ++i) {
+    const std::size_t callback = node(path_.nodes[i]).callback;
     Low low;
     for (const std::size_t member : all_.members[callback]) {
       const Ticks work = sum(all_.workload.wcet[member], all_.dispatch);
@@ -232,7 +232,7 @@ Ticks GlobalWindow::others(Ticks x, Ticks response) const {
   }
   const Ticks period = source.arrivals.front().period;
   const Ticks earlier = std::max<Ticks>(1, ceil_div(response, period)) - 1;
-  const Ticks later = ceil_div(sum(x, all_.overheads.timer_jitter), period) - 1;
+  const Ticks later = ceil_div(sum(x, path_.ready), period) - 1;
   return earlier + std::max<Ticks>(0, later);
 }
 
