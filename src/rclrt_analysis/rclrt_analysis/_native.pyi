@@ -257,7 +257,14 @@ class TaskCounterExample:
     @property
     def response(self) -> int: ...
 
-def find_counter_examples(
+@final
+class SearchResult:
+    @property
+    def examples(self) -> list[CounterExample | None]: ...
+    @property
+    def closest(self) -> list[float]: ...
+
+def search_schedules(
     application: Application,
     executor: str,
     wanted: Sequence[bool],
@@ -265,7 +272,7 @@ def find_counter_examples(
     overheads: Overheads = ...,
     cpus: int = 1,
     instances: int = 400_000,
-) -> list[CounterExample | None]: ...
+) -> SearchResult: ...
 def replay(application: Application, counter_example: CounterExample) -> int | None: ...
 def counter_example_text(counter_example: CounterExample, application: Application) -> str: ...
 def load_counter_example(

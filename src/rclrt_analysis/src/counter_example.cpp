@@ -64,7 +64,7 @@ class Searcher {
     system_ = simulated_system(application, search.executor, times_of({}), search.cpus);
   }
 
-  std::vector<std::optional<CounterExample>> run() {
+  SearchResult run() {
     try_all_speeds(stated_);
     for (const std::size_t chain : std::vector(open_)) {
       try_all_speeds(just_after_the_others(chain));
@@ -73,7 +73,7 @@ class Searcher {
       const std::size_t chain = open_[random_.next() % open_.size()];
       attempt(next_trial(chain));
     }
-    return std::move(found_);
+    return {std::move(found_), std::move(closest_)};
   }
 
  private:
@@ -257,13 +257,18 @@ class Searcher {
 
 }  // namespace
 
-std::vector<std::optional<CounterExample>> find_counter_examples(const Application& application,
-                                                                 const std::vector<bool>& wanted,
-                                                                 const Search& search) {
+SearchResult search_schedules(const Application& application, const std::vector<bool>& wanted,
+                              const Search& search) {
   if (wanted.size() != application.chains.size()) {
     throw std::invalid_argument("expected one flag per chain");
   }
   return Searcher(application, wanted, search).run();
+}
+
+std::vector<std::optional<CounterExample>> find_counter_examples(const Application& application,
+                                                                 const std::vector<bool>& wanted,
+                                                                 const Search& search) {
+  return search_schedules(application, wanted, search).examples;
 }
 
 std::int64_t detail::stated_offset_ns(const model::Callback& callback) {

@@ -158,10 +158,13 @@ def test_every_counter_example_replays_and_refutes_no_proof(
 ) -> None:
     bounds = rclrt_analysis.chain_bounds(application, executor, machine)
     everything = [True] * len(application.chains)
-    found = rclrt_analysis.find_counter_examples(
+    found = rclrt_analysis.search_schedules(
         application, executor, everything, overheads=machine, instances=20_000
     )
-    for chain, bound, example in zip(application.chains, bounds, found, strict=True):
+    for chain, bound, example, closest in zip(
+        application.chains, bounds, found.examples, found.closest, strict=True
+    ):
+        assert (closest > 1) == (example is not None)
         if example is None:
             continue
         assert bound.verdict != "proved"

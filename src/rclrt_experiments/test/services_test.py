@@ -114,8 +114,8 @@ def test_no_simulated_response_is_above_its_bound(
         deadlines = [bound.bound_ns or 3_600_000_000_000 for bound in bounds]
         attacked += sum(wanted)
         bounded = load(tmp_path_factory, replace(application, deadlines_ns=deadlines))
-        found = analysis().find_counter_examples(bounded, executor, wanted, instances=5_000)
-        assert list(found) == [None] * len(wanted)
+        found = analysis().search_schedules(bounded, executor, wanted, instances=5_000)
+        assert found.examples == [None] * len(wanted)
     assert attacked > 20
     assert services > 20
 

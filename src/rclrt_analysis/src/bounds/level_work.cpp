@@ -39,6 +39,11 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
   find_runs();
 }
 
+bool keeps_grid(const model::Callback& callback) {
+  const auto* const timer = std::get_if<model::Timer>(&callback.trigger);
+  return timer != nullptr && timer->overrun != model::OverrunPolicy::kRebase;
+}
+
 Ticks Workload::return_delay(std::size_t callback) const {
   const auto preempts = [&](std::size_t successor) {
     return order == Order::kAny ||

@@ -82,6 +82,9 @@ struct Workload {
   bool is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf>& other) const;
 };
 
+/// Returns whether the callback is a timer with releases that keep their grid.
+bool keeps_grid(const model::Callback& callback);
+
 /// Returns whether the callback is a sync: it has several inputs.
 inline bool is_sync(const Workload& workload, std::size_t callback) {
   return workload.graph.publishers[callback].size() > 1;

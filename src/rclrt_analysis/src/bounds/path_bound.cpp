@@ -114,7 +114,7 @@ std::vector<BeforePath> PathBounds::befores_of(const Path& path, bool with_sets)
     age = std::max(age, age_of(i, true).value_or(kHorizon));
   }
   const auto before = [](const Started& started, Ticks earliest) {
-    return BeforePath{started.work > 0 ? std::optional(started) : std::nullopt, earliest};
+    return BeforePath{started.work > 0 ? std::optional(started) : std::nullopt, earliest, {}};
   };
   const Ticks earliest = workload_.period[path.timer] - age;
   if (own.work > 0 && earliest <= -jitter_) {
@@ -135,6 +135,7 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age) {
     if (!one.response) {
       return one;
     }
+    one = bound_by_offsets(path, age, before, std::move(one));
     if (*one.response > *longest.response) {
       longest = std::move(one);
     }

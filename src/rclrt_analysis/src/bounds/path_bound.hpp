@@ -59,6 +59,9 @@ class PathBounds {
   Ticks pending_by(std::size_t callback, const std::vector<std::size_t>& publishers);
   PathBound bound(const Path& path, std::optional<Ticks> age);
   PathBound bound(const Path& path, std::optional<Ticks> age, const BeforePath& before);
+  PathBound bound_by_offsets(const Path& path, std::optional<Ticks> age, const BeforePath& before,
+                             PathBound any_offsets);
+  std::vector<std::size_t> timers_in_phase(const Path& path, Ticks& hyperperiod);
   std::vector<BeforePath> befores_of(const Path& path, bool with_sets);
   PathTerms terms_of(const Path& path, std::optional<Ticks> age, const BeforePath& before);
   void add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter, bool by_release,
@@ -67,7 +70,7 @@ class PathBounds {
   void add_sets(const LevelWork& level, std::optional<Ticks> age, PathTerms& terms) const;
   std::optional<Ticks> age_of_started(int level);
   std::optional<Ticks> age_of(std::size_t callback, bool before_successors);
-  Ticks jitter_of(std::size_t timer, const Path& path) const;
+  Ticks jitter_of(std::size_t timer, const Path& path, const BeforePath& before) const;
   std::optional<PathBound> worst_in_busy_period(const Path& path, PathTerms& terms,
                                                 Budget& budget) const;
   std::optional<PathBound> worst_in_order(const Path& path, PathTerms& terms, Budget& budget) const;

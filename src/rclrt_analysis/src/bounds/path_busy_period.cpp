@@ -180,7 +180,7 @@ PathBound PathBounds::explain(const Path& path, const PathTerms& terms, Ticks q,
     if (k == path.timer || head == 0) {
       continue;
     }
-    const Ticks time = std::max<Ticks>(0, end + jitter_of(k, path));
+    const Ticks time = std::max<Ticks>(0, end + jitter_of(k, path, terms.before));
     const Ticks count = ceil_div(time, workload_.period[k]);
     if (count > 0) {
       result.why.push_back({Contribution::Kind::kInterference, workload_.timers[k], count,

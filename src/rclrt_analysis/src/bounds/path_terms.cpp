@@ -41,7 +41,7 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
     const Ticks head = level.head(workload_.timers[k]);
     terms.load.add(head, workload_.period[k]);
     if (k != path.timer && head > 0) {
-      add_releases(path, k, head, jitter_of(k, path), by_release, terms);
+      add_releases(path, k, head, jitter_of(k, path, before), by_release, terms);
     }
   }
   terms.head = level.head(timer);
@@ -133,7 +133,10 @@ void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age,
 
 /// Returns the jitter of another timer than the path's own. After a release that is done, the next
 /// one is a period later: a jitter below zero delays all releases.
-Ticks PathBounds::jitter_of(std::size_t timer, const Path& path) const {
+Ticks PathBounds::jitter_of(std::size_t timer, const Path& path, const BeforePath& before) const {
+  if (!before.first_releases.empty() && before.first_releases[timer]) {
+    return -*before.first_releases[timer];
+  }
   if (!path.done || path.done->timer != timer) {
     return jitter_;
   }

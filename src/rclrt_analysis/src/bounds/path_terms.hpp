@@ -14,11 +14,13 @@
 
 namespace rclrt::analysis::detail {
 
-/// A callback that may have started before the busy period.
+/// What is known about the begin of a busy period.
 struct BeforePath {
-  std::optional<Started> started;  ///< it is not preempted
+  std::optional<Started> started;  ///< a callback that has started before; it is not preempted
   /// The nominal release of the first instance in the busy period, from its start.
   Ticks earliest{};
+  /// The same for each of Workload::timers; empty: all releases come as early as they may.
+  std::vector<std::optional<Ticks>> first_releases;
 };
 
 /// The terms of the recurrences of one path.

@@ -45,10 +45,8 @@ class JoinSearch {
     return at->second;
   }
 
-  /// Returns whether the callback is a timer that keeps its grid.
   bool is_steady(std::size_t callback) const {
-    return kind(callback) == model::CallbackKind::kTimer &&
-           timer(callback).overrun != model::OverrunPolicy::kRebase;
+    return keeps_grid(workload_.application.callbacks[callback]);
   }
 
   /// Returns whether releases are at least an interval apart: a timer that keeps its grid, or an

@@ -18,14 +18,12 @@ namespace {
 
 using model::Application;
 
-std::vector<std::optional<CounterExample>> find(const Application& application,
-                                                const std::string& executor,
-                                                const std::vector<bool>& wanted,
-                                                const Overheads& overheads, unsigned cpus,
-                                                std::uint64_t instances) {
+SearchResult search(const Application& application, const std::string& executor,
+                    const std::vector<bool>& wanted, const Overheads& overheads, unsigned cpus,
+                    std::uint64_t instances) {
   const model::ExecutorChoice choice = model::parse_executor(executor);
   const py::gil_scoped_release release;
-  return find_counter_examples(
+  return search_schedules(
       application, wanted,
       {.executor = choice,
        .cpus = cpus,
@@ -47,7 +45,10 @@ void bind_chains(py::module_& module) {
       .def_readonly("instance", &CounterExample::instance)
       .def_readonly("release_ns", &CounterExample::release_ns)
       .def_readonly("response_ns", &CounterExample::response_ns);
-  module.def("find_counter_examples", &find, py::arg("application"), py::arg("executor"),
+  py::class_<SearchResult>(module, "SearchResult")
+      .def_readonly("examples", &SearchResult::examples)
+      .def_readonly("closest", &SearchResult::closest);
+  module.def("search_schedules", &search, py::arg("application"), py::arg("executor"),
              py::arg("wanted"), py::kw_only(), py::arg("overheads") = Overheads{},
              py::arg("cpus") = 1, py::arg("instances") = SearchEffort{}.instances);
   module.def(

@@ -56,6 +56,11 @@ class Outcome:
     violation: Violation | None = None
     difference: str = ""
     """The difference of the verdicts of library and command on a drawn machine. Empty: none."""
+    unbounded: int = 0
+    """Number of chains without a bound."""
+    looseness: tuple[float, ...] = ()
+    """For each proved chain of which an instance ended: its bound divided by the longest response
+    that the search found."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +101,16 @@ class Attack:
             chain.verdict == "proved" and deadline < NO_DEADLINE_NS
             for chain, deadline in zip(verdicts, deadlines, strict=True)
         ]
-        outcome = Outcome(chains=len(bounds), proved=sum(wanted))
+        unbounded = sum(bound.bound_ns is None for bound in bounds)
+        outcome = Outcome(chains=len(bounds), proved=sum(wanted), unbounded=unbounded)
         if not any(wanted):
             return outcome
-        for found in module.find_counter_examples(
+        searched = module.search_schedules(
             model, executor, wanted, overheads=overheads_used, instances=self.instances
-        ):
+        )
+        looseness = tuple(1 / closest for closest in searched.closest if closest > 0)
+        outcome = replace(outcome, looseness=looseness)
+        for found in searched.examples:
             if found is not None:
                 violation = Violation(
                     executor=executor,
