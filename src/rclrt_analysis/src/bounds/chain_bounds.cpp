@@ -234,8 +234,8 @@ class Bounds {
   /// executors run their callbacks.
   ExecutorBounds* by_busy_periods_of_core(std::size_t executor) {
     const bool shared = !cores_.alone(executor) && cores_.on_one_core(executor);
-    if (!shared || traits(executor_).by_deadline || overheads_.near.max > 0 ||
-        overheads_.far.max > 0 || overheads_.polling > 0 || workload_.wcet.size() > kOneByOne) {
+    if (!shared || overheads_.near.max > 0 || overheads_.far.max > 0 || overheads_.polling > 0 ||
+        workload_.wcet.size() > kOneByOne) {
       return nullptr;
     }
     if (!any_order_) {

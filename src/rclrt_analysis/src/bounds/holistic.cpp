@@ -91,6 +91,7 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
   }
   const Ticks limit = product(longest, 20);  // beyond it, a response is taken as unbounded
   find_predecessors();
+  find_paths();
   for (int round = 0; round < kRounds; ++round) {
     find_flows();
     Responses next = responses_;
@@ -101,14 +102,16 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
       kind_.bound_core(problem, next, budget);
       segment_bounds(problem, predecessors_, segments, budget);
     }
+    const std::vector<Ticks> from_release = path_bounds(budget);
     out_of_steps_ = out_of_steps_ || budget.empty();
-    if (!raise(next, segments, limit)) {
+    if (!raise(next, segments, from_release, limit)) {
       find_ends();
       return;
     }
   }
   out_of_rounds_ = true;
   std::ranges::fill(responses_, kHorizon);
+  std::ranges::fill(from_release_, kHorizon);
   for (SegmentBound& segment : segments_) {
     segment.from_arrival = kHorizon;
     segment.from_nominal.reset();
@@ -119,7 +122,7 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
 
 /// Takes the results of a round; returns whether any value has changed.
 bool Holistic::raise(const Responses& responses, const std::vector<SegmentBound>& segments,
-                     Ticks limit) {
+                     const std::vector<Ticks>& from_release, Ticks limit) {
   bool changed = false;
   const auto take = [&](Ticks& own, Ticks found) {
     // The result is shorter only by rounding of the search.
@@ -129,6 +132,7 @@ bool Holistic::raise(const Responses& responses, const std::vector<SegmentBound>
   };
   for (std::size_t i = 0; i < responses.size(); ++i) {
     take(responses_[i], responses[i]);
+    take(from_release_[i], from_release[i]);
     if (!predecessors_[i]) {
       continue;
     }
@@ -142,17 +146,12 @@ bool Holistic::raise(const Responses& responses, const std::vector<SegmentBound>
   return changed;
 }
 
-bool Holistic::shares_edf_cpu(std::size_t callback) const {
-  const std::size_t core = cores_.core_of[cores_.executor_of[callback]];
-  return kind_.needs_own_cpu && cores_.cores[core].executors.size() > 1;
-}
-
-/// Returns whether a message is there as soon as it is published, and on the same CPU. False under
-/// EDF if another executor shares the CPU, because nothing is known of that executor.
+/// Returns whether a message is there as soon as it is published, and on the same CPU. False if
+/// the CPU runs callbacks of several executors in any order.
 bool Holistic::at_once(std::size_t from, std::size_t to) const {
   const std::size_t core = cores_.core_of[cores_.executor_of[from]];
-  return core == cores_.core_of[cores_.executor_of[to]] && hop(from, to).max == 0 &&
-         !shares_edf_cpu(from);
+  const bool any_order = kind_.orders_own_only && cores_.cores[core].executors.size() > 1;
+  return core == cores_.core_of[cores_.executor_of[to]] && hop(from, to).max == 0 && !any_order;
 }
 
 void Holistic::find_predecessors() {
@@ -268,7 +267,8 @@ void Holistic::add_rarest_flows(std::size_t callback) {
 /// Returns the jitter of the callback's ends for a flow: it includes the jitter from the first
 /// arrival of the flow to its last.
 Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
-  const Ticks alone = sum(flow.jitter, responses_[callback]);
+  const Ticks of_path = std::max<Ticks>(0, from_release_[callback] - least_[callback]);
+  const Ticks alone = std::min(sum(flow.jitter, responses_[callback]), of_path);
   if (!predecessors_[callback]) {
     return alone;
   }
@@ -310,6 +310,7 @@ void Holistic::add_ends(std::size_t callback) {
       const bool nominal = segment.from_nominal && follows_timer(segment.first);
       end = std::min(end, sum(first, nominal ? *segment.from_nominal : segment.from_arrival));
     }
+    end = std::min(end, from_release_[callback]);
     ends_[callback][timer] = end;
   }
 }

@@ -86,6 +86,8 @@ void add_background(const CoreProblem& problem, std::vector<Interferer>& others)
 /// The input of a sync by which its sets are counted. Both numbers are upper bounds.
 enum class SetCount { kRarestInput, kBusiestInput };
 
+struct Overlapping;
+
 /// Holistic analysis by jitter propagation: Tindell and Clark, "Holistic schedulability analysis
 /// for distributed hard real-time systems", Microprocessing and Microprogramming 40, 1994.
 /// Responses grow from zero until nothing changes; the least fixed point bounds them all.
@@ -108,13 +110,35 @@ class Holistic {
     std::vector<Contribution> why;
   };
 
+  /// Callbacks of a path on one CPU, each of which releases the next one at once.
+  struct Segment {
+    std::size_t core{};
+    int lowest{};  ///< of their thread priorities
+  };
+
+  /// The only path from a timer to a callback, without a sync.
+  struct PathFromTimer {
+    std::vector<std::size_t> callbacks;  ///< empty: there is no such path
+    std::vector<Segment> segments;
+    std::map<std::size_t, int> lowest;  ///< thread priority of the path's callbacks, of each core
+    Ticks hops{};                       ///< the most that all hops take
+  };
+
   void find_predecessors();
   void find_flows();
   std::vector<Flow> messages(std::size_t from, std::size_t to) const;
   void add_flows(std::size_t callback);
   void add_rarest_flows(std::size_t callback);
   Ticks jitter_after(std::size_t callback, const Flow& flow) const;
-  bool raise(const Responses& responses, const std::vector<SegmentBound>& segments, Ticks limit);
+  void find_paths();
+  std::vector<Ticks> path_bounds(Budget& budget) const;
+  Latency path_bound(std::size_t last, Budget& budget) const;
+  std::vector<bool> after_path(std::size_t last) const;
+  std::vector<Overlapping> overlapping(std::size_t last) const;
+  Started started_before(const PathFromTimer& path, const Segment& segment) const;
+  Latency constant_terms(const PathFromTimer& path) const;
+  bool raise(const Responses& responses, const std::vector<SegmentBound>& segments,
+             const std::vector<Ticks>& from_release, Ticks limit);
   void find_ends();
   void add_ends(std::size_t callback);
   bool follows_timer(std::size_t callback) const;
@@ -122,7 +146,6 @@ class Holistic {
   void add_steps(std::span<const std::size_t> callbacks, Latency& latency) const;
   void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;
   void add_callbacks(std::span<const std::size_t> callbacks, Latency& latency) const;
-  bool shares_edf_cpu(std::size_t callback) const;
   bool at_once(std::size_t from, std::size_t to) const;
   std::string why_none(std::size_t callback) const;
   void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
@@ -145,6 +168,12 @@ class Holistic {
   Responses responses_;
   std::vector<SegmentBound> segments_;  // of each callback
   std::vector<std::vector<Flow>> flows_;
+  std::vector<int> priority_;         // of each callback: of its thread, see thread_priorities()
+  std::vector<int> ceiling_;          // of each callback: see thread_ceilings()
+  std::vector<PathFromTimer> paths_;  // to each callback
+  /// For each callback: the bound of PathFromTimer, from the timer's nominal release to the end;
+  /// kHorizon: none.
+  std::vector<Ticks> from_release_;
   /// For each callback: the longest time from the release of a timer that triggers it until it is
   /// ready (`ready_`), and until its end (`ends_`).
   std::vector<std::map<std::size_t, Ticks>> ready_;

@@ -103,6 +103,12 @@ void Holistic::explain_end(std::span<const std::size_t> callbacks, Latency& late
   latency = {.total = ends_[callbacks.back()].at(timer)};
   while (true) {
     const std::size_t last = callbacks.back();
+    if (ends_[last].at(timer) == from_release_[last]) {
+      Budget budget({.check_interrupt = check_interrupt_});
+      const Latency path = path_bound(last, budget);
+      latency.why.insert(latency.why.end(), path.why.begin(), path.why.end());
+      return;
+    }
     const Ticks alone = sum(ready_[last].at(timer), responses_[last]);
     std::size_t parts = 1;
     if (ends_[last].at(timer) < alone) {
@@ -165,9 +171,6 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
 }
 
 std::string Holistic::why_none(std::size_t callback) const {
-  if (shares_edf_cpu(callback)) {
-    return "several edf executors share its CPU, and each orders only its own";
-  }
   const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callback]]];
   double load = 0;  // of the CPU
   for (const std::size_t each : core.callbacks) {

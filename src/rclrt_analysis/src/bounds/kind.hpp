@@ -32,7 +32,7 @@ struct KindBounds {
   bool skips = false;  ///< releases of a timer that come while an earlier one waits are skipped
   bool picks_up_above = false;  ///< instances are picked up above all levels
   Pool pool = Pool::kNone;
-  bool needs_own_cpu = false;  ///< there are no bounds if it shares its CPU with another executor
+  bool orders_own_only = false;  ///< executors on one CPU run their callbacks in any order
 };
 
 /// Returns the bounds of a kind. Throws std::invalid_argument if there are none.

@@ -44,6 +44,12 @@ bool keeps_grid(const model::Callback& callback) {
   return timer != nullptr && timer->overrun != model::OverrunPolicy::kRebase;
 }
 
+std::optional<Ticks> stated_offset(const model::Callback& callback) {
+  const auto* const timer = std::get_if<model::Timer>(&callback.trigger);
+  const bool known = timer != nullptr && timer->offset_stated && keeps_grid(callback);
+  return known ? std::optional<Ticks>(timer->offset.count()) : std::nullopt;
+}
+
 Ticks Workload::return_delay(std::size_t callback) const {
   const auto preempts = [&](std::size_t successor) {
     return order == Order::kAny ||

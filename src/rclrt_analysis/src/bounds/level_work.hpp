@@ -85,6 +85,9 @@ struct Workload {
 /// Returns whether the callback is a timer with releases that keep their grid.
 bool keeps_grid(const model::Callback& callback);
 
+/// Returns the offset of a timer if the application states it, and the releases keep their grid.
+std::optional<Ticks> stated_offset(const model::Callback& callback);
+
 /// Returns whether the callback is a sync: it has several inputs.
 inline bool is_sync(const Workload& workload, std::size_t callback) {
   return workload.graph.publishers[callback].size() > 1;

@@ -17,11 +17,6 @@ namespace {
 constexpr Ticks kMostStarts = 2000;
 constexpr std::int64_t kMostSteps = 2'000'000;
 
-const model::Timer* with_offset(const model::Callback& callback) {
-  const auto* const timer = std::get_if<model::Timer>(&callback.trigger);
-  return timer != nullptr && timer->offset_stated && keeps_grid(callback) ? timer : nullptr;
-}
-
 }  // namespace
 
 /// Returns the lower one of `any_offsets` and the bound with stated offsets.
@@ -46,8 +41,7 @@ PathBound PathBounds::bound_by_offsets(const Path& path, std::optional<Ticks> ag
       BeforePath start = before;
       start.first_releases.resize(workload_.timers.size());
       const auto offset = [&](std::size_t timer) {
-        return with_offset(workload_.application.callbacks[workload_.timers[timer]])
-            ->offset.count();
+        return *stated_offset(workload_.application.callbacks[workload_.timers[timer]]);
       };
       const Ticks release = offset(first) + (number * workload_.period[first]);
       for (const std::size_t timer : in_phase) {
@@ -77,7 +71,7 @@ std::vector<std::size_t> PathBounds::timers_in_phase(const Path& path, Ticks& hy
   Ticks starts = 0;
   const auto take = [&](std::size_t timer) {
     const std::size_t callback = workload_.timers[timer];
-    if (with_offset(workload_.application.callbacks[callback]) == nullptr ||
+    if (!stated_offset(workload_.application.callbacks[callback]) ||
         (level.head(callback) == 0 && timer != path.timer)) {
       return;
     }

@@ -60,7 +60,7 @@ class JoinSearch {
   }
 
   bool states_offset(std::size_t callback) const {
-    return is_steady(callback) && timer(callback).offset_stated;
+    return stated_offset(workload_.application.callbacks[callback]).has_value();
   }
 
   /// Returns the timer or sync behind an input if each callback on the path has one publisher;

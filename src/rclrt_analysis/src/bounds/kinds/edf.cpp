@@ -18,6 +18,9 @@
 // waiting instance, and so not longer than a + D_own (Baker 1991). The instance was released before
 // the busy period, so its own relative deadline is longer than a + D_own. At most one such instance
 // exists.
+//
+// Several executors on one CPU order only their own callbacks. The CPU does not idle while one of
+// them has work, so each instance ends before the busy period does.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -45,7 +48,24 @@ struct Group {
   std::optional<Ticks> shortest;
 };
 
+/// Bounds each callback by the longest busy period of the CPU.
+void in_any_order(const CoreProblem& problem, Responses& responses, Budget& budget) {
+  std::vector<Stream> all = background_streams(problem);
+  for (const std::size_t callback : problem.core.callbacks) {
+    const std::vector<Stream> streams = streams_of(problem, callback);
+    all.insert(all.end(), streams.begin(), streams.end());
+  }
+  const auto busy = longest_busy_period(all, 1, budget);
+  for (const std::size_t callback : problem.core.callbacks) {
+    responses[callback] = busy.value_or(kHorizon);
+  }
+}
+
 void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budget) {
+  if (problem.core.executors.size() > 1) {
+    in_any_order(problem, responses, budget);
+    return;
+  }
   const auto& callbacks = problem.workload.application.callbacks;
   const auto& own_callbacks = problem.core.callbacks;
   std::map<std::pair<std::size_t, std::string>, Group> groups;
@@ -61,10 +81,6 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
     }
   }
   for (const std::size_t own : own_callbacks) {
-    if (problem.core.executors.size() > 1) {  // EDF has its CPU for itself
-      responses[own] = kHorizon;
-      continue;
-    }
     const auto deadline = deadline_of(callbacks[own]);
     std::vector<Interferer> others;
     std::vector<BusyWindow::Blocking> blocking;
@@ -110,7 +126,7 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
 constinit const KindBounds kinds::kEdf{
     .order = Workload::Order::kAny,
     .bound_core = &holistic_edf,
-    .needs_own_cpu = true,
+    .orders_own_only = true,
 };
 
 }  // namespace rclrt::analysis::detail
