@@ -80,6 +80,7 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
       cores_(cores),
       kind_(bounds_of(executor)),
       runs_sets_(traits(executor).runs_sets),
+      by_deadline_(traits(executor).by_deadline),
       sets_(sets),
       overheads_(overheads),
       check_interrupt_(effort.check_interrupt),

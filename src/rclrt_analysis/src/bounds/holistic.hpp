@@ -74,6 +74,10 @@ std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t call
 void add_queueing(const CoreProblem& problem, std::size_t callback,
                   std::vector<Interferer>& others);
 
+/// Returns the deadline of a callback's instances under EDF, from their release; a timer's is its
+/// shortest interval unless stated. Absent: its instances run behind all that have one.
+std::optional<Ticks> relative_deadline(const model::Callback& callback);
+
 /// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set.
 Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);
 
@@ -134,6 +138,7 @@ class Holistic {
   std::vector<Ticks> path_bounds(Budget& budget) const;
   Latency path_bound(std::size_t last, Budget& budget) const;
   std::vector<bool> after_path(std::size_t last) const;
+  std::optional<Ticks> latest_deadline(const PathFromTimer& path, std::size_t core) const;
   std::vector<Overlapping> overlapping(std::size_t last) const;
   Started started_before(const PathFromTimer& path, const Segment& segment) const;
   Latency constant_terms(const PathFromTimer& path) const;
@@ -157,7 +162,8 @@ class Holistic {
   const Workload& workload_;
   const Cores& cores_;
   const KindBounds& kind_;
-  bool runs_sets_;  // as in the registry
+  bool runs_sets_;    // as in the registry
+  bool by_deadline_;  // the same
   SetCount sets_;
   Overheads overheads_;
   InterruptCheck check_interrupt_;

@@ -19,6 +19,10 @@
 // each instance in the hyperperiod has its own numbers of overlapping instances. The path's own
 // timer has phase 0.
 //
+// Under EDF, an instance is as urgent only if its deadline is not after the latest deadline of the
+// path's callbacks on that CPU. A timer's deadline counts from its nominal release, others from the
+// arrival of the message.
+//
 // Holistic finds all bounds together: each is found under the assumption that all others hold up to
 // that time. The idea of one interference for a whole path: Palencia and Harbour, "Exploiting
 // precedence relations in the schedulability analysis of distributed real-time systems", RTSS 1999.
@@ -51,18 +55,21 @@ struct Overlapping {
   Ticks period{};
   Ticks jitter{};  ///< of all arrivals and, where they overlap from an earlier release, of the ends
   Ticks latest{};  ///< the longest time from a release to the end
-  bool by_release{};  ///< each release of the timer brings the work once
-  bool later{};       ///< the instance of the path's own release does not count
+  bool by_release{};      ///< each release of the timer brings the work once
+  bool later{};           ///< the instance of the path's own release does not count
+  Ticks until{kHorizon};  ///< releases from here on do not count
 
   /// Returns how many releases count in the time from 0 to w. `next`: the first release from 0 on,
   /// where it is known.
   Ticks count(Ticks w, std::optional<Ticks> next) const {
+    w = std::min(w, until);
     if (!next) {
-      return ceil_div(sum(w, jitter), period);
+      return std::max<Ticks>(0, ceil_div(w + jitter, period));
     }
-    const Ticks earlier = std::max<Ticks>(0, ceil_div(sum(latest, *next), period) - 1);
+    const Ticks before = std::max<Ticks>(0, ceil_div(sum(latest, *next), period) - 1);
+    const Ticks too_late = std::max<Ticks>(0, floor_div(*next - w, period));
     const Ticks first = *next + (later ? period : 0);
-    return earlier + std::max<Ticks>(0, ceil_div(w - first, period));
+    return std::max<Ticks>(0, before - too_late) + std::max<Ticks>(0, ceil_div(w - first, period));
   }
 };
 
@@ -142,13 +149,39 @@ std::vector<bool> Holistic::after_path(std::size_t last) const {
     return cores_.core_of[cores_.executor_of[callback]];
   };
   for (std::size_t each = 0; each < result.size(); ++each) {
-    const bool preempts = workload_.order == Workload::Order::kAny ||
-                          priority_[each] > priority_[last];
+    const bool preempts =
+        workload_.order == Workload::Order::kAny || priority_[each] > priority_[last];
     if (core_of(each) == core_of(last) && preempts) {
       result[each] = false;
     }
   }
   return result;
+}
+
+/// Returns the latest deadline of the path's callbacks on a CPU, from the nominal release of its
+/// timer. Absent if there is none, or if it does not order the callbacks of the CPU.
+std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::size_t core) const {
+  if (!by_deadline_ || cores_.cores[core].executors.size() > 1) {
+    return std::nullopt;
+  }
+  Ticks latest = 0;
+  for (std::size_t i = 0; i < path.callbacks.size(); ++i) {
+    const std::size_t callback = path.callbacks[i];
+    if (cores_.core_of[cores_.executor_of[callback]] != core) {
+      continue;
+    }
+    const auto deadline = relative_deadline(workload_.application.callbacks[callback]);
+    if (!deadline) {
+      return std::nullopt;
+    }
+    Ticks arrival = 0;
+    if (i > 0) {
+      const std::size_t from = path.callbacks[i - 1];
+      arrival = sum(from_release_[from], hop(from, callback).max);
+    }
+    latest = std::max(latest, sum(arrival, *deadline));
+  }
+  return latest;
 }
 
 std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
@@ -159,21 +192,31 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
     not_at_once[callback] = true;
   }
   std::vector<Overlapping> result;
+  // `executes`: the work is done until the instance ends; else, when it arrives.
+  const auto add = [&](std::size_t other, const Flow& flow, Ticks each, bool executes,
+                       Ticks until) {
+    if (each > 0) {
+      const Ticks jitter = executes ? jitter_after(other, flow) : flow.jitter;
+      result.push_back({flow.timer, product(flow.count, each), flow.period, jitter,
+                        sum(least_[other], jitter + (executes ? 0 : 1)),
+                        !paths_[other].callbacks.empty(),
+                        not_at_once[other] && workload_.timers[flow.timer] == timer, until});
+    }
+  };
   for (const auto& [core, lowest] : path.lowest) {
+    const auto latest = latest_deadline(path, core);
     for (const std::size_t other : cores_.cores[core].callbacks) {
-      const bool urgent = priority_[other] >= lowest;
+      const auto deadline = relative_deadline(workload_.application.callbacks[other]);
+      const bool in_time = !latest || deadline;
+      const bool urgent = priority_[other] >= lowest && in_time;
       for (const Flow& flow : flows_[other]) {
         const Ticks own = flow.runs && urgent ? workload_.wcet[other] : 0;
-        const Ticks work = product(flow.count, sum(own, workload_.dispatch));
-        if (work == 0) {
-          continue;
+        if (latest || !urgent) {
+          add(other, flow, own, true, latest && deadline ? *latest - *deadline + 1 : kHorizon);
+          add(other, flow, workload_.dispatch, false, kHorizon);
+        } else {
+          add(other, flow, sum(own, workload_.dispatch), true, kHorizon);
         }
-        const bool by_release = !paths_[other].callbacks.empty();
-        const Ticks jitter = urgent ? jitter_after(other, flow) : flow.jitter;
-        const Ticks latest = sum(least_[other], jitter + (urgent ? 0 : 1));
-        result.push_back({flow.timer, work, flow.period, jitter, latest,
-                          by_release,
-                          not_at_once[other] && workload_.timers[flow.timer] == timer});
       }
     }
   }
@@ -182,12 +225,15 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
 
 /// Returns the longest rest of a less urgent callback that may hold up a part of a path.
 Started Holistic::started_before(const PathFromTimer& path, const Segment& segment) const {
+  const bool deadlines = latest_deadline(path, segment.core).has_value();
   Started longest;
   for (const std::size_t other : cores_.cores[segment.core].callbacks) {
-    if (priority_[other] >= path.lowest.at(segment.core)) {
+    if (!deadlines && priority_[other] >= path.lowest.at(segment.core)) {
       continue;
     }
-    const Ticks rest = ceiling_[other] >= segment.lowest ? workload_.wcet[other] : 0;
+    const bool in_group = workload_.application.callbacks[other].group.has_value();
+    const bool holds = deadlines ? in_group : ceiling_[other] >= segment.lowest;
+    const Ticks rest = holds ? workload_.wcet[other] : 0;
     if (sum(rest, workload_.dispatch) > longest.work) {
       longest = {sum(rest, workload_.dispatch), other};
     }

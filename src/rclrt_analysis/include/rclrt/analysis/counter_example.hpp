@@ -65,12 +65,12 @@ struct SearchResult {
 };
 
 /// Searches one miss per chain, and returns the earliest miss of its schedule. Chains that are not
-/// `wanted` (one flag per chain) get neither result. Stated offsets of timers do not change; events come as
-/// often as they may. The search tries all other releases together, then each of them an instant
-/// before the chain's, then random offsets, with better ones derived from good ones. It tries WCETs
-/// and shorter times; and with all timers and messages as late as possible, or only some of them. A
-/// search without a result proves nothing. Deterministic; any thread. Throws std::invalid_argument
-/// for an application that cannot be simulated.
+/// `wanted` (one flag per chain) get neither result. Stated offsets of timers do not change; events
+/// come as often as they may. The search tries all other releases together, then each of them an
+/// instant before the chain's, then random offsets, with better ones derived from good ones. It
+/// tries WCETs and shorter times; and with all timers and messages as late as possible, or only
+/// some of them. A search without a result proves nothing. Deterministic; any thread. Throws
+/// std::invalid_argument for an application that cannot be simulated.
 RCLRT_ANALYSIS_EXPORT SearchResult search_schedules(const model::Application& application,
                                                     const std::vector<bool>& wanted,
                                                     const Search& search);

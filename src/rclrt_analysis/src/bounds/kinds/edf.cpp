@@ -33,16 +33,6 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-std::optional<Ticks> deadline_of(const model::Callback& callback) {
-  if (callback.deadline) {
-    return callback.deadline->count();
-  }
-  if (!callback.takes_messages()) {
-    return model::min_interval(callback).count();
-  }
-  return std::nullopt;
-}
-
 struct Group {
   std::size_t members{};
   std::optional<Ticks> shortest;
@@ -75,20 +65,20 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
     }
     Group& group = groups[{callbacks[i].node, *callbacks[i].group}];
     ++group.members;
-    const auto deadline = deadline_of(callbacks[i]);
+    const auto deadline = relative_deadline(callbacks[i]);
     if (deadline && (!group.shortest || *deadline < *group.shortest)) {
       group.shortest = deadline;
     }
   }
   for (const std::size_t own : own_callbacks) {
-    const auto deadline = deadline_of(callbacks[own]);
+    const auto deadline = relative_deadline(callbacks[own]);
     std::vector<Interferer> others;
     std::vector<BusyWindow::Blocking> blocking;
     for (const std::size_t other : own_callbacks) {
       if (other == own) {
         continue;
       }
-      const auto theirs = deadline_of(callbacks[other]);
+      const auto theirs = relative_deadline(callbacks[other]);
       if (deadline && callbacks[other].group) {
         const Group& group = groups.at({callbacks[other].node, *callbacks[other].group});
         if (group.members > 1 && group.shortest && (!theirs || *theirs > *deadline)) {
@@ -122,6 +112,16 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
 }
 
 }  // namespace
+
+std::optional<Ticks> relative_deadline(const model::Callback& callback) {
+  if (callback.deadline) {
+    return callback.deadline->count();
+  }
+  if (!callback.takes_messages()) {
+    return model::min_interval(callback).count();
+  }
+  return std::nullopt;
+}
 
 constinit const KindBounds kinds::kEdf{
     .order = Workload::Order::kAny,
