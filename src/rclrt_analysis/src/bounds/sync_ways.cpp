@@ -77,6 +77,31 @@ class JoinSearch {
     return kNone;
   }
 
+  /// Returns what the messages of an input have in common with those of other inputs: each has one
+  /// message for each release, with the stamp of that release. Equal for inputs from one timer, or
+  /// from timers of one period and one stated offset, and behind syncs of such inputs only; and for
+  /// inputs from one sync. Returns kNone if a callback on the path has several publishers.
+  std::size_t releases(const std::vector<std::size_t>& input) const {
+    const std::size_t from = origin(input);
+    if (from == kNone) {
+      return kNone;
+    }
+    if (kind(from) == model::CallbackKind::kSync) {
+      const auto& inputs = workload_.graph.publishers[from];
+      const std::size_t first = releases(inputs.front());
+      const bool alike = first != kNone && std::ranges::all_of(inputs, [&](const auto& each) {
+                           return releases(each) == first;
+                         });
+      return alike ? first : from;
+    }
+    const auto same = [&](std::size_t other) {
+      return other == from || (states_offset(from) && states_offset(other) &&
+                               timer(other).offset == timer(from).offset &&
+                               timer(other).period == timer(from).period);
+    };
+    return *std::ranges::find_if(workload_.timers, same);
+  }
+
   /// Returns a bound on the time after any release of `here`, a timer or an event, until `there`
   /// has its first release. An offset that is not stated is less than the period.
   Ticks first_release(std::size_t here, std::size_t there) const {
@@ -97,12 +122,19 @@ class JoinSearch {
     });
   }
 
-  /// Adds the callbacks from this one back to its origin, all with one publisher.
-  void rely_on(std::size_t callback) {
+  /// Adds the callbacks from this one back to its origin, all with one publisher. `releases`: the
+  /// value of releases(); the origin may be a sync of inputs with the same value, which are added,
+  /// too.
+  void rely_on(std::size_t callback, std::optional<std::size_t> releases = {}) {
     found_.relies_on.push_back(callback);
     while (kind(callback) == model::CallbackKind::kSubscription) {
       callback = workload_.graph.publishers[callback].front().front();
       found_.relies_on.push_back(callback);
+    }
+    if (releases && kind(callback) == model::CallbackKind::kSync && callback != *releases) {
+      for (const auto& input : workload_.graph.publishers[callback]) {
+        rely_on(input.front(), releases);
+      }
     }
   }
 
@@ -177,12 +209,13 @@ class JoinSearch {
       return {within, within};
     }
     const auto& inputs = workload_.graph.publishers[callbacks_[at]];
-    const bool one_origin =
-        std::ranges::all_of(inputs, [&](const auto& input) { return origin(input) == here; });
-    if (one_origin) {
+    const std::size_t own_releases = releases(own);
+    const bool same_releases = std::ranges::all_of(
+        inputs, [&](const auto& input) { return releases(input) == own_releases; });
+    if (same_releases) {
       found_.complete = complete;
-      rely_on(own.front());
-      rely_on(other.front());
+      rely_on(own.front(), own_releases);
+      rely_on(other.front(), own_releases);
       return {stamp_, stamp_};
     }
     if (!is_steady(there)) {

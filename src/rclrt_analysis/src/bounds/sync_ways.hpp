@@ -105,7 +105,9 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 /// If all inputs, however many, come from one timer or one sync, each message meets those of the
 /// same stamp, by induction. The waiting messages of each input begin with the same release. The
 /// oldest release that is not complete lacks a message, so the input of that message is empty, and
-/// no set can be formed without it. Timers of one period and one stated offset count as one.
+/// no set can be formed without it. Timers of one period and one stated offset count as one. The
+/// messages of such a sync have one message for each release again, with its stamp, so the same
+/// holds for syncs behind it.
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
                  const Arrival& arrival, KnownArrivals& known);
 

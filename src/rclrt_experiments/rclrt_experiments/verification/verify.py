@@ -61,6 +61,8 @@ class Outcome:
     looseness: tuple[float, ...] = ()
     """For each proved chain of which an instance ended: its bound divided by the longest response
     that the search found."""
+    load: float = 0.0
+    """The utilisation of the application, of all its CPUs."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,9 @@ class Attack:
             for chain, deadline in zip(verdicts, deadlines, strict=True)
         ]
         unbounded = sum(bound.bound_ns is None for bound in bounds)
-        outcome = Outcome(chains=len(bounds), proved=sum(wanted), unbounded=unbounded)
+        outcome = Outcome(
+            chains=len(bounds), proved=sum(wanted), unbounded=unbounded, load=model.utilisation()
+        )
         if not any(wanted):
             return outcome
         searched = module.search_schedules(
@@ -205,8 +209,13 @@ def with_messages(rules: Rules) -> Rules:
 
 
 def total(outcomes: Sequence[Outcome]) -> Outcome:
-    """Returns the sum of the counts."""
-    return Outcome(sum(each.chains for each in outcomes), sum(each.proved for each in outcomes))
+    """Returns the sum of the counts, and the looseness of all chains in ascending order."""
+    return Outcome(
+        chains=sum(each.chains for each in outcomes),
+        proved=sum(each.proved for each in outcomes),
+        unbounded=sum(each.unbounded for each in outcomes),
+        looseness=tuple(sorted(ratio for each in outcomes for ratio in each.looseness)),
+    )
 
 
 def violations(outcomes: Sequence[dict[str, Outcome]]) -> Iterator[Violation]:

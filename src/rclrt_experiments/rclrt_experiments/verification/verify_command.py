@@ -36,6 +36,8 @@ from rclrt_experiments.verification.verify import (
 )
 
 HELP = "generate applications and look for responses above their proved bounds"
+MOST_LOAD = 0.85
+"""The bounds of applications with a higher load count in no statistic."""
 DEFAULT_EXECUTORS = ("preemptive", "producer_consumer", "wait_set", "edf")
 
 
@@ -124,6 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"{seeds[0]} to {seeds[-1]}, {elapsed:.0f} s"
     )
     _print_table(arguments.executors, outcomes)
+    _print_bounds(arguments.executors, outcomes)
     differing = [
         f"{executor}: {outcome.difference}"
         for each in outcomes
@@ -162,6 +165,22 @@ def _print_table(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]
         differing = sum(bool(each.difference) for each in own)
         cells = (counts.chains, counts.proved, violated, differing)
         print(columns.line(executor, *map(str, cells)))
+
+
+def _print_bounds(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:
+    """Prints how many chains have no bound, and how far bounds are above what was found."""
+    print(f"\nbelow a load of {MOST_LOAD:.0%}, bound / longest response that the search found:")
+    columns = Columns(18, 9, 9, 9, 9, 9)
+    print(columns.line("executor", "chains", "no bound", "median", "p95", "largest"))
+    for executor in executors:
+        counts = total([each[executor] for each in outcomes if each[executor].load < MOST_LOAD])
+        share = f"{counts.unbounded / counts.chains:.1%}" if counts.chains else "-"
+        ratios = counts.looseness
+        cells = [
+            f"{ratios[min(len(ratios) - 1, int(rank * len(ratios)))]:.2f}" if ratios else "-"
+            for rank in (0.5, 0.95, 1)
+        ]
+        print(columns.line(executor, str(counts.chains), share, *cells))
 
 
 def _say(number: int, violation: Violation) -> None:
