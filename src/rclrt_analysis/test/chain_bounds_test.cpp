@@ -266,8 +266,74 @@ TEST(ChainBounds, StatedOffsetsSayHowLongASyncWaits) {
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{7, 7}));
   set_offset(application, 1, 4);
   // a's message meets b's, which arrives 4 later. b's message meets the previous one of a, or the
-  // next one 16 later, which is outside the window.
-  EXPECT_EQ(bounds_ms(application), (std::vector<double>{4 + 6, 7}));
+  // next one 16 later, which is outside the window. The previous a was done when b is released.
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{4 + 6, 6}));
+}
+
+/// a of 2 and b of 3, the more urgent one, each 20; c of 4 each 40, below both.
+model::Application three_timers() {
+  return Builder()
+      .timer("a", 20, 2)
+      .timer("b", 20, 3)
+      .timer("c", 40, 4)
+      .chain("a", {"a"}, 2)
+      .chain("b", {"b"}, 3)
+      .chain("c", {"c"}, 1)
+      .done();
+}
+
+TEST(ChainBounds, StatedOffsetsSayWhatComesTogether) {
+  model::Application application = three_timers();
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{5, 3, 9}));
+  set_offset(application, 0, 0);
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{5, 3, 9}));
+  set_offset(application, 1, 10);
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 3, 7}));  // c meets a or b
+  set_offset(application, 2, 39);
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 3, 6}));  // c meets the a 1 later
+  set_offset(application, 2, 2);
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 3, 4}));
+  set_offset(application, 1, 1);
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2 + 3, 3, 4 + 3}));
+}
+
+TEST(ChainBounds, LateTimersMeetAlthoughTheirOffsetsAreApart) {
+  model::Application application = three_timers();
+  set_offset(application, 0, 0);
+  set_offset(application, 1, 10);
+  const auto bounds =
+      chain_bounds(application, ExecutorKind::kPreemptive, {.timer_jitter = ms(11).count()});
+  EXPECT_EQ(bounds[0].bound, ms(11 + 2 + 3).count());
+  const auto sooner =
+      chain_bounds(application, ExecutorKind::kPreemptive, {.timer_jitter = ms(5).count()});
+  EXPECT_EQ(sooner[0].bound, ms(5 + 2).count());
+}
+
+TEST(ChainBounds, ATimerThatMovesItsGridHasNoOffset) {
+  model::Application application = three_timers();
+  set_offset(application, 0, 0);
+  set_offset(application, 1, 10);
+  std::get<model::Timer>(application.callbacks[1].trigger).overrun = model::OverrunPolicy::kRebase;
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{5, 3, 9}));
+}
+
+// Two syncs of timers of one period and offset, and one of both: nothing waits for a later release.
+TEST(ChainBounds, ASyncBehindSyncsOfOneReleaseDoesNotWait) {
+  model::Application application = Builder()
+                                       .timer("a", 20, 1)
+                                       .timer("b", 20, 1)
+                                       .timer("c", 20, 1)
+                                       .sync("ab", "a", "b", 1)
+                                       .sync("bc", "b", "c", 1)
+                                       .sync("abc", "ab", "bc", 1)
+                                       .chain("one", {"a", "ab", "abc"}, 1)
+                                       .done();
+  EXPECT_GT(bounds_ms(application)[0], 20);
+  for (const std::size_t timer : {0U, 1U, 2U}) {
+    set_offset(application, timer, 5);
+  }
+  EXPECT_EQ(bounds_ms(application)[0], 6);
+  EXPECT_TRUE(chain_bounds(application)[0].reaction);
 }
 
 // Two releases of b are within the window of 19.5; the first one is less than 10 after a's. If a's

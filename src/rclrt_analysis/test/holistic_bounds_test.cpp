@@ -157,10 +157,11 @@ TEST(HolisticBounds, WhatComesFromAnotherCpuHasJitter) {
 TEST(HolisticBounds, ExecutorsOnOneCpuInterfere) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
-  // a is the only level of its executor, as high as c: 2 + 1. b is below both: 3 + 2 + 1.
+  // a is the only level of its executor, as high as c. b is below both. On the whole way, one c
+  // delays a or b: 2 + 3 + 1.
   const Overheads hop{.far = {.min = 0, .max = 1'000}};
   EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive, hop),
-            (std::vector<double>{3 + 0.001 + 6}));
+            (std::vector<double>{6 + 0.001}));
   // Where the message arrives at once, a, b and c are one busy period: 2 + 3 + 1.
   EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive), (std::vector<double>{6}));
 }
@@ -188,9 +189,10 @@ TEST(HolisticBounds, AChainThatComesBackPaysForEachHop) {
   }
   Overheads overheads;
   overheads.far.max = ms(0.5).count();
-  // 1, a hop, b behind d at most: 2, a hop, c behind a at most: 2.
+  // 1, a hop, 1 (d is less urgent), a hop, 1. c does not delay the a of its own release, and is
+  // done before the next one.
   EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive, overheads),
-            (std::vector<double>{1 + 0.5 + 2 + 0.5 + 2}));
+            (std::vector<double>{1 + 0.5 + 1 + 0.5 + 1}));
 }
 
 // Both threads may have just begun a polling point that finds no work. Then a runs, or b and c,
@@ -204,10 +206,16 @@ TEST(HolisticBounds, WaitSetsOnOneCpuPollEachForItself) {
   EXPECT_EQ(bounds, (std::vector<double>{2 + 3 + 1 + 3 * 0.1 + 2 * 0.1}));
 }
 
-TEST(HolisticBounds, EdfDoesNotShareItsCpu) {
+// Each executor orders only its own callbacks. The CPU runs a, b and c without a pause.
+TEST(HolisticBounds, UnderEdfExecutorsOfOneCpuEndWithItsBusyPeriod) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
-  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf), (std::vector<double>{-1}));
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf), (std::vector<double>{2 + 3 + 1}));
+  // With a hop the CPU may be idle in between. c ends at most 6 after its release, so two of its
+  // instances, 10 apart, may overlap with a chain that takes longer than 4.
+  const Overheads hop{.far = {.min = 0, .max = 1'000}};
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf, hop),
+            (std::vector<double>{2 + 3 + 2 * 1 + 0.001}));
 }
 
 TEST(HolisticBounds, MessagesBetweenProcessesNeedTheMiddlewareAboveAllCallbacks) {
@@ -298,11 +306,83 @@ TEST(HolisticBounds, AMessageThatWaitsBehindOthersWasNotLateItself) {
   EXPECT_EQ(bounds_ms(two_segments(10), ExecutorKind::kPreemptive, hop)[0], 3 + 40 + 4 + 2 + 7 * 2);
 }
 
-// Two EDF executors on one CPU have no bound, even if one callback releases the other.
-TEST(HolisticBounds, SegmentsUnderEdfAreThoseOfCpusWithOneExecutor) {
+// All callbacks of both executors are one busy period: 3 + 4, and 4 for f.
+TEST(HolisticBounds, UnderEdfAChainThroughExecutorsOfOneCpuEndsWithItsBusyPeriod) {
   auto application = two_segments(50);
   application.executors[1].cpus = {0};
-  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf)[0], -1);
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf)[0], 3 + 4 + 4);
+}
+
+/// a, c and e of 1 each on one CPU and b and d of 1 each on the other one, as a chain; x of 2 on
+/// the first CPU, and y of 3 on the second.
+model::Application back_and_forth() {
+  auto application = Builder()
+                         .timer("a", 40, 1)
+                         .subscription("b", "a", 1)
+                         .subscription("c", "b", 1)
+                         .subscription("d", "c", 1)
+                         .subscription("e", "d", 1)
+                         .timer("x", 50, 2)
+                         .timer("y", 60, 3)
+                         .chain("one", {"a", "b", "c", "d", "e"}, 0)
+                         .chain("two", {"x"}, 0)
+                         .chain("three", {"y"}, 0)
+                         .done();
+  application.executors.push_back({.name = "far", .cpus = {1}});
+  application.nodes.push_back({.name = "other", .name_space = "/", .executor = 1});
+  for (const std::size_t callback : {1U, 3U, 6U}) {
+    application.callbacks[callback].node = 1;
+  }
+  return application;
+}
+
+TEST(HolisticBounds, AChainBackAndForthWaitsOnceForOneRelease) {
+  const auto application = back_and_forth();
+  for (const ExecutorKind executor : {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
+                                      ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
+    EXPECT_EQ(bounds_ms(application, executor)[0], 5 + 2 + 3) << traits(executor).name;
+  }
+  const ChainBound bound = chain_bounds(application).front();
+  ASSERT_EQ(bound.why.size(), 3);
+  EXPECT_EQ(bound.why[0].kind, Contribution::Kind::kOwn);
+  EXPECT_EQ(bound.why[0].total, ms(5).count());
+  EXPECT_EQ(bound.why[1].kind, Contribution::Kind::kInterference);
+  EXPECT_EQ(bound.why[1].callback, 6);  // y
+  EXPECT_EQ(bound.why[1].releases, 1);
+  EXPECT_EQ(bound.why[1].total, ms(3).count());
+  EXPECT_EQ(bound.why[2].callback, 5);  // x
+}
+
+TEST(HolisticBounds, AChainBackAndForthMeetsTheReleasesThatStatedOffsetsAllow) {
+  auto application = back_and_forth();
+  const auto state = [&](std::size_t callback, double period, double offset) {
+    auto& timer = std::get<model::Timer>(application.callbacks[callback].trigger);
+    timer = {.period = ms(period), .offset = ms(offset), .offset_stated = true};
+  };
+  state(0, 40, 0);
+  state(5, 40, 21);  // x is released after the chain's end
+  state(6, 40, 39);  // y has not ended when the next chain is released
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive)[0], 5 + 3);
+  state(6, 40, 30);
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive)[0], 5);
+  // A late timer may be released when the next chain is.
+  const Overheads late{.timer_jitter = ms(12).count()};
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive, late)[0], 12 + 5 + 3);
+}
+
+// x holds the ceiling of a group when a's second message arrives, and once more at the third: it
+// blocks each part of the chain on its CPU.
+TEST(HolisticBounds, ALessUrgentCallbackBlocksEachVisitOfItsCpu) {
+  auto application = back_and_forth();
+  for (const std::size_t callback : {0U, 2U, 4U, 5U}) {
+    application.callbacks[callback].group = "g";
+  }
+  for (const std::size_t callback : {0U, 1U, 2U, 3U, 4U}) {
+    application.callbacks[callback].priority = 2;
+  }
+  application.callbacks[5].priority = 1;
+  application.callbacks[6].priority = 1;
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive)[0], 5 + 3 * 2);
 }
 
 }  // namespace

@@ -128,12 +128,20 @@ def test_what_violates_a_bound_is_written_so_that_it_can_be_seen(
 def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
     done = verify("--count", "40", "--executors", ",".join(EXECUTORS), "--seed", "1000")
     assert done.returncode == 0, done.stdout + done.stderr
-    rows = [line.split() for line in done.stdout.splitlines()[2:]]
+    lines = [line.split() for line in done.stdout.splitlines()]
+    rows = lines[2 : 2 + len(EXECUTORS)]
     assert tuple(row[0] for row in rows) == EXECUTORS
     for _, chains, proved, violated, differing in rows:
         assert int(chains) >= int(proved) > 40
         assert int(violated) == 0
         assert int(differing) == 0
+    rows = lines[-len(EXECUTORS) :]
+    assert tuple(row[0] for row in rows) == EXECUTORS
+    for _, chains, without, median, p95, largest in rows:
+        assert int(chains) > 40
+        assert float(without.removesuffix("%")) <= 10
+        assert 1 <= float(median) <= float(p95) <= float(largest)
+        assert float(median) < 2
 
 
 @pytest.mark.parametrize(

@@ -187,20 +187,22 @@ std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::s
 std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
   const PathFromTimer& path = paths_[last];
   const std::size_t timer = path.callbacks.front();
-  std::vector<bool> not_at_once = after_path(last);
+  const std::vector<bool> after = after_path(last);
+  std::vector<bool> on_path(after.size());
   for (const std::size_t callback : path.callbacks) {
-    not_at_once[callback] = true;
+    on_path[callback] = true;
   }
   std::vector<Overlapping> result;
-  // `executes`: the work is done until the instance ends; else, when it arrives.
-  const auto add = [&](std::size_t other, const Flow& flow, Ticks each, bool executes,
+  // `executes`: the work is done until the instance ends; else, when it arrives. `later`: the
+  // instance of the path's own release does not count.
+  const auto add = [&](std::size_t other, const Flow& flow, Ticks each, bool executes, bool later,
                        Ticks until) {
     if (each > 0) {
       const Ticks jitter = executes ? jitter_after(other, flow) : flow.jitter;
       result.push_back({flow.timer, product(flow.count, each), flow.period, jitter,
                         sum(least_[other], jitter + (executes ? 0 : 1)),
                         !paths_[other].callbacks.empty(),
-                        not_at_once[other] && workload_.timers[flow.timer] == timer, until});
+                        later && workload_.timers[flow.timer] == timer, until});
     }
   };
   for (const auto& [core, lowest] : path.lowest) {
@@ -211,11 +213,14 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
       const bool urgent = priority_[other] >= lowest && in_time;
       for (const Flow& flow : flows_[other]) {
         const Ticks own = flow.runs && urgent ? workload_.wcet[other] : 0;
-        if (latest || !urgent) {
-          add(other, flow, own, true, latest && deadline ? *latest - *deadline + 1 : kHorizon);
-          add(other, flow, workload_.dispatch, false, kHorizon);
+        // The last callback does not return before its messages are queued.
+        if (latest || !urgent || after[other]) {
+          const bool later = on_path[other] || after[other];
+          add(other, flow, own, true, later,
+              latest && deadline ? *latest - *deadline + 1 : kHorizon);
+          add(other, flow, workload_.dispatch, false, on_path[other], kHorizon);
         } else {
-          add(other, flow, sum(own, workload_.dispatch), true, kHorizon);
+          add(other, flow, sum(own, workload_.dispatch), true, on_path[other], kHorizon);
         }
       }
     }
