@@ -99,6 +99,12 @@ class Builder {
   model::Application application_;
 };
 
+inline void set_offset(model::Application& application, std::size_t timer, double offset) {
+  auto& trigger = std::get<model::Timer>(application.callbacks[timer].trigger);
+  trigger.offset = ms(offset);
+  trigger.offset_stated = true;
+}
+
 /// One chain of one timer: 2 ms each 10 ms.
 inline model::Application control_loop() {
   return Builder().timer("loop", 10, 2).chain("control", {"loop"}, 1).done();

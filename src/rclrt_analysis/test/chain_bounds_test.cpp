@@ -4,17 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "application_builder.hpp"
+#include "bounds_ms.hpp"
 
 namespace rclrt::analysis {
 namespace {
-
-std::vector<double> bounds_ms(const model::Application& application) {
-  std::vector<double> result;
-  for (const ChainBound& chain : chain_bounds(application)) {
-    result.push_back(chain.bound ? static_cast<double>(*chain.bound) / 1e6 : -1);
-  }
-  return result;
-}
 
 // Chains of one callback are tasks: Lehoczky 1990, example 3, in which a later job is the worst.
 TEST(ChainBounds, ChainsOfOneCallbackHaveTheResponseTimesOfTasks) {
@@ -249,12 +242,6 @@ model::Application meeting(double window) {
       .done();
 }
 
-void set_offset(model::Application& application, std::size_t callback, double offset) {
-  auto& timer = std::get<model::Timer>(application.callbacks[callback].trigger);
-  timer.offset = ms(offset);
-  timer.offset_stated = true;
-}
-
 TEST(ChainBounds, StatedOffsetsSayHowLongASyncWaits) {
   model::Application application = meeting(15);
   // A chain's own work is done when the other's release comes, and does not delay it; but the next
@@ -268,72 +255,6 @@ TEST(ChainBounds, StatedOffsetsSayHowLongASyncWaits) {
   // a's message meets b's, which arrives 4 later. b's message meets the previous one of a, or the
   // next one 16 later, which is outside the window. The previous a was done when b is released.
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{4 + 6, 6}));
-}
-
-/// a of 2 and b of 3, the more urgent one, each 20; c of 4 each 40, below both.
-model::Application three_timers() {
-  return Builder()
-      .timer("a", 20, 2)
-      .timer("b", 20, 3)
-      .timer("c", 40, 4)
-      .chain("a", {"a"}, 2)
-      .chain("b", {"b"}, 3)
-      .chain("c", {"c"}, 1)
-      .done();
-}
-
-TEST(ChainBounds, StatedOffsetsSayWhatComesTogether) {
-  model::Application application = three_timers();
-  EXPECT_EQ(bounds_ms(application), (std::vector<double>{5, 3, 9}));
-  set_offset(application, 0, 0);
-  EXPECT_EQ(bounds_ms(application), (std::vector<double>{5, 3, 9}));
-  set_offset(application, 1, 10);
-  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 3, 7}));  // c meets a or b
-  set_offset(application, 2, 39);
-  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 3, 6}));  // c meets the a 1 later
-  set_offset(application, 2, 2);
-  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 3, 4}));
-  set_offset(application, 1, 1);
-  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2 + 3, 3, 4 + 3}));
-}
-
-TEST(ChainBounds, LateTimersMeetAlthoughTheirOffsetsAreApart) {
-  model::Application application = three_timers();
-  set_offset(application, 0, 0);
-  set_offset(application, 1, 10);
-  const auto bounds =
-      chain_bounds(application, ExecutorKind::kPreemptive, {.timer_jitter = ms(11).count()});
-  EXPECT_EQ(bounds[0].bound, ms(11 + 2 + 3).count());
-  const auto sooner =
-      chain_bounds(application, ExecutorKind::kPreemptive, {.timer_jitter = ms(5).count()});
-  EXPECT_EQ(sooner[0].bound, ms(5 + 2).count());
-}
-
-TEST(ChainBounds, ATimerThatMovesItsGridHasNoOffset) {
-  model::Application application = three_timers();
-  set_offset(application, 0, 0);
-  set_offset(application, 1, 10);
-  std::get<model::Timer>(application.callbacks[1].trigger).overrun = model::OverrunPolicy::kRebase;
-  EXPECT_EQ(bounds_ms(application), (std::vector<double>{5, 3, 9}));
-}
-
-// Two syncs of timers of one period and offset, and one of both: nothing waits for a later release.
-TEST(ChainBounds, ASyncBehindSyncsOfOneReleaseDoesNotWait) {
-  model::Application application = Builder()
-                                       .timer("a", 20, 1)
-                                       .timer("b", 20, 1)
-                                       .timer("c", 20, 1)
-                                       .sync("ab", "a", "b", 1)
-                                       .sync("bc", "b", "c", 1)
-                                       .sync("abc", "ab", "bc", 1)
-                                       .chain("one", {"a", "ab", "abc"}, 1)
-                                       .done();
-  EXPECT_GT(bounds_ms(application)[0], 20);
-  for (const std::size_t timer : {0U, 1U, 2U}) {
-    set_offset(application, timer, 5);
-  }
-  EXPECT_EQ(bounds_ms(application)[0], 6);
-  EXPECT_TRUE(chain_bounds(application)[0].reaction);
 }
 
 // Two releases of b are within the window of 19.5; the first one is less than 10 after a's. If a's

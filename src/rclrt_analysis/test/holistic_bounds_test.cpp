@@ -6,19 +6,11 @@
 #include <cstddef>
 
 #include "application_builder.hpp"
+#include "bounds_ms.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 
 namespace rclrt::analysis {
 namespace {
-
-std::vector<double> bounds_ms(const model::Application& application, ExecutorKind executor,
-                              const Overheads& overheads = {}) {
-  std::vector<double> result;
-  for (const ChainBound& chain : chain_bounds(application, executor, overheads)) {
-    result.push_back(chain.bound ? static_cast<double>(*chain.bound) / 1e6 : -1);
-  }
-  return result;
-}
 
 /// Buttazzo, "Hard real-time computing systems", section 4.4: rate monotonic misses a deadline of
 /// (2, 5) and (4, 7).

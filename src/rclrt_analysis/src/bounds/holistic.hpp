@@ -142,6 +142,11 @@ class Holistic {
   std::vector<Overlapping> overlapping(std::size_t last) const;
   Started started_before(const PathFromTimer& path, const Segment& segment) const;
   Latency constant_terms(const PathFromTimer& path) const;
+  std::vector<std::optional<Ticks>> next_releases(const std::vector<Overlapping>& others,
+                                                  const std::vector<bool>& in_phase,
+                                                  std::size_t own, Ticks number) const;
+  Ticks find_in_phase(const std::vector<Overlapping>& others, std::size_t own,
+                      std::vector<bool>& in_phase) const;
   bool raise(const Responses& responses, const std::vector<SegmentBound>& segments,
              const std::vector<Ticks>& from_release, Ticks limit);
   void find_ends();

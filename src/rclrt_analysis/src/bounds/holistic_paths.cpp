@@ -36,17 +36,8 @@
 #include "bounds/thread_priorities.hpp"
 
 namespace rclrt::analysis::detail {
-namespace {
 
 constexpr Ticks kMostInstances = 64;
-
-/// Returns the time from a release of a timer to the next one of another timer, which may be at the
-/// same time.
-Ticks from_release_to(Ticks release, Ticks offset, Ticks period) {
-  return (((offset - release) % period) + period) % period;
-}
-
-}  // namespace
 
 /// Instances of a callback that may overlap with an instance of a path.
 struct Overlapping {
@@ -278,85 +269,126 @@ Holistic::Latency Holistic::constant_terms(const PathFromTimer& path) const {
   return once;
 }
 
-/// Returns the bound of the path to the callback; its total is kHorizon if there is none.
-Holistic::Latency Holistic::path_bound(std::size_t last, Budget& budget) const {
-  const PathFromTimer& path = paths_[last];
-  const std::vector<Overlapping> others = overlapping(last);
-  for (const Overlapping& other : others) {
-    if (other.jitter >= kMaxTicks) {
-      return {kHorizon, {}};
+/// The demand from the release of one instance of a path on.
+struct PathWindow {
+  const std::vector<Overlapping>& others;
+  std::vector<std::optional<Ticks>> next;  ///< of each of `others`: see Overlapping::count()
+  Ticks once{};                            ///< time that counts once
+  Ticks background{};                      ///< time lost in each millisecond
+
+  Ticks lost(Ticks w) const { return background > 0 ? product(milliseconds(w), background) : 0; }
+
+  static Ticks milliseconds(Ticks w) { return ceil_div(sum(w, kMillisecond), kMillisecond); }
+
+  /// Returns the end of the instance, and an instant. A callback returns after the more urgent ones
+  /// that it has released, and releases at that very time come first.
+  std::optional<Ticks> end(Budget& budget) const {
+    const Ticks least = sum(once, 1);
+    return fixed_point(least, 8 * others.size(), budget, [&](Ticks w) {
+      Ticks total = sum(least, lost(w));
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        total = sum(total, product(others[i].count(w, next[i]), others[i].work));
+      }
+      return total;
+    });
+  }
+
+  /// Adds the terms of the end. `timers`: Workload::timers.
+  void explain(Ticks end, const std::vector<std::size_t>& timers,
+               std::vector<Contribution>& why) const {
+    std::map<std::size_t, Contribution> by_timer;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const Ticks count = others[i].count(end, next[i]);
+      if (count == 0) {
+        continue;
+      }
+      const std::size_t timer = others[i].timer;
+      Contribution& term = by_timer[timer];
+      term.kind = Contribution::Kind::kInterference;
+      term.callback = timers[timer];
+      term.releases = std::max(term.releases, count);
+      term.total = sum(term.total, product(count, others[i].work));
+    }
+    for (const auto& [timer, term] : by_timer) {
+      why.push_back(term);
+    }
+    if (background > 0) {
+      why.push_back({Contribution::Kind::kBackground, 0, milliseconds(end), lost(end)});
     }
   }
-  const Latency once = constant_terms(path);
-  const auto cores = static_cast<Ticks>(path.lowest.size());
-  const auto background = [&](Ticks w) {
-    const Ticks milliseconds = ceil_div(sum(w, kMillisecond), kMillisecond);
-    return product(cores, product(milliseconds, overheads_.background));
+};
+
+/// Returns for each of `others` the first release after that of the path's instance with this
+/// number, where the phase is known. The path's own timer has phase 0; others need stated offsets,
+/// and must be among `in_phase`.
+std::vector<std::optional<Ticks>> Holistic::next_releases(const std::vector<Overlapping>& others,
+                                                          const std::vector<bool>& in_phase,
+                                                          std::size_t own, Ticks number) const {
+  const auto offset = [&](std::size_t timer) {
+    return stated_offset(workload_.application.callbacks[workload_.timers[timer]]);
   };
-  const auto& callbacks = workload_.application.callbacks;
-  const std::size_t own = workload_.runs[path.callbacks.front()].front().timer;
-  const Ticks period = workload_.period[own];
-  const auto own_offset = stated_offset(callbacks[path.callbacks.front()]);
-  std::vector<bool> in_phase(workload_.timers.size());
+  std::vector<std::optional<Ticks>> result(others.size());
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const std::size_t timer = others[i].timer;
+    if (!others[i].by_release || !in_phase[timer]) {
+      continue;
+    }
+    if (timer == own) {
+      result[i] = 0;
+      continue;
+    }
+    const Ticks release = *offset(own) + (number * workload_.period[own]);
+    result[i] = from_release_to(release, *offset(timer), others[i].period);
+  }
+  return result;
+}
+
+/// Chooses the timers with known phases, and returns how many instances of the path have different
+/// ones.
+Ticks Holistic::find_in_phase(const std::vector<Overlapping>& others, std::size_t own,
+                              std::vector<bool>& in_phase) const {
+  const auto states = [&](std::size_t timer) {
+    return stated_offset(workload_.application.callbacks[workload_.timers[timer]]).has_value();
+  };
+  in_phase.assign(workload_.timers.size(), false);
   in_phase[own] = true;
-  Ticks hyperperiod = period;
+  Ticks hyperperiod = workload_.period[own];
   for (const Overlapping& other : others) {
-    if (in_phase[other.timer] || !own_offset ||
-        !stated_offset(callbacks[workload_.timers[other.timer]])) {
+    if (in_phase[other.timer] || !states(own) || !states(other.timer)) {
       continue;
     }
     const Ticks all = product(hyperperiod, other.period / std::gcd(hyperperiod, other.period));
-    if (all / period <= kMostInstances) {
+    if (all / workload_.period[own] <= kMostInstances) {
       hyperperiod = all;
       in_phase[other.timer] = true;
     }
   }
+  return hyperperiod / workload_.period[own];
+}
+
+/// Returns the bound of the path to the callback; its total is kHorizon if there is none.
+Holistic::Latency Holistic::path_bound(std::size_t last, Budget& budget) const {
+  const PathFromTimer& path = paths_[last];
+  const std::vector<Overlapping> others = overlapping(last);
+  if (std::ranges::any_of(others, [](const auto& other) { return other.jitter >= kMaxTicks; })) {
+    return {kHorizon, {}};
+  }
+  const Latency once = constant_terms(path);
+  const auto cores = static_cast<Ticks>(path.lowest.size());
+  const std::size_t own = workload_.runs[path.callbacks.front()].front().timer;
+  std::vector<bool> in_phase;
+  const Ticks instances = find_in_phase(others, own, in_phase);
   Latency worst;
-  for (Ticks instance = 0; instance < hyperperiod / period; ++instance) {
-    const auto next = [&](const Overlapping& other) -> std::optional<Ticks> {
-      if (!other.by_release || !in_phase[other.timer]) {
-        return std::nullopt;
-      }
-      if (other.timer == own) {
-        return 0;
-      }
-      const Ticks release = *own_offset + instance * period;
-      return from_release_to(release, *stated_offset(callbacks[workload_.timers[other.timer]]),
-                             other.period);
-    };
-    const auto work = [&](Ticks w) {
-      Ticks total = sum(sum(once.total, 1), overheads_.background > 0 ? background(w) : 0);
-      for (const Overlapping& other : others) {
-        total = sum(total, product(other.count(w, next(other)), other.work));
-      }
-      return total;
-    };
-    const auto end = fixed_point(sum(once.total, 1), 8 * others.size(), budget, work);
+  for (Ticks number = 0; number < instances; ++number) {
+    const PathWindow window{others, next_releases(others, in_phase, own, number), once.total,
+                            product(cores, overheads_.background)};
+    const auto end = window.end(budget);
     if (!end) {
       return {kHorizon, {}};
     }
-    if (*end - 1 <= worst.total) {
-      continue;
-    }
-    worst = {*end - 1, once.why};
-    std::map<std::size_t, Contribution> by_timer;
-    for (const Overlapping& other : others) {
-      const Ticks count = other.count(*end, next(other));
-      if (count > 0) {
-        Contribution& term = by_timer
-                                 .try_emplace(other.timer, Contribution::Kind::kInterference,
-                                              workload_.timers[other.timer], Ticks{0}, Ticks{0})
-                                 .first->second;
-        term.releases = std::max(term.releases, count);
-        term.total = sum(term.total, product(count, other.work));
-      }
-    }
-    for (const auto& [timer, term] : by_timer) {
-      worst.why.push_back(term);
-    }
-    if (overheads_.background > 0) {
-      worst.why.push_back({Contribution::Kind::kBackground, last,
-                           ceil_div(sum(*end, kMillisecond), kMillisecond), background(*end)});
+    if (*end - 1 > worst.total) {
+      worst = {*end - 1, once.why};
+      window.explain(*end, workload_.timers, worst.why);
     }
   }
   return worst;

@@ -85,6 +85,12 @@ struct Workload {
 /// Returns whether the callback is a timer with releases that keep their grid.
 bool keeps_grid(const model::Callback& callback);
 
+/// Returns the time from a release of a timer to the next one of another timer, which may be at the
+/// same time.
+inline Ticks from_release_to(Ticks release, Ticks offset, Ticks period) {
+  return (((offset - release) % period) + period) % period;
+}
+
 /// Returns the offset of a timer if the application states it, and the releases keep their grid.
 std::optional<Ticks> stated_offset(const model::Callback& callback);
 

@@ -45,9 +45,8 @@ PathBound PathBounds::bound_by_offsets(const Path& path, std::optional<Ticks> ag
       };
       const Ticks release = offset(first) + (number * workload_.period[first]);
       for (const std::size_t timer : in_phase) {
-        const Ticks period = workload_.period[timer];
-        const Ticks from_release = (((offset(timer) - release) % period) + period) % period;
-        start.first_releases[timer] = from_release - jitter_;
+        start.first_releases[timer] =
+            from_release_to(release, offset(timer), workload_.period[timer]) - jitter_;
       }
       start.earliest = start.first_releases[path.timer].value_or(before.earliest);
       PathBound one = bound(path, age, start);

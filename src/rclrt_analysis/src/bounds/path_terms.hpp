@@ -14,7 +14,7 @@
 
 namespace rclrt::analysis::detail {
 
-/// What is known about the begin of a busy period.
+/// The known facts about the begin of a busy period.
 struct BeforePath {
   std::optional<Started> started;  ///< a callback that has started before; it is not preempted
   /// The nominal release of the first instance in the busy period, from its start.
