@@ -160,9 +160,9 @@ TEST_P(QosEvents, ASecondCallbackForOneKindOfEventIsRefusedUntilTheFirstHasEnded
   const auto ignore = [](const OfferedDeadlineMissed&) {};
   auto first = std::make_shared<Node>(context, "first");
   create_qos_event<OfferedDeadlineMissed>(*first, publisher, ignore);
-  EXPECT_THAT(
-      [&] { create_qos_event<OfferedDeadlineMissed>(node_, publisher, ignore); },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("has a callback for this event already")));
+  EXPECT_THAT([&] { create_qos_event<OfferedDeadlineMissed>(node_, publisher, ignore); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("already has a callback for this kind of event")));
   first.reset();
   EXPECT_NO_THROW(create_qos_event<OfferedDeadlineMissed>(node_, publisher, ignore));
 }

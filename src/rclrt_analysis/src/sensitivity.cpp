@@ -26,8 +26,8 @@ Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
   if (harmless != stated && holds(stated)) {
     good = stated;
   }
-  // Moves away from the last good value in growing steps, so that far limits cost no more than near
-  // ones.
+  // Moves away from the last good value in growing steps, so that far limits cost hardly more than
+  // near ones.
   const Ticks direction = harmful > harmless ? 1 : -1;
   bool found_bad = false;
   for (Ticks step = std::max<Ticks>(1, stated / 8); !found_bad; step *= 2) {

@@ -126,9 +126,10 @@ bool CallbackSet::remove(const std::shared_ptr<Callback>& callback) {
   return removed;
 }
 
-/// Waits until the threads have unpinned a removed callback. An instance that a thread is just
-/// submitting is pending and not pinned: there is no notification of it, so the wait is short then,
-/// and never longer than a millisecond. After it `reap` gives up such an instance.
+/// Waits until no thread has a removed callback pinned, but at most a millisecond; the caller
+/// repeats it. An instance that a thread is just submitting is pending but not pinned. No
+/// notification comes with its arrival, so the function then sleeps for 50 us. The next `reap`
+/// gives up that instance.
 void CallbackSet::await_unpinned(Callback& callback) noexcept {
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   realtime::QuiescenceGuard& pins = state_of(callback).pins;

@@ -57,8 +57,9 @@ Burners::Burners(std::span<const int> cpus) {
     if (child < 0) {
       const int error = errno;
       stop();
-      throw std::system_error(error, std::generic_category(),
-                              "starting a burner process (raise `ulimit -u`, or go without)");
+      throw std::system_error(
+          error, std::generic_category(),
+          "could not start a burner process (raise `ulimit -u`, or go without)");
     }
     processes_.push_back(child);
   }

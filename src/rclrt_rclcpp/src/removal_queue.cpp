@@ -2,6 +2,7 @@
 #include "removal_queue.hpp"
 
 #include <algorithm>
+#include <exception>
 
 namespace rclrt_rclcpp {
 
@@ -9,10 +10,11 @@ void RemovalQueue::push(const Key& entity, const Entry& entry) {
   leaving_.push_back({entity, entry.group, entry.bound});
   try {
     entry.bound.listener->unlisten();
-  } catch (...) {
+  } catch (const std::exception& error) {
     // A user's waitable: ending can fail if beginning failed.
-    RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"), "'%s' did not let go of its listener",
-                entry.bound.callback->name().c_str());
+    RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"),
+                "'%s' left the executor, but its on-ready callback could not be cleared: %s",
+                entry.bound.callback->name().c_str(), error.what());
   }
 }
 

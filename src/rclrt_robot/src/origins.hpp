@@ -43,8 +43,8 @@ class TopicOrigins final : public rclrt_rclcpp::OriginReader {
                rclrt_rclcpp::UnknownPublisherListener& listener)
       : topic_(std::move(topic)), node_(std::move(node)), listener_(listener) {}
 
-  /// Returns the time from which the data of a message counts; 0: unknown. `published_ns`:
-  /// CLOCK_REALTIME; `now_ns`: CLOCK_MONOTONIC. Wait-free, from any thread.
+  /// Returns the origin of a message's data; its `since_ns` is 0 if it is unknown. `published_ns`
+  /// is of CLOCK_REALTIME, `now_ns` of CLOCK_MONOTONIC. Wait-free, from any thread.
   Origin find(const Gid& publisher, std::int64_t published_ns,
               std::int64_t now_ns) noexcept RCLRT_NONBLOCKING override;
 

@@ -235,7 +235,8 @@ class ControlProcess {
         RCLCPP_WARN(manager_->get_logger(), "the controllers were not deactivated by the loop");
       }
     } catch (const std::exception& error) {
-      RCLCPP_ERROR(manager_->get_logger(), "deactivating the controllers: %s", error.what());
+      RCLCPP_ERROR(manager_->get_logger(), "could not deactivate the controllers: %s",
+                   error.what());
     }
   }
 

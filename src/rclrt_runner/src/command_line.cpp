@@ -41,15 +41,17 @@ text::OptionTable option_table(CommandLine& line) {
               text::required(
                   text::path("--out", "DIR", line.output,
                              "results.json, chains.csv, instances.csv, stalls.csv, observed.yaml, "
-                             "trace.pftrace; replaced as a whole"),
+                             "trace.pftrace; the files of an earlier run are replaced"),
                   "a directory for the results"),
               text::path("--priorities", "FILE", line.priorities,
                          "callback priorities in the place of the application's"),
               text::flag(
                   "--strict", line.strict,
                   "fails when something the application asks of the system is not permitted"),
-              text::flag("--not-alone", line.alone,
-                         "others may publish and listen on the application's topics", false),
+              text::flag(
+                  "--not-alone", line.alone,
+                  "other programs may publish on the application's topics and have its services",
+                  false),
           },
       .operands = {text::operand("APP.yaml", line.application, "the path of an app.yaml")},
       .notes =

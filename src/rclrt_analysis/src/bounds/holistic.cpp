@@ -204,9 +204,10 @@ std::vector<Flow> Holistic::messages(std::size_t from, std::size_t to) const {
   return result;
 }
 
-/// Adds the flows of a callback. In any time a sync runs no more often than messages arrive at the
-/// busiest of its inputs: for each set formed in that time one message arrived in it, and at the
-/// same input for all sets (see Workload::find_sources). The other messages cost a dispatch.
+/// Adds the flows of a callback. In a busy period a sync runs no more often than messages arrive at
+/// the busiest of its inputs. When the period begins, one input has no message that can be in a
+/// set. Each set of the period needs a message that arrives at that input in the period. See
+/// Workload::find_sources for the proof. Each of the other messages costs a dispatch.
 void Holistic::add_flows(std::size_t callback) {
   const auto& inputs = workload_.graph.publishers[callback];
   const bool rarest = sets_ == SetCount::kRarestInput || !workload_.source[callback];

@@ -280,8 +280,10 @@ struct PathWindow {
 
   static Ticks milliseconds(Ticks w) { return ceil_div(sum(w, kMillisecond), kMillisecond); }
 
-  /// Returns the end of the instance, and an instant. A callback returns after the more urgent ones
-  /// that it has released, and releases at that very time come first.
+  /// Returns the time from the release to the end of the instance, plus one tick. A callback
+  /// returns only after the more urgent callbacks that it has released. A release at the very end
+  /// of the work still delays the return, and the tick makes it count. Absent beyond kHorizon, or
+  /// if the budget ends.
   std::optional<Ticks> end(Budget& budget) const {
     const Ticks least = sum(once, 1);
     return fixed_point(least, 8 * others.size(), budget, [&](Ticks w) {

@@ -230,7 +230,9 @@ void require_valid(const SimulatedSystem& system) {
     }
     const auto& entries = system.chains[i].entries;
     if (!entries.empty() && entries.size() != path.size()) {
-      refuse("chain", i, "has entries; expected a list of inputs for each of its callbacks");
+      refuse("chain", i,
+             "has " + std::to_string(entries.size()) + " entries; expected " +
+                 std::to_string(path.size()) + ", a list of inputs for each callback, or none");
     }
   }
 }

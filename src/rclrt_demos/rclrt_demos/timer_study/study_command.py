@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="directory for the page, the pictures and the CSV files",
     )
     parser.add_argument(
-        "--json", metavar="FILE", type=Path, help="write the figures of all runs to this file"
+        "--json", metavar="FILE", type=Path, help="write the results of all runs to this file"
     )
 
 

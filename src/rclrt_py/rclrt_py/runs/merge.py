@@ -105,7 +105,7 @@ def _check_same(first: Run, other: Run) -> None:
     if a.executor != b.executor or parts_of(a) != parts_of(b):
         raise BadInput(
             f"{other.directory}: not a round of the same application and executor as "
-            f"{first.directory}; measure both anew"
+            f"{first.directory}; leave it out, or measure both again"
         )
 
 

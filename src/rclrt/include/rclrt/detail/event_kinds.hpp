@@ -20,11 +20,12 @@ class EventClaim {
  public:
   /// Throws std::invalid_argument if this kind is claimed already. `kinds` shares ownership of the
   /// entity that has the events.
-  EventClaim(std::shared_ptr<EventKinds> kinds, unsigned kind, const std::string& whose)
+  EventClaim(std::shared_ptr<EventKinds> kinds, unsigned kind, const std::string& endpoint)
       : kinds_(std::move(kinds)), bit_(std::uint32_t{1} << kind) {
     if ((kinds_->fetch_or(bit_) & bit_) != 0) {
-      throw std::invalid_argument("the " + whose +
-                                  " has a callback for this event already: keep that one");
+      throw std::invalid_argument("the " + endpoint +
+                                  " already has a callback for this kind of event; use that one, "
+                                  "or destroy it first");
     }
   }
   ~EventClaim() { kinds_->fetch_and(~bit_); }

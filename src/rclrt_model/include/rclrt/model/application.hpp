@@ -142,9 +142,10 @@ struct Callback {
   std::optional<int> priority;          ///< only when the file gives one: see effective_priority()
   Overload overload{Overload::kQueue};  ///< other than kQueue not for syncs
   std::optional<Nanoseconds> deadline{};  ///< of each instance, from its release
-  /// For each of inputs() the indices (ascending) of `publishes` by which its chains continue;
-  /// empty: all. A subscription answers the messages of a topic only on these; a sync publishes on
-  /// all.
+  /// For each of inputs(): the topics by which its chains continue, as ascending indices into
+  /// `publishes`. Without elements, every input leads to every topic. A subscription publishes on a
+  /// topic only for the inputs that lead to it. A sync publishes on all topics; for it the routes
+  /// only state how chains continue.
   std::vector<std::vector<std::size_t>> routes{};
   std::optional<Workload> workload{};  ///< none: when it runs, it uses CPU time as long as the WCET
   /// The runs that `wcet` comes from; bounds are then conditional. nullopt: the author states

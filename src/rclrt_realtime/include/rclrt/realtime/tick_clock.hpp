@@ -88,8 +88,8 @@ class RCLRT_REALTIME_EXPORT TickConverter {
   /// went back (a suspend reset the counter), conversion begins again with this sample.
   void add(const TickSample& sample) noexcept RCLRT_NONBLOCKING;
 
-  /// Returns CLOCK_MONOTONIC at `ticks`. Extrapolates from the nearest two samples beyond the
-  /// others; with a single sample, returns its time.
+  /// Returns CLOCK_MONOTONIC at `ticks`. Before the first sample and after the last one, it
+  /// extrapolates from the nearest two. With a single sample, it returns the time of that sample.
   std::int64_t to_monotonic_ns(std::uint64_t ticks) const noexcept RCLRT_NONBLOCKING;
 
   /// Returns the largest error of the samples so far.

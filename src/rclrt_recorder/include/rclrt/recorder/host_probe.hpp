@@ -55,8 +55,8 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
   /// Makes a recorder of stalls longer than `threshold_ns`, of which it keeps `capacity`.
   RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
 
-  /// Records a wake-up: it was expected at `expected_ns` and came at `actual_ns`, after the probe
-  /// had been ready for `waited_ns`.
+  /// Records a wake-up that came later than the threshold: it was expected at `expected_ns` and
+  /// came at `actual_ns`. The probe was ready for `waited_ns` of that time.
   void wake(std::int64_t expected_ns, std::int64_t actual_ns,
             std::int64_t waited_ns = 0) noexcept RCLRT_NONBLOCKING;
 
