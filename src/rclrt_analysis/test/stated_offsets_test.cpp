@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds of chains whose timers state their offsets.
+/// Bounds of chains with timers that state their offsets.
 #include <gtest/gtest.h>
 
 #include "application_builder.hpp"

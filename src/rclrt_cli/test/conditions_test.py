@@ -6,8 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rclrt_py.executors import WITH_LEVELS
+from rclrt_py.executors import EXECUTORS, WITH_LEVELS
+from rclrt_py.native import analysis
 from rclrt_py.testing.command import finished
+from sources import ROOT
 
 APPLICATION = """
 rclrt: 1
@@ -52,3 +54,16 @@ def test_a_cpu_that_another_executor_states_among_others_is_not_for_one_alone(
     assert "'main' and 'rest' share CPU 0" in said
     code, said = analyzed(tmp_path, "preemptive", "[0]", more.replace("[2, 0]", "[2, 1]"))
     assert (code, "feasible: yes" in said) == (0, True), said
+
+
+def test_the_reference_has_every_assumption() -> None:
+    module = analysis()
+    page = (ROOT / "docs" / "reference" / "verdicts.md").read_text(encoding="utf-8")
+    found = {
+        assumption.id
+        for executor in EXECUTORS
+        for overheads in (module.Overheads(), module.Overheads(dispatch_ns=1, far_hop_ns=(0, 1)))
+        for assumption in module.chain_assumptions(executor, overheads)
+    }
+    assert len(found) > 8
+    assert {identifier for identifier in found if f"`{identifier}`" not in page} == set()

@@ -235,3 +235,8 @@ PROCESS: Robot = {"name": "one"} | {key: value for key, value in GOOD.items() if
 def test_the_hosts_schema_and_parser_agree(host: Robot, is_good: bool, tmp_path: Path) -> None:
     assert parser_says(host, tmp_path / "host.yaml", "--host") == is_good
     assert HOST_VALIDATOR.is_valid(host) == is_good
+
+
+def test_a_host_file_states_all_keys_of_a_robot_file() -> None:
+    process = HOST_SCHEMA["properties"]["processes"]["items"]["properties"]
+    assert set(process) - {"name"} == set(SCHEMA["properties"]) - {"rclrt"}

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from rclrt_py.testing.waiting import GENEROUS_S, wait_for
+from rclrt_trace.session import CREATION_EVENTS, RUN_EVENTS
 from traced_runs import EXAMPLES, Traced, rclrt
 
 import rclrt_model
@@ -27,6 +28,16 @@ AGREEMENT_NS = 50_000
 STEAL_TICK_NS = 10_000_000
 TAKE_NS = 200_000
 SWITCH_NS = 10_000  # a switch of threads: the thread's CPU clock includes it, the trace does not
+
+
+def test_a_session_records_every_event_of_rclrt() -> None:
+    header = Path(__file__).parents[2] / "rclrt_tracetools" / "src" / "rclrt_provider.h"
+    events = re.findall(r"TRACEPOINT_EVENT\(rclrt, (\w+)", header.read_text(encoding="utf-8"))
+    recorded = (*CREATION_EVENTS, *RUN_EVENTS)
+    assert len(events) >= 5
+    assert sorted(f"rclrt:{event}" for event in events) == sorted(
+        event for event in recorded if event.startswith("rclrt:")
+    )
 
 
 def instances(results: Path) -> dict[str, list[tuple[int, int, int]]]:
