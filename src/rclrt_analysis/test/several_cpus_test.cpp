@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "application_builder.hpp"
+#include "bounds_ms.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/simulation.hpp"
 
@@ -23,14 +24,6 @@ model::Application on_cpus(model::Application application, int cpus) {
   return application;
 }
 
-std::vector<double> bounds_in_ms(const model::Application& application) {
-  std::vector<double> result;
-  for (const ChainBound& each : chain_bounds(application)) {
-    result.push_back(each.bound ? static_cast<double>(*each.bound) / 1e6 : 0);
-  }
-  return result;
-}
-
 std::vector<double> simulated_in_ms(const model::Application& application) {
   std::vector<double> result;
   const auto simulated = simulate(simulated_system(application, ExecutorKind::kPreemptive),
@@ -39,6 +32,20 @@ std::vector<double> simulated_in_ms(const model::Application& application) {
     result.push_back(static_cast<double>(each.response.worst_ns) / 1e6);
   }
   return result;
+}
+
+// Queueing the three less urgent callbacks, and the timer's instances meanwhile, may take the time
+// of a's thread: 1 for a, and 0.2 for each of a, b1 to b3 and two instances of t.
+TEST(SeveralCpus, QueueingLessUrgentInstancesCosts) {
+  Builder builder;
+  builder.timer("a", 100, 1).priority(5);
+  for (const char* const name : {"b1", "b2", "b3"}) {
+    builder.subscription(name, "a", 1).priority(1);
+  }
+  builder.timer("t", 3, 0.1).priority(1).chain("c", {"a"}, 5);
+  const Overheads overheads{.dispatch = ms(0.2).count()};
+  const auto two = on_cpus(builder.done(), 2);
+  EXPECT_EQ(bounds_ms(two, ExecutorKind::kPreemptive, overheads)[0], 1 + 5 * 0.2);
 }
 
 /// The tests of SchedCAT, (C, T = D), the most urgent first: (1, 4) (1, 5) (3, 9) (9, 18). Times
@@ -100,9 +107,9 @@ model::Application case_study_of_sobhani() {
 
 TEST(SeveralCpus, IndependentTasksHaveTheBoundsOfTheLiterature) {
   constexpr double kNanosecond = 1e-6;  // the literature's times are integers
-  EXPECT_THAT(bounds_in_ms(on_cpus(independent_tasks(kNanosecond), 2)),
+  EXPECT_THAT(bounds_ms(on_cpus(independent_tasks(kNanosecond), 2)),
               testing::Pointwise(testing::DoubleNear(1e-9), {1e-6, 1e-6, 4e-6, 15e-6}));
-  EXPECT_THAT(bounds_in_ms(on_cpus(independent_tasks(1), 2)),
+  EXPECT_THAT(bounds_ms(on_cpus(independent_tasks(1), 2)),
               testing::Pointwise(testing::DoubleNear(1e-5), {1, 1, 4, 16}));
   EXPECT_THAT(simulated_in_ms(on_cpus(independent_tasks(1), 2)), testing::ElementsAre(1, 1, 4, 14));
 }
@@ -110,7 +117,7 @@ TEST(SeveralCpus, IndependentTasksHaveTheBoundsOfTheLiterature) {
 TEST(SeveralCpus, ChainsOfOneExecutorHaveBoundsThatAreAttained) {
   const auto application = on_cpus(case_study_of_jiang(), 2);
   const auto expected = testing::Pointwise(testing::DoubleNear(0.01), {31.0, 45.1, 58.2});
-  EXPECT_THAT(bounds_in_ms(application), expected);
+  EXPECT_THAT(bounds_ms(application), expected);
   EXPECT_THAT(simulated_in_ms(application), expected);
   for (const ChainBound& each : chain_bounds(application)) {
     EXPECT_EQ(each.verdict, Verdict::kProved);
@@ -121,7 +128,7 @@ TEST(SeveralCpus, AreNeededByTheOtherCaseStudyFourOfThem) {
   const auto application = on_cpus(case_study_of_sobhani(), 4);
   const auto expected =
       testing::Pointwise(testing::DoubleNear(0.01), {6.242, 17.914, 35.279, 126.159});
-  EXPECT_THAT(bounds_in_ms(application), expected);
+  EXPECT_THAT(bounds_ms(application), expected);
   EXPECT_THAT(simulated_in_ms(application), expected);
 }
 

@@ -181,7 +181,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
     RandomGraph random(seed);
     model::Application application = random.make_graph();
     if (kind.across) {
-      random.spread(application, kind.executor != ExecutorKind::kEdf);
+      random.spread(application, true);
       if (!traits(kind.executor).by_deadline && random.uniform(0, 1) < 0.3) {
         state_top_priorities(application, random);
       }

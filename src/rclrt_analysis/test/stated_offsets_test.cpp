@@ -2,9 +2,12 @@
 /// Bounds of chains with timers that state their offsets.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "application_builder.hpp"
 #include "bounds_ms.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/simulation.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -73,6 +76,38 @@ TEST(StatedOffsets, ASyncBehindSyncsOfOneReleaseDoesNotWait) {
   }
   EXPECT_EQ(bounds_ms(application)[0], 6);
   EXPECT_TRUE(chain_bounds(application)[0].reaction);
+}
+
+// a may be up to 200 late. Then m, in a group with x, has started, and h, with a deadline that is
+// shorter than those of this group, has preempted it. Both are due after a.
+TEST(StatedOffsets, UnderEdfALateTimerWaitsForTwoInstancesThatAreDueLater) {
+  model::Application application = Builder()
+                                       .timer("a", 10'000, 1)
+                                       .timer("h", 10'000, 300)
+                                       .group("one")
+                                       .timer("h2", 10'000, 0.001)
+                                       .group("one")
+                                       .timer("m", 10'000, 300)
+                                       .group("two")
+                                       .timer("x", 10'000, 0.001)
+                                       .group("two")
+                                       .chain("a", {"a"}, 0)
+                                       .done();
+  const std::array offsets{0.0, 20.0, 5'000.0, 15.0, 6'000.0};
+  const std::array deadlines{400.0, 390.0, 3'000.0, 9'000.0, 395.0};
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    set_offset(application, i, offsets.at(i));
+    application.callbacks[i].deadline = ms(deadlines.at(i));
+  }
+  const std::int64_t late = ms(200).count();
+  const auto bound = chain_bounds(application, ExecutorKind::kEdf, {.timer_jitter = late})[0].bound;
+  ASSERT_TRUE(bound);
+  const auto simulated =
+      simulate(simulated_system(application, ExecutorKind::kEdf,
+                                {.lateness = TimeDistribution::uniform(0, late)}),
+               {.horizon_ns = 3'000'000'000'000});
+  EXPECT_GT(simulated.chains[0].response.worst_ns, ms(600).count());
+  EXPECT_GE(*bound, simulated.chains[0].response.worst_ns);
 }
 
 }  // namespace

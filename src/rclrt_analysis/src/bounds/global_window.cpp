@@ -150,16 +150,27 @@ void GlobalWindow::find_less_urgent() {
 }
 
 /// Adds what each run costs besides its work: the scheduler thread passes an instance on, and once
-/// more after it has waited for its group; and a thread on another CPU has to start.
+/// more after it has waited for its group; and a thread on another CPU has to start. Queueing a
+/// less urgent instance may cost the path's own thread its time.
 void GlobalWindow::add_jobs(std::size_t index) {
-  for (const GlobalNode& each : all_.sources[index].nodes) {
+  const GlobalSource& source = all_.sources[index];
+  for (const GlobalNode& each : source.nodes) {
     const bool above = all_.workload.ceiling[each.callback] >= path_.level;
-    const Ticks cost =
-        sum(product(2, all_.workload.scheduler), above ? all_.overheads.handover : Ticks{0});
-    if (cost > 0) {
-      unbounded_ = unbounded_ || each.response >= kHorizon;
-      jobs_.push_back({index, each.count, each.response, cost});
+    const Ticks cost = sum(product(2, all_.workload.scheduler),
+                           above ? all_.overheads.handover : all_.overheads.dispatch);
+    if (cost == 0) {
+      continue;
     }
+    Ticks latest = each.response;  // an instance costs no later
+    if (!above && all_.workload.scheduler == 0 && !source.is_sync) {
+      latest = all_.overheads.timer_jitter;  // it is queued when it is released
+      for (const std::size_t from : each.from) {
+        latest = std::max(latest, source.nodes[from].response);
+      }
+      latest = sum(latest, cost);
+    }
+    unbounded_ = unbounded_ || latest >= kHorizon;
+    jobs_.push_back({index, each.count, latest, cost});
   }
 }
 

@@ -20,14 +20,16 @@
 // timer has phase 0.
 //
 // Under EDF, an instance is as urgent only if its deadline is not after the latest deadline of the
-// path's callbacks on that CPU. A timer's deadline counts from its nominal release, others from the
-// arrival of the message.
+// path's callbacks on that CPU, each from its latest arrival on. Suppose that two instances that
+// are due later hold up a callback of the path. The second one to start has a shorter relative
+// deadline than the first one's group allows, and so than the callback. As it is due later, it was
+// released after the latest arrival of the callback, and cannot have started before. So there is at
+// most one.
 //
 // Holistic finds all bounds together: each is found under the assumption that all others hold up to
 // that time. The idea of one interference for a whole path: Palencia and Harbour, "Exploiting
 // precedence relations in the schedulability analysis of distributed real-time systems", RTSS 1999.
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -37,6 +39,7 @@
 
 namespace rclrt::analysis::detail {
 
+/// The most instances of a path that are examined for their own phases.
 constexpr Ticks kMostInstances = 64;
 
 /// Instances of a callback that may overlap with an instance of a path.
@@ -149,8 +152,9 @@ std::vector<bool> Holistic::after_path(std::size_t last) const {
   return result;
 }
 
-/// Returns the latest deadline of the path's callbacks on a CPU, from the nominal release of its
-/// timer. Absent if there is none, or if it does not order the callbacks of the CPU.
+/// Returns the latest deadline of the path's callbacks on a CPU, each from its latest arrival, from
+/// the nominal release of the timer on. Absent if there is none, or if it does not order the
+/// callbacks of the CPU.
 std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::size_t core) const {
   if (!by_deadline_ || cores_.cores[core].executors.size() > 1) {
     return std::nullopt;
@@ -165,7 +169,7 @@ std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::s
     if (!deadline) {
       return std::nullopt;
     }
-    Ticks arrival = 0;
+    Ticks arrival = overheads_.timer_jitter;
     if (i > 0) {
       const std::size_t from = path.callbacks[i - 1];
       arrival = sum(from_release_[from], hop(from, callback).max);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for the worst busy period where the application states the offsets of timers.
-#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <utility>
