@@ -35,37 +35,13 @@
 
 #include "bounds/holistic.hpp"
 #include "bounds/kind.hpp"
+#include "bounds/path_window.hpp"
 #include "bounds/thread_priorities.hpp"
 
 namespace rclrt::analysis::detail {
 
 /// The most instances of a path that are examined for their own phases.
 constexpr Ticks kMostInstances = 64;
-
-/// Instances of a callback that may overlap with an instance of a path.
-struct Overlapping {
-  std::size_t timer{};  ///< index into Workload::timers
-  Ticks work{};         ///< of the instances of one release
-  Ticks period{};
-  Ticks jitter{};  ///< of all arrivals and, where they overlap from an earlier release, of the ends
-  Ticks latest{};  ///< the longest time from a release to the end
-  bool by_release{};      ///< each release of the timer brings the work once
-  bool later{};           ///< the instance of the path's own release does not count
-  Ticks until{kHorizon};  ///< releases from here on do not count
-
-  /// Returns how many releases count in the time from 0 to w. `next`: the first release from 0 on,
-  /// where it is known.
-  Ticks count(Ticks w, std::optional<Ticks> next) const {
-    w = std::min(w, until);
-    if (!next) {
-      return std::max<Ticks>(0, ceil_div(w + jitter, period));
-    }
-    const Ticks before = std::max<Ticks>(0, ceil_div(sum(latest, *next), period) - 1);
-    const Ticks too_late = std::max<Ticks>(0, floor_div(*next - w, period));
-    const Ticks first = *next + (later ? period : 0);
-    return std::max<Ticks>(0, before - too_late) + std::max<Ticks>(0, ceil_div(w - first, period));
-  }
-};
 
 void Holistic::find_paths() {
   const std::size_t n = workload_.wcet.size();
@@ -272,57 +248,6 @@ Holistic::Latency Holistic::constant_terms(const PathFromTimer& path) const {
       product(static_cast<Ticks>(path.lowest.size()), overheads_.stall));
   return once;
 }
-
-/// The demand from the release of one instance of a path on.
-struct PathWindow {
-  const std::vector<Overlapping>& others;
-  std::vector<std::optional<Ticks>> next;  ///< of each of `others`: see Overlapping::count()
-  Ticks once{};                            ///< time that counts once
-  Ticks background{};                      ///< time lost in each millisecond
-
-  Ticks lost(Ticks w) const { return background > 0 ? product(milliseconds(w), background) : 0; }
-
-  static Ticks milliseconds(Ticks w) { return ceil_div(sum(w, kMillisecond), kMillisecond); }
-
-  /// Returns the time from the release to the end of the instance, plus one tick. A callback
-  /// returns only after the more urgent callbacks that it has released. A release at the very end
-  /// of the work still delays the return, and the tick makes it count. Absent beyond kHorizon, or
-  /// if the budget ends.
-  std::optional<Ticks> end(Budget& budget) const {
-    const Ticks least = sum(once, 1);
-    return fixed_point(least, 8 * others.size(), budget, [&](Ticks w) {
-      Ticks total = sum(least, lost(w));
-      for (std::size_t i = 0; i < others.size(); ++i) {
-        total = sum(total, product(others[i].count(w, next[i]), others[i].work));
-      }
-      return total;
-    });
-  }
-
-  /// Adds the terms of the end. `timers`: Workload::timers.
-  void explain(Ticks end, const std::vector<std::size_t>& timers,
-               std::vector<Contribution>& why) const {
-    std::map<std::size_t, Contribution> by_timer;
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      const Ticks count = others[i].count(end, next[i]);
-      if (count == 0) {
-        continue;
-      }
-      const std::size_t timer = others[i].timer;
-      Contribution& term = by_timer[timer];
-      term.kind = Contribution::Kind::kInterference;
-      term.callback = timers[timer];
-      term.releases = std::max(term.releases, count);
-      term.total = sum(term.total, product(count, others[i].work));
-    }
-    for (const auto& [timer, term] : by_timer) {
-      why.push_back(term);
-    }
-    if (background > 0) {
-      why.push_back({Contribution::Kind::kBackground, 0, milliseconds(end), lost(end)});
-    }
-  }
-};
 
 /// Returns for each of `others` the first release after that of the path's instance with this
 /// number, where the phase is known. The path's own timer has phase 0; others need stated offsets,
