@@ -26,6 +26,7 @@ from rclrt_experiments.verification.verdicts import differences
 
 if TYPE_CHECKING:
     from rclrt_analysis import Overheads
+    from rclrt_model import Application
 
 Judge = Callable[..., Any]
 NO_DEADLINE_NS = 3_600_000_000_000
@@ -62,7 +63,7 @@ class Outcome:
     """For each proved chain of which an instance ended: its bound divided by the longest response
     that the search found."""
     load: float = 0.0
-    """The utilisation of the application, of all its CPUs."""
+    """The utilisation of the application with the overheads, of all its CPUs."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,10 @@ class Attack:
         ]
         unbounded = sum(bound.bound_ns is None for bound in bounds)
         outcome = Outcome(
-            chains=len(bounds), proved=sum(wanted), unbounded=unbounded, load=model.utilisation()
+            chains=len(bounds),
+            proved=sum(wanted),
+            unbounded=unbounded,
+            load=load_on(model, overheads_used),
         )
         if not any(wanted):
             return outcome
@@ -142,6 +146,14 @@ class Attack:
                     violation, found = outcome.violation, True
                     break
         return violation
+
+
+def load_on(application: Application, overheads: Overheads) -> float:
+    """Returns the utilisation of an application with the overheads of a machine."""
+    each_ns = overheads.dispatch_ns + overheads.scheduler_ns + overheads.polling_ns
+    instances: float = sum(application.rates())
+    background = overheads.background_ns / 1e6
+    return application.utilisation() + instances * each_ns / 1e9 + background
 
 
 def attack_seed(

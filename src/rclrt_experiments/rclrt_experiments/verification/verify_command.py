@@ -169,7 +169,10 @@ def _print_table(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]
 
 def _print_bounds(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:
     """Prints how many chains have no bound, and how far bounds are above what was found."""
-    print(f"\nbelow a load of {MOST_LOAD:.0%}, bound / longest response that the search found:")
+    print(
+        f"\nbelow a load of {MOST_LOAD:.0%} with overheads, "
+        "bound / longest response that the search found:"
+    )
     columns = Columns(18, 9, 9, 9, 9, 9)
     print(columns.line("executor", "chains", "no bound", "median", "p95", "largest"))
     for executor in executors:
