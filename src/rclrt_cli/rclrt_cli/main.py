@@ -61,10 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="rclrt")
     fill_parser(parser, verbs)
     complete(parser)
-    if not arguments:
-        parser.print_help(sys.stderr)
-        return EXIT_BAD_INPUT
-    return run_verb(parser.parse_args(arguments))
+    return run_verb(parser, parser.parse_args(arguments))
 
 
 def command() -> int:
@@ -92,9 +89,13 @@ def _verbs_of_others(arguments: Sequence[str]) -> dict[str, ModuleType]:
     )
 
 
-def run_verb(parsed: argparse.Namespace) -> int:
-    """Runs the verb of a parsed command line and returns its exit code."""
+def run_verb(parser: argparse.ArgumentParser, parsed: argparse.Namespace) -> int:
+    """Runs the verb of a parsed command line and returns its exit code. Without a verb, prints the
+    help."""
     _never_fail_to_print()
+    if parsed.verb is None:
+        parser.print_help(sys.stderr)
+        return EXIT_BAD_INPUT
     try:
         code: int = parsed.verb_module.run(parsed)
         sys.stdout.flush()
@@ -166,7 +167,7 @@ def fill_parser(parser: argparse.ArgumentParser, modules: Mapping[str, ModuleTyp
     parser.allow_abbrev = False
     parser.add_argument("--version", action="version", version=f"rclrt {__version__}")
     verbs = parser.add_subparsers(
-        dest="verb", metavar="COMMAND", required=True, parser_class=VerbParser
+        dest="verb", metavar="COMMAND", required=False, parser_class=VerbParser
     )
     for name, module in modules.items():
         verb = verbs.add_parser(name, help=module.HELP, description=module.HELP, allow_abbrev=False)

@@ -55,7 +55,7 @@ def test_the_analysis_honours_it(overlay: Path, capsys: pytest.CaptureFixture[st
         (result["chains"][2]["bound_ms"], result["chains"][2]["verdict"])
         for result in (plain, with_overlay)
     ]
-    assert urgent == [(58.0, "unknown"), (48.0, "conditional")]
+    assert urgent == [(18.0, "conditional"), (10.0, "conditional")]
 
 
 @pytest.mark.parametrize("verb", ["simulate", "run"])

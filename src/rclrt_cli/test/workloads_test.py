@@ -133,7 +133,7 @@ def test_two_of_one_name_are_refused(tmp_path: Path, tree: Path, rclrt: Rclrt) -
     [
         (["calibrate", "absent"], "unknown workload 'absent'; expected one of adpcm, chacha"),
         (["calibrate", "--iterations", "0"], "'0': expected a whole number from 1 to"),
-        (["calibrate", "--path", "absent"], "--path absent: is no directory"),
+        (["calibrate", "--path", "absent"], "--path absent: is not a directory"),
         (["import", "absent", "-o", "out"], "absent: is no directory"),
         (["import", ".", "-o", "out", "--compiler", "absent"], "--compiler absent: is not on"),
         ([], "ACTION"),

@@ -15,7 +15,8 @@ class RtCommand:
     NAME = "rt"
 
     def add_arguments(self, parser: argparse.ArgumentParser, cli_name: str) -> None:
+        self._parser = parser  # of `ros2 rt`; main() gets that of `ros2`
         fill_parser(parser, VERBS | load_all_verbs(VERBS))
 
     def main(self, *, parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
-        return run_verb(args)
+        return run_verb(self._parser, args)
