@@ -8,13 +8,18 @@ namespace rclrt_rclcpp {
 
 void RemovalQueue::push(const Key& entity, const Entry& entry) {
   leaving_.push_back({entity, entry.group, entry.bound});
+  // A user's waitable: ending can fail if beginning failed.
+  const auto warn = [&](const char* why) {
+    RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"),
+                "'%s' left the executor, but its on-ready callback could not be cleared: %s",
+                entry.bound.callback->name().c_str(), why);
+  };
   try {
     entry.bound.listener->unlisten();
   } catch (const std::exception& error) {
-    // A user's waitable: ending can fail if beginning failed.
-    RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"),
-                "'%s' left the executor, but its on-ready callback could not be cleared: %s",
-                entry.bound.callback->name().c_str(), error.what());
+    warn(error.what());
+  } catch (...) {
+    warn("unknown error");
   }
 }
 
