@@ -83,7 +83,7 @@ class Bounds {
     if (auto contradiction =
             cores_.contradiction(application_, own, one_at_a_time_, is_scheduled(), has_pool())) {
       ChainBound none;
-      none.level = level_of(chain);
+      none.level = workload_.lowest(chain.callbacks);
       none.note = std::move(*contradiction);
       return none;
     }
@@ -142,14 +142,6 @@ class Bounds {
     }
     decide(chain, result);
     return result;
-  }
-
-  int level_of(const model::Chain& chain) const {
-    int level = workload_.priority[chain.callbacks.front()];
-    for (const std::size_t callback : chain.callbacks) {
-      level = std::min(level, workload_.priority[callback]);
-    }
-    return level;
   }
 
   /// Adds an assumption for observed execution times: by themselves they bound nothing.

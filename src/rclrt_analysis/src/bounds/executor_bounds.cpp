@@ -8,10 +8,7 @@ namespace rclrt::analysis::detail {
 
 RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
   ChainBound result;
-  result.level = workload_.priority[chain.callbacks.front()];
-  for (const std::size_t callback : chain.callbacks) {
-    result.level = std::min(result.level, workload_.priority[callback]);
-  }
+  result.level = workload_.lowest(chain.callbacks);
   KnownArrivals arrivals;
   Joins joins = joins_of(chain.callbacks, arrivals);
   result.bound = response(ways_to_last(workload_, chain.callbacks, joins.joins),
@@ -19,11 +16,7 @@ RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
   if (!result.bound) {
     return {std::move(result), {}};
   }
-  if (joins.complete) {
-    const model::Callback& first = workload_.application.callbacks[chain.callbacks.front()];
-    result.reaction = result.data_age = sum(*result.bound, model::max_interval(first).count());
-  }
-  return {std::move(result), std::move(joins.relies_on)};
+  return relying_bound(workload_, chain, std::move(result), std::move(joins));
 }
 
 Ticks ExecutorBounds::most_pending(std::size_t callback) {

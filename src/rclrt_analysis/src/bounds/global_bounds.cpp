@@ -213,12 +213,9 @@ std::string GlobalBounds::why_none(int level) const {
 RelyingBound GlobalBounds::bound(const model::Chain& chain) {
   solve();
   ChainBound result;
-  result.level = workload_.priority[chain.callbacks.front()];
-  bool joins_others = false;
-  for (const std::size_t callback : chain.callbacks) {
-    result.level = std::min(result.level, workload_.priority[callback]);
-    joins_others = joins_others || is_sync(workload_, callback);
-  }
+  result.level = workload_.lowest(chain.callbacks);
+  const bool joins_others = std::ranges::any_of(
+      chain.callbacks, [&](std::size_t callback) { return is_sync(workload_, callback); });
   if (joins_others && system_.pool == Pool::kOfInstances) {
     result.note =
         "no bound is offered for a synchroniser where each instance has a thread of its own, on "
@@ -231,11 +228,7 @@ RelyingBound GlobalBounds::bound(const model::Chain& chain) {
   if (!result.bound) {
     return {std::move(result), {}};
   }
-  if (joins.complete) {
-    const model::Callback& first = workload_.application.callbacks[chain.callbacks.front()];
-    result.reaction = result.data_age = sum(*result.bound, model::max_interval(first).count());
-  }
-  return {std::move(result), std::move(joins.relies_on)};
+  return relying_bound(workload_, chain, std::move(result), std::move(joins));
 }
 
 Ticks GlobalBounds::most_pending(std::size_t callback) {

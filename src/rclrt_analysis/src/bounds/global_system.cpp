@@ -199,7 +199,7 @@ std::optional<GlobalPath> GlobalSystem::path_along(std::span<const std::size_t> 
   }
   GlobalPath path{.source = static_cast<std::size_t>(source - sources.begin()),
                   .single = true,
-                  .level = workload.priority[callbacks.front()]};
+                  .level = workload.lowest(callbacks)};
   for (const std::size_t callback : callbacks) {
     const auto at = std::ranges::find_if(source->nodes, [&](const GlobalNode& node) {
       return node.callback == callback && !node.is_message;
@@ -210,7 +210,6 @@ std::optional<GlobalPath> GlobalSystem::path_along(std::span<const std::size_t> 
     path.nodes.push_back(static_cast<std::size_t>(at - source->nodes.begin()));
     path.work = sum(path.work, at->work);
     ++path.jobs;
-    path.level = std::min(path.level, workload.priority[callback]);
   }
   return path;
 }

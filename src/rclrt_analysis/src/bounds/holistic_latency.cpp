@@ -198,10 +198,7 @@ std::string Holistic::why_none(std::size_t callback) const {
 
 RelyingBound Holistic::bound(const model::Chain& chain) const {
   ChainBound result;
-  result.level = workload_.priority[chain.callbacks.front()];
-  for (const std::size_t callback : chain.callbacks) {
-    result.level = std::min(result.level, workload_.priority[callback]);
-  }
+  result.level = workload_.lowest(chain.callbacks);
   KnownArrivals arrivals;
   Joins joins = joins_of(chain.callbacks, arrivals);
   auto found = latency(chain.callbacks, joins);
@@ -219,12 +216,8 @@ RelyingBound Holistic::bound(const model::Chain& chain) const {
   }
   result.bound = found->total;
   result.why = std::move(found->why);
-  if (joins.complete) {
-    const model::Callback& first = workload_.application.callbacks[chain.callbacks[0]];
-    result.reaction = result.data_age = sum(found->total, model::max_interval(first).count());
-  }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
-  return {std::move(result), std::move(joins.relies_on)};
+  return relying_bound(workload_, chain, std::move(result), std::move(joins));
 }
 
 }  // namespace rclrt::analysis::detail

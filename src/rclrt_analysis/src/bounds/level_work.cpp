@@ -154,6 +154,14 @@ bool Workload::is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf
   return measure(one) < measure(other);
 }
 
+int Workload::lowest(std::span<const std::size_t> callbacks) const {
+  int level = priority[callbacks.front()];
+  for (const std::size_t callback : callbacks) {
+    level = std::min(level, priority[callback]);
+  }
+  return level;
+}
+
 std::optional<int> Workload::lowest_from_timer(std::size_t callback) const {
   int lowest = priority[callback];
   while (graph.publishers[callback].size() == 1 && counted_by[callback]) {

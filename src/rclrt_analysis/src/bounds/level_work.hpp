@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "callback_graph.hpp"
@@ -63,6 +64,9 @@ struct Workload {
   /// finds it running. That is the case if it has no work, or if something that it releases may
   /// preempt it before it returns, such as a callback of another executor. Otherwise returns 0.
   Ticks return_delay(std::size_t callback) const;
+
+  /// Returns the lowest priority of these callbacks, of which there is at least one.
+  int lowest(std::span<const std::size_t> callbacks) const;
 
   /// Returns the lowest priority from the timer that releases the callback to it. Absent if a sync
   /// or several publishers are before it.

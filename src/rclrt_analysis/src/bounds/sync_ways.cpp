@@ -269,14 +269,6 @@ class JoinSearch {
   Joins found_;
 };
 
-int lowest(const Workload& workload, std::span<const std::size_t> callbacks) {
-  int level = workload.priority[callbacks.front()];
-  for (const std::size_t callback : callbacks) {
-    level = std::min(level, workload.priority[callback]);
-  }
-  return level;
-}
-
 std::size_t timer_index(const Workload& workload, std::size_t callback) {
   return static_cast<std::size_t>(std::ranges::find(workload.timers, callback) -
                                   workload.timers.begin());
@@ -292,10 +284,10 @@ Joins find_joins(const Workload& workload, std::span<const std::size_t> callback
 std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,
                               const std::vector<Join>& joins) {
   std::vector<Way> result{
-      {timer_index(workload, callbacks.front()), lowest(workload, callbacks), 0, {}}};
+      {timer_index(workload, callbacks.front()), workload.lowest(callbacks), 0, {}}};
   for (const Join& join : joins) {
     // Goes backwards to the timers; if two paths meet, once for each level.
-    const int level = lowest(workload, callbacks.subspan(join.at));
+    const int level = workload.lowest(callbacks.subspan(join.at));
     std::set<std::pair<std::size_t, int>> seen;
     std::vector<std::pair<std::size_t, int>> open;
     for (const std::size_t publisher : join.other) {
@@ -319,6 +311,15 @@ std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::siz
     }
   }
   return result;
+}
+
+RelyingBound relying_bound(const Workload& workload, const model::Chain& chain, ChainBound bound,
+                           Joins joins) {
+  if (joins.complete) {
+    const model::Callback& first = workload.application.callbacks[chain.callbacks.front()];
+    bound.reaction = bound.data_age = sum(*bound.bound, model::max_interval(first).count());
+  }
+  return {std::move(bound), std::move(joins.relies_on)};
 }
 
 }  // namespace rclrt::analysis::detail

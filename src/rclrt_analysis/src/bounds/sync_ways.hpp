@@ -111,6 +111,11 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
                  const Arrival& arrival, KnownArrivals& known);
 
+/// Returns a chain's bound with what its joins add: reaction and data age if every message of the
+/// chain is matched, and the callbacks that it relies on. `bound` must have a value.
+RelyingBound relying_bound(const Workload& workload, const model::Chain& chain, ChainBound bound,
+                           Joins joins);
+
 /// Returns all paths to the last of the callbacks; the first one is the chain itself.
 std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,
                               const std::vector<Join>& joins);
