@@ -17,7 +17,6 @@ PACKAGES = (
     "rclrt_analysis",
     "rclrt_recorder",
     "rclrt_workloads",
-    "rclrt_yaml",
     "rclrt_text",
 )
 """Packages with public headers; the one that a user needs first comes first."""

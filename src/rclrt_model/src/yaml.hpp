@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of rclrt_yaml that the readers use.
+// The names of namespace yaml that the readers use.
 #pragma once
 
 #include "rclrt/yaml/diagnostics.hpp"

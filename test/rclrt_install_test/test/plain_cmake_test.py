@@ -15,7 +15,6 @@ from installed import SYSTEM_PATH, build_jobs, prefix_of, run
 WITHOUT_ROS = (
     "rclrt_text",
     "rclrt_realtime",
-    "rclrt_yaml",
     "rclrt_model",
     "rclrt_analysis",
     "rclrt_executor",
@@ -75,8 +74,7 @@ def bounds() -> str:
     [
         ("text", "42\n--priority 100: expected a whole number from 1 to 99\n"),
         ("realtime", "samples 100, max 100\n"),
-        ("yaml", "2500000 ns\nqueue.yaml:2:1: "),
-        ("model", "steering: 1 callbacks\nplanning: 2 callbacks\n"),
+        ("model", "steering: 1 callbacks\nplanning: 2 callbacks\n2500000 ns\nqueue.yaml:2:1: "),
         ("analysis", bounds()),
         ("executor", "ran three times\n"),
         ("workloads", "10 as known\n"),

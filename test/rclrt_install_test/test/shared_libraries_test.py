@@ -20,7 +20,6 @@ ALWAYS = {
     "rclrt_recorder",
     "rclrt_text",
     "rclrt_workloads",
-    "rclrt_yaml",
 }
 """Packages that have a library. Those on rclcpp are built only where that is."""
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rclrt/yaml/diagnostics.hpp"
-#include "rclrt/yaml/export.hpp"
+#include "rclrt/model/export.hpp"
 
 namespace rclrt::yaml {
 
@@ -32,7 +32,7 @@ struct Node {
 };
 
 /// Returns whether the node is a text or number: not a list, not a mapping, not refused.
-RCLRT_YAML_EXPORT bool is_scalar(const Node& node);
+RCLRT_MODEL_EXPORT bool is_scalar(const Node& node);
 
 /// Larger texts are refused.
 inline constexpr std::size_t kMaxInputBytes = 16U * 1024U * 1024U;
@@ -46,6 +46,6 @@ inline constexpr std::size_t kMaxValues = 3'000'000;
 /// Reads one document from any bytes. Refuses anchors, aliases, tags, duplicate keys, keys that are
 /// not scalars, several documents, and a text that exceeds the limits. Returns std::nullopt if
 /// there is no complete tree.
-RCLRT_YAML_EXPORT std::optional<Node> read_yaml(std::string_view text, Diagnostics& diagnostics);
+RCLRT_MODEL_EXPORT std::optional<Node> read_yaml(std::string_view text, Diagnostics& diagnostics);
 
 }  // namespace rclrt::yaml

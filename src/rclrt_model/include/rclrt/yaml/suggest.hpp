@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rclrt/yaml/export.hpp"
+#include "rclrt/model/export.hpp"
 
 namespace rclrt::yaml {
 
@@ -19,7 +19,7 @@ struct Suggestion {
 
 /// Makes suggestions for one file. It stops guessing after a hundred thousand compared pairs, so
 /// that a hostile file cannot keep it busy.
-class RCLRT_YAML_EXPORT Suggester {
+class RCLRT_MODEL_EXPORT Suggester {
  public:
   /// Returns the nearest known word; if there is none, all known words if they are few. `otherwise`
   /// is the general expectation, such as "a known key".

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "rclrt/yaml/diagnostics.hpp"
-#include "rclrt/yaml/export.hpp"
+#include "rclrt/model/export.hpp"
 
 namespace rclrt::yaml {
 
 /// The error for a file that cannot be read or has wrong content. Programs print what() and end
 /// with exit code 2.
-class RCLRT_YAML_EXPORT FileError : public std::runtime_error {
+class RCLRT_MODEL_EXPORT FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 
@@ -26,6 +26,6 @@ class RCLRT_YAML_EXPORT FileError : public std::runtime_error {
 /// Returns the bytes of the file. For a larger file, returns one byte more than kMaxInputBytes,
 /// which read_yaml() refuses. Throws FileError, which expects "a readable <kind>", such as
 /// "app.yaml".
-RCLRT_YAML_EXPORT std::string read_file(const std::filesystem::path& file, std::string_view kind);
+RCLRT_MODEL_EXPORT std::string read_file(const std::filesystem::path& file, std::string_view kind);
 
 }  // namespace rclrt::yaml

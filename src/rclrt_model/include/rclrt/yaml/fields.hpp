@@ -8,7 +8,7 @@
 
 #include "rclrt/yaml/diagnostics.hpp"
 #include "rclrt/yaml/document.hpp"
-#include "rclrt/yaml/export.hpp"
+#include "rclrt/model/export.hpp"
 #include "rclrt/yaml/suggest.hpp"
 
 namespace rclrt::yaml {
@@ -21,11 +21,11 @@ struct Context {
 
 /// Reports "<what> is <the node>; expected ...". Reports nothing for a node that was refused
 /// before.
-RCLRT_YAML_EXPORT void report_value(const Node& node, std::string_view what,
+RCLRT_MODEL_EXPORT void report_value(const Node& node, std::string_view what,
                                     std::string_view expected, Context& context);
 
 /// A mapping and the keys it may have.
-class RCLRT_YAML_EXPORT Fields {
+class RCLRT_MODEL_EXPORT Fields {
  public:
   /// Reads a mapping. Reports a node that is not a mapping, and unknown keys. `what` names the
   /// mapping in messages, such as "callback".
@@ -53,11 +53,11 @@ class RCLRT_YAML_EXPORT Fields {
 };
 
 /// Returns the items of a list. Reports any other node and returns an empty list.
-RCLRT_YAML_EXPORT const std::vector<Node>& read_list(const Node& node, std::string_view what,
+RCLRT_MODEL_EXPORT const std::vector<Node>& read_list(const Node& node, std::string_view what,
                                                      Context& context);
 
 /// Reads as read_list() does, and reports an empty list.
-RCLRT_YAML_EXPORT const std::vector<Node>& read_filled_list(const Node& node, std::string_view what,
+RCLRT_MODEL_EXPORT const std::vector<Node>& read_filled_list(const Node& node, std::string_view what,
                                                             Context& context);
 
 }  // namespace rclrt::yaml

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rclrt/yaml/export.hpp"
+#include "rclrt/model/export.hpp"
 #include "rclrt/yaml/fields.hpp"
 
 namespace rclrt::yaml {
@@ -17,7 +17,7 @@ namespace rclrt::yaml {
 inline constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
 
 /// Names that one section declares and other sections refer to.
-class RCLRT_YAML_EXPORT NameIndex {
+class RCLRT_MODEL_EXPORT NameIndex {
  public:
   /// Makes an index; `what` names an entry in messages ("callback"), `section` the key it is
   /// declared under.

@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "rclrt/yaml/export.hpp"
+#include "rclrt/model/export.hpp"
 #include "rclrt/yaml/fields.hpp"
 #include "rclrt/yaml/milliseconds.hpp"
 
 namespace rclrt::yaml {
 
 /// Reads a text. Reports any other node and returns std::nullopt.
-RCLRT_YAML_EXPORT std::optional<std::string> read_text(const Node& node, std::string_view what,
+RCLRT_MODEL_EXPORT std::optional<std::string> read_text(const Node& node, std::string_view what,
                                                        Context& context);
 
 /// The smallest and the largest number that is accepted.
@@ -28,19 +28,19 @@ struct IntegerRange {
   std::int64_t max;
 };
 /// Reads a whole number in a range. Reports any other node and returns std::nullopt.
-RCLRT_YAML_EXPORT std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
+RCLRT_MODEL_EXPORT std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
                                                            IntegerRange range, Context& context);
 
 /// Whether a time may be zero.
 enum class Zero { kAllowed, kRefused };
 /// Reads a time in milliseconds, exact to the nanosecond. Reports any other node and returns
 /// std::nullopt.
-RCLRT_YAML_EXPORT std::optional<Nanoseconds> read_milliseconds(const Node& node,
+RCLRT_MODEL_EXPORT std::optional<Nanoseconds> read_milliseconds(const Node& node,
                                                                std::string_view what, Zero zero,
                                                                Context& context);
 
 /// Returns the index of the value in the list of words.
-RCLRT_YAML_EXPORT std::optional<std::size_t> read_word(const Node& node, std::string_view what,
+RCLRT_MODEL_EXPORT std::optional<std::size_t> read_word(const Node& node, std::string_view what,
                                                        const std::vector<std::string_view>& words,
                                                        Context& context);
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "rclrt/yaml/export.hpp"
+#include "rclrt/model/export.hpp"
 
 namespace rclrt::yaml {
 
@@ -24,6 +24,6 @@ struct MillisecondsResult {
 
 /// Reads digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign,
 /// exponent, leading zeros or spaces. At most kMaxTime.
-RCLRT_YAML_EXPORT MillisecondsResult parse_milliseconds(std::string_view text);
+RCLRT_MODEL_EXPORT MillisecondsResult parse_milliseconds(std::string_view text);
 
 }  // namespace rclrt::yaml

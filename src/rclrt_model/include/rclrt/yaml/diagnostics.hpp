@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rclrt/yaml/export.hpp"
+#include "rclrt/model/export.hpp"
 
 namespace rclrt::yaml {
 
@@ -27,10 +27,10 @@ struct Diagnostic {
 };
 
 /// Returns "file:line:column: message"
-RCLRT_YAML_EXPORT std::string to_string(const Diagnostic& diagnostic, std::string_view file);
+RCLRT_MODEL_EXPORT std::string to_string(const Diagnostic& diagnostic, std::string_view file);
 
 /// Collects the problems of a file.
-class RCLRT_YAML_EXPORT Diagnostics {
+class RCLRT_MODEL_EXPORT Diagnostics {
  public:
   /// The number of problems kept. Further ones are only counted, because a hostile file can contain
   /// millions.
@@ -51,12 +51,12 @@ class RCLRT_YAML_EXPORT Diagnostics {
 
 /// Returns the text in single quotes, safe for a terminal: control and invisible characters are
 /// escaped, long texts shortened.
-RCLRT_YAML_EXPORT std::string in_quotes(std::string_view text);
+RCLRT_MODEL_EXPORT std::string in_quotes(std::string_view text);
 
 /// Returns "'a', 'b' or 'c'"
-RCLRT_YAML_EXPORT std::string list_in_quotes(const std::vector<std::string_view>& texts);
+RCLRT_MODEL_EXPORT std::string list_in_quotes(const std::vector<std::string_view>& texts);
 
 /// Returns "line 3"
-RCLRT_YAML_EXPORT std::string line_of(Position at);
+RCLRT_MODEL_EXPORT std::string line_of(Position at);
 
 }  // namespace rclrt::yaml
