@@ -147,7 +147,8 @@ constexpr ExecutorTraits kOfPicas = {
     .threads = ExecutorThreads::kFixed,
     .on_rclcpp = true,
     .has_worker_count = true,
-    .one_at_a_time = true};
+    .one_at_a_time = true,
+    .orders_executors = true};
 
 constexpr ExecutorTraits kOfPerGroup = {
     .kind = ExecutorKind::kPerGroup,

@@ -120,7 +120,7 @@ std::vector<int> top_priorities(const Application& application, ExecutorKind kin
   for (const Executor& executor : executors) {
     result.push_back(executor.top_priority.value_or(kTopPriority));
   }
-  if (kind != ExecutorKind::kPicas) {
+  if (!traits(kind).orders_executors) {
     return result;
   }
   const auto states = [](const Executor& executor) { return executor.top_priority.has_value(); };
@@ -132,9 +132,9 @@ std::vector<int> top_priorities(const Application& application, ExecutorKind kin
   }
   if (need_room && executors.size() > kTopPriority - 1) {
     throw std::invalid_argument(
-        "picas: " + std::to_string(executors.size()) + " executors do not fit into the " +
-        std::to_string(kTopPriority - 1) + " SCHED_FIFO priorities below " +
-        std::to_string(kTopPriority) +
+        std::string(traits(kind).name) + ": " + std::to_string(executors.size()) +
+        " executors do not fit into the " + std::to_string(kTopPriority - 1) +
+        " SCHED_FIFO priorities below " + std::to_string(kTopPriority) +
         ": state top_priority, the same one for executors that share no CPU");
   }
   int priority = kTopPriority;

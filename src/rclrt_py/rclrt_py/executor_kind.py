@@ -18,3 +18,4 @@ class ExecutorKind:
     polls: bool = False
     one_at_a_time: bool = False
     by_deadline: bool = False
+    orders_executors: bool = False

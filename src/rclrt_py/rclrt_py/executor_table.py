@@ -48,6 +48,7 @@ KINDS = (
         class_name="PicasExecutor",
         on_rclcpp=True,
         one_at_a_time=True,
+        orders_executors=True,
     ),
     ExecutorKind(
         name="per_group",

@@ -18,6 +18,8 @@ KINDS = {kind.name: kind for kind in executor_table.KINDS}
 """The kinds that run callbacks, by name."""
 EXECUTORS = tuple(KINDS)
 WITH_LEVELS = tuple(name for name, kind in KINDS.items() if kind.has_levels)
+ASSIGNABLE = tuple(name for name, kind in KINDS.items() if kind.has_levels or kind.orders_executors)
+"""The kinds for which `rclrt assign` chooses CPUs and priorities."""
 BASELINE = "wait_set"
 COMPARED = ("wait_set", "producer_consumer", "thread_dispatch", "preemptive")
 """The executors that a comparison uses by default."""

@@ -18,7 +18,7 @@ from rclrt_py.analyses.assignment import (
 )
 from rclrt_py.analyses.tasks import is_task_set, parse_tasks
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
-from rclrt_py.executors import WITH_LEVELS
+from rclrt_py.executors import ASSIGNABLE
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
 from rclrt_py.native import load_application, read_input
 from rclrt_py.options import overheads, priorities
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write the new app.yaml or task set to this file; - is the standard output",
     )
-    parser.add_argument("--executor", choices=(*WITH_LEVELS, "picas"), default="preemptive")
+    parser.add_argument("--executor", choices=ASSIGNABLE, default="preemptive")
     parser.add_argument(
         "--method",
         choices=("search", "picas"),

@@ -36,9 +36,10 @@ def package_files(
         for number in sorted({place.executor for place in application.places.values()})
     ]
     rules = application.rules
-    if client == "rclrt" and rules.executor == "picas" and len(executors) > 1:
+    kind = kind_of(rules.executor)
+    if client == "rclrt" and kind.orders_executors and len(executors) > 1:
         raise BadInput(
-            "a package of several picas executors: each program would have the same priority, and "
+            f"a package of several {kind.name} executors: each program would have the same priority, and "
             "not that of its most urgent callback\n"
             "  fix: executor_count: 1, or `rclrt run` on the app.yaml, which sets them"
         )
@@ -51,7 +52,7 @@ def package_files(
         "has_events": bool(application.events),
         "has_services": bool(application.services),
         "logging_mode": rules.logging_mode,
-        "executor_class": kind_of(rules.executor).class_name,
+        "executor_class": kind.class_name,
         "sync": {"exact": rules.sync_policy == "exact", "window_ns": rules.sync_window_us * 1000},
     }
 

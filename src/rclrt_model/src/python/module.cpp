@@ -307,6 +307,7 @@ void bind_executor_kinds(py::module_& module) {
       .field("one_at_a_time", &ExecutorTraits::one_at_a_time)
       .field("by_deadline", &ExecutorTraits::by_deadline)
       .field("runs_sets", &ExecutorTraits::runs_sets)
+      .field("orders_executors", &ExecutorTraits::orders_executors)
       .value("options", [](const ExecutorTraits& kind) {
         return py::tuple(
             py::cast(std::vector<ExecutorOption>(kind.options.begin(), kind.options.end())));

@@ -81,6 +81,9 @@ struct ExecutorTraits {
   bool one_at_a_time{};         ///< a started callback is finished before any other starts
   bool by_deadline{};           ///< absolute deadlines order the work, instead of priorities
   bool runs_sets{};             ///< waiting work runs set by set, one instance of each callback
+  /// An executor has one kernel priority. Executors without a stated one are ordered by their most
+  /// urgent callbacks.
+  bool orders_executors{};
   std::span<const ExecutorOption> options{};
 
   /// Compares the kinds, which determine the rest.
@@ -114,13 +117,14 @@ RCLRT_MODEL_EXPORT std::vector<int> thread_levels(const Application& application
                                                   ExecutorKind kind);
 
 /// Returns the SCHED_FIFO priority below which the threads of each executor run: the stated one, by
-/// default kTopPriority. Under kPicas, if no executor states any, the executors have the priorities
-/// from kTopPriority down, in the order of their most urgent callbacks, then of the file: Choi,
-/// Xiang and Kim, "PiCAS: New design of priority-driven chain-aware scheduling for ROS2", RTAS
-/// 2021, section V. Throws std::invalid_argument if these do not fit, if an executor's levels or
-/// deadlines do not fit below its stated priority, and under kPicas if executors that may share a
-/// CPU state the same one. Does not throw if `need_room` is false: then the kernel permits no
-/// real-time priority, and no level takes one. Thread-safe.
+/// default kTopPriority. With ExecutorTraits::orders_executors, if no executor states any, the
+/// executors have the priorities from kTopPriority down, in the order of their most urgent
+/// callbacks, then of the file: Choi, Xiang and Kim, "PiCAS: New design of priority-driven
+/// chain-aware scheduling for ROS2", RTAS 2021, section V. Throws std::invalid_argument if these do
+/// not fit, if an executor's levels or deadlines do not fit below its stated priority, and with
+/// `orders_executors` if executors that may share a CPU state the same one. Does not throw if
+/// `need_room` is false: then the kernel permits no real-time priority, and no level takes one.
+/// Thread-safe.
 RCLRT_MODEL_EXPORT std::vector<int> top_priorities(const Application& application,
                                                    ExecutorKind kind, bool need_room = true);
 
