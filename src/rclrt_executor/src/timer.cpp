@@ -9,8 +9,18 @@
 
 namespace rclrt::executor {
 
+namespace {
+
+// The executor releases timers only, so the type is no choice of the caller.
+CallbackOptions of_timer(CallbackOptions options) {
+  options.type = EntityType::kTimer;
+  return options;
+}
+
+}  // namespace
+
 TimerCallback::TimerCallback(CallbackOptions options, TimerOptions timer)
-    : Callback(std::move(options)), timer_(timer), schedule_(timer.period_ns) {
+    : Callback(of_timer(std::move(options))), timer_(timer), schedule_(timer.period_ns) {
   if (timer.offset_ns < 0) {
     throw std::invalid_argument("a timer's offset must not be negative");
   }

@@ -206,9 +206,8 @@ TEST(Edf, ATimerHasItsPeriodForADeadlineUnlessItStatesOne) {
   EdfExecutor executor(on_one_cpu());
   EventLog order;
   const auto timer = [&](const std::string& name, std::int64_t period, std::int64_t deadline) {
-    CallbackOptions options = due_within(name, deadline);
-    options.type = EntityType::kTimer;
-    executor.add(std::make_shared<TestTimer>(options, TimerOptions{.period_ns = period},
+    executor.add(std::make_shared<TestTimer>(due_within(name, deadline),
+                                             TimerOptions{.period_ns = period},
                                              [&order, &executor, name](const InstanceInfo&) {
                                                order.push_back(name);
                                                if (name == "50") {

@@ -33,6 +33,10 @@ class RunFailed(RclrtError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Returns `"; did you mean 'preemptive'?"`, or an empty text if no known word is close."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    """Returns `"; did you mean 'preemptive'?"`, or an empty text if no known word is close.
+
+    Leading hyphens are not compared, because all options have them in common.
+    """
+    names = {each.lstrip("-"): each for each in known}
+    close = difflib.get_close_matches(word.lstrip("-"), list(names), n=1, cutoff=0.6)
+    return f"; did you mean '{names[close[0]]}'?" if close else ""
