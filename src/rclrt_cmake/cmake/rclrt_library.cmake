@@ -83,6 +83,17 @@ function(_rclrt_export_header result)
   set(${result} ${directory} PARENT_SCOPE)
 endfunction()
 
+# rclrt_add_parts(NAME SOURCES... [PUBLIC LIBRARIES...] [PRIVATE LIBRARIES...]): a static library of what
+# programs and their tests have in common: usually everything but main. Its users find its headers.
+function(rclrt_add_parts name)
+  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
+  rclrt_compile_together(${name})
+  target_compile_options(${name} PRIVATE ${RCLRT_WARNINGS})
+  target_include_directories(${name} PUBLIC src)
+  target_link_libraries(${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+endfunction()
+
 # rclrt_add_program(NAME SOURCES... [LIBRARIES NAMES...]): a program for lib/<package>/, in which
 # `ros2 run` searches.
 function(rclrt_add_program name)
