@@ -20,6 +20,18 @@ constexpr std::int64_t kLongestTrial_ns = std::int64_t{3000} * 1'000'000'000;
 /// The most instances that an untrusted file may request.
 constexpr std::uint64_t kLongestReplay = 50'000'000;
 constexpr std::int64_t kLeastTrial_ns = 1'000'000;
+/// The fewest releases of a callback that never runs. A trial lasts three hyperperiods, if it can.
+constexpr std::uint64_t kReleasesToStarve = 3;
+
+/// Returns a callback of the chain that was released and never ran, or nullopt.
+std::optional<std::size_t> starving(const model::Chain& chain, const SimulationResult& result) {
+  const auto starves = [&](std::size_t callback) {
+    const SimulatedCounts& counts = result.callbacks[callback].counts;
+    return counts.completed == 0 && counts.pending() > 0 && counts.released >= kReleasesToStarve;
+  };
+  const auto found = std::ranges::find_if(chain.callbacks, starves);
+  return found == chain.callbacks.end() ? std::nullopt : std::optional(*found);
+}
 
 struct Trial {
   std::vector<std::int64_t> offsets_ns;
@@ -222,7 +234,8 @@ class Searcher {
         closest_[chain] = misses.closest(chain);
         best_[chain] = trial;
       }
-      const std::optional<Miss>& miss = misses.miss(chain);
+      const auto never_runs = starving(application_.chains[chain], result);
+      const auto miss = never_runs ? waiting(chain, trial, result.end_ns) : misses.miss(chain);
       if (!miss) {
         return false;
       }
@@ -230,10 +243,22 @@ class Searcher {
       example.instance = miss->instance;
       example.release_ns = miss->release_ns;
       example.response_ns = miss->end_ns - miss->release_ns;
-      example.horizon_ns = miss->end_ns + 1;
+      example.horizon_ns = never_runs ? result.end_ns : miss->end_ns + 1;
+      example.never_runs = never_runs;
       found_[chain] = example;
       return true;
     });
+  }
+
+  /// Returns the chain's first instance, which has not ended at `end_ns`, or nullopt before its
+  /// deadline.
+  std::optional<Miss> waiting(std::size_t chain, const Trial& trial, std::int64_t end_ns) const {
+    const model::Chain& own = application_.chains[chain];
+    const std::int64_t release_ns = trial.offsets_ns[own.callbacks.front()];
+    if (end_ns - release_ns <= own.deadline.count()) {
+      return std::nullopt;
+    }
+    return Miss{0, release_ns, end_ns};
   }
 
   const Application& application_;
@@ -332,12 +357,15 @@ std::optional<std::int64_t> replay(const Application& application, const Counter
     throw std::invalid_argument("the counter-example takes more than 50 million instances");
   }
   detail::InstanceEnd end(system, example.chain, example.instance);
-  simulate(system,
-           {.horizon_ns = example.horizon_ns,
-            .seed = example.seed,
-            .max_instances = kLongestReplay,
-            .check_interrupt = check_interrupt},
-           &end);
+  const SimulationResult result = simulate(system,
+                                           {.horizon_ns = example.horizon_ns,
+                                            .seed = example.seed,
+                                            .max_instances = kLongestReplay,
+                                            .check_interrupt = check_interrupt},
+                                           &end);
+  if (example.never_runs && result.callbacks.at(*example.never_runs).counts.completed == 0) {
+    return result.end_ns - example.release_ns;
+  }
   return end.response_ns();
 }
 

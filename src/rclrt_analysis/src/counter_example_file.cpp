@@ -77,8 +77,8 @@ class Reader {
     const Fields fields(
         root, "counter-example",
         {"rclrt", "application", "executor", "chain", "instance", "release_ms", "response_ms",
-         "deadline_ms", "horizon_ms", "seed", "execution_from_percent", "cpus", "overheads_ms",
-         "delays_from_percent", "offsets_ms", "priorities"},
+         "never_runs", "deadline_ms", "horizon_ms", "seed", "execution_from_percent", "cpus",
+         "overheads_ms", "delays_from_percent", "offsets_ms", "priorities"},
         context_);
     if (root.kind != yaml::Kind::kMapping) {
       return example_;
@@ -102,6 +102,9 @@ class Reader {
     }
     if (const Node* node = fields.require("offsets_ms", "offsets_ms: {scan: 2.5}")) {
       read_offsets(*node);
+    }
+    if (const Node* node = fields.find("never_runs")) {
+      read_starving(*node);
     }
     if (const Node* node = fields.find("priorities")) {
       read_priorities(*node);
@@ -184,6 +187,18 @@ class Reader {
     }
   }
 
+  void read_starving(const Node& node) {
+    NameIndex callbacks("callback", "callbacks");
+    for (const model::Callback& callback : application_.callbacks) {
+      callbacks.add(callback.id, {}, context_);
+    }
+    const auto name = yaml::read_text(node, "never_runs", context_);
+    const std::size_t index = name ? callbacks.resolve(*name, node.at, context_) : kUnknown;
+    if (index != kUnknown) {
+      example_.never_runs = index;
+    }
+  }
+
   void read_offsets(const Node& section) {
     read_mapping(section, "offsets_ms", application_, context_,
                  [this](std::size_t callback, const Node& key, const Node& value) {
@@ -233,6 +248,9 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   line("instance", std::to_string(example.instance));
   line("release_ms", ms(example.release_ns));
   line("response_ms", ms(example.response_ns));
+  if (example.never_runs) {
+    line("never_runs", application.callbacks.at(*example.never_runs).id);
+  }
   line("deadline_ms", ms(chain.deadline.count()));
   line("horizon_ms", ms(example.horizon_ns));
   line("seed", std::to_string(example.seed));

@@ -43,14 +43,27 @@ void order_by_relevance(const model::Application& application,
   std::ranges::stable_partition(assumptions, &Assumption::relevant);
 }
 
+/// Returns the chains without a bound, for this reason.
+std::vector<ChainBound> without_bounds(const model::Application& application,
+                                       const std::string& reason) {
+  std::vector<ChainBound> chains(application.chains.size());
+  for (ChainBound& chain : chains) {
+    chain.note = reason;
+  }
+  return chains;
+}
+
 }  // namespace
 
 Machine Machine::unmeasured() { return {.conditions = {detail::kNoDispatchTime}}; }
 
-Judgement judge(const model::Application& application, ExecutorKind executor,
+Judgement judge(const model::Application& application, const model::ExecutorChoice& executor,
                 const Machine& machine, Effort effort) {
-  Judgement result{.chains = chain_bounds(application, executor, machine.overheads, effort),
-                   .assumptions = chain_assumptions(executor, machine.overheads)};
+  if (const auto reason = why_no_bounds(executor)) {
+    return {.chains = without_bounds(application, *reason), .assumptions = {}};
+  }
+  Judgement result{.chains = chain_bounds(application, executor.kind, machine.overheads, effort),
+                   .assumptions = chain_assumptions(executor.kind, machine.overheads)};
   result.assumptions.insert(result.assumptions.end(), machine.assumptions.begin(),
                             machine.assumptions.end());
   if (machine.is_limited()) {

@@ -12,8 +12,14 @@ namespace rclrt::analysis {
 
 namespace {
 
-std::string note_of(const CounterExample& example) {
+std::string note_of(const model::Application& application, const CounterExample& example) {
   std::array<char, 128> text{};
+  if (example.never_runs) {
+    std::snprintf(text.data(), text.size(), "it has not run %.9g ms after the first release",
+                  static_cast<double>(example.response_ns) / 1e6);
+    return "may never run: '" + application.callbacks[*example.never_runs].id +
+           "' waits in simulation, and " + text.data();
+  }
   std::snprintf(text.data(), text.size(),
                 "misses in simulation: released at %.9g ms, it takes %.9g ms",
                 static_cast<double>(example.release_ns) / 1e6,
@@ -57,7 +63,7 @@ Refutation refute(const model::Application& application, Judgement judgement,
   for (std::size_t i = 0; i < chains.size(); ++i) {
     if (const auto& example = result.examples[i]) {
       chains[i].verdict = Verdict::kRefuted;
-      chains[i].note = note_of(*example);
+      chains[i].note = note_of(application, *example);
     }
   }
   if (std::ranges::any_of(chains, is_unknown)) {

@@ -46,6 +46,23 @@ TEST(CounterExample, TwoChainsOfTooMuchWork) {
   expect_replays(application, *found[1]);
 }
 
+// a needs all of the CPU.
+TEST(CounterExample, ACallbackThatNeverRuns) {
+  const auto application = Builder()
+                               .timer("a", 10, 10)
+                               .timer("b", 10, 1)
+                               .chain("first", {"a"}, 2)
+                               .chain("second", {"b"}, 1)
+                               .done();
+  const auto found = search(application);
+  EXPECT_FALSE(found[0]);
+  ASSERT_TRUE(found[1]);
+  EXPECT_EQ(found[1]->never_runs, 1U);
+  EXPECT_EQ(found[1]->instance, 0U);
+  expect_replays(application, *found[1]);
+  EXPECT_THAT(to_text(*found[1], application), HasSubstr("never_runs: b\n"));
+}
+
 // Released together, a runs from 0 to 1. a waits only if the group's less urgent member has just
 // started: 5 + 1 - 1 ns.
 TEST(CounterExample, ABlockedChainNeedsTheRightOffsets) {

@@ -44,6 +44,50 @@ TEST(Refute, AChainWithACounterExampleIsRefutedAndAProvedOneStaysProved) {
   EXPECT_FALSE(found.judgement.feasible);
 }
 
+// Teper et al., "Reconciling ROS 2 with classical real-time scheduling of periodic tasks",
+// EMSOFT 2024: a busy group is left out of every ready set that two threads form.
+TEST(Refute, ACallbackOfABusyGroupMayNeverRunUnderAWaitSetOfSeveralThreads) {
+  const auto two_threads = model::parse_executor("wait_set:threads=2");
+  const Search search{.executor = two_threads, .effort = kLittle};
+  const auto with_equal_periods = Builder()
+                                      .timer("t1", 1000, 1000)
+                                      .group("g1")
+                                      .timer("t2", 1000, 500)
+                                      .group("g1")
+                                      .timer("t3", 1000, 500)
+                                      .group("g2")
+                                      .chain("first", {"t1"}, 0, 2500)
+                                      .chain("starved", {"t2"}, 0, 3000)
+                                      .done();
+  const auto with_a_rare_timer = Builder()
+                                     .timer("t1", 500, 333)
+                                     .group("g1")
+                                     .timer("t2", 500, 333)
+                                     .group("g2")
+                                     .timer("t3", 500, 334)
+                                     .group("g3")
+                                     .timer("t4", 5000, 1)
+                                     .group("g3")
+                                     .chain("often", {"t1"}, 0, 1500)
+                                     .chain("starved", {"t4"}, 0, 5000)
+                                     .done();
+  for (model::Application application : {with_equal_periods, with_a_rare_timer}) {
+    application.executors[0].cpus = {0, 1};
+    const Refutation found =
+        refute(application, judge(application, two_threads, Machine{}), search);
+    const auto& chains = found.judgement.chains;
+    EXPECT_EQ(chains[0].verdict, Verdict::kUnknown);
+    EXPECT_THAT(chains[0].note, HasSubstr("no bounds are offered for several threads"));
+    EXPECT_EQ(chains[1].verdict, Verdict::kRefuted);
+    const std::string& starved = application.callbacks[application.chains[1].callbacks[0]].id;
+    EXPECT_THAT(chains[1].note, HasSubstr("may never run: '" + starved + "' waits"));
+    ASSERT_TRUE(found.examples[1]);
+    EXPECT_TRUE(found.examples[1]->never_runs);
+    EXPECT_EQ(replay(application, *found.examples[1]), found.examples[1]->response_ns);
+    EXPECT_FALSE(found.judgement.feasible);
+  }
+}
+
 TEST(Refute, WithoutAnUnknownVerdictNothingIsSearched) {
   const auto application = Builder().timer("a", 10, 6).chain("only", {"a"}, 1).done();
   const Refutation found = refuted(application);

@@ -239,11 +239,16 @@ void bind_levels(py::module_& module) {
 
 }  // namespace
 
-ExecutorKind executor_kind_or_throw(const std::string& word) {
-  const model::ExecutorChoice choice = model::parse_executor(word);
+model::ExecutorChoice executor_to_judge(const std::string& word) {
+  model::ExecutorChoice choice = model::parse_executor(word);
   if (traits(choice).simulated_only) {
     throw std::invalid_argument("executor '" + word + "' has no bounds for applications");
   }
+  return choice;
+}
+
+ExecutorKind executor_kind_or_throw(const std::string& word) {
+  const model::ExecutorChoice choice = executor_to_judge(word);
   if (const auto reason = why_no_bounds(choice)) {
     throw std::invalid_argument("executor '" + word + "': " + *reason);
   }

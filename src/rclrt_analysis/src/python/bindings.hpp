@@ -40,6 +40,9 @@ pybind11::str to_python(Verdict verdict);
 Policy policy_of(const std::string& word);
 ExecutorKind executor_kind_or_throw(const std::string& word);
 
+/// Returns the executor of this name. Throws std::invalid_argument if it is only simulated.
+model::ExecutorChoice executor_to_judge(const std::string& word);
+
 /// Raises KeyboardInterrupt if one is pending; for long work that has released the lock.
 void check_signals();
 

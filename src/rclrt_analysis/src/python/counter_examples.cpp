@@ -44,7 +44,8 @@ void bind_chains(py::module_& module) {
       .def_readonly("chain", &CounterExample::chain)
       .def_readonly("instance", &CounterExample::instance)
       .def_readonly("release_ns", &CounterExample::release_ns)
-      .def_readonly("response_ns", &CounterExample::response_ns);
+      .def_readonly("response_ns", &CounterExample::response_ns)
+      .def_readonly("never_runs", &CounterExample::never_runs);
   py::class_<SearchResult>(module, "SearchResult")
       .def_readonly("examples", &SearchResult::examples)
       .def_readonly("closest", &SearchResult::closest);

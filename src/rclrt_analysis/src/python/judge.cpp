@@ -26,7 +26,7 @@ void bind_judge(py::module_& module) {
       "judge",
       [](const model::Application& application, const std::string& executor,
          const Machine& machine) {
-        const ExecutorKind value = executor_kind_or_throw(executor);
+        const model::ExecutorChoice value = executor_to_judge(executor);
         const py::gil_scoped_release release;
         return judge(application, value, machine, {.check_interrupt = check_signals});
       },

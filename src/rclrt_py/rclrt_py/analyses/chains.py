@@ -46,6 +46,8 @@ class ChainCounterExample(TypedDict):
     instance: int
     release_ms: float
     response_ms: float
+    never_runs: NotRequired[str]
+    """A callback that had not run at the horizon; `response_ms` is the wait up to there."""
 
 
 class Chain(TypedDict):
@@ -136,7 +138,8 @@ def sound(
     """Returns the safe bounds with their verdicts, and the counter-examples.
 
     With `search`, a simulation searches for a schedule that misses what is not proved. A chain with
-    such a schedule is refuted. `feasible` is true if every deadline is proved or conditional.
+    such a schedule is refuted. An executor without bounds leaves every chain unknown or refuted.
+    `feasible` is true if every deadline is proved or conditional.
     """
     module = analysis()
     judgement = judge(application, executor, machine)
@@ -145,7 +148,8 @@ def sound(
         refutation = module.refute(application, judgement, executor, machine)
         judgement = refutation.judgement
     ids = [callback.id for callback in application.callbacks]
-    queues = module.queue_bounds(application, executor, machine.overheads)
+    has_bounds = module.why_no_bounds(executor) is None
+    queues = module.queue_bounds(application, executor, machine.overheads) if has_bounds else ()
     result: Analysis = {
         "application": application.name,
         "test": "sound",
@@ -156,7 +160,7 @@ def sound(
         "overheads": overheads_us(machine),
         "queues": [
             {"id": name, "pending_bound": queue.pending, "depth": queue.depth, "holds": queue.holds}
-            for name, queue in zip(ids, queues, strict=True)
+            for name, queue in zip(ids, queues, strict=has_bounds)
         ],
         "assumptions": _assumptions(judgement.assumptions),
         "chains": [
@@ -200,7 +204,7 @@ def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str])
 
 
 def _counter_example(application: Application, example: CounterExample) -> ChainCounterExample:
-    return {
+    result: ChainCounterExample = {
         "executor": example.executor,
         "offsets_ms": {
             callback.id: offset / 1e6
@@ -215,6 +219,9 @@ def _counter_example(application: Application, example: CounterExample) -> Chain
         "release_ms": example.release_ns / 1e6,
         "response_ms": example.response_ns / 1e6,
     }
+    if example.never_runs is not None:
+        result["never_runs"] = application.callbacks[example.never_runs].id
+    return result
 
 
 def thesis(application: Application) -> Analysis:

@@ -34,9 +34,13 @@ struct CounterExample {
   std::int64_t horizon_ns = 0;  ///< a simulation up to here shows the miss
 
   std::size_t chain = 0;
-  std::uint64_t instance = 0;    ///< the number of the chain's release, from 0
-  std::int64_t release_ns = 0;   ///< nominal
-  std::int64_t response_ns = 0;  ///< of this instance; above the chain's deadline
+  std::uint64_t instance = 0;   ///< the number of the chain's release, from 0
+  std::int64_t release_ns = 0;  ///< nominal
+  /// Of this instance; above the chain's deadline. If a callback never runs: the time that the
+  /// instance has waited at the horizon.
+  std::int64_t response_ns = 0;
+  /// A callback of the chain that was released up to the horizon and never ran.
+  std::optional<std::size_t> never_runs{};
 
   bool operator==(const CounterExample&) const = default;
 };
@@ -69,8 +73,9 @@ struct SearchResult {
 /// come as often as they may. The search tries all other releases together, then each of them an
 /// instant before the chain's, then random offsets, with better ones derived from good ones. It
 /// tries WCETs and shorter times; and with all timers and messages as late as possible, or only
-/// some of them. A search without a result proves nothing. Deterministic; any thread. Throws
-/// std::invalid_argument for an application that cannot be simulated.
+/// some of them. A callback that was released at least three times in a schedule and never ran is a
+/// miss of its chain, too. A search without a result proves nothing. Deterministic; any thread.
+/// Throws std::invalid_argument for an application that cannot be simulated.
 RCLRT_ANALYSIS_EXPORT SearchResult search_schedules(const model::Application& application,
                                                     const std::vector<bool>& wanted,
                                                     const Search& search);
@@ -88,7 +93,8 @@ RCLRT_ANALYSIS_EXPORT model::Application counter_example_application(model::Appl
 RCLRT_ANALYSIS_EXPORT SimulatedTimes counter_example_times(const CounterExample& example);
 
 /// Simulates the counter-example and returns the response of its instance, or std::nullopt if the
-/// instance does not end before the horizon. Throws as counter_example_application() and simulate()
+/// instance does not end before the horizon and the counter-example does not state that a callback
+/// never runs. Throws as counter_example_application() and simulate()
 /// do, and std::invalid_argument for more than 50 million instances.
 RCLRT_ANALYSIS_EXPORT std::optional<std::int64_t> replay(const model::Application& application,
                                                          const CounterExample& example,

@@ -10,6 +10,7 @@
 #include "rclrt/analysis/machine.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/model/application.hpp"
+#include "rclrt/model/executor_choice.hpp"
 
 namespace rclrt::analysis {
 
@@ -29,8 +30,10 @@ struct Judgement {
 /// `rclrt compare`, reports and recordings print this verdict. Machine::unmeasured() is a machine
 /// with unknown overheads: every bound is conditional. Machine{} is the model of a machine without
 /// overheads: the assumptions state it, and what is proved is proved in that model. Pure; any
-/// thread. Throws as chain_bounds() does.
-RCLRT_ANALYSIS_EXPORT Judgement judge(const model::Application& application, ExecutorKind executor,
-                                      const Machine& machine, Effort effort = {});
+/// thread. If an option of the executor leaves no bounds (model::why_no_bounds), each chain is
+/// unknown for that reason. Throws as chain_bounds() does.
+RCLRT_ANALYSIS_EXPORT Judgement judge(const model::Application& application,
+                                      const model::ExecutorChoice& executor, const Machine& machine,
+                                      Effort effort = {});
 
 }  // namespace rclrt::analysis
