@@ -38,6 +38,9 @@ std::vector<std::string> not_simulated(const Overheads& overheads) {
   if (overheads.stall > 0) {
     names.emplace_back("stall");
   }
+  if (overheads.handover > 0) {
+    names.emplace_back("handover");
+  }
   return names;
 }
 

@@ -120,7 +120,7 @@ void bind_overheads(py::module_& module) {
   py::class_<Overheads>(module, "Overheads")
       .def(py::init([hop](Ticks dispatch, Ticks timer_jitter, Ticks scheduler, Ticks polling,
                           Ticks background, Ticks stall, std::pair<Ticks, Ticks> near,
-                          std::pair<Ticks, Ticks> far) {
+                          std::pair<Ticks, Ticks> far, Ticks handover) {
              return Overheads{.dispatch = dispatch,
                               .timer_jitter = timer_jitter,
                               .scheduler = scheduler,
@@ -128,18 +128,20 @@ void bind_overheads(py::module_& module) {
                               .background = background,
                               .stall = stall,
                               .near = hop(near),
-                              .far = hop(far)};
+                              .far = hop(far),
+                              .handover = handover};
            }),
            py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
            py::arg("scheduler_ns") = 0, py::arg("polling_ns") = 0, py::arg("background_ns") = 0,
            py::arg("stall_ns") = 0, py::arg("near_hop_ns") = std::pair<Ticks, Ticks>{},
-           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{})
+           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{}, py::arg("handover_ns") = 0)
       .def_readonly("dispatch_ns", &Overheads::dispatch)
       .def_readonly("timer_jitter_ns", &Overheads::timer_jitter)
       .def_readonly("scheduler_ns", &Overheads::scheduler)
       .def_readonly("polling_ns", &Overheads::polling)
       .def_readonly("background_ns", &Overheads::background)
       .def_readonly("stall_ns", &Overheads::stall)
+      .def_readonly("handover_ns", &Overheads::handover)
       .def_property_readonly("far_hop_ns", [](const Overheads& self) {
         return std::pair(self.far.min, self.far.max);
       });

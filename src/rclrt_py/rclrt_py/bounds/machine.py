@@ -76,4 +76,5 @@ def overheads_us(machine: Machine) -> dict[str, float]:
         "polling_us": overheads.polling_ns / 1e3,
         "hop_us": overheads.far_hop_ns[1] / 1e3,
         "background_us": overheads.background_ns / 1e3,
+        "handover_us": overheads.handover_ns / 1e3,
     }

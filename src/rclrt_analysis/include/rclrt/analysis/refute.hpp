@@ -21,8 +21,9 @@ struct Refutation {
   Judgement judgement;
   std::vector<std::optional<CounterExample>> examples;  ///< one per chain
   std::string not_searched;  ///< why the application cannot be simulated; empty if it can
-  /// The overheads of the machine that the search left out, because nothing states when they occur:
-  /// "background", "stall". Empty if every chain is proved, conditional or refuted.
+  /// The overheads of the machine that the simulator leaves out: "background" and "stall", because
+  /// nothing states when they occur, and "handover". Empty if every chain is proved, conditional or
+  /// refuted.
   std::vector<std::string> left_out;
 };
 
