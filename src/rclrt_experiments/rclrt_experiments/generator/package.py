@@ -38,8 +38,8 @@ def package_files(
     rules = application.rules
     if client == "rclrt" and rules.executor == "picas" and len(executors) > 1:
         raise BadInput(
-            "a package of several picas executors: each program would have the same priority, and "
-            "not that of its most urgent callback\n"
+            "a package cannot have several picas executors: all programs would have the same "
+            "priority, instead of that of their most urgent callback\n"
             "  fix: executor_count: 1, or `rclrt run` on the app.yaml, which sets them"
         )
     values: dict[str, Any] = {
