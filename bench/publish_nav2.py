@@ -84,7 +84,7 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
             result: dict[str, Any] = json.loads(output)
             if result["paths_ended"]:
                 sys.exit(
-                    f"error: {name}: the path has ended before the measurement: "
+                    f"error: {name}: the path ended before the measurement did: "
                     f"{log.read_text(errors='replace')}"
                 )
     result |= commands_of(result.pop("arrivals_ns"), result["begin_ns"], result["end_ns"])
