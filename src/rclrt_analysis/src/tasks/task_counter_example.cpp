@@ -71,8 +71,8 @@ double rate_of(std::span<const Task> tasks) {
   return rate;
 }
 
-/// Returns the time in which about `jobs` jobs are released, plus the longest period if that costs
-/// little more.
+/// Returns a time in ticks in which about `jobs` jobs are released. It is extended by the longest
+/// period if that makes it at most ten times as long.
 std::int64_t horizon(std::span<const Task> tasks, double jobs) {
   const double rate = rate_of(tasks);
   const auto longest = static_cast<double>(std::ranges::max(tasks, {}, &Task::period).period);
