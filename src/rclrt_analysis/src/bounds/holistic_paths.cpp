@@ -19,12 +19,17 @@
 // each instance in the hyperperiod has its own numbers of overlapping instances. The path's own
 // timer has phase 0.
 //
-// Under EDF, an instance is as urgent only if its deadline is not after the latest deadline of the
-// path's callbacks on that CPU, each from its latest arrival on. Suppose that two instances that
-// are due later hold up a callback of the path. The second one to start has a shorter relative
-// deadline than the first one's group allows, and so than the callback. As it is due later, it was
-// released after the latest arrival of the callback, and cannot have started before. So there is at
-// most one.
+// Under EDF, an instance is as urgent only if its deadline is not after L, the latest deadline of
+// the path's callbacks on that CPU, each from its latest arrival on, plus the lateness of a timer.
+// An instance B that is due after L has started before the path's callback is ready, and holds it
+// up only while B's ceiling, the shortest relative deadline in its group, is no longer than the
+// relative deadline of X, the waiting instance that is due first. X became ready after B started,
+// because X is due earlier. So it was released at most that lateness before B. If X had a relative
+// deadline at least as long as that of B, it would be due after the path's callback, and not first.
+// So B is in a group with a shorter relative deadline. Suppose that B had preempted another such
+// instance that holds up the callback as well. Then B's relative deadline is shorter than the
+// ceiling of that one, and so than that of the X for which it waits, which is the same
+// contradiction. So there is at most one.
 //
 // Holistic finds all bounds together: each is found under the assumption that all others hold up to
 // that time. The idea of one interference for a whole path: Palencia and Harbour, "Exploiting
@@ -128,9 +133,9 @@ std::vector<bool> Holistic::after_path(std::size_t last) const {
   return result;
 }
 
-/// Returns the latest deadline of the path's callbacks on a CPU, each from its latest arrival, from
-/// the nominal release of the timer on. Absent if there is none, or if it does not order the
-/// callbacks of the CPU.
+/// Returns the latest deadline of the path's callbacks on a CPU, each from its latest arrival, plus
+/// the lateness of a timer, from the nominal release of the timer on. Absent if there is none, or
+/// if it does not order the callbacks of the CPU.
 std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::size_t core) const {
   if (!by_deadline_ || cores_.cores[core].executors.size() > 1) {
     return std::nullopt;
@@ -152,7 +157,7 @@ std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::s
     }
     latest = std::max(latest, sum(arrival, *deadline));
   }
-  return latest;
+  return sum(latest, overheads_.timer_jitter);
 }
 
 std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {

@@ -35,7 +35,7 @@ std::optional<ExecutorKind> kind_of(Policy policy) {
 /// Returns a system with a chain for each task. A tick is simulated as a nanosecond.
 SimulatedSystem system_of(std::span<const Task> tasks, ExecutorKind kind) {
   SimulatedSystem system;
-  system.executors.push_back({.choice = kind});
+  system.executors.push_back({.choice = kind, .preempts_by_absolute_deadline = true});
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SimulatedCallback callback;
     callback.level = tasks[i].priority;

@@ -37,6 +37,10 @@ struct SimulatedExecutor {
   std::int64_t scheduler_ns = 0;
   /// CPU time of a polling point that finds work, for kWaitSet.
   std::int64_t polling_ns = 0;
+  /// For kEdf: an instance preempts any other with a later deadline, as in the model of a task set.
+  /// By default its relative deadline must also be shorter, as in rclrt's executor. The two differ
+  /// for instances that are ready late.
+  bool preempts_by_absolute_deadline = false;
 };
 
 /// Releases at times of the timer's grid.
