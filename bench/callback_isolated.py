@@ -37,7 +37,7 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > deadline:
-            sys.exit(f"error: {what}: nothing after {PATIENCE_S:.0f} s")
+            sys.exit(f"error: {what}: was not ready after {PATIENCE_S:.0f} s")
         time.sleep(0.1)
 
 

@@ -83,7 +83,10 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
             cpu, stolen = cpu_ms(started[0]) - cpu, stolen_ms() - stolen
             result: dict[str, Any] = json.loads(output)
             if result["paths_ended"]:
-                sys.exit(f"error: {name}: the way has ended: {log.read_text(errors='replace')}")
+                sys.exit(
+                    f"error: {name}: the path ended before the measurement did: "
+                    f"{log.read_text(errors='replace')}"
+                )
     result |= commands_of(result.pop("arrivals_ns"), result["begin_ns"], result["end_ns"])
     return result | {"cpu_percent": cpu / seconds / 10, "stolen_ms": stolen}
 
@@ -128,7 +131,10 @@ def main(arguments: list[str]) -> int:
         return launch(*arguments[1:])
     prints, rounds, seconds = arguments_of(arguments, ROUNDS, SECONDS)
     if seconds > MOST_SECONDS:
-        sys.exit(f"error: {seconds} s; expected {MOST_SECONDS} at most: then the goal is reached")
+        sys.exit(
+            f"error: {seconds} s; expected at most {MOST_SECONDS}, after which the robot reaches "
+            "its goal"
+        )
     head = head_of(("nav2_controller", "rclcpp"))
     os.environ.update(DOMAIN)
     allowed = len(os.sched_getaffinity(0))

@@ -67,10 +67,12 @@ def table(run: dict[str, Any]) -> list[str]:
 
 
 def median_of_ratios(values: list[float], ours: list[float]) -> str:
-    """Returns the median ratio of two in the same rounds, and its 95 % confidence interval.
+    """Returns the median of the ratios `values[i]` / `ours[i]` of the rounds i, and its 95 %
+    confidence interval, as text.
 
-    The interval is made of order statistics. The rank is binomial (approximated by the normal
-    distribution), so no distribution of the ratios is assumed; the rounds must be independent."""
+    The interval is between two order statistics. Their rank is binomial (approximated by the normal
+    distribution), so no distribution of the ratios is assumed; the rounds must be independent.
+    """
     ratios = sorted(value / own for value, own in zip(values, ours, strict=True))
     rank = max(0, round((len(ratios) - 1.96 * math.sqrt(len(ratios))) / 2) - 1)
     low, high = ratios[rank], ratios[-1 - rank]

@@ -102,7 +102,7 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
                 sys.exit(f"error: {name}: {log.read_text(errors='replace')[-2000:]}")
             wait_for(has_priorities, f"the configurator of {name}")
             if realtime_threads(process.pid) < groups:
-                sys.exit(f"error: {name}: fewer than {groups} threads are under SCHED_FIFO")
+                sys.exit(f"error: {name}: fewer than {groups} threads run under SCHED_FIFO")
             cpu, stolen, first = cpu_ms(process.pid), stolen_ms(), len(commands_in(log))
             time.sleep(seconds)
             if process.poll() is not None:

@@ -81,9 +81,10 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
 
 
 def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
-    """Returns three results: for each release, how late the next cycle read the hardware; the
-    number of releases without a cycle that read and wrote the hardware before the next release;
-    the longest time without a write."""
+    """Computes three results from the reads and writes of the hardware that the file `probe` lists.
+    "late_ns": for each release of the loop, how late the next cycle read the hardware, sorted.
+    "missed": the number of releases without a cycle that read and wrote the hardware before the
+    next release. "gap_ms": the longest time without a write."""
     events = [line.split() for line in probe.read_text().splitlines()]
     reads = [int(time) for kind, time, *_ in events if kind == "read"]
     writes = [int(time) for kind, time, *_ in events if kind == "write"]

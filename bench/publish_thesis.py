@@ -110,18 +110,19 @@ def check_once(pages: Sequence[Page]) -> None:
         for each in page.experiments:
             key = (each.name, page.plan["simulated"])
             if key in seen:
-                raise BadInput(f"{each.name} is in two of the directories; name one of them")
+                raise BadInput(f"{each.name} is in two of the directories; leave out one of them")
             seen.add(key)
 
 
 def load_directory(directory: Path, stated: Path) -> Page:
-    """Reads a directory. Throws BadInput, with the directory's name as `stated`, if the plan was
-    made with other files than those that are bundled now, or if units are missing."""
+    """Loads the results of experiments from a directory. Throws BadInput, with `stated` as the name
+    of the directory, if the experiments or the overheads have changed since the run, or if units of
+    the run are missing."""
     plan = load_plan(directory)
     experiments = [load_experiment(each["name"]) for each in plan["experiments"]]
     for experiment, planned in zip(experiments, plan["experiments"], strict=True):
         if experiment.digest != planned["sha256"]:
-            raise BadInput(f"{stated}: {experiment.name} has changed since; do it again")
+            raise BadInput(f"{stated}: {experiment.name} has changed since its run; run it again")
     if plan["overheads"] and not are_kept(plan["overheads"]):
         raise BadInput(
             f"{stated}: was made with another {plan['overheads']['file']} than the one in {KEPT}; "
@@ -131,7 +132,10 @@ def load_directory(directory: Path, stated: Path) -> Page:
         raise BadInput(f"{stated}: has no {JOURNAL}; keep it beside {PLAN}")
     page = Page.load(directory, experiments)
     if page.missing:
-        raise BadInput(f"{stated}: {page.missing} units are missing; go on with --resume")
+        raise BadInput(
+            f"{stated}: {page.missing} units are missing; complete them by rclrt experiment "
+            "--resume"
+        )
     return page
 
 

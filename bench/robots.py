@@ -31,7 +31,7 @@ def find(relative: str) -> Path:
             return prefix / relative
     print(
         f"error: {relative} is in no folder of AMENT_PREFIX_PATH.\n"
-        "fix: build on a workspace that has it (UNDERLAY), see bench/README.md",
+        "fix: set UNDERLAY to a workspace that has it and build again; see bench/README.md",
         file=sys.stderr,
     )
     sys.exit(2)
@@ -45,7 +45,7 @@ def version(package: str) -> str:
 def head_of(packages: tuple[str, ...]) -> str:
     """Returns the versions of a measurement. Call it first, so that a missing one ends it early."""
     if "RCLRT_DISTRO" not in os.environ:
-        sys.exit("error: RCLRT_DISTRO is not set\nfix: call this by tools/env python3")
+        sys.exit("error: RCLRT_DISTRO is not set\nfix: run this program by tools/env python3")
     day = datetime.now(UTC).strftime("%Y-%m-%d")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     return (
@@ -62,7 +62,7 @@ def arguments_of(given: list[str], rounds: int, seconds: int) -> tuple[bool, int
     parser.add_argument("seconds", type=int, nargs="?", default=seconds)
     arguments = parser.parse_args(given)
     if arguments.rounds < 1 or arguments.seconds < 1:
-        parser.error("expected at least one round and one second")
+        parser.error("ROUNDS and SECONDS: expected numbers from 1 on")
     return arguments.print, arguments.rounds, arguments.seconds
 
 
@@ -82,8 +82,9 @@ def heed_ctrl_c() -> None:
 
 @contextmanager
 def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a command within a with statement. Ends it as Ctrl-C does. Then, or after 30 s, kills
-    the processes that it has started and that still run."""
+    """Runs a command while the block runs. At the end of the block sends it SIGINT, like Ctrl-C,
+    and waits up to 30 s. Then kills those of its processes that still run. `log` gets its
+    output."""
     with (
         log.open("wb") as output,
         subprocess.Popen(
@@ -128,8 +129,9 @@ def last_cpus(count: int) -> str:
 
 
 def first_release(times: list[int], period_ns: int, width: int) -> int:
-    """Returns the phase of the releases within the period, from times that are never earlier than
-    their release: the earliest phase within `width` of the phase that most times have."""
+    """Returns the phase of periodic releases, in ns after a multiple of the period. `times` are
+    observations that are never earlier than their release. The result is the earliest phase of an
+    observation within `width` of the phase that most observations have."""
     phases = sorted(time % period_ns for time in times)
     phases += [phase + period_ns for phase in phases]
     count = len(times)
@@ -139,8 +141,8 @@ def first_release(times: list[int], period_ns: int, width: int) -> int:
 
 
 def run_undisturbed(run: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], int]:
-    """Runs until the host has taken at most STOLEN_MS of the run's time, with at most TRIES
-    repetitions. Returns the result and the number of repetitions."""
+    """Calls `run` until the host took at most STOLEN_MS of CPU time during a run, and repeats it at
+    most TRIES times. Returns the result of the last run and the number of repetitions."""
     for repeated in itertools.count():
         result = run()
         if result["stolen_ms"] <= STOLEN_MS or repeated == TRIES:
@@ -151,8 +153,9 @@ def run_undisturbed(run: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], 
 def in_turn(
     names: list[str], rounds: int, run: Callable[[str], dict[str, Any]]
 ) -> tuple[dict[str, list[dict[str, Any]]], int, int]:
-    """Runs each of the names in every round. Returns the runs, the number of repetitions, and the
-    number of runs still disturbed at the last repetition. SIGTERM also ends running commands."""
+    """Calls `run` for each of the names in every round. Returns the results by name, the number of
+    repetitions because of the host, and the number of runs that were disturbed even at the last
+    repetition. After this call, SIGTERM ends the running commands, too."""
     signal.signal(signal.SIGTERM, stop)
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     repeated = disturbed = 0
@@ -162,7 +165,7 @@ def in_turn(
             result, again = run_undisturbed(partial(run, name))
             runs[name].append(result)
             print(
-                f"round {number + 1} of {rounds}: {name}, made again {again} times", file=sys.stderr
+                f"round {number + 1} of {rounds}: {name}, repeated {again} times", file=sys.stderr
             )
             repeated += again
             disturbed += result["stolen_ms"] > STOLEN_MS

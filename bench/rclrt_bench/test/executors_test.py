@@ -178,7 +178,7 @@ def test_growth_has_a_row_for_each_size() -> None:
         ),
         (["--cpus", "8000"], "--cpus: CPU 8000 cannot be used by this process"),
         (["--cpus", "0,0"], "--cpus: '0' is listed more than once; list each once"),
-        (["--cpus", "0,1,2"], "--cpus: expected one CPU, or two different ones"),
+        (["--cpus", "0,1,2"], "--cpus: expected the number of one CPU, or of two"),
         (["--samples"], "--samples: expected a value after it"),
         (["--rounds", "1", "--rounds=2"], "--rounds is given twice; expected it once"),
         (["--fast"], "unknown option --fast; see --help"),

@@ -21,8 +21,8 @@ Entity::Entity(executor::EntityType type, const std::string& default_name, std::
   if ((is_service || type == executor::EntityType::kClient) &&
       options.overload != Overload::kQueue) {
     throw std::invalid_argument((is_service ? "service \"" : "client \"") + default_name +
-                                "\": its requests and responses are not replaced by newer ones: "
-                                "leave CallbackOptions::overload at kQueue");
+                                "\": its requests and responses must not be dropped; leave "
+                                "CallbackOptions::overload at kQueue");
   }
 }
 

@@ -29,7 +29,7 @@ EventWatcher::~EventWatcher() {
     const std::scoped_lock lock(mutex_);
     ending_ = true;
   }
-  report(rcl_trigger_guard_condition(&wake_), "waking the thread of events");
+  report(rcl_trigger_guard_condition(&wake_), "waking the thread that waits for events");
   thread_.join();
   report(rcl_guard_condition_fini(&wake_), "ending a guard condition");
 }
@@ -60,7 +60,7 @@ void EventWatcher::remove(const QosEventBase& event) {
 
 /// Waits until the thread uses the new list.
 void EventWatcher::next_round(std::unique_lock<std::mutex>& lock) {
-  report(rcl_trigger_guard_condition(&wake_), "waking the thread of events");
+  report(rcl_trigger_guard_condition(&wake_), "waking the thread that waits for events");
   round_began_.wait(lock, [this, before = round_] { return ended_ || round_ != before; });
 }
 
@@ -77,7 +77,8 @@ void EventWatcher::notify(const News& news) {
     try {
       event->collect();
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "rclrt: \"%s\" runs no more: %s\n", event->name().c_str(), error.what());
+      std::fprintf(stderr, "rclrt: the event callback \"%s\" does not run any more: %s\n",
+                   event->name().c_str(), error.what());
       watches_.events.erase(place);  // it would be ready for ever
     }
   }
@@ -104,7 +105,8 @@ void EventWatcher::run() {
       news = wait(watches);
     } catch (const std::exception& error) {
       if (context_.ok()) {  // otherwise it was shut down meanwhile
-        std::fprintf(stderr, "rclrt: graph callbacks and QoS events run no more: %s\n",
+        std::fprintf(stderr,
+                     "rclrt: callbacks for graph changes and QoS events do not run any more: %s\n",
                      error.what());
       }
       const std::scoped_lock lock(mutex_);

@@ -21,17 +21,17 @@ struct NodeHandle;
 
 namespace detail {
 
-/// Some events have no listener, or none that can be used: a thread must wait for them in rcl_wait.
-/// It is one thread of normal priority for the whole context; it exists from the first graph
+/// Waits for events that have no rcl listener, or none that can be used. It does so in rcl_wait, on
+/// one thread of normal priority for the whole context. The thread exists from the first graph
 /// callback or QoS event on.
 ///
 /// * Graph changes: a middleware announces them by triggering a guard condition, and rcl has no
-///   listener for those. There is only one thread because the thread that waits for such a guard
-///   condition also resets it.
-/// * QoS events: rmw_fastrtps asks Fast DDS for an event's status while it holds a lock of its own,
-///   and its listener takes that lock while Fast DDS holds the lock of the reader or writer. A
-///   listener and a take can therefore deadlock, and with them the thread on which Fast DDS keeps
-///   all its times. Without a listener there is no second lock order.
+///   listener for those. A thread that waits for such a guard condition also resets it, so there is
+///   only one thread.
+/// * QoS events: a listener could deadlock with a thread that takes the event's status.
+///   rmw_fastrtps takes its own lock and then that of Fast DDS's reader or writer when a status is
+///   taken, and in the other order in its listener. The thread on which Fast DDS keeps all its
+///   times would then hang, too. Without a listener there is only one order of the locks.
 class EventWatcher {
  public:
   /// Makes the watcher. The context must outlive it. Throws Error, std::system_error.

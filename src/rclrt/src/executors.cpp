@@ -46,8 +46,9 @@ void Executor::remove_node(const Node& node) {
 
 void Executor::add_callback_group(const std::shared_ptr<CallbackGroup>& group, const Node& node) {
   if (group == nullptr) {
-    throw std::invalid_argument("no callback group (nullptr) of node \"" + node.get_name() +
-                                "\" to add to executor \"" + engine_->options().name + "\"");
+    throw std::invalid_argument("add_callback_group got no group (nullptr) of node \"" +
+                                node.get_name() + "\" to add to executor \"" +
+                                engine_->options().name + "\"");
   }
   const auto is_member = [&](const auto& callback) { return callback.shared_group() == group; };
   if (std::none_of(node.callbacks().begin(), node.callbacks().end(),

@@ -95,8 +95,8 @@ void IntraTopic::grow(std::size_t more) {
   wanted_ = wanted;
 }
 
-/// Returns for each writer the readers that it sends to. Runs before the lock is taken, because it
-/// allocates.
+/// Returns, for each writer, the readers with compatible QoS. Called before the lock is taken,
+/// because it allocates.
 IntraTopic::Matches IntraTopic::match() const {
   Matches matches(writers_.size());
   for (std::size_t i = 0; i < writers_.size(); ++i) {

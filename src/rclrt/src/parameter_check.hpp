@@ -9,8 +9,8 @@
 
 namespace rclrt::detail {
 
-/// Converts `value` to the parameter's type. Returns why it cannot be the parameter's value, or an
-/// empty string.
+/// Converts `value` to the parameter's type. Returns an empty text if it can be the parameter's
+/// value, otherwise the reason why it cannot.
 std::string why_refused(const rcl_interfaces::msg::ParameterDescriptor& descriptor,
                         ParameterValue& value);
 

@@ -12,12 +12,13 @@
 
 namespace rclrt::detail {
 
-/// Returns whether a node's name in a parameter file matches `node` (fully qualified). `*` is any
-/// one token, `**` any number of tokens, also none; the leading slash may be missing.
+/// Returns whether the name of a node in a parameter file (`pattern`) matches the fully qualified
+/// name `node`. In the pattern, `*` is any one part of the name between slashes, `**` any number of
+/// parts, also none. The leading slash may be missing.
 bool node_name_matches(std::string_view pattern, std::string_view node);
 
-/// Returns the parameters that the arguments set for `node`. If several entries set one, the last
-/// one counts. Throws Error.
+/// Returns the parameters that the ROS arguments set for `node`. If a parameter is set several
+/// times, the last value counts. Throws Error.
 std::map<std::string, ParameterValue> parameter_overrides(const rcl_arguments_t& arguments,
                                                           const std::string& node);
 

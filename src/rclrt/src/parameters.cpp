@@ -173,8 +173,9 @@ void Parameters::undeclare(const std::string& name) {
   const Setting setting(*this);
   const Entry entry = find(name);
   if (!entry || entry->descriptor.read_only) {
-    throw std::invalid_argument("node \"" + node_name_ + "\": parameter \"" + name +
-                                (entry ? "\" is read-only: it stays" : "\" is not declared"));
+    throw std::invalid_argument(
+        "node \"" + node_name_ + "\": parameter \"" + name +
+        (entry ? "\" is read-only and cannot be undeclared" : "\" is not declared"));
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -287,7 +288,8 @@ void Parameters::add_range(ParameterDescriptor& descriptor,
   message.from_value = range.from;
   message.to_value = range.to;
   if (range.step < 0) {
-    throw std::invalid_argument("parameter \"" + descriptor.name + "\": a step is not negative");
+    throw std::invalid_argument("parameter \"" + descriptor.name +
+                                "\": the step of its range must not be negative");
   }
   message.step = static_cast<std::uint64_t>(range.step);
   descriptor.integer_range.push_back(message);

@@ -89,9 +89,9 @@ PublisherBase::PublisherBase(std::shared_ptr<NodeHandle> node,
       always_outside_(detail::middleware_must_see(qos.rmw())),
       writer_(qos.rmw(), options.loans) {
   if (options.loans == 0) {
-    throw std::invalid_argument("publisher on topic \"" + get_topic_name() +
-                                "\": PublisherOptions::loans must be at least 1: a message that is "
-                                "published is one");
+    throw std::invalid_argument(
+        "publisher on topic \"" + get_topic_name() +
+        "\": PublisherOptions::loans must be at least 1, because publish needs a message, too");
   }
   intra_topic_->join(writer_);
 }
@@ -121,8 +121,9 @@ bool PublisherBase::assert_liveliness() noexcept {
   return true;
 }
 
-/// Returns whether subscriptions elsewhere need the middleware. It also matches intra-process
-/// subscriptions, from their creation on, because they belong to the same participant.
+/// Returns whether a subscription needs the message through the middleware: the middleware has
+/// matched more subscriptions than intra-process delivery reaches. (The middleware also matches
+/// intra-process subscriptions, because they belong to the same participant.)
 bool PublisherBase::is_needed_outside() noexcept {
   return always_outside_ || handle_->count_subscriptions() > writer_.matched();
 }

@@ -10,7 +10,7 @@
 namespace rclrt::detail {
 
 /// Returns one sentence for each policy in which the publisher offers less than the subscription
-/// asks for, with what to change; empty when the two can be matched. Pure.
+/// requests; the sentence states what to change. Empty if the two can be matched.
 std::vector<std::string> describe_mismatch(const rmw_qos_profile_t& offered,
                                            const rmw_qos_profile_t& requested);
 

@@ -13,10 +13,11 @@
 
 namespace rclrt::detail {
 
-/// The middleware reports a mismatch on one of its own threads, with its locks held, and before the
-/// other endpoint is in the ROS graph. So the report only starts a thread of normal priority, which
-/// looks for the other endpoint in the graph for a second, writes the warning and ends. A process
-/// without a mismatch has no such thread.
+/// Writes the warnings of incompatible QoS. The middleware reports a mismatch on one of its own
+/// threads, with its locks held, and before the other publisher or subscription is in the ROS
+/// graph. So the report only starts a thread of normal priority. That thread looks for the other
+/// one in the graph for a second, writes the warning and ends. A process without a mismatch has no
+/// such thread.
 class QosWarner {
  public:
   RCLRT_SETUP QosWarner() = default;
@@ -45,9 +46,10 @@ class QosWarner {
   bool search(Search& search, bool is_last);
   void report(const QosWarning& warning, const std::string& key, const std::string& text);
 
-  // Invariant: while `searches_` is not empty, `running_` is true and the thread will read it
-  // again. Guards all below. It is locked while the middleware holds locks, so functions called
-  // under it must take none of these; the graph's cache takes none.
+  // Guards all members below. Invariant: while `searches_` is not empty, `running_` is true and the
+  // thread will read `searches_` again. The middleware's report locks it while it holds locks of
+  // its own. So code that holds this mutex must not call a function that takes one of those locks;
+  // reading the graph's cache takes none.
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Search> searches_;

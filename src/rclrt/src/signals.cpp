@@ -117,8 +117,8 @@ class Signals {
     return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == &Signals::handle;
   }
 
-  /// Restores the handlers from before rclrt, so that a second signal acts at once: the user wants
-  /// to quit. Async-signal-safe.
+  /// Restores the signal handlers from before rclrt, so that a second signal ends the program at
+  /// once, as the user then expects. Async-signal-safe.
   void restore() {
     if (is_ours(SIGINT)) {
       sigaction(SIGINT, &old_interrupt_, nullptr);
@@ -128,9 +128,9 @@ class Signals {
     }
   }
 
-  /// Sets the signalfd to the signals that are ours and that the installing thread did not block:
-  /// code that blocks a signal takes it by itself (sigwait). Other signals must not wake this
-  /// thread: it would delay their owners.
+  /// Sets the signalfd to those of SIGINT and SIGTERM that have our handler and that were not
+  /// blocked by the thread that installed the handler. (Code that blocks a signal takes it by
+  /// itself, with sigwait.) Other signals must not wake this thread: it would delay their owners.
   void listen_to_ours() {
     sigset_t ours;
     sigemptyset(&ours);
@@ -177,8 +177,8 @@ class Signals {
   }
 
   std::atomic<bool> handled_{false};  // by the handler, which has restored the earlier one
-  // Guards all below but the descriptors. It has priority inheritance because its holder may
-  // starve.
+  // Guards all members below except the descriptors. It has priority inheritance because the thread
+  // that holds it may get no CPU time.
   realtime::PiMutex mutex_;
   bool installed_ = false;
   struct sigaction old_interrupt_{};

@@ -56,14 +56,16 @@ struct SubscriptionBase::IntraPort final : detail::IntraReader {
   // The topic's mutex guards both.
   bool listening = false;       // an executor is notified of each message
   std::size_t unannounced = 0;  // messages without a notification
-  // When the middleware delivered its last message; 0: its messages are out of date. Used if one
-  // instance represents the newest message, from either source.
+  // The time at which the middleware delivered its newest message; 0: that message was taken, or a
+  // message of an intra-process publisher is newer. Used only if one waiting instance represents
+  // the newest message of both sources.
   std::atomic<std::int64_t> outside_ns{0};
 };
 
 namespace {
-/// Returns how many instances may wait: one for each message that can. Messages handed over and
-/// messages from the middleware wait in separate queues, so both count.
+/// Returns how many instances may wait: one for each message that can wait. Messages of
+/// intra-process publishers and messages of the middleware wait in separate queues, so both are
+/// counted.
 std::size_t instances(const QoS& qos, const CallbackOptions& options) {
   return options.intra_process ? 2 * qos.depth() : qos.depth();
 }
@@ -80,9 +82,9 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
     throw std::invalid_argument(
         "subscription on topic \"" + topic + "\": " +
         (get_topic == nullptr
-             ? "only Subscription<T> can be intra-process"
-             : "transient_local, deadlines and liveliness by topic are the "
-               "middleware's and exclude intra-process; leave out one of the two"));
+             ? "only a Subscription<T> can be intra-process; leave out intra_process"
+             : "with transient_local, a deadline or liveliness by topic it cannot be "
+               "intra-process; leave out one of the two"));
   }
   rcl_subscription_options_t rcl_options = rcl_subscription_get_default_options();
   rcl_options.qos = qos.rmw();
@@ -141,9 +143,9 @@ std::size_t SubscriptionBase::get_publisher_count() const {
   if (!port_) {
     return nullptr;
   }
-  // One instance represents the newest message. The middleware's message is taken first, if it is
-  // newer. It may be a copy of a message that was handed over, so the latter waits until that is
-  // known.
+  // If one instance represents the newest message, the middleware's message is taken first if it is
+  // newer. It may be a copy of an intra-process message, so that message waits here until the other
+  // is taken.
   std::int64_t outside_ns = keeps_newest() ? port_->outside_ns.load() : 0;
   std::int64_t ready_ns = 0;
   detail::IntraSlot* const slot = port_->topic->take(*port_, ready_ns, outside_ns);
@@ -233,8 +235,8 @@ bool SubscriptionBase::is_ready_in(const rcl_wait_set_t& wait_set) const {
   return wait_set.subscriptions[place_] != nullptr || (port_ && port_->has_waiting());
 }
 
-/// The listener. The middleware delivers a message a second time if other subscriptions needed it;
-/// `take` skips that one.
+/// The rcl listener for new messages. If the middleware also delivers messages that came from an
+/// intra-process publisher, because other subscriptions needed them, `take` skips these copies.
 [[gnu::hot]] void SubscriptionBase::on_new_message(const void* self, std::size_t count) {
   auto& subscription =
       static_cast<SubscriptionBase&>(*static_cast<Entity*>(const_cast<void*>(self)));

@@ -5,8 +5,9 @@
 
 #include "rclrt/node.hpp"
 
-// From the library librclrt_tracepoints, if `rclrt trace record` has loaded it: events that
-// ros2_tracing does not have. Weak, so nothing here depends on LTTng.
+// Trace events that ros2_tracing does not have. The functions are in the library
+// librclrt_tracepoints, if `rclrt trace record` has loaded it. They are weak, so nothing here
+// depends on LTTng.
 extern "C" {
 [[gnu::weak]] void rclrt_trace_callback_added(const void* callback, const void* node_handle,
                                               const char* name, const char* kind,

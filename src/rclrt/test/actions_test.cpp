@@ -256,7 +256,8 @@ TEST_P(ShortLivedResults, AnExpiredResultIsUnknown) {
 TEST(Action, AServerNeedsSomebodyToGiveTheGoalsTo) {
   Node node(make_context(), "node");
   EXPECT_THAT([&] { create_action_server<Fibonacci>(node, "fibonacci", {}); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("it needs handle_accepted")));
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("ActionCallbacks::handle_accepted is missing")));
 }
 
 TEST(Action, AnInvalidNameIsAnErrorThatSaysSo) {

@@ -127,7 +127,7 @@ TEST_P(CallbackGroups, AGroupWithoutACallbackOfTheNodeIsRefusedWithTheirNames) {
   }
   EXPECT_THAT([&] { spinner->add_callback_group(nullptr, node); },
               ThrowsMessage<std::invalid_argument>(
-                  HasSubstr("no callback group (nullptr) of node \"node\"")));
+                  HasSubstr("add_callback_group got no group (nullptr) of node \"node\"")));
 }
 
 }  // namespace

@@ -79,8 +79,8 @@ TEST_F(Durations, OfTimersThatAreNoneAreRefused) {
       },
       ThrowsMessage<std::invalid_argument>(HasSubstr("a duration is not a number (NaN)")));
   EXPECT_THAT([&] { node.create_wall_timer(1ms, nothing, {.deadline = hours::min()}); },
-              ThrowsMessage<std::invalid_argument>(
-                  HasSubstr("a deadline is a time after the release: not negative")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "the deadline is a duration after the release and must not be negative")));
 }
 
 TEST_F(Durations, OfQualityOfServiceBeyondTheEndOfTheClockAreInfinite) {

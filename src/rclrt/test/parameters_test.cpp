@@ -126,7 +126,7 @@ TEST(Parameters, AReadOnlyOneStaysAsItWasDeclared) {
             result(false, "parameter \"frame\" is read-only"));
   EXPECT_THAT([&] { node.parameters().undeclare("frame"); },
               ThrowsMessage<std::invalid_argument>(
-                  HasSubstr("parameter \"frame\" is read-only: it stays")));
+                  HasSubstr("parameter \"frame\" is read-only and cannot be undeclared")));
   EXPECT_EQ(frame.get(), "odom");
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 using model::Application;
 
-/// Returns, for each node, the smallest index of all nodes that are connected to it by topics,
-/// directly or through other nodes.
+/// Returns, for each node, the number of the group of nodes that topics connect, directly or
+/// through other nodes: the smallest index of a node in the group.
 std::vector<std::size_t> components(const Application& application) {
   std::vector<std::size_t> parent(application.nodes.size());
   std::iota(parent.begin(), parent.end(), std::size_t{0});
@@ -111,8 +111,8 @@ std::vector<std::size_t> allocate(const Application& application,
       order.push_back(node);
     }
   }
-  // The heaviest units come first, among equals the most urgent: the least loaded core has room
-  // longest.
+  // The order of placing: the heaviest unit first, because it needs the most room on the least
+  // loaded core; of equally heavy ones, the one with the most urgent chain.
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return std::tuple(-load[a], -urgency[a]) < std::tuple(-load[b], -urgency[b]);
   });

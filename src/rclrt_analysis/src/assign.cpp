@@ -132,8 +132,9 @@ class LocalSearch {
     return true;
   }
 
-  /// Assigns from below as Audsley's algorithm does: the lowest place goes to a chain that is
-  /// proved there, preferring the longest deadline.
+  /// Considers the priorities of Audsley's algorithm over the chains: from the lowest priority up,
+  /// each goes to a chain that is proved at it, preferably the one with the longest deadline. If no
+  /// chain is, the remaining ones keep the deadline monotonic order.
   void assign_from_below(const std::vector<std::size_t>& core) {
     std::vector<std::size_t> open = order_by(ChainPriorities::kDeadlineMonotonic);
     std::vector<std::size_t> below;  // the most urgent first
@@ -201,8 +202,8 @@ class LocalSearch {
   bool has_best_ = false;
 };
 
-/// Returns whether Audsley's conditions hold: each chain has one callback of its own, and they
-/// share no group.
+/// Returns whether chains can be ordered by Audsley's algorithm without loss: each chain is one
+/// callback that is on no other chain, every callback is on a chain, and no callback is in a group.
 bool is_independent(const Application& application) {
   std::set<std::size_t> seen;
   for (const model::Chain& chain : application.chains) {
@@ -258,7 +259,8 @@ Assignment assign(const Application& application, const AssignOptions& options) 
   }
   Assignment result = LocalSearch(application, options).run();
   // The search begins with Audsley's algorithm. For independent chains, and threads that preempt by
-  // priority, its result is decisive if it reached the last chain.
+  // priority, no order proves more deadlines than its order does, if it had enough evaluations to
+  // reach the last chain.
   result.optimal = is_independent(application) && options.cpus.size() == 1 &&
                    options.method == AssignMethod::kSearch && traits(options.executor).has_levels &&
                    result.evaluations < options.evaluations;

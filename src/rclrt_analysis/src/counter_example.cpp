@@ -117,8 +117,8 @@ class Searcher {
     return model::min_interval(application_.callbacks[timer]).count();
   }
 
-  /// Returns offsets at which every other timer releases an instant earlier, so a less urgent
-  /// callback has just started.
+  /// Returns offsets at which every other timer with a free offset releases one nanosecond before
+  /// the chain's timer, so that a less urgent callback has just started.
   std::vector<std::int64_t> just_after_the_others(std::size_t chain) const {
     std::vector<std::int64_t> result = stated_;
     const std::size_t own = application_.chains[chain].callbacks.front();

@@ -22,8 +22,8 @@ struct Decimal {
   int decimals() const { return exponent < 0 ? -exponent : 0; }
 };
 
-/// Reads a JSON number that is not negative: "3", "2.50", "1e-3". Returns std::nullopt for any
-/// other text.
+/// Reads a number in JSON's format that is not negative, such as "3", "2.50" or "1e-3". Returns
+/// std::nullopt for any other text.
 std::optional<Decimal> parse_decimal(std::string_view text);
 
 enum class Round { kUp, kDown };

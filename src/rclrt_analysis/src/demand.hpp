@@ -27,12 +27,12 @@ inline Ticks ceil_div(Ticks a, Ticks b) { return a / b + (a % b > 0 ? 1 : 0); }
 /// Returns a / b rounded down, also below zero.
 inline Ticks floor_div(Ticks a, Ticks b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// When a release counts at time t: kBefore for jobs released in [0, t), as preemptive analysis
-/// needs; kUntil for jobs released in [0, t], as the start of a non-preemptive job needs.
+/// The releases that count at a time t. kBefore: those in [0, t), as preemptive analysis needs.
+/// kUntil: those in [0, t], as the start of a non-preemptive job needs.
 enum class Count { kBefore, kUntil };
 
-/// Jobs that are limited in two ways, each by the sum of releases of several tasks. The lower
-/// number holds at every time.
+/// Jobs with two upper limits on their number in any time. Each limit is a sum of releases of
+/// several tasks; the lower limit is used.
 struct LimitedJobs {
   struct Release {
     Ticks period{};
@@ -63,8 +63,8 @@ struct LimitedJobs {
   }
 };
 
-/// The work of several tasks that all release as early as they can from time 0 on: a job with
-/// arrival -J is released at 0, the next ones at T - J, 2 T - J, ...
+/// The work that several tasks release from time 0 on, as early as they can: with jitter J and
+/// period T, jobs are released at 0, T - J, 2 T - J, ...
 class Demand {
  public:
   explicit Demand(Count count) : until_(count == Count::kUntil ? 1 : 0) {}
@@ -122,8 +122,8 @@ class Demand {
   std::size_t releases_ = 0;  // of all of `limited_`
 };
 
-/// The remaining steps, shared by all computations of one call. Throws the exceptions of
-/// Effort::check_interrupt.
+/// The number of steps that one call may still take, shared by all of its computations. `take` lets
+/// exceptions of Effort::check_interrupt pass.
 class Budget {
  public:
   explicit Budget(Effort effort)
@@ -157,9 +157,9 @@ class Budget {
   std::int64_t next_ = std::numeric_limits<std::int64_t>::min();
 };
 
-/// Returns the least fixed point of w = work(w), searched upwards from `start`, which must not be
-/// above it. `steps` is the cost of one call of `work`. Absent when it lies beyond kHorizon or the
-/// budget ends.
+/// Returns the least fixed point of w = work(w). Searches upwards from `start`, which must not be
+/// above the result. `steps` is the cost of one call of `work` in the unit of Budget. nullopt if
+/// the fixed point is beyond kHorizon or the budget ends first.
 template <typename Work>
 std::optional<Ticks> fixed_point(Ticks start, std::size_t steps, Budget& budget, Work work) {
   Ticks w = start;

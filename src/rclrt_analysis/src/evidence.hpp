@@ -79,9 +79,9 @@ class OneCpu {
   /// Returns the events that contradict an assumption of the bounds, the largest first.
   std::vector<Event> events(const Allowance& allowed) const;
 
-  /// Returns the stall from where it may have begun: up to one probe period before the probe saw
-  /// it. The stall is extended only by the time in which the callback that it interrupted was
-  /// without the CPU and no other callback had it.
+  /// Returns the stall with its beginning moved to where it may really have begun: up to one probe
+  /// period before the probe observed it. It is extended only by time in which the callback that it
+  /// interrupted did not have the CPU and no other callback had it.
   Stall stretched(Stall stall, const Allowance& allowed) const;
 
  private:
@@ -95,8 +95,9 @@ class OneCpu {
   void add_taken(const Allowance& allowed, std::vector<Event>& found) const;
   void add_overtaken(std::vector<Event>& found) const;
   bool is_inside(const ObservedInstance& row) const;
-  /// Returns how long a callback was without the CPU for no recorded reason, and the allowed part.
-  /// Both are 0 for an instance that is not wholly in [start, end].
+  /// Returns two times, in ns: how long the callback's instance did not have the CPU without a
+  /// recorded reason, and how much of that the overheads allow. Both are 0 for an instance that is
+  /// not wholly in [start, end].
   std::pair<Ticks, Ticks> gone(const ObservedInstance& row, const Allowance& allowed) const;
   /// Returns an upper limit on the CPU time that the instance used in [start, end].
   Ticks ran(const ObservedInstance& row) const;

@@ -17,8 +17,9 @@ struct Miss {
   std::int64_t end_ns = 0;
 };
 
-/// Records, for each chain, the first instance that ends after its deadline, and how close to its
-/// deadline any instance came. An instance ends when the last callback first ends for it.
+/// Records, for each chain, the first instance that ends after its deadline, and the worst response
+/// time in proportion to the deadline. An instance of a chain ends when an instance of the last
+/// callback with its token ends for the first time.
 class FirstMisses final : public SimulationObserver {
  public:
   explicit FirstMisses(const SimulatedSystem& system)

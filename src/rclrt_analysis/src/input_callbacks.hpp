@@ -10,10 +10,11 @@
 
 namespace rclrt::analysis::detail {
 
-/// An application in which each callback has at most one topic, or is a sync. A subscription of
-/// several topics becomes one callback for each topic, with the same id, priority, WCET and depth.
-/// These parts are in one group, and each publishes the answers to its topic. They run like that: a
-/// ROS subscription has one topic, and the subscriptions of one callback exclude each other.
+/// Splits subscriptions of several topics, so that each callback of the resulting application has
+/// at most one topic or is a sync. Such a subscription becomes one callback (a part) for each
+/// topic, with the same id, priority, WCET and depth. A part publishes only the answers to its
+/// topic, and all parts are in one group. This is how they run: each topic is a ROS subscription,
+/// and the subscriptions of one callback exclude each other.
 class InputCallbacks {
  public:
   /// The priority that a part states.
@@ -42,8 +43,8 @@ class InputCallbacks {
   std::vector<std::size_t> first_;  // part of each callback
 };
 
-/// Returns whether the instances of both wait in one queue of a wait set: they are the same
-/// callback, or parts of one service.
+/// Returns whether the instances of both callbacks wait in one queue of a wait set: they are the
+/// same callback, or parts of one service (see InputCallbacks).
 bool share_queue(const model::Callback& a, const model::Callback& b);
 
 }  // namespace rclrt::analysis::detail

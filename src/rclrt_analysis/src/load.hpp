@@ -31,8 +31,8 @@ class Load {
 
   double rounded() const { return rounded_; }
 
-  /// Compares the sum with 1. `unordered` when it is within 1e-9 of 1 and the numbers do not fit 63
-  /// bits.
+  /// Compares the sum with 1, exactly if the numbers fit 63 bits. Otherwise returns `unordered` if
+  /// the sum is within 1e-9 of 1.
   std::partial_ordering compare_with_one() const {
     if (std::abs(rounded_ - 1) > 1e-9) {
       return rounded_ <=> 1.0;

@@ -226,8 +226,9 @@ std::int64_t largest_message(const model::Application& application) {
   return static_cast<std::int64_t>(largest);
 }
 
-/// Adds what the file does not state, which counts as zero. Without a dispatch time, every bound is
-/// conditional, as on Machine::unmeasured().
+/// Adds an assumption for each time that neither the file nor the user states, because it counts as
+/// zero. A missing dispatch time is a condition instead: every bound is then conditional, as with
+/// Machine::unmeasured().
 void assume_zero(const OverheadsFile& file, const MeasuredExecutor& own, ExecutorKind executor,
                  HopKind hops, const StatedOverheads& stated, Machine& machine) {
   const model::ExecutorTraits& traits = model::traits(executor);

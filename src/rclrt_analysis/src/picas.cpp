@@ -71,8 +71,9 @@ class Sequence {
     return true;
   }
 
-  /// Adds all callbacks that lead to the sync and have no place yet. All publishers of a walked
-  /// callback already have their places.
+  /// Appends to `members` all callbacks that lead to the sync and are not placed yet, and marks
+  /// them as raised by this sync. The search stops at callbacks that an earlier call has visited,
+  /// because their publishers are placed already.
   void add_inputs(std::size_t sync, std::vector<std::size_t>& members) {
     std::vector<std::size_t> open{sync};
     while (!open.empty()) {

@@ -13,8 +13,9 @@ constexpr Ticks kHour_ns = Ticks{3600} * 1'000'000'000;
 constexpr Ticks kMillion = 1'000'000;
 constexpr int kSamples = 4;
 
-/// Tries values of one time, from the harmless end to the harmful one; either end may be the
-/// larger.
+/// Searches the last value of a time, from `harmless` to `harmful`, with which `holds` is true.
+/// `stated` is the value in the application, where the search begins. `harmless` may be less or
+/// greater than `harmful`.
 Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
               const std::function<bool(Ticks)>& holds) {
   Margin result;
@@ -26,8 +27,8 @@ Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
   if (harmless != stated && holds(stated)) {
     good = stated;
   }
-  // Moves away from the last good value in growing steps, so that far limits cost hardly more than
-  // near ones.
+  // Steps away from the last good value in growing steps: a limit that is far away then costs
+  // hardly more trials than a near one.
   const Ticks direction = harmful > harmless ? 1 : -1;
   bool found_bad = false;
   for (Ticks step = std::max<Ticks>(1, stated / 8); !found_bad; step *= 2) {

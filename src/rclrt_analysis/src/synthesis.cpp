@@ -15,8 +15,8 @@ using model::Application;
 using model::CallbackKind;
 using std::chrono::nanoseconds;
 
-/// Returns ranks from 1 up: the longest time gets the lowest priority, and equal times get the
-/// same.
+/// Returns a priority for each time, from 1 up: the longest time gets the lowest priority, and
+/// equal times get equal priorities.
 std::vector<int> rank(const std::vector<nanoseconds>& times) {
   std::vector<nanoseconds> sorted = times;
   std::ranges::sort(sorted, std::greater{});

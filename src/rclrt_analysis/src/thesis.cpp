@@ -19,8 +19,8 @@ using detail::sum;
 using model::Application;
 using model::CallbackKind;
 
-/// The callbacks that must run before a callback can: the chain's own path, and the other inputs of
-/// syncs.
+/// Finds the callbacks that must run before a chain can end: those on the chain's own path, and
+/// those that lead to the other inputs of its syncs.
 class Walk {
  public:
   Walk(const Application& application, const CallbackGraph& graph)

@@ -22,8 +22,8 @@ constexpr double kPeriod = 1;  // s: the kernel's default
 constexpr double kMostReleases = 100'000;
 constexpr double kRounding = 1e-9;
 
-/// Returns the work of the releases within `seconds`, the end excluded, if one instance is released
-/// at the beginning.
+/// Returns the CPU time, in seconds, of all instances that are released in [0, `seconds`) if one is
+/// released at 0.
 double released_work(const Demand& demand, double seconds) {
   const double releases = std::ceil((seconds + demand.jitter) * demand.rate - kRounding);
   return demand.execution * (std::max(releases, 1.0) + demand.late_instances);
@@ -82,8 +82,9 @@ class Releases {
     return application_.executors[application_.executor_of(callback)].cpus;
   }
 
-  /// Returns the number of timers and events that may release the callback, directly or through
-  /// others, and whether a callback on other CPUs is on the path.
+  /// Returns two results: the number of timers and events that may release the callback, directly
+  /// or through other callbacks; and whether a callback that runs on other CPUs is among those in
+  /// between.
   std::pair<int, bool> sources(std::size_t callback) const {
     std::vector<bool> seen(direct_.size());
     std::vector<std::size_t> left{callback};
@@ -109,8 +110,9 @@ class Releases {
   std::vector<std::vector<std::size_t>> direct_;
 };
 
-/// Returns the number of releases of a callback that other CPUs may delay until the next one: they
-/// delay a chain that keeps its deadline by no more than that deadline.
+/// Returns how many releases of the callback may come late, together with the next ones, because
+/// callbacks on other CPUs delay them. If every chain keeps its deadline, they are delayed by no
+/// more than the longest deadline of the callback's chains (of all chains if it is on none).
 int most_delayed(const Application& application, std::size_t callback, double rate) {
   model::Nanoseconds own{};
   model::Nanoseconds any{};
@@ -129,8 +131,8 @@ int most_delayed(const Application& application, std::size_t callback, double ra
 /// The demands of callbacks that may run on the same CPUs.
 using DemandsByCpus = std::map<std::vector<int>, std::vector<Demand>>;
 
-/// Returns the demands by sets of CPUs. Callbacks that may run on several CPUs count as if these
-/// were one. Demands that differ only in their execution time are added up to one.
+/// Returns the demands of the callbacks, by the set of CPUs that they may run on. Such a set counts
+/// as one CPU. Demands that differ only in their execution time are added to one demand.
 DemandsByCpus demands_of(const Application& application, const Machine& machine) {
   const Overheads& overheads = machine.overheads;
   const Ticks each = overheads.dispatch + overheads.scheduler + overheads.polling;

@@ -6,8 +6,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// The assumption of a bound without a dispatch overhead. It is a condition of the bound, unless
-/// the user states that the machine has no such overhead.
+/// The assumption of a bound on a machine without a known dispatch time. It is a condition of the
+/// bound, unless the user states that dispatching takes no time.
 inline constexpr const char* kNoDispatchTime =
     "dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)";
 inline constexpr const char* kNoHandoverTime =

@@ -131,6 +131,24 @@ TEST(SimulatedTasks, under_edf_preempt_by_deadline_and_not_on_equal_ones) {
   EXPECT_EQ(schedule(system, 20), "b 0-4 a 4-5 b 5-13 c 13-14");
 }
 
+// a, due at 10, is ready at 3, when b, due at 11, has started. Its relative deadline of 10 is not
+// shorter than that of b, 9, so rclrt's executor (EdfQueue::may_preempt) does not start it; c, due
+// at 10.5, waits behind a, and could preempt b. In the model of a task set, a preempts b.
+TEST(SimulatedTasks, under_edf_preempt_late_only_what_has_a_longer_relative_deadline) {
+  System system(ExecutorKind::kEdf);
+  system.timer(100, 1, 0);
+  std::get<TimerTrigger>(system[0].trigger).jitter = TimeDistribution::constant(ms(3));
+  system.timer(100, 4, 0, 2);
+  system.timer(100, 1, 0, 4);
+  const std::vector<double> deadlines{10, 9, 6.5};
+  for (std::size_t i = 0; i < deadlines.size(); ++i) {
+    system[i].deadline_ns = ms(deadlines[i]);
+  }
+  EXPECT_EQ(schedule(system, 20), "b 2-6 a 6-7 c 7-8");
+  system.value.executors.front().preempts_by_absolute_deadline = true;
+  EXPECT_EQ(schedule(system, 20), "b 2-3 a 3-4 c 4-5 b 5-8");
+}
+
 TEST(SimulatedTasks, under_non_preemptive_edf_are_finished_once_started) {
   System system(ExecutorKind::kEdfNonPreemptive);
   system.timer(100, 1, 1, 4);

@@ -37,7 +37,7 @@ enum class Phases { kTogether, kRandom, kLessUrgentJustStarted };
 SimulatedSystem simulated_tasks(const std::vector<Task>& tasks, ExecutorKind kind, Phases phases,
                                 std::size_t observed, SimulationRandom& random) {
   SimulatedSystem system;
-  system.executors.push_back({.choice = kind});
+  system.executors.push_back({.choice = kind, .preempts_by_absolute_deadline = true});
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Task& task = tasks[i];
     SimulatedCallback callback;

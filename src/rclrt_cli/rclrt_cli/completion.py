@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shell completion by argcomplete, if it is installed (https://kislyuk.github.io/argcomplete).
-
-A hook in `environment/` registers it with the shell. The shell then starts `rclrt` with
-_ARGCOMPLETE set.
-"""
+"""Completes commands and options in the shell by argcomplete, if it is installed
+(https://kislyuk.github.io/argcomplete). A hook in `environment/` registers `rclrt` with the shell.
+To complete a word, the shell starts `rclrt` with _ARGCOMPLETE set in its environment."""
 
 from __future__ import annotations
 

@@ -70,8 +70,9 @@ def command() -> int:
 
 
 def _verbs_of_others(arguments: Sequence[str]) -> dict[str, ModuleType]:
-    """Returns the verbs of other packages that this command line may need. Throws BadInput if its
-    verb is unknown."""
+    """Returns the verbs that other packages add to rclrt, as far as this command line needs them:
+    the one that it names; all of them if it asks for help or completion; none if the verb is our
+    own. Throws BadInput if the verb is unknown."""
     word = arguments[0] if arguments else ""
     if not word or word in HELP_WORDS or "_ARGCOMPLETE" in os.environ:
         return load_all_verbs(VERBS)
@@ -91,7 +92,7 @@ def _verbs_of_others(arguments: Sequence[str]) -> dict[str, ModuleType]:
 
 def run_verb(parser: argparse.ArgumentParser, parsed: argparse.Namespace) -> int:
     """Runs the verb of a parsed command line and returns its exit code. Without a verb, prints the
-    help."""
+    help and returns EXIT_BAD_INPUT."""
     _never_fail_to_print()
     if parsed.verb is None:
         parser.print_help(sys.stderr)
@@ -107,8 +108,9 @@ def run_verb(parser: argparse.ArgumentParser, parsed: argparse.Namespace) -> int
         print("rclrt: stopped", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # The reader of our output has ended (`rclrt report DIR | head`), so no message can be
-        # printed.
+        # The program that reads our output has ended (as in `rclrt report DIR | head`). Python
+        # would print an error when it flushes standard output at exit, so standard output is
+        # replaced by /dev/null.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
@@ -125,10 +127,12 @@ def _never_fail_to_print() -> None:
 
 
 class VerbParser(argparse.ArgumentParser):
-    """Parses a verb's arguments, and keeps those behind the first `--` for the program it starts.
+    """Parses a verb's arguments. Keeps those behind the first `--` in `trailing`, for the program
+    that the verb starts.
 
-    If help is requested, it is printed, whatever else is wrong. The programs in C++ do the same. An
-    error is one message, which names the command that shows the help.
+    If help is requested, prints only the help, even if other arguments are wrong, like the programs
+    in C++. Any error ends the process with EXIT_BAD_INPUT and one message, which names the command
+    that shows the help.
     """
 
     trailing: str | None = None

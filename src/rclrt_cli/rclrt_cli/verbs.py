@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs of other packages. A package adds `rclrt generate` by the entry point
+"""Verbs that other packages add to rclrt. A package adds `rclrt generate` by the entry point
 
     [rclrt.verbs]
     generate = their_package.generate_command
 
-It names a module with HELP, add_arguments(parser) and run(arguments), like our own verbs. A verb
-that takes arguments behind `--` also has TRAILING, and gets them as `arguments.trailing`. The
-search takes time, so it is done only for an unknown verb and for a list of all verbs.
+which names a module with HELP, add_arguments(parser) and run(arguments), like the verbs of this
+package. A verb that takes arguments behind `--` also has TRAILING, which describes them, and gets
+them as `arguments.trailing`. A search for such packages takes time, so it is made only for a verb
+that is not of this package and for a list of all verbs.
 """
 
 from __future__ import annotations

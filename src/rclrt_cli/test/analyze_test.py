@@ -210,7 +210,7 @@ def test_published_tests_have_no_options_of_the_sound_one(
 ) -> None:
     app = str(EXAMPLES / "fig_5_7" / "app.yaml")
     assert main(["analyze", app, "--test", "picas", *option]) == 2
-    assert f"{option[0]}: of --test sound only" in capsys.readouterr().err
+    assert f"{option[0]}: works only with --test sound" in capsys.readouterr().err
 
 
 def test_synthesize_writes_the_priorities_of_figure_5_5(

@@ -210,7 +210,7 @@ def test_a_middleware_that_was_not_tried_is_named_as_such(tmp_path: Path) -> Non
     environment = installed(tmp_path, "rcl", "rmw_zenoh_cpp")
     finding = ros.middleware(environment | {"RMW_IMPLEMENTATION": "rmw_zenoh_cpp"})
     assert level_of(finding) == "warning"
-    assert finding.found == "rmw_zenoh_cpp 9.2.8, on which rclrt has not been tried"
+    assert finding.found == "rmw_zenoh_cpp 9.2.8, with which rclrt has not been tested"
     assert (
         finding.fix == "set RMW_IMPLEMENTATION=rmw_fastrtps_cpp, or run make test on rmw_zenoh_cpp"
     )

@@ -112,7 +112,7 @@ def test_a_hop_that_was_asked_for_and_is_not_stated_is_an_error(
     assert "hop_us.same_host is missing" in error
     answer = rclrt("analyze", APP, "--hops", "same_host")
     assert answer.code == 2
-    assert "--hops: says which hops of a file" in answer.err
+    assert "--hops: selects hop times of an overheads file" in answer.err
 
 
 def test_a_percentile_makes_every_verdict_conditional(tmp_path: Path, rclrt: Rclrt) -> None:

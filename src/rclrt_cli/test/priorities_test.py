@@ -158,7 +158,8 @@ chains:
 """)
     assert main(["synthesize", str(file)]) == 0
     assert main(["synthesize", str(file), "--levels", "1"]) == 1
-    assert "merging levels cost chain fast the proof of its deadline" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "the deadline of chain fast is not proved after merging priorities" in said
     for bad in ("0", "-1", "x", "99999999999"):
         with pytest.raises(SystemExit):
             main(["synthesize", str(file), "--levels", bad])

@@ -77,4 +77,4 @@ tasks: [{id: a, c: 3, t: 7}, {id: b, c: 3, t: 12}, {id: c, c: 4.9, t: 20}]
 def test_it_is_of_the_sound_bounds(app: Path, rclrt: Rclrt) -> None:
     answer = rclrt("analyze", app, "--sensitivity", "--test", "thesis")
     assert answer.code == 2
-    assert "--sensitivity: of --test sound only" in answer.err
+    assert "--sensitivity: works only with --test sound" in answer.err

@@ -47,22 +47,32 @@ FILES = (HISTOGRAM, PENDULUM, *(f"{variant}.pftrace" for variant in VARIANTS))
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(exercise.name for exercise in EXERCISES)
-    parser.add_argument("exercise", metavar="N", help=f"{names}; or {LIST}: what each is about")
-    parser.add_argument("--solution", action="store_true", help="run the fix instead of the flaw")
     parser.add_argument(
-        "--compare", action="store_true", help="run flaw and fix in alternating rounds"
+        "exercise",
+        metavar="N",
+        help=f"the exercise: {names}; or {LIST}, to print what each is about",
+    )
+    parser.add_argument(
+        "--solution",
+        action="store_true",
+        help="run the variant with the fix instead of the one with the flaw",
+    )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="run both variants, flaw and fix, in alternating rounds",
     )
     parser.add_argument(
         "--client",
         choices=CLIENTS,
         default=RCLRT,
-        help="the library that the nodes are on: 3-1 to 4-2 also on rclcpp, if it is "
+        help="the client library of the nodes; rclcpp is offered for 3-1 to 4-2, if it is "
         f"installed; default {RCLRT}",
     )
     parser.add_argument(
         "--stress",
         action="store_true",
-        help="keep every CPU busy meanwhile: with stress-ng if installed, otherwise by itself",
+        help="keep every CPU busy during the runs: with stress-ng if it is installed",
     )
     parser.add_argument(
         "--seconds",
@@ -75,21 +85,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rounds",
         metavar="R",
         type=_rounds,
-        help=f"into how many rounds --compare divides that; default {ROUNDS}",
+        help=f"number of rounds into which --compare divides the seconds; default {ROUNDS}",
     )
     parser.add_argument(
         "--live",
         action="store_true",
-        help="2-1, 2-2, 2-3: show the pendulum on the terminal meanwhile; needs rclpy",
+        help="for 2-1, 2-2, 2-3: draw the pendulum on the terminal during the run; needs rclpy",
     )
     parser.add_argument(
-        "--json", metavar="FILE", type=Path, help="write the figures to this file, as rows"
+        "--json",
+        metavar="FILE",
+        type=Path,
+        help="write the measured values to this file, as JSON rows",
     )
     parser.add_argument(
         "--out",
         metavar="DIR",
         type=Path,
-        help="where traces and pictures go; default: exercise-N in the current directory, or "
+        help="directory for traces and pictures; default: exercise-N in the current directory, or "
         f"exercise-N-{RCLCPP}",
     )
 
@@ -97,7 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.exercise == LIST:
         if arguments.json or arguments.out or arguments.compare or arguments.solution:
-            raise BadInput(f"{LIST}: runs nothing; expected no options beside it")
+            raise BadInput(f"{LIST}: only prints the exercises; leave out the other options")
         for line in list_lines():
             print(line)
         return EXIT_OK
@@ -143,12 +156,17 @@ def _rounds(text: str) -> int:
 def _check(arguments: argparse.Namespace, exercise: Exercise) -> int:
     """The number of rounds. Throws BadInput before anything is run or written."""
     if arguments.solution and arguments.compare:
-        raise BadInput("--solution and --compare: expected one of the two; --compare runs both")
+        raise BadInput(
+            "--solution and --compare: leave out --solution, because --compare runs both variants"
+        )
     if arguments.rounds is not None and not arguments.compare:
-        raise BadInput("--rounds: one variant has nothing to alternate with; expected --compare")
+        raise BadInput(
+            "--rounds: has no meaning for one variant; add --compare, or leave out --rounds"
+        )
     if arguments.live and not exercise.has_pendulum:
         raise BadInput(
-            f"--live: exercise {exercise.name} has no pendulum; expected 2-1, 2-2 or 2-3"
+            f"--live: exercise {exercise.name} has no pendulum; leave it out, or run 2-1, 2-2 "
+            "or 2-3"
         )
     rounds: int = (arguments.rounds or ROUNDS) if arguments.compare else 1
     if arguments.seconds / rounds < MIN_RUN_SECONDS:

@@ -89,7 +89,7 @@ class Exercise:
             names = ", ".join(each.name for each in EXERCISES if each.on_rclcpp)
             raise BadInput(
                 f"--client {client}: exercise {self.name} is about threads, not executors, and is "
-                f"there on {self.client} only; expected one of: {names}"
+                f"offered on {self.client} only; leave out --client, or run one of: {names}"
             )
         return replace(
             self,

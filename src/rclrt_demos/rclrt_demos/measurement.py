@@ -27,10 +27,11 @@ def measure(
     stop: StopSignals,
     live: LivePicture | None = None,
 ) -> Outcome | None:
-    """Runs a round of `seconds` for each variant of the order; files go to `staging`.
+    """Runs the exercise's program for `seconds` for each variant in `order`. Its files go to
+    `staging`. With `with_stress`, all CPUs are kept busy meanwhile.
 
-    Shows the progress on standard error, or the live picture. Returns None if the user asked to
-    stop. Throws RunFailed if a program or the stress failed.
+    Shows the progress on standard error, or draws `live` if it is given. Returns None if the user
+    asked to stop. Throws RunFailed if the program or the stress failed.
     """
     stress = Stress() if with_stress else None
     progress = Progress(sys.stderr, seconds * len(order))

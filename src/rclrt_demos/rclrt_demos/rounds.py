@@ -23,10 +23,9 @@ OnRound = Callable[[str, bool], None]
 
 
 def interleaved(variants: Sequence[str], rounds: int) -> list[str]:
-    """The order of the runs. Every other round is turned around: A B, B A, A B.
-
-    So neither of two variants has the earlier half, and a drift affects both alike.
-    """
+    """Returns the variants in the order in which they run. Every second round is reversed: A B, B
+    A, A B. So neither of two variants always runs first, and a slow change of the machine affects
+    both alike."""
     order: list[str] = []
     for number in range(rounds):
         order += variants if number % 2 == 0 else reversed(variants)
@@ -79,10 +78,11 @@ def run_rounds(
     stop: StopSignals,
     on_round: OnRound,
 ) -> tuple[dict[str, list[Measured]], dict[str, Path]]:
-    """Runs the program once for each of the order, and returns the rounds and the traces kept.
+    """Runs the exercise's program once for each variant in `order`. Returns, by variant, the
+    measurements of its rounds, and the trace of the round with the largest measured value.
 
-    Returns the complete rounds if the user asked to stop. Throws RunFailed if the program fails or
-    has not measured the slice.
+    If the user asked to stop, returns only the complete rounds. Throws RunFailed if the program
+    fails or does not measure the exercise's slice.
     """
     program = find_program(os.environ, PACKAGE, exercise.program)
     rounds: dict[str, list[Measured]] = {}

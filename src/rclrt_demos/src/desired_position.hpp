@@ -9,9 +9,9 @@
 
 namespace rclrt::demos {
 
-/// The flaw. The thread that sets the position may lose the CPU while it holds the lock. It loses
-/// it to the control loop itself, and then, while the loop waits, to any other thread of the
-/// machine.
+/// The flaw of the exercise: the thread that sets the position may lose the CPU while it holds the
+/// lock. First the control loop preempts it and waits for the lock; then any other thread of the
+/// machine may run before it.
 class MutexPosition final : public DesiredPosition {
  public:
   void set(double position) noexcept override {

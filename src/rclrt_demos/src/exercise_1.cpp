@@ -28,8 +28,9 @@ constexpr Exercise kExercise{
     .takes_threads = true,
 };
 
-/// The flaw: the kernel shares the CPU among all threads, and makes this one wait for its turn.
-/// The fix: it runs as soon as it is released.
+/// Returns the scheduling of a measured thread on `cpu`. The flaw: under normal scheduling the
+/// kernel shares the CPU among all threads, so this thread waits for its turn. The fix: under
+/// SCHED_FIFO it runs as soon as it is released.
 rt::Scheduling scheduling(const Session& session, int cpu) {
   rt::Scheduling result = session.solution() ? session.fifo(kPriority) : session.normal();
   result.cpus = {cpu};

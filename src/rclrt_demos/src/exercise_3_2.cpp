@@ -15,8 +15,9 @@ constexpr Exercise kExercise{
     .priority = kCameraPriority,
 };
 
-/// The flaw: the detector has a thread, but shares the CPU with the logger and with all other load
-/// of the machine.
+/// The flaw of the exercise: the executor has a second thread, so the object detector does not wait
+/// for the data logger. But under normal scheduling both threads share the CPU with each other and
+/// all other load.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kVaryingLogger);
   rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"), {.threads = 2});

@@ -27,12 +27,13 @@ class LockedConstants final : public SharedPidConstants {
   PidConstants constants_;
 };
 
-/// The flaw: while the control loop waits for the lock, its holder waits for the CPU, behind
-/// threads that have nothing to do with either (unbounded priority inversion).
+/// The flaw of the exercise: while the control loop waits for the lock, the thread that holds it
+/// may wait for the CPU behind unrelated threads (unbounded priority inversion).
 using MutexConstants = LockedConstants<std::mutex>;
 
-/// The fix: while the control loop waits, the holder has the control loop's priority. The wait is
-/// as long as the critical section, a copy of three numbers.
+/// The fix of the exercise: while the control loop waits for the lock, the thread that holds it
+/// inherits the control loop's priority. So the wait is only as long as the critical section, a
+/// copy of three numbers.
 using PiMutexConstants = LockedConstants<realtime::PiMutex>;
 
 }  // namespace rclrt::demos

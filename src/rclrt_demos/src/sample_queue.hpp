@@ -17,8 +17,8 @@ namespace rclrt::demos {
 /// The cost of `pop`.
 inline constexpr std::chrono::microseconds kPopCost{200};
 
-/// The flaw: the node holds the lock for all that time, and longer if it has to share the CPU. (And
-/// std::queue allocates now and then.)
+/// The flaw of the exercise: the node holds the lock during all of `pop` (kPopCost), and longer if
+/// it shares the CPU. (Besides, std::queue allocates memory from time to time.)
 class LockedQueue final : public SampleQueue {
  public:
   bool push(const Sample& sample) noexcept override {
@@ -42,8 +42,9 @@ class LockedQueue final : public SampleQueue {
   std::queue<Sample> samples_;
 };
 
-/// The fix: one producer and one consumer need no lock. The node takes as long as before, and no
-/// thread waits for it. If it falls behind by 8192 samples, the newest ones are lost.
+/// The fix of the exercise: a queue with one producer and one consumer needs no lock. `pop` takes
+/// as long as before, but no thread waits for it. If the consumer falls behind by 8192 samples, the
+/// newest ones are lost.
 class LockFreeQueue final : public SampleQueue {
  public:
   /// Makes the queue; the other exercises use one without the cost.

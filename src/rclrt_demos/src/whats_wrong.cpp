@@ -42,8 +42,8 @@ void use(const T& value) {
 
 double g_position = 0.6;
 
-// Each pair: a common piece of code, and its replacement. Static objects of the replacements are
-// made at set-up, which is the first, unguarded call.
+// Each pair of functions is a common piece of code and its real-time safe replacement. Static
+// objects of the replacements are made by the first call, at set-up, which is not checked.
 
 void grow_a_vector() {
   std::vector<double> samples;

@@ -14,9 +14,10 @@
 
 namespace rclrt::executor {
 
-/// Rooms for explanations: one is shared by all workers without a budget, and there is one more for
-/// each worker with a budget. If a worker's budget ends in the middle, it keeps its room until its
-/// next period. It must not make another worker wait for that.
+/// Working memory to explain deadline misses, in rooms that one worker uses at a time. All workers
+/// without a SCHED_DEADLINE budget share one room. There is one more room for each worker with a
+/// budget. Such a worker keeps its room until its next period if its budget ends in the middle of
+/// an explanation, and must not make another worker wait for that.
 class BlamePool {
  public:
   /// Guarded by `mutex`, held for a copy of the history and a sort of it.
@@ -46,8 +47,9 @@ class BlamePool {
     }
   }
 
-  /// Locks a room. A worker with a budget takes any room but the first, and always finds one,
-  /// because there are as many as such workers. The other workers wait for the first room.
+  /// Locks a room and returns it; the caller unlocks `mutex`. A worker without a budget waits for
+  /// the first room. A worker with a budget (`has_budget`) takes any of the other rooms. It always
+  /// finds a free one, because there is a room for each such worker.
   Room& lock(bool has_budget) noexcept RCLRT_WAITS {
     for (std::size_t i = 1; has_budget && rooms_.size() > 1;
          i = i + 1 < rooms_.size() ? i + 1 : 1) {

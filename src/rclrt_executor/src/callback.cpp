@@ -22,8 +22,9 @@ CallbackState::CallbackState(Callback& callback, CallbackOptions callback_option
       overload(callback_options.overload),
       options(std::move(callback_options)) {
   if (deadline_ns < 0) {
-    throw std::invalid_argument("callback \"" + options.name +
-                                "\": a deadline is a time after the release: not negative");
+    throw std::invalid_argument(
+        "callback \"" + options.name +
+        "\": the deadline is a duration after the release and must not be negative");
   }
 }
 
@@ -32,8 +33,8 @@ Counters CallbackState::counters() const noexcept RCLRT_NONBLOCKING {
   Counters result;
   result.completed = completed.load(std::memory_order_acquire);
   result.dropped = dropped.load(std::memory_order_acquire);
-  // relaxed: the two loads before it acquire, so it counts their releases. PAIRS WITH: count(),
-  // drop(), discard() and end_without_run()
+  // relaxed is enough: the two loads above acquire, so this load also counts the releases of the
+  // instances that they count. PAIRS WITH: count(), drop(), discard() and end_without_run()
   result.released = released.load(std::memory_order_relaxed);
   result.missed = missed.load(std::memory_order_relaxed);  // as `released`
   return result;
@@ -86,8 +87,8 @@ void CallbackState::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCK
     return info;
   }
   // The credit is given back before the message is taken. So at every moment there are at least as
-  // many instances as messages, and no message is left without one. A surplus instance finds no
-  // message (kEmpty): its message was replaced by a newer one.
+  // many instances as messages, and every message has an instance that takes it. A surplus instance
+  // finds no message (kEmpty), because a newer message replaced the one that it was made for.
   credits.give_back(instance);
   if (overload == Overload::kKeepLast) {
     // PAIRS WITH: keep_newest()

@@ -23,9 +23,9 @@ bool contains(const CallbackSet::Callbacks& list, const std::shared_ptr<Callback
   return std::find(list.begin(), list.end(), callback) != list.end();
 }
 
-/// Returns whether the last instance has ended. An instance is pending until it has run or is
-/// discarded, whether in a list or pinned. The thread that pinned the callback unpins it only after
-/// that.
+/// Returns whether the callback's last instance has ended. An instance is pending until it has run
+/// or is discarded; meanwhile it is in a list, or the callback is pinned. A thread that pinned the
+/// callback unpins it only when the instance is not pending any more.
 bool is_quiet(const Callback& callback) noexcept {
   return callback.counters().pending() == 0 && state_of(callback).pins.is_empty();
 }
@@ -44,7 +44,8 @@ bool CallbackSet::knows(const Callback* callback) const noexcept {
 
 void CallbackSet::add(std::shared_ptr<Callback> callback) {
   if (!callback) {
-    throw std::invalid_argument("nullptr added to executor \"" + options_.name + "\"");
+    throw std::invalid_argument("executor \"" + options_.name +
+                                "\": add() got nullptr; expected a callback");
   }
   Callbacks gone;
   const std::scoped_lock lock(mutex_);
@@ -202,8 +203,9 @@ void CallbackSet::claim(Callback& callback) {
   }
   if (!group_of(callback).claim(this)) {
     state.owner.store(nullptr);
-    throw std::logic_error("the group of callback \"" + callback.name() +
-                           "\" is used in another executor: keep its members in one");
+    throw std::logic_error(
+        "the group of callback \"" + callback.name() +
+        "\" is used in another executor; add all callbacks of a group to one executor");
   }
   std::size_t at_a_time = std::min(threads_.cpu_count(), dispatcher_->traits().max_threads);
   if (threads_.runs_to_completion() && dispatcher_->traits().max_threads == SIZE_MAX) {
@@ -255,7 +257,7 @@ void CallbackSet::prepare() {
   }
   if (unusable_) {
     throw std::logic_error("prepare() of executor \"" + options_.name +
-                           "\" has failed before: make a new one");
+                           "\" has failed before; create a new executor");
   }
   threads_.update_realtime(dispatcher_->traits());
   try {

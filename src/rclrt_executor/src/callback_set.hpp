@@ -21,12 +21,13 @@ class InstanceRunner;
 class SpinState;
 class ThreadSettings;
 
-/// `mutex()` guards the executor's configuration: this set, its ThreadSettings, and what the
-/// dispatcher builds from them. It is never taken on the path of an instance.
+/// The callbacks of an executor. `mutex()` guards the executor's configuration: this set, its
+/// ThreadSettings, and what the dispatcher builds from them. No thread locks it in order to release
+/// or run an instance.
 ///
-/// A callback is in at most one set at a time (see `claim`). It leaves in two steps. From `leave`
-/// on it is not released, and workers give up its instances. `reap` drops the set's reference to it
-/// once it is quiet: no instance of it is pending, and no thread has it pinned.
+/// A callback is in at most one set at a time (see `claim`). Its removal has two steps. After
+/// `leave` it is not released any more, and workers give up its instances. `reap` drops the set's
+/// reference to it once it is quiet: no instance of it is pending, and no thread has it pinned.
 class CallbackSet {
  public:
   using Callbacks = std::vector<std::shared_ptr<Callback>>;
@@ -49,8 +50,8 @@ class CallbackSet {
   int kernel_priority(const Callback& callback) const;
   std::int64_t epoch_ns() const noexcept { return epoch_ns_.load(); }
 
-  /// Starts the schedules of all timers when called first, however long ago `prepare` was. Called
-  /// while no thread takes work.
+  /// Starts the schedules of all timers. Only the first call does so, however long ago `prepare`
+  /// was. Called while no thread takes work.
   void start_clock();
   /// Makes the due releases of timers. Called while no threads run.
   void release_due_timers();
@@ -62,8 +63,8 @@ class CallbackSet {
   std::mutex& mutex() const noexcept { return mutex_; }
   /// Returns the callbacks of the set. The mutex must be locked.
   const Callbacks& locked() const noexcept { return callbacks_; }
-  /// Returns whether the callback at this address is in the set, or was removed and is not quiet
-  /// yet. The mutex must be locked.
+  /// Returns whether the callback at this address is in the set, or was removed and still has
+  /// instances that are pending or pinned. The mutex must be locked.
   bool knows(const Callback* callback) const noexcept;
 
  private:
@@ -72,8 +73,9 @@ class CallbackSet {
   bool has_left(const std::shared_ptr<Callback>& callback);
   void leave(const std::shared_ptr<Callback>& callback) noexcept;
   static void await_unpinned(Callback& callback) noexcept;
-  // These move the callbacks that they drop into `gone`, which must be destroyed with the mutex
-  // unlocked: objects that a callback owns may use the executor in their destructors.
+  // The functions that have a parameter `gone` move the callbacks that they drop into it. Destroy
+  // `gone` with the mutex unlocked: objects that a callback owns may use the executor in their
+  // destructors.
   void reap(Callbacks& gone);
   void give_up_all(Callbacks& gone);
   void claim(Callback& callback);

@@ -56,8 +56,8 @@ PriorityMap CallbackSet::mapped_with(std::vector<int> levels) const {
   return threads_.mapped_with(std::move(levels), dispatcher_->traits().maps_levels);
 }
 
-/// Maps the levels of all callbacks to priorities. Sets those of the threads first, then the
-/// groups' ceilings.
+/// Maps the levels of all callbacks to SCHED_FIFO priorities. Sets the priorities of the threads
+/// first, then the ceilings of the groups.
 void CallbackSet::update_levels() {
   require_groups_unreserved_or_whole();
   const std::vector<int> levels = dispatcher_->levels_of(callbacks_);
@@ -76,13 +76,15 @@ void CallbackSet::update_levels() {
   }
 }
 
-/// Adapts the priorities after a callback has left. If the levels do not fit any more, the
-/// priorities stay as they are: the levels of removed callbacks keep their places.
+/// Updates the priorities after a callback has left. If the levels do not fit into the SCHED_FIFO
+/// priorities, the priorities stay as they are, and the levels of removed callbacks keep theirs.
 void CallbackSet::update_levels_after_removal() noexcept {
   try {
     update_levels();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rclrt: executor \"%s\": a group stays as urgent as it was: %s\n",
+    std::fprintf(stderr,
+                 "rclrt: executor \"%s\": the priorities were not updated after a callback was "
+                 "removed: %s\n",
                  options_.name.c_str(), error.what());
   }
 }
@@ -99,9 +101,9 @@ void CallbackSet::update_ceiling(Group& group) noexcept {
 }
 
 /// Throws std::invalid_argument if a mutually exclusive group has members at a reserved level and
-/// at another one. A ceiling is a SCHED_FIFO priority, so it cannot keep a reserved thread from
-/// running. A reserved thread that has used up its budget inside a group would block the others for
-/// the rest of its period.
+/// at another one. Such a group would need a ceiling above SCHED_DEADLINE, but a ceiling is a
+/// SCHED_FIFO priority. And a reserved thread that has used up its budget inside the group would
+/// block the other members for the rest of its period.
 void CallbackSet::require_groups_unreserved_or_whole() const {
   if (options_.reservations.empty()) {
     return;
@@ -121,7 +123,8 @@ void CallbackSet::require_groups_unreserved_or_whole() const {
           "\" has members at level " + std::to_string(reserved) +
           ", which has a reservation, and at level " +
           std::to_string(reserved == level ? other : level) +
-          ": no ceiling holds across them; keep its members in one reserved level, or in none");
+          ": a priority ceiling cannot cover both; keep all callbacks of the group in one reserved "
+          "level, or in levels without a reservation");
     }
   }
 }

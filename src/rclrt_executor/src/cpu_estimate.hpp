@@ -9,14 +9,15 @@
 
 namespace rclrt::executor {
 
-/// Estimates the CPU time of each instance of a thread. An exact value takes two readings of the
-/// CPU clock. A reading is a system call of half a microsecond in a virtual machine. An estimate
-/// saves readings: a short instance counts as computing all the time. A longer one gets the CPU
-/// time since the last reading, which includes the short ones and other work of the thread since
-/// then. So an estimate is never above the instance's duration and never below the truth. It
-/// exceeds the truth by at most kMostUnread times kShort_ns, plus the CPU time of the thread
-/// between these instances. That time is small if the thread only runs instances. There is no
-/// excess for an instance that computed all the time. Used by one thread.
+/// Estimates the CPU time of each instance that a thread runs; used by that thread only. An exact
+/// value needs two readings of the thread's CPU clock for each instance. A reading is a system
+/// call, and takes half a microsecond in a virtual machine. The estimate needs fewer readings. A
+/// short instance counts as computing for all of its duration, without a reading. A longer instance
+/// gets all CPU time since the last reading. That includes the short instances and other work of
+/// the thread since then. So an estimate is never above the instance's duration and never below its
+/// true CPU time. It exceeds the truth by at most kMostUnread times kShort_ns, plus the CPU time of
+/// the thread between these instances, which is small if the thread only runs instances. For an
+/// instance that computed all the time the estimate is exact.
 class CpuEstimate {
  public:
   static constexpr std::int64_t kShort_ns = 20'000;

@@ -47,8 +47,9 @@ struct WorkerPool {
   std::string name = "the executor";  ///< for reports
 };
 
-/// Decides which thread runs which instance. The functions are called with the configuration
-/// locked, by one thread at a time, unless they say otherwise.
+/// Decides which thread runs which instance; each kind of executor has one. Unless a function's
+/// comment says otherwise, it is called with the executor's configuration locked, by one thread at
+/// a time.
 class Dispatcher {
  public:
   Dispatcher(const DispatcherContext& context, DispatcherTraits traits)
@@ -61,9 +62,9 @@ class Dispatcher {
 
   /// Returns the level at which each of the callbacks runs: by default its own.
   virtual std::vector<int> levels_of(const std::vector<std::shared_ptr<Callback>>& callbacks) const;
-  /// Adds a callback: sets the destination of its instances. From now on releases a timer by time;
-  /// its schedule is started already. Called again, after `remove`, when its level or its schedule
-  /// has changed. Throws std::system_error.
+  /// Adds a callback: sets the queue for its instances. The dispatcher also releases a timer from
+  /// now on; the timer's schedule is started already. Called again, after `remove`, if the level or
+  /// the schedule of the callback has changed. Throws std::system_error.
   virtual void add(Callback& callback) = 0;
   /// Releases no more instances of the callback by time.
   virtual void remove(Callback& callback) noexcept = 0;
@@ -82,25 +83,26 @@ class Dispatcher {
   /// Wakes every sleeping thread, so that it sees that the spin stops. Thread-safe.
   virtual void wake() noexcept RCLRT_NONBLOCKING = 0;
 
-  /// Returns an instance for the calling thread to run. It became ready by `ready_by_ns`, is pinned
-  /// and has entered its group; `end_on_caller` follows. If there is none, returns nullptr and sets
-  /// the time of the next timer release. Called while no threads run.
+  /// Returns an instance for the calling thread to run. The instance became ready by `ready_by_ns`,
+  /// is pinned, and has entered its group. The caller must call `end_on_caller` after it. If there
+  /// is no such instance, returns nullptr and sets `next_release_ns` to the time of the next timer
+  /// release. Called while the dispatcher has no threads.
   virtual Instance* take_on_caller(std::int64_t ready_by_ns,
                                    std::int64_t& next_release_ns) noexcept = 0;
-  /// Returns whether no instance runs, and the waiting ones will not run before more becomes ready.
-  /// Thread-safe; the configuration is not locked.
+  /// Returns whether no instance runs, and the waiting instances will not run until further
+  /// instances become ready. Thread-safe; called without the configuration locked.
   virtual bool holds_back() noexcept { return false; }
   /// Reports that the instance has ended; the configuration is not locked.
   virtual void end_on_caller() noexcept {}
 
   /// Returns the threads that may run a callback; by default all share one.
   virtual WorkerPool pool_of(const Callback& callback) const;
-  /// Returns a remedy if all these threads wait for instances that only they could run: the end of
-  /// a sentence.
+  /// Returns the remedy for a stall: all threads of a pool wait for instances that only they could
+  /// run. The text is the end of a sentence.
   virtual std::string stall_advice() const;
 
-  /// Returns the SCHED_FIFO priority of a thread of `level`; 0 without real time, with a
-  /// reservation, or at best effort.
+  /// Returns the SCHED_FIFO priority of a thread of `level`. Returns 0 without real-time
+  /// scheduling, and for a level that has a reservation or is best effort.
   int thread_priority(int level) const noexcept;
 
  protected:

@@ -139,8 +139,8 @@ bool EdfQueue::may_preempt(std::int64_t deadline_ns,
   return deadline_ns < earliest_ns_.load() && relative_ns < ceiling_ns_.load();
 }
 
-/// Updates the gate after an instance has started or ended. Instances may end in any order: the top
-/// of the stack may sleep in its callback, or the kernel may not know our priorities.
+/// Updates the gate after an instance has started or ended. The instance that ended need not be the
+/// top of the stack: the top may sleep in its callback, or may run without SCHED_FIFO.
 void EdfQueue::update_gate() noexcept {
   std::int64_t earliest_ns = kNothing;
   std::int64_t ceiling_ns = kNothing;
@@ -168,8 +168,8 @@ void EdfQueue::collect() noexcept {
   }
 }
 
-/// Returns the deadline_class of the first instance with the earliest deadline; among equal
-/// deadlines, the earliest release.
+/// Returns the deadline_class of the instance with the earliest deadline; among equal deadlines, of
+/// the instance with the earliest release. nullptr: no instance became ready by `ready_by_ns`.
 EdfQueue::DeadlineClass* EdfQueue::best(std::int64_t ready_by_ns) const noexcept {
   DeadlineClass* best = nullptr;
   std::int64_t best_deadline_ns = 0;
@@ -188,8 +188,9 @@ EdfQueue::DeadlineClass* EdfQueue::best(std::int64_t ready_by_ns) const noexcept
   return best;
 }
 
-/// Starts the instance with the earliest deadline, if it may start. No other is tried, because an
-/// instance with a later deadline must not start before it.
+/// Starts the instance with the earliest deadline, if it may start, and returns it; otherwise
+/// nullptr. No other instance is tried, because an instance with a later deadline must not start
+/// before it.
 Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
   for (DeadlineClass* deadline_class = best(ready_by_ns); deadline_class != nullptr;
        deadline_class = best(ready_by_ns)) {

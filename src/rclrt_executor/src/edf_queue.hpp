@@ -54,8 +54,8 @@ class EdfQueue {
 
   // Configuration: one thread at a time.
 
-  /// Returns the destination of instances with this relative deadline. It lives as long as the
-  /// queue.
+  /// Returns the part of the queue for instances with this relative deadline. It lives as long as
+  /// the queue.
   RCLRT_SETUP detail::ReadySink& deadline_class(std::int64_t relative_ns);
   RCLRT_SETUP std::size_t class_count() const noexcept { return classes_.size(); }
   RCLRT_SETUP void add_timer(std::int64_t relative_ns, TimerCallback* timer);
@@ -67,15 +67,15 @@ class EdfQueue {
 
   // Workers, by their place in the stack.
 
-  /// Ends the instance that the worker popped before, and sleeps until there is one for it to run.
-  /// Returns nullptr once `stop` is true.
+  /// Ends the instance that the worker popped before, and sleeps until there is an instance for the
+  /// worker to run. Returns that instance; nullptr once `stop` is true.
   Instance* pop(std::size_t worker, const std::atomic<bool>& stop) noexcept RCLRT_WAITS;
-  /// Does the same without sleeping: returns nullptr when there is none. Sets the time until which
-  /// the worker may sleep.
+  /// Does the same as `pop` without sleeping: returns nullptr if there is no instance. Then sets
+  /// the time until which the worker may sleep.
   Instance* try_pop(std::size_t worker, bool may_start,
                     std::int64_t& wake_up_ns) noexcept RCLRT_WAITS;
-  /// Pops as the lowest worker would, while there are no workers. Instances that became ready after
-  /// `ready_by_ns` stay.
+  /// Pops the next instance for the calling thread, as the lowest worker would, while the executor
+  /// has no workers. Instances that became ready after `ready_by_ns` stay. nullptr: there is none.
   Instance* try_pop_on_caller(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
   void end_on_caller() noexcept RCLRT_WAITS;
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;

@@ -35,8 +35,8 @@ struct Executor::Engine {
         runner(options, threads, state),
         callbacks(options, threads, runner, state),
         stalls(options, callbacks, runner.running()) {}
-  /// Clears the callbacks first: no entity may release work into the dispatcher when that is
-  /// destroyed.
+  /// Clears the callbacks before the dispatcher is destroyed, because after that no entity may
+  /// release work into the dispatcher.
   ~Engine() { callbacks.clear(); }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

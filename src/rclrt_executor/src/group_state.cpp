@@ -34,8 +34,8 @@ void GroupState::release(const void* executor) {
 
 /// Stores the current state. Called under `mutex_` and with kWaits set. `inside` is kInside or 0.
 void GroupState::update_state(std::uint32_t inside) noexcept {
-  // release; PAIRS WITH: try_enter(): a member may have left, and the next one does not take the
-  // mutex.
+  // release; PAIRS WITH: try_enter(). A member may have left, and the next member to enter does not
+  // take the mutex.
   state_.store(inside | (!parked_.empty() || reserved_ != nullptr ? kWaits : 0),
                std::memory_order_release);
 }
@@ -85,9 +85,10 @@ Instance* GroupState::unpark(const Callback& callback) noexcept {
 }
 
 Instance* GroupState::reserve_next() noexcept {
-  // The instance with the reservation leaves, too, and then looks for parked ones. But it may wait
-  // for others at its level, and no more urgent instance may wait with it. So it loses the
-  // reservation to a more urgent one, and must enter again.
+  // An instance with the reservation will call `leave`, too, and that call looks for parked
+  // instances. But until it has entered, it may wait for others at its level, and a more urgent
+  // parked instance must not wait with it. So a more urgent instance takes over the reservation,
+  // and the old one must enter again.
   Instance* const next = parked_.first();
   if (next == nullptr || (reserved_ != nullptr && next->queued_level <= level_of(reserved_))) {
     return nullptr;

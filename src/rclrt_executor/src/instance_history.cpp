@@ -10,7 +10,7 @@ namespace {
 
 std::size_t checked_capacity(std::size_t capacity) {
   if (capacity == 0) {
-    throw std::invalid_argument("a history needs room for at least one instance");
+    throw std::invalid_argument("the history of instances needs a capacity of at least 1");
   }
   return capacity;
 }

@@ -26,8 +26,8 @@ std::uint32_t involuntary_switches() noexcept {
   return static_cast<std::uint32_t>(usage.ru_nivcsw);
 }
 
-/// Counts the outcome of an instance. Called after `judge`, because the count of misses must be
-/// changed before this one.
+/// Counts the outcome of an instance and returns it. Called after `judge`, because the count of
+/// deadline misses must change before the count of completed instances.
 Outcome count(detail::CallbackState& state, Outcome outcome, bool polls) noexcept {
   if (outcome != Outcome::kEmpty) {
     state.completed.fetch_add(1, std::memory_order_release);

@@ -35,11 +35,13 @@ class InstanceRunner {
   /// Returns the table of running instances.
   const RunningTable& running() const noexcept { return running_; }
 
-  /// Runs `instance`, which is pinned and has entered its group, on the calling thread; then gives
-  /// it back to its callback, leaves the group, unpins it and restores `priority`.
+  /// Runs `instance` on the calling thread; the caller has pinned it, and it has entered its group.
+  /// Then gives the instance back to its callback, leaves the group, unpins the callback and
+  /// restores `priority`.
   void execute(Instance* instance, const Worker& worker, WorkerPriority& priority) noexcept;
-  /// Begins `instance`, which is pinned, and takes its input; `execute_read` or `give_up_read`
-  /// follows. Returns std::nullopt when that threw: the spin ends, and the instance is given up.
+  /// Begins `instance`, which is pinned, and takes its input. A call of `execute_read` or
+  /// `give_up_read` must follow. If taking the input throws, the spin ends, the instance is given
+  /// up, and the result is std::nullopt.
   std::optional<InstanceInfo> read(Instance* instance) noexcept;
   /// Runs, as `execute` does, an instance that `read` has begun with `info`.
   void execute_read(Instance* instance, InstanceInfo info, const Worker& worker,
@@ -53,8 +55,8 @@ class InstanceRunner {
   /// Gives up an instance that was taken from a queue and cannot run: a counted drop.
   static void abandon(Instance* instance) noexcept;
 
-  /// Prepares for a callback that was claimed; `cpus`: the number of instances that can run at the
-  /// same time.
+  /// Prepares to watch the deadline of a callback that its executor has claimed. `cpus` is the
+  /// number of instances that can run at the same time.
   RCLRT_SETUP void watch(Callback& callback, std::size_t cpus);
   /// Returns whether the calling thread is in a callback that this runner runs.
   bool in_own_callback() const noexcept RCLRT_NONBLOCKING;

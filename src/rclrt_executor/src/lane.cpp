@@ -146,9 +146,9 @@ void Lane::forget_workers() noexcept {
       return nullptr;
     }
     if (Instance* const instance = take_for(worker)) {
-      // This worker is busy now. Another one takes the remaining instances (timers that are due
-      // together wake only one worker) or keeps the time. If no worker sleeps, this makes no system
-      // call.
+      // This worker is busy now. If instances remain, another worker is woken to take them (timers
+      // that are due together wake only one worker); otherwise one may be woken to wait for the
+      // next timer release. If no worker sleeps, this makes no system call.
       const bool is_left = queue_.first() != nullptr;
       const bool wake =
           is_left || watch_.lacks_leader(queue_.timers().next_beside_ns(*instance->callback));
@@ -236,8 +236,8 @@ Instance* Lane::stand_in_or_sleep(const std::atomic<bool>& stop,
   spares_.set_until(until_ns);
   realtime::EventCount& wakeup = lets_time_pass ? spares_.patience : spares_.wakeup;
   const auto key = wakeup.prepare_wait();
-  // An instance that is pushed while a worker is free is for that worker, which may wait for this
-  // CPU.
+  // A spare thread does not take an instance that was pushed while a worker was free. That worker
+  // may only be waiting for this CPU.
   if (stop.load() || (all_busy && !lets_time_pass && queue_.has_pushed())) {
     wakeup.cancel_wait();
     return nullptr;

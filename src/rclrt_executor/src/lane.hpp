@@ -56,15 +56,15 @@ class alignas(64) Lane : public detail::ReadySink {
   void resume(Instance* instance) noexcept RCLRT_WAITS override;
 
   /// Returns the first instance; sleeps while there is none. Returns nullptr once `stop` is true.
-  /// `worker` is the calling thread, which is raised to the ceiling of the instance's group. A
-  /// spare gets an instance only in place of a worker that waits in its callback.
+  /// `worker` is the calling thread; it is raised to the ceiling of the instance's group. A spare
+  /// thread gets an instance only in place of a worker that waits in its callback.
   Instance* pop(const std::atomic<bool>& stop, LaneWorker& worker) noexcept RCLRT_WAITS {
     return worker.kind == LaneWorker::Kind::kSpare ? pop_as_spare(stop, worker)
                                                    : pop_as_worker(stop, worker);
   }
 
-  /// Does the same without sleeping, for a thread that is not a worker of the lane. Returns nullptr
-  /// when no instance waits that became ready by `ready_by_ns`.
+  /// Does the same as `pop` without sleeping, for a thread that is not a worker of the lane.
+  /// Returns nullptr if no waiting instance became ready by `ready_by_ns`.
   Instance* try_pop(std::int64_t ready_by_ns, WorkerPriority& priority) noexcept RCLRT_WAITS;
   /// Does the same without a worker.
   Instance* try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
@@ -73,8 +73,8 @@ class alignas(64) Lane : public detail::ReadySink {
   /// Returns the next release of its timers.
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;
 
-  /// Adds a timer, the schedule of which has been started, or removes one. The lane releases its
-  /// timers.
+  /// Adds a timer (this function) or removes one (the next). The lane releases its timers. The
+  /// timer's schedule must have been started before.
   RCLRT_SETUP void add_timer(TimerCallback* timer);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
   /// Moves every instance of `callback` to the list `taken`.

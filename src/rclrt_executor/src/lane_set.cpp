@@ -105,7 +105,8 @@ std::size_t LaneSet::wanted_workers(const Level& level) const {
     return std::min<std::size_t>(workers_per_lane_, 1);
   }
   // The kernel shares a CPU among threads of normal scheduling. So with two workers a short
-  // callback does not wait for a long one. MultiThreadedExecutor, too, has at least two.
+  // callback does not wait for a long one. (rclcpp's MultiThreadedExecutor has at least two threads
+  // as well.)
   const bool shares_cpus = threads.realtime() && threads.is_best_effort(level.level) &&
                            context_.options.workers_per_level == 0;
   return shares_cpus && workers_per_lane_ != 0 ? std::max<std::size_t>(workers_per_lane_, 2)

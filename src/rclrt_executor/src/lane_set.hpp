@@ -15,8 +15,9 @@
 
 namespace rclrt::executor {
 
-/// Where callbacks run to completion, all levels share one lane. The number of its workers limits
-/// how many callbacks run at the same time.
+/// The lanes of an executor: one for each level, with its workers. If callbacks run to completion,
+/// all levels share one lane, and the number of its workers limits how many callbacks run at the
+/// same time.
 ///
 /// All functions but `wake_all` are called with the executor's configuration locked, or by its
 /// constructor and destructor. A lane lives as long as the executor.
@@ -36,9 +37,9 @@ class LaneSet {
   LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher, SharedLane shared)
       : context_(context), dispatcher_(dispatcher), shared_(shared) {}
 
-  /// Returns the lane of `level`. Creates it if needed, and starts its workers if those of other
-  /// lanes run. Throws std::system_error: the lane then stays, and the next call starts the missing
-  /// workers.
+  /// Returns the lane of `level`. Creates it if needed, and starts its workers if the workers of
+  /// other lanes are running. If starting a worker throws std::system_error, the lane stays, and
+  /// the next call starts the missing workers.
   RCLRT_SETUP Lane& at(int level);
   /// Releases no more instances of the callback by time.
   RCLRT_SETUP void remove(Callback& callback) noexcept;
@@ -48,8 +49,8 @@ class LaneSet {
   /// Levels move down when new ones are added above them, and never overtake each other.
   RCLRT_SETUP void apply_priorities();
 
-  /// Returns the most urgent instance that became ready by `ready_by_ns`; nullptr: none. Called
-  /// while there are no workers.
+  /// Returns the most urgent instance that became ready by `ready_by_ns`; nullptr: there is none.
+  /// Called while the lanes have no workers.
   Instance* try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
   /// Returns the next release of all timers.
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;
@@ -59,11 +60,11 @@ class LaneSet {
   /// Returns a remedy if all threads of a lane wait.
   std::string stall_advice() const;
 
-  /// Starts `workers_per_lane` workers for each lane, and spares for lanes in which all workers may
-  /// wait. Throws std::system_error.
+  /// Starts `workers_per_lane` workers for each lane. Also starts spare threads for each lane in
+  /// which all workers may wait at the same time. Throws std::system_error.
   RCLRT_SETUP void start(std::size_t workers_per_lane);
-  /// Joins the threads. Takes the lock itself but joins without it, because a callback may wait for
-  /// the lock.
+  /// Joins the threads. Locks the configuration itself to get the list of threads, but not while it
+  /// joins, because a callback may wait for that lock.
   void stop() noexcept RCLRT_WAITS;
 
   /// Wakes all sleeping threads. Thread-safe.
@@ -94,8 +95,9 @@ class LaneSet {
   const SharedLane shared_;
   std::vector<std::unique_ptr<Level>> levels_;  // ascending
   std::size_t workers_per_lane_ = 0;            // 0 while no workers run
-  /// For wake_all, which takes no lock: a list by `before` that only grows. A level is stored with
-  /// release once it is complete. PAIRS WITH: the acquire in wake_all.
+  /// The list of levels for wake_all, which takes no lock. The levels are linked by `before`, and
+  /// the list only grows. A level is stored with release once it is complete. PAIRS WITH: the
+  /// acquire in wake_all.
   std::atomic<Level*> newest_{nullptr};
 };
 

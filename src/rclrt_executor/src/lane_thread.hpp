@@ -12,8 +12,8 @@
 
 namespace rclrt::executor {
 
-/// Ends when the spin stops; the destructor joins it. The lane outlives it, and forgets it
-/// afterwards.
+/// A thread that runs the instances of a lane. It ends when the spin stops; the destructor joins
+/// it. The lane must outlive it, and forgets it afterwards.
 class LaneThread {
  public:
   /// Starts it. `slot`: see InstanceRunner::Worker. Throws std::system_error.
@@ -34,8 +34,8 @@ class LaneThread {
   realtime::Thread thread_;  // destroyed first
 };
 
-/// Returns how many instances of these callbacks their groups allow to be started and not ended at
-/// a time, at most `limit`. The configuration must be locked.
+/// Returns how many instances of these callbacks may have started and not ended at the same time,
+/// as far as their groups allow, but at most `limit`. The configuration must be locked.
 std::size_t most_at_a_time(const std::vector<const Callback*>& callbacks, std::size_t limit);
 
 }  // namespace rclrt::executor

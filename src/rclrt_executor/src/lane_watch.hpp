@@ -35,8 +35,9 @@ class LaneWatch {
     std::int64_t until_ns;
   };
 
-  /// Gives a role to a worker that found no work and will sleep. `next_ns`: the next release;
-  /// `following_ns`: the next release after that one is taken and runs.
+  /// Gives a role to a worker that found no work and will sleep, and the time until which it
+  /// sleeps. `next_ns` is the next timer release. `following_ns` is the next release after that, if
+  /// the callback of `next_ns` is running.
   Sleep take_role(std::int64_t next_ns, std::int64_t following_ns) noexcept RCLRT_NONBLOCKING {
     if (next_ns != kNever && !has_leader_) {
       has_leader_ = true;

@@ -10,8 +10,8 @@
 
 namespace rclrt::executor {
 
-/// The lane's data of one of its threads. A spare takes work only in place of a worker that waits
-/// in its callback; see SpareWatch.
+/// The data that a lane keeps about one of its threads. A spare thread takes work only in place of
+/// a worker that waits in its callback; see SpareWatch.
 struct LaneWorker {
   enum class Kind : std::uint8_t { kWorker, kSpare };
 
@@ -22,8 +22,8 @@ struct LaneWorker {
 
   /// Called by the thread before it takes the first instance.
   void begin() noexcept RCLRT_NONBLOCKING;
-  /// Finds out whether a busy thread waits: it is asleep now, and was for most of `patience_ns`.
-  /// Called by the spare that watches.
+  /// Finds out whether this busy thread waits in its callback: it is asleep now, and was asleep for
+  /// most of `patience_ns`. The spare thread that watches calls this function.
   void check(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS;
   /// Returns whether it runs an instance.
   bool is_busy() const noexcept RCLRT_NONBLOCKING { return is_busy(turn.load(kRelaxed)); }
@@ -50,12 +50,12 @@ struct LaneWorker {
   const Kind kind;
   // The kernel's thread ID; 0: it has not begun. relaxed: only a number
   std::atomic<int> thread{0};
-  // Odd while it is busy. Its thread writes it with the lane's lock held; relaxed: a thread that
-  // reads it without the lock may take the thread for busy a moment too long, and reads it again
-  // later.
+  // The number is odd while the thread runs an instance, and changes with each. The thread writes
+  // it with the lane's lock held. relaxed: a reader without the lock may consider the thread busy a
+  // moment too long, and reads the number again later.
   std::atomic<std::uint64_t> turn{0};
-  // Written by the last `check` of the spare that watches. Two spares may check at the same time
-  // while the token moves from one to the other. relaxed: if their values mix, the next check finds
+  // The last `check` wrote these. Two spare threads may check at the same time while the token
+  // moves from one to the other. relaxed: if the values of both are mixed, the next check finds
   // that the thread has changed.
   std::atomic<std::uint64_t> seen_turn{0};
   std::atomic<std::int64_t> seen_cpu_ns{-1};

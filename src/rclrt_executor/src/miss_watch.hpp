@@ -14,8 +14,8 @@
 
 namespace rclrt::executor {
 
-/// One per executor that has a MissHandler. It is inactive until a callback with a deadline is
-/// added.
+/// Finds out why deadlines were missed, and reports it. Each executor with a MissHandler has one.
+/// It records nothing until a callback with a deadline is added.
 class MissWatch {
  public:
   /// `budgets`: the number of the executor's workers with a budget.
@@ -35,8 +35,8 @@ class MissWatch {
 
   InstanceHistory& history() noexcept RCLRT_NONBLOCKING { return history_; }
 
-  /// Fills in the blame and calls the handler. `self` is the instance, as in the history;
-  /// `has_budget` is true on a worker under SCHED_DEADLINE.
+  /// Fills in the blame of `miss` and calls the handler. `self` is the recorded interval of the
+  /// late instance. `has_budget`: the calling worker runs under SCHED_DEADLINE.
   void report(DeadlineMiss& miss, const ExecutionInterval& self,
               bool has_budget) noexcept RCLRT_WAITS;
 

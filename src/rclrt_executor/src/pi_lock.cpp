@@ -34,9 +34,9 @@ int futex(std::atomic<std::uint32_t>& word, int operation) noexcept {
 
 constexpr std::int64_t kRetryNs = 50'000;
 
-/// Returns whether locking will succeed later without other action. ENOMEM: the kernel had no
-/// memory for the owner's state. EAGAIN: the owner's thread is ending. The users of the lock cannot
-/// handle a failure, so they wait.
+/// Returns whether the error of a futex call is temporary, so that the caller must only try again.
+/// ENOMEM: the kernel had no memory for the owner's state. EAGAIN: the owner's thread is ending.
+/// The users of the lock cannot handle a failure, so they try until locking succeeds.
 bool is_transient(int error) noexcept {
   return error == EINTR || error == EAGAIN || error == ENOMEM;
 }
@@ -76,7 +76,7 @@ void PiLock::hand_over() noexcept RCLRT_NONBLOCKING {
   word_.fetch_or(0, std::memory_order_release);
   int error = 0;
   do {
-    error = RCLRT_TRUST("giving a lock away does not sleep", futex(word_, FUTEX_UNLOCK_PI_PRIVATE));
+    error = RCLRT_TRUST("unlocking a futex does not sleep", futex(word_, FUTEX_UNLOCK_PI_PRIVATE));
   } while (RCLRT_TRUST("only compares", is_transient(error)));
   if (error != 0) {
     RCLRT_TRUST("the process ends here", die("unlocking", error));

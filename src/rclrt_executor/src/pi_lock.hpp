@@ -26,8 +26,8 @@ class PiLock {
 
   void lock() noexcept RCLRT_WAITS {
     std::uint32_t free = 0;
-    // acquire; PAIRS WITH: the release in `unlock`. The next holder sees all writes of the last
-    // one.
+    // acquire; PAIRS WITH: the release in `unlock`. The next holder of the lock sees all writes of
+    // the last holder.
     if (!word_.compare_exchange_strong(free, this_thread(), std::memory_order_acquire,
                                        std::memory_order_relaxed)) {
       wait();

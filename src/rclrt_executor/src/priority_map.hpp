@@ -9,8 +9,8 @@
 
 namespace rclrt::executor {
 
-/// Orders the distinct levels and gives N of them the N SCHED_FIFO priorities right below `top`,
-/// the most urgent one first (thesis, section 5.1.3, footnote 1, with a settable top).
+/// Maps the N distinct levels to the N SCHED_FIFO priorities right below `top`, in the same order,
+/// the most urgent level to `top` - 1 (thesis, section 5.1.3, footnote 1, there with a fixed top).
 class RCLRT_EXECUTOR_EXPORT PriorityMap {
  public:
   /// Throws std::invalid_argument when the levels do not fit into 1..top-1.

@@ -34,16 +34,17 @@ class ReleaseQueue {
 
   /// Moves the pushed instances and those of due timers into the list, merged by release.
   void collect() noexcept;
-  /// The two halves of `collect`, for an owner that collects from several queues at one time. The
-  /// first returns the pushed instances, the oldest first. The second merges them with the timers
-  /// that are due at `now_ns`. `now_ns` must have been read after the first half; otherwise a
-  /// message would be put before an earlier timer.
+  /// `take_pushed` and the function after it are the two halves of `collect`, for an owner that
+  /// collects from several queues at one time. `take_pushed` returns the pushed instances, the
+  /// oldest first. The other function merges them with the timers that are due at `now_ns`. Read
+  /// the clock for `now_ns` after `take_pushed`; otherwise a message would be put before an earlier
+  /// timer.
   Instance* take_pushed() noexcept;
   void merge(Instance* pushed, std::int64_t now_ns) noexcept;
   /// Returns the first of the list; nullptr when it is empty.
   Instance* first() const noexcept { return waiting_.first(); }
-  /// Returns the first instance that became ready by `ready_by_ns`, among the first instances of
-  /// all levels.
+  /// Looks at the first instance of each level. Returns the most urgent one of them that became
+  /// ready by `ready_by_ns`; nullptr: none.
   Instance* first_ready_by(std::int64_t ready_by_ns) const noexcept {
     return waiting_.first_ready_by(ready_by_ns);
   }

@@ -10,12 +10,14 @@
 
 namespace rclrt::executor {
 
-/// Returns the options with Preemption::kNever, and one worker unless they state more. Throws
-/// std::invalid_argument if they ask for preemption.
+/// Returns a copy of `options` with Preemption::kNever, and with one worker unless they state
+/// another number. Throws std::invalid_argument if they ask for Preemption::kAlways. `kind` is the
+/// name of the executor in the message.
 inline ExecutorOptions to_completion(ExecutorOptions options, const char* kind) {
   if (options.preemption == Preemption::kAlways) {
-    throw std::invalid_argument("executor \"" + options.name + "\": " + kind +
-                                " finishes what it has started: leave Preemption::kAlways out");
+    throw std::invalid_argument(
+        "executor \"" + options.name + "\": " + kind +
+        " does not preempt a running callback; leave out Preemption::kAlways");
   }
   options.preemption = Preemption::kNever;
   if (options.workers_per_level == 0) {
@@ -24,8 +26,8 @@ inline ExecutorOptions to_completion(ExecutorOptions options, const char* kind) 
   return options;
 }
 
-/// Returns the same for executors of one thread. Throws std::invalid_argument, too, if they ask for
-/// more workers.
+/// Returns the same as `to_completion`, for executors of one thread. Also throws
+/// std::invalid_argument if the options ask for more than one worker.
 inline ExecutorOptions on_one_thread(ExecutorOptions options, const char* kind) {
   if (options.workers_per_level > 1) {
     throw std::invalid_argument(

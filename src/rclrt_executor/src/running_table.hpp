@@ -43,8 +43,8 @@ class RunningTable {
     }
   }
 
-  /// An instance that ran when the table was read. The callback may have been destroyed since: only
-  /// compare its address.
+  /// An instance that was running when the table was read. The callback may have been destroyed
+  /// since then: compare its address, but do not access it.
   struct Running {
     const Callback* callback;
     int thread;

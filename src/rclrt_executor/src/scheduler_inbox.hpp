@@ -13,9 +13,10 @@
 
 namespace rclrt::executor {
 
-/// A thread above all levels, and its inbox: a lane that takes all ready instances, and holds all
-/// timers. Where callbacks run to completion there is no such thread: the one lane of all levels
-/// keeps the order, and without real time a scheduler thread would not preempt the workers.
+/// A scheduler thread above all levels, and its inbox: a lane that holds all timers and takes all
+/// ready instances. If callbacks run to completion there is no such thread: all levels then share
+/// one lane, which keeps the order, and without real-time scheduling the thread could not preempt
+/// the workers.
 class SchedulerInbox {
  public:
   explicit SchedulerInbox(const DispatcherContext& context)
@@ -23,8 +24,8 @@ class SchedulerInbox {
 
   Lane& lane() noexcept { return lane_; }
 
-  /// Makes the callback release into the inbox. Its instances go to `then` from there, or directly
-  /// if there is no thread.
+  /// Makes the callback release its instances into the inbox, from which they go to `then`. If
+  /// there is no scheduler thread, the callback releases directly into `then`.
   void add(Callback& callback, Lane& then) {
     Lane& first = has_thread() ? lane_ : then;
     state_of(callback).sink.store(&first);
@@ -45,8 +46,8 @@ class SchedulerInbox {
     state.lane.load()->submit(instance);
     state.unpin();
   }
-  /// Moves all instances of the inbox, while the thread does not run. Returns the next release of
-  /// its timers.
+  /// Moves all instances of the inbox to their lanes, while the scheduler thread does not run.
+  /// Returns the time of the next release of the inbox's timers.
   std::int64_t pass_all_on() noexcept RCLRT_WAITS {
     while (Instance* const instance = lane_.try_pop(INT64_MAX)) {
       pass_on(instance);

@@ -47,8 +47,8 @@ void SpareWatch::check(const LaneWorker& self, std::int64_t now_ns) noexcept RCL
   }
 }
 
-/// A thread that waits by polling uses some CPU time, too, so a waiting thread may have a small
-/// share.
+/// A thread that sleeps less than all of the time may wait, too: one that waits by polling uses
+/// some CPU time. So a thread counts as waiting up to a small share of CPU time.
 void LaneWorker::check(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS {
   constexpr std::int64_t kShare = 8;           // a waiting thread uses at most 1/8 of the time
   constexpr std::int64_t kAtOnce_ns = 50'000;  // plus this, however short the time is

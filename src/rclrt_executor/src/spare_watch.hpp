@@ -38,8 +38,8 @@ class SpareWatch {
 
   // With the lane's lock held:
 
-  /// Gives the token to the spare if no other spare has it, or if this spare has just ended an
-  /// instance.
+  /// Gives the token (the right to watch) to `spare` if no other spare has it, or if `spare` has
+  /// just ended an instance (`from_instance`).
   void take_token(const LaneWorker& spare, bool from_instance) noexcept RCLRT_NONBLOCKING {
     if (from_instance || watcher_ == nullptr) {
       watcher_ = &spare;
@@ -64,8 +64,9 @@ class SpareWatch {
     return until_ns_ == realtime::EventCount::kForever;
   }
 
-  /// Finds out which busy threads wait. Called without the lock. Makes one system call for each,
-  /// and two or three more to read its state.
+  /// Finds out which busy threads of the lane wait in their callbacks. Called without the lane's
+  /// lock. Makes one system call for each thread, and two or three more to read the state of a
+  /// thread that may wait.
   void check(const LaneWorker& self, std::int64_t now_ns) noexcept RCLRT_WAITS;
 
   void wake_all() noexcept RCLRT_NONBLOCKING {

@@ -18,8 +18,9 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// The first interval of polling; it grows. Polled, because a notification would cost time in every
-/// instance of every callback.
+/// The first interval at which a spin checks whether it is over; the interval grows up to
+/// kLastPoll_ns. The spin polls, because a notification would cost time in every instance of every
+/// callback.
 constexpr std::int64_t kFirstPoll_ns = 20'000;
 constexpr std::int64_t kLastPoll_ns = 200'000;
 /// The longest time that a cancel takes to end the wait for a future.
@@ -36,8 +37,9 @@ void SpinControl::guarded(const std::function<void()>& spin) {
     return;
   }
   if (!state_.begin_spinning()) {
-    throw std::logic_error("executor \"" + name_ +
-                           "\" is spinning already: spin it from one thread, not in a callback");
+    throw std::logic_error(
+        "executor \"" + name_ +
+        "\" is spinning already; call spin from one thread only, and not from a callback");
   }
   struct Done {
     SpinState& state;
@@ -137,13 +139,15 @@ void SpinControl::run_limited(SpinLimit limit, std::int64_t deadline_ns) {
 
 bool SpinControl::run_one_on_caller(nanoseconds timeout, std::int64_t ready_by_ns) RCLRT_WAITS {
   if (dispatcher_.traits().polls) {
-    throw std::logic_error("executor \"" + name_ +
-                           "\" asks for work by itself: run_one_on_caller is not offered");
+    throw std::logic_error(
+        "executor \"" + name_ +
+        "\" polls its entities for work, so it does not offer run_one_on_caller; use spin_once");
   }
   if (dispatcher_.traits().reads_ahead) {
-    throw std::logic_error("executor \"" + name_ +
-                           "\" reads the messages of a set together: run_one_on_caller, which runs "
-                           "one instance, is not offered with logical execution time");
+    throw std::logic_error(
+        "executor \"" + name_ +
+        "\" reads the messages of a set together (logical execution time), so it does not offer "
+        "run_one_on_caller, which runs one instance; use spin_once");
   }
   const std::int64_t deadline_ns = deadline_of(timeout);
   bool ran = false;
@@ -206,8 +210,8 @@ SpinResult SpinControl::spin_until(const std::function<bool(nanoseconds)>& compl
   return timed_out ? SpinResult::kTimeout : SpinResult::kInterrupted;
 }
 
-/// Returns a function that returns true when as many instances of each callback have ended as are
-/// pending now, or when the remaining ones are held back.
+/// Returns a predicate for the end of `spin_some`. It is true when each callback has ended as many
+/// instances as are pending now, or when the dispatcher holds back the remaining ones.
 SpinControl::Ended SpinControl::all_ended() const {
   std::vector<std::pair<std::shared_ptr<Callback>, std::uint64_t>> targets;
   for (auto& callback : callbacks_.all()) {

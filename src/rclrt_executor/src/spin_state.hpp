@@ -46,14 +46,15 @@ class SpinState {
   const std::atomic<bool>& stop_flag() const noexcept RCLRT_NONBLOCKING { return stop_; }
   /// Wakes the thread in `await_stop`, which may have work.
   void wake_spinner() noexcept RCLRT_NONBLOCKING { stopped_.post(); }
-  /// Returns the event count on which the thread in run_one_on_caller sleeps. It is notified when
-  /// an instance becomes ready and no worker sleeps.
+  /// Returns the event count on which the thread in run_one_on_caller sleeps. A thread that makes
+  /// an instance ready notifies it if no worker sleeps.
   realtime::EventCount& caller_wakeup() noexcept RCLRT_NONBLOCKING { return caller_wakeup_; }
 
   // Functions for the executor's threads.
 
-  /// Blocks until all threads of this spin exist. Each thread calls it first. No thread takes work
-  /// before that, so the first instances meet the same priorities as all later ones.
+  /// Blocks until all threads of this spin exist. Each thread calls it first, so no thread takes
+  /// work before the others exist, and the first instances see the same priorities as all later
+  /// ones.
   void await_start() noexcept RCLRT_WAITS;
   /// Reports that an instance has ended: with kOne this ends the spin.
   void instance_ended() noexcept RCLRT_NONBLOCKING {
@@ -63,8 +64,7 @@ class SpinState {
     }
   }
   /// Returns the condition that ends the running spin. Dispatchers that poll end the spin by
-  /// `cancel` when no entity is ready: with kReadyNow after one set, with kOne once `deadline_ns`
-  /// has passed.
+  /// `cancel` when no entity is ready: for kReadyNow after one set, for kOne after `deadline_ns`.
   SpinLimit limit() const noexcept RCLRT_NONBLOCKING { return limit_.load(); }
   std::int64_t deadline_ns() const noexcept RCLRT_NONBLOCKING { return deadline_ns_.load(); }
 
@@ -112,8 +112,8 @@ class SpinState {
   std::atomic_flag failed_;  // the thread that sets it first owns error_ until spin has joined it
   std::exception_ptr error_;
 
-  // Every instance reads the following.
-  // Set before the threads start and after they have ended; relaxed where instances end.
+  // Every instance reads the following members. limit_ is written before the threads start and
+  // after they have ended; relaxed where instances end.
   alignas(64) std::atomic<SpinLimit> limit_{SpinLimit::kNone};
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};

@@ -16,12 +16,14 @@
 namespace rclrt::executor {
 
 /// Periodically checks, at normal priority, which threads sleep within callbacks. A thread counts
-/// as stalled since the last check if it is asleep at the check and still a moment later, in the
-/// same instance, and instances are queued that no other thread could run. So repeated short waits
-/// are found, too. Their sum is reported when it reaches ten periods. Each check subtracts a tenth
-/// of the time since the last check from it.
+/// as stalled since the last check if two conditions hold. It is asleep at the check and still a
+/// moment later, in the same instance. And instances are queued that no other thread could run. The
+/// stalled time is summed up, so repeated short waits are found, too. The sum is reported when it
+/// reaches ten periods. Each check also subtracts a tenth of the time since the last check from the
+/// sum.
 ///
-/// `mutex_` guards all; the configuration's is taken inside it.
+/// `mutex_` guards all data. The mutex of the configuration may be locked while `mutex_` is held,
+/// not the other way round.
 class StallWatch {
  public:
   StallWatch(const ExecutorOptions& options, const CallbackSet& callbacks,

@@ -88,8 +88,8 @@ StaticOrderQueue::Place* StaticOrderQueue::left_place(const CallbackSet& callbac
   return place;
 }
 
-/// Reserves memory for one more place; allocates before the lock is taken. The configuration is
-/// locked, so no other thread changes the capacity of the lists.
+/// Reserves memory in all lists for one more callback, before the lock of the queue is taken. The
+/// configuration is locked, so no other thread changes the capacity of the lists.
 void StaticOrderQueue::make_room() {
   if (order_.capacity() > places_.size()) {
     return;

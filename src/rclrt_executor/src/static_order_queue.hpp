@@ -50,15 +50,16 @@ class StaticOrderQueue {
 
   // With the configuration locked:
 
-  /// Gives the callback its place in the order, the first time after all others of its level.
-  /// Releases it by time if it is a timer.
+  /// Gives the callback its place in the order. When called first for a callback, the place is
+  /// after all others of its level. If the callback is a timer, the queue also releases it from now
+  /// on.
   RCLRT_SETUP void add(Callback& callback, const CallbackSet& callbacks);
   /// Releases no more instances by time; a callback that leaves the executor loses its place.
   RCLRT_SETUP void remove(Callback& callback) noexcept;
   /// Moves every instance of `callback` to the list `taken`; gives up instances that were read.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
-  /// Returns the next member of the set, or the first instance that became ready by `ready_by_ns`.
-  /// Called while no thread runs.
+  /// Returns the next member of a set that has begun; if there is none, the first instance that
+  /// became ready by `ready_by_ns`. Called while no thread of the executor runs.
   Instance* take_on_caller(std::int64_t ready_by_ns, std::int64_t& next_release_ns) noexcept;
 
   // The thread that runs callbacks:

@@ -58,8 +58,8 @@ void ThreadSettings::update_realtime(const DispatcherTraits& traits) {
   });
 }
 
-/// Throws std::invalid_argument if levels are to have their own scheduling, but have no threads of
-/// their own.
+/// Throws std::invalid_argument if the options give levels a reservation or best effort, and the
+/// executor has no threads for each level.
 void ThreadSettings::require_level_threads(const DispatcherTraits& traits) const {
   if (options_.reservations.empty() && !options_.best_effort_below) {
     return;
@@ -69,12 +69,14 @@ void ThreadSettings::require_level_threads(const DispatcherTraits& traits) const
   const std::string what = is_reserved ? "have a reservation" : "be best effort";
   // A group's thread may have normal scheduling, but a budget belongs to a level.
   if (!traits.keeps_level_threads && (is_reserved || !traits.levels_by_group)) {
-    throw std::invalid_argument(executor + "it has no threads of a level that could " + what +
-                                ": use preemptive or producer_consumer");
+    throw std::invalid_argument(executor +
+                                "its levels have no threads of their own, so no level can " + what +
+                                "; use preemptive or producer_consumer");
   }
   if (options_.preemption == Preemption::kNever) {
-    throw std::invalid_argument(executor + "without preemption no level has threads that could " +
-                                what + ": leave one of the two out");
+    throw std::invalid_argument(
+        executor + "without preemption all levels share the threads, so no level can " + what +
+        "; leave out Preemption::kNever or that setting");
   }
 }
 
@@ -91,7 +93,7 @@ void ThreadSettings::require_reservations_possible() const {
   }
   if (options_.reservations.size() > LaneSet::kMaxReservations) {
     throw std::invalid_argument(executor + "at most " + std::to_string(LaneSet::kMaxReservations) +
-                                " levels can have a reservation");
+                                " levels can have a reservation; state fewer reservations");
   }
   for (const auto& [level, budget] : options_.reservations) {
     if (budget.runtime.count() < 1024 || budget.runtime > budget.deadline ||
@@ -125,8 +127,8 @@ std::optional<std::string> ThreadSettings::why_no_realtime() const {
   return std::nullopt;
 }
 
-/// Returns whether threads will have SCHED_FIFO priorities. Before `update_realtime` this checks
-/// once whether the kernel permits them.
+/// Returns whether the threads have SCHED_FIFO priorities, or will have them. Before
+/// `update_realtime` the first call checks once whether the kernel permits them.
 bool ThreadSettings::uses_kernel_priorities() const {
   if (!is_updated_ && !expects_realtime_) {
     expects_realtime_ =

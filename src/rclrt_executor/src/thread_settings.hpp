@@ -20,9 +20,9 @@ class ThreadSettings {
  public:
   explicit ThreadSettings(const ExecutorOptions& options) : options_(options) {}
 
-  /// Checks whether threads may have the scheduling that the options state. Throws
-  /// std::invalid_argument for options that contradict each other, std::runtime_error when real
-  /// time is required and not permitted, std::system_error when the CPUs have no room for a
+  /// Decides whether the threads get real-time scheduling, from the options and the permissions.
+  /// Throws std::invalid_argument if options contradict each other, std::runtime_error if real time
+  /// is required and not permitted, and std::system_error if the CPUs have no room for a
   /// reservation.
   void update_realtime(const DispatcherTraits& traits);
   bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
@@ -34,8 +34,9 @@ class ThreadSettings {
   /// Returns why there is no real time, and the remedy; empty with real time.
   const std::string& reason() const noexcept RCLRT_NONBLOCKING { return reason_; }
 
-  /// Returns a map of these levels and of the known ones, as far as they have priorities of their
-  /// own in the kernel. Throws std::invalid_argument when they do not fit.
+  /// Returns the map from levels to SCHED_FIFO priorities for `levels` and for the levels that the
+  /// executor already has. Levels without such a priority (reserved, best effort) are left out.
+  /// Throws std::invalid_argument if there are too few priorities.
   PriorityMap mapped_with(std::vector<int> levels, bool maps_levels) const;
   void set_priorities(PriorityMap priorities) { priorities_ = std::move(priorities); }
   /// Returns the SCHED_FIFO priority of the workers of a level. There must be a map.
@@ -53,11 +54,11 @@ class ThreadSettings {
   realtime::ThreadOptions thread_options(const std::string& suffix, int kernel_priority) const;
   /// Returns thread options of the scheduler thread, on its own CPUs where it has any.
   realtime::ThreadOptions scheduler_thread_options() const;
-  /// Returns thread options of a worker of `level`: as `thread_options`, or with its reservation,
-  /// or at best effort.
+  /// Returns the thread options for a worker of `level`: with the level's reservation, at best
+  /// effort, or otherwise as `thread_options`.
   realtime::ThreadOptions level_thread_options(int level, int kernel_priority) const;
   /// Returns the number of workers that the options state. If they state none, returns `otherwise`
-  /// for levels with workers of their own.
+  /// if levels have workers of their own.
   std::size_t worker_count(std::size_t otherwise) const;
   /// Returns the number of spare threads that a level may have for callbacks that wait.
   std::size_t spare_count() const noexcept {

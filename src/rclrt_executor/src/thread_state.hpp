@@ -12,8 +12,8 @@ namespace rclrt::executor {
 int this_thread_number() noexcept RCLRT_NONBLOCKING;
 /// Returns the CPU time that the thread with this ID has used; -1 if it has ended.
 std::int64_t cpu_time_of_ns(int thread) noexcept RCLRT_NONBLOCKING;
-/// Returns whether a thread sleeps in the kernel, that is, neither runs nor is ready to run; true
-/// if the kernel does not report it.
+/// Returns whether the thread with this kernel thread ID is asleep: it neither runs nor is ready to
+/// run. Returns true if the kernel does not report the state.
 bool is_asleep(int thread) noexcept RCLRT_WAITS;
 
 }  // namespace rclrt::executor

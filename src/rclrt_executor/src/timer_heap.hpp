@@ -10,15 +10,15 @@
 
 namespace rclrt::executor {
 
-/// A heap with four children per node that contains the release times. So the thread that releases
-/// timers accesses only the due timer, and four children are one cache line.
+/// The timers of a lane, sorted by their next release: a heap with four children for each node. The
+/// heap contains copies of the release times, so the thread that releases timers accesses only the
+/// timer that is due. Four children fill one cache line.
 ///
 /// Invariant: no timer is earlier than its parent. The children of the first timer are an exception
-/// while `is_ordered_` is false: its time has moved on and it has not been moved to its place yet.
+/// while `is_ordered_` is false: its time has moved on, and it has not been moved to its place yet.
 /// `update_order` does that later, when no instance waits for it.
 ///
-/// Not thread-safe; a schedule changes only by `expire_first`, or while its timer is not in the
-/// heap.
+/// Not thread-safe. The schedule of a timer in the heap is changed only by `expire_first`.
 class TimerHeap {
  public:
   /// A time that is never reached.
@@ -36,12 +36,12 @@ class TimerHeap {
 
   /// Returns the earliest release; kNever without timers.
   std::int64_t next_ns() const noexcept RCLRT_NONBLOCKING;
-  /// Returns the earliest release that must not wait for the end of `running`. (Releases of
-  /// `running` itself may wait if it `may_be_released_late`; that is checked only for the first
-  /// timer.)
+  /// Returns the earliest release that must be made before `running` ends. Releases of `running`
+  /// itself may be made later if `may_be_released_late` is true for it; only the first timer of the
+  /// heap is checked for that.
   std::int64_t next_beside_ns(const Callback& running) const noexcept RCLRT_NONBLOCKING;
-  /// Returns the same for the time after the next release is taken and its callback runs. Only
-  /// after `update_order`.
+  /// Returns the same as `next_beside_ns` for a later time: when the next release has been taken
+  /// and its callback is running. Call `update_order` first.
   std::int64_t following_ns() const noexcept RCLRT_NONBLOCKING;
 
   /// Takes the earliest release, which must be due, off its schedule, as `expire` does.

@@ -15,9 +15,10 @@ RCLRT_SETUP inline void start_schedule(TimerCallback& timer, std::int64_t epoch_
   schedule_of(timer).start(timer.first_release_ns(epoch_ns), 0);
 }
 
-/// Returns whether releases that are due while the timer's callback runs may be made when it has
-/// ended. This holds if the callback excludes itself, and the result is the same either way: each
-/// of them is an instance as far as the credits reach, or only the first one is.
+/// Returns whether releases that become due while the timer's callback runs may be made when the
+/// callback has ended. Two conditions must hold. The callback excludes itself. And the instances
+/// are the same either way: each release is an instance (up to the queue depth), or only the first
+/// one is.
 inline bool may_be_released_late(TimerCallback& timer) noexcept RCLRT_NONBLOCKING {
   const OverrunPolicy policy = timer.timer().overrun;
   return (policy == OverrunPolicy::kCatchUp ||
@@ -30,9 +31,9 @@ inline bool may_be_released_late(TimerCallback& timer) noexcept RCLRT_NONBLOCKIN
 detail::TimerSchedule::Release take_release(TimerCallback& timer, std::int64_t now_ns,
                                             OverrunPolicy policy) noexcept RCLRT_NONBLOCKING;
 
-/// Takes the due release off the schedule, counts the skipped ones and returns the instance.
-/// Returns nullptr when there is no credit for it: it and all other due releases are then counted
-/// drops.
+/// Takes the due release off the schedule and returns an instance for it; skipped releases are
+/// counted. If there is no credit, returns nullptr; this release and all other due ones are counted
+/// as dropped.
 Instance* expire(TimerCallback& timer, std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
 
 }  // namespace rclrt::executor

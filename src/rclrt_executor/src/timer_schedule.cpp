@@ -38,7 +38,7 @@ std::uint64_t TimerSchedule::skip_due(std::int64_t now_ns) noexcept RCLRT_NONBLO
     case OverrunPolicy::kCatchUp:
       break;
     case OverrunPolicy::kSkip:
-      // A release exactly at `now` is not late yet: `rcl_timer_call()` has the same strict
+      // A release exactly at `now_ns` is not late yet. `rcl_timer_call()` has the same strict
       // comparison.
       if (next_ns_ < now_ns) {
         const std::int64_t periods = 1 + (now_ns - next_ns_ - 1) / period_ns_;

@@ -27,8 +27,8 @@ namespace rclrt::executor {
 /// changes in between.
 class WorkerPriority {
  public:
-  /// `own` is the priority of the thread. Without real time (0) the thread is never raised, unless
-  /// it `may_be_raised` from best effort.
+  /// `own` is the SCHED_FIFO priority of the thread; 0: normal scheduling. Such a thread is never
+  /// raised, unless `may_be_raised` is true (a thread of a best-effort level).
   explicit WorkerPriority(int own, bool may_be_raised = false) noexcept
       : own_(own), now_(own), may_be_raised_(own != 0 || may_be_raised) {}
   /// For a thread that is never raised.
@@ -38,9 +38,9 @@ class WorkerPriority {
 
   // Called by the worker:
 
-  /// Raises the thread to `ceiling`: one system call if `ceiling` is above the level, none
-  /// otherwise; `restore` follows. Ends the process when the kernel refuses, because the bound on
-  /// blocking would not hold any more.
+  /// Raises the thread to `ceiling` with one system call if `ceiling` is above its own priority.
+  /// Does nothing otherwise. A call of `restore` must follow. Ends the process if the kernel
+  /// refuses, because the bound on blocking would not hold any more.
   void raise_to(int ceiling) noexcept RCLRT_WAITS {
     if (may_be_raised_ && ceiling > own_.load()) {
       raise(ceiling);
@@ -52,17 +52,17 @@ class WorkerPriority {
       lower();
     }
   }
-  /// Takes the priority of another level, for threads that the configuration does not change. Makes
-  /// two system calls if the new priority is lower: the thread must go behind those that already
-  /// have that priority, but the kernel puts a lowered thread before them.
+  /// Changes the thread's priority to that of another level, for threads that change between
+  /// levels. If the new priority is lower, this takes two system calls: the kernel puts a lowered
+  /// thread in front of the threads that already have that priority, but it must go behind them.
   void adopt(int own) noexcept RCLRT_WAITS;
   /// Returns the current priority of the thread; 0: none.
   int now() const noexcept RCLRT_NONBLOCKING { return now_.load(std::memory_order_relaxed); }
 
   // Called by the configuration:
 
-  /// Changes the level's priority. The thread gets it at once or, if it is raised, at `restore`.
-  /// Throws std::system_error; the next call tries again.
+  /// Changes the thread's own priority to `own`. The kernel gets the new priority at once or, if
+  /// the thread is raised, at `restore`. Throws std::system_error; call it again to try again.
   RCLRT_SETUP void move_to(int own, realtime::Thread& thread);
 
  private:

@@ -200,7 +200,8 @@ TEST(BestEffortGroups, HaveNormalSchedulingUntilAnUrgentCallbackJoins) {
 TEST(BestEffortLevels, AreRefusedWhereNoLevelHasThreads) {
   const auto options = best_effort_below(2);
   const std::string expected =
-      "executor \"test\": it has no threads of a level that could be best effort: use preemptive "
+      "executor \"test\": its levels have no threads of their own, so no level can be best effort; "
+      "use preemptive "
       "or producer_consumer";
   EXPECT_EQ(refusal(*make("thread_dispatch", options)), expected);
   EXPECT_EQ(refusal(*make("edf", options)), expected);
@@ -208,8 +209,8 @@ TEST(BestEffortLevels, AreRefusedWhereNoLevelHasThreads) {
   to_completion.preemption = Preemption::kNever;
   PreemptiveExecutor without_preemption(to_completion);
   EXPECT_EQ(refusal(without_preemption),
-            "executor \"test\": without preemption no level has threads that could be best effort: "
-            "leave one of the two out");
+            "executor \"test\": without preemption all levels share the threads, so no level can "
+            "be best effort; leave out Preemption::kNever or that setting");
 }
 
 }  // namespace

@@ -347,7 +347,7 @@ TEST(Edf, RunsOnOneCpuAndSaysOnWhich) {
     FAIL() << "no exception";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(),
-                 "executor \"control\": edf runs on one CPU, not on 2: state one, and use an "
+                 "executor \"control\": edf runs on one CPU, not on 2: state one CPU, and use an "
                  "executor for each further CPU");
   }
 }

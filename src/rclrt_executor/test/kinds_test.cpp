@@ -62,7 +62,8 @@ TEST(Kinds, AWaitSetNeedsASource) {
     make_executor("wait_set", {.name = "test"});
     FAIL() << "no error";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "executor \"test\": a wait set needs a source of readiness");
+    EXPECT_STREQ(error.what(),
+                 "executor \"test\": a wait set executor needs a ReadinessSource, not nullptr");
   }
 }
 

@@ -127,10 +127,11 @@ TEST_P(Reserved, AGroupAcrossAReservationAndAnotherLevelIsRefused) {
     executor->add(other);
     FAIL() << "no exception";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(),
-                 "executor \"test\": the group of callback \"b\" has members at level 5, which "
-                 "has a reservation, and at level 1: no ceiling holds across them; keep its "
-                 "members in one reserved level, or in none");
+    EXPECT_STREQ(
+        error.what(),
+        "executor \"test\": the group of callback \"b\" has members at level 5, which "
+        "has a reservation, and at level 1: a priority ceiling cannot cover both; keep all "
+        "callbacks of the group in one reserved level, or in levels without a reservation");
   }
   EXPECT_EQ(executor->callbacks().size(), 1U);
   executor->set_level(reserved, 1);
@@ -194,13 +195,16 @@ TEST(Reservations, EachMistakeHasItsOwnMessage) {
     many[level] = reservation(1ms, 1s);
   }
   PreemptiveExecutor too_many(with(many));
-  EXPECT_EQ(refusal(too_many), "executor \"test\": at most 64 levels can have a reservation");
+  EXPECT_EQ(
+      refusal(too_many),
+      "executor \"test\": at most 64 levels can have a reservation; state fewer reservations");
 }
 
 TEST(Reservations, ExecutorsWithoutThreadsOfALevelRefuseThem) {
   const auto options = with({{5, reservation(1ms, 10ms)}});
   const std::string expected =
-      "executor \"test\": it has no threads of a level that could have a reservation: use "
+      "executor \"test\": its levels have no threads of their own, so no level can have a "
+      "reservation; use "
       "preemptive or producer_consumer";
   EXPECT_EQ(refusal(*make("thread_dispatch", options)), expected);
   EXPECT_EQ(refusal(*make("edf", options)), expected);

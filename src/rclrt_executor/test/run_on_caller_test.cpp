@@ -155,9 +155,10 @@ TEST_P(RunHere, ThreadsMayFollowAndWhatWaitsRunsThere) {
 
 TEST(RunHereOfWaitSet, ItIsNotOffered) {
   auto executor = make("wait_set", on_one_cpu());
-  EXPECT_THAT([&] { executor->run_one_on_caller(milliseconds(0)); },
-              ThrowsMessage<std::logic_error>(
-                  HasSubstr("asks for work by itself: run_one_on_caller is not offered")));
+  EXPECT_THAT(
+      [&] { executor->run_one_on_caller(milliseconds(0)); },
+      ThrowsMessage<std::logic_error>(HasSubstr(
+          "polls its entities for work, so it does not offer run_one_on_caller; use spin_once")));
 }
 
 /// A timer, the next release of which the test sets.

@@ -276,9 +276,9 @@ TEST(RunToCompletionAndReservations, ContradictEachOther) {
   for (const auto& executor :
        {std::shared_ptr<Executor>(std::make_shared<PreemptiveExecutor>(options)),
         std::shared_ptr<Executor>(std::make_shared<ProducerConsumerExecutor>(options))}) {
-    EXPECT_THAT([&] { executor->prepare(); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr(
-                    "without preemption no level has threads that could have a reservation")));
+    EXPECT_THAT([&] { executor->prepare(); }, ThrowsMessage<std::invalid_argument>(HasSubstr(
+                                                  "without preemption all levels share the "
+                                                  "threads, so no level can have a reservation")));
   }
 }
 

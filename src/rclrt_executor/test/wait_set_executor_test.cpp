@@ -262,8 +262,9 @@ TEST_F(WaitSet, WhatASpinLeftInTheSetDoesNotRunAfterItsRemoval) {
 }
 
 TEST_F(WaitSet, NoThreadsAreRefused) {
-  EXPECT_THAT([&] { make({.threads = 0}); }, ThrowsMessage<std::invalid_argument>(HasSubstr(
-                                                 "a wait set executor needs at least one thread")));
+  EXPECT_THAT([&] { make({.threads = 0}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "a wait set executor needs at least one thread; set WaitSetOptions::threads")));
 }
 
 }  // namespace

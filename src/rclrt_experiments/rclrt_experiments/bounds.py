@@ -24,8 +24,10 @@ def name_of(executor: str) -> str:
 
 
 def is_broken(row: Row, stalls: Mapping[Key, float]) -> bool:
-    """Returns whether the chain missed a proved deadline, or took longer than its proved bound plus
-    the time for which the host had stopped CPUs. `row` excludes the misses that the host caused."""
+    """Returns whether the result `row` contradicts its proof: the chain missed a proved deadline,
+    or its worst response time was longer than its proved bound plus the time for which the host had
+    stopped CPUs in that run (`stalls`, in milliseconds). `row` must not count misses that the host
+    caused."""
     broken: bool = analysis().contradicts_proof(
         row.verdict,
         bound_ns=_ns(row.bound_ms),
@@ -59,8 +61,8 @@ class Proofs:
 
     @property
     def broken(self) -> list[Row]:
-        """Returns the rows that contradict their proof: none if the analysis, the executors and the
-        stated overheads are right."""
+        """The rows that contradict their proof. There are none if the analysis, the executors and
+        the stated overheads are right."""
         return [row for row in self.counting if is_broken(row, self.stalls)]
 
     def sentence(self) -> str:

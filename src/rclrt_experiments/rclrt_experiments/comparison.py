@@ -37,9 +37,13 @@ class Comparison:
     """Number of trials that both have, at the point with the fewest."""
 
     def more(self, *, strictly: bool = True) -> bool | None:
-        """Returns True if the first has more (or as much, unless `strictly`) at each point, and in
-        the mean beyond chance. False: less at a point or in the mean, beyond chance. None: these
-        trials do not decide."""
+        """Returns whether the first executor has a higher value than the second, as far as chance
+        allows an answer.
+
+        True: its value is higher at each point (or equal, unless `strictly`), and higher in the
+        mean by more than chance explains. False: its value is lower at some point or in the mean,
+        by more than chance explains. None: the trials do not decide.
+        """
         if any(each.high < 0 for each in self.points) or self.mean.high < 0:
             return False
         if self.mean.low <= 0:
@@ -48,16 +52,19 @@ class Comparison:
         return holds or None
 
     def no_less(self) -> bool | None:
-        """Returns True if the first has more or as much at each point, False if it has less at one,
-        beyond chance. None: these trials do not decide."""
+        """Returns whether the first executor's value is at least the second's. True: it is, at each
+        point. False: it is lower at some point, by more than chance explains. None: the trials do
+        not decide."""
         if any(each.high < 0 for each in self.points):
             return False
         return all(each.value >= 0 for each in self.points) or None
 
 
 def compare(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic) -> Comparison:
-    """Returns, point by point, the statistic of the pair's first minus that of its second. Only
-    trials in which both have a value count. Throws ValueError if there is no such trial."""
+    """Compares two executors at each point of an experiment. `pairs` has, for each point, the
+    values of the first and of the second executor. Returns the statistic of the first minus that of
+    the second. Only trials in which both have a value count. Throws ValueError if a point has no
+    such trial."""
     common = [{n for n, found in one.items() if found and other.get(n)} for one, other in pairs]
     if not all(common):
         raise ValueError("no trial has both")
@@ -91,9 +98,9 @@ def compare(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic) -> Com
 
 
 def highest_share(count: int, of: int) -> float:
-    """Returns the upper limit, with CONFIDENCE, of a share of which `count` in `of` were observed:
-    the score interval (Wilson, "Probable inference, the law of succession, and statistical
-    inference", JASA 22, 1927)."""
+    """Returns the upper confidence limit (level CONFIDENCE) of a probability if an event occurred
+    `count` times in `of` trials. This is the score interval (Wilson, "Probable inference, the law
+    of succession, and statistical inference", JASA 22, 1927)."""
     z = NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / 2)
     share = count / of
     middle = share + z * z / (2 * of)
@@ -116,8 +123,8 @@ def _difference(pair: tuple[Trials, Trials], trials: Sequence[int], statistic: S
 def _difference_of_means(
     pairs: Sequence[tuple[Trials, Trials]],
 ) -> Callable[[int, Sequence[int]], float]:
-    """Returns a function for _difference() of means of the pair at a place. It uses the sums of the
-    trials, which are computed once for all drawn samples."""
+    """Returns a fast form of _difference() for means: a function of a point's index and the drawn
+    trials. It uses the sum of each trial, which is computed only once for all drawn samples."""
     sums = [
         [{n: (sum(values), len(values)) for n, values in own.items()} for own in pair]
         for pair in pairs
@@ -134,8 +141,9 @@ def _difference_of_means(
 
 
 def _interval(value: float, drawn: Sequence[float], trials: int, together: int) -> Estimate:
-    """Returns the interval by the standard error of the drawn values. It is so wide that `together`
-    such intervals hold jointly with CONFIDENCE."""
+    """Returns `value` with a confidence interval by the standard error of the bootstrap's `drawn`
+    values. The interval is so wide that `together` such intervals hold jointly with CONFIDENCE
+    (Bonferroni)."""
     if trials < 2:
         return Estimate(value, value, value)
     error = stdev(drawn) * sqrt(trials / (trials - 1))
@@ -146,8 +154,9 @@ def _interval(value: float, drawn: Sequence[float], trials: int, together: int) 
 
 
 def student_t(share: float, degrees: int) -> float:
-    """Returns the quantile of Student's t, by Hill's expansion about the normal one (Abramowitz and
-    Stegun, "Handbook of mathematical functions", 1964, 26.7.5); within 4 % from 4 degrees on."""
+    """Returns the quantile of Student's t distribution at the probability `share`, by Hill's
+    expansion about the normal quantile (Abramowitz and Stegun, "Handbook of mathematical
+    functions", 1964, 26.7.5). The error is below 4 % from 4 degrees of freedom on."""
     z = NormalDist().inv_cdf(share)
     return (
         z

@@ -208,7 +208,7 @@ def _read_points(document: JsonValue) -> tuple[Point, ...]:
         _only(item, ("label", "panel", "rules"))
         label = item.get("label").text()
         if not 1 <= len(label) <= 60 or any(label == point.label for point in points):
-            item.get("label").fail("a text of its own, up to 60 characters")
+            item.get("label").fail("a text that no other point has, of up to 60 characters")
         panel = item.get("panel").text() if item.has("panel") else ""
         points.append(Point(label, panel, _read_rules(item, fixed)))
     if not points:
@@ -222,7 +222,7 @@ def _read_rules(owner: JsonValue, base: Rules) -> Rules:
     stated = owner.get("rules")
     for key in stated.object():
         if key.lower() in OF_THE_RUN:
-            stated.get(key).fail("no such rule in an experiment: trial and executor decide it")
+            stated.get(key).fail("no such rule here: the trial and executor of a run determine it")
     return read_rules(stated, base)
 
 

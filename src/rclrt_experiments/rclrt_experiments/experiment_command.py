@@ -58,12 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--executors",
         metavar="A,B,...",
-        help="use these executors; default: those of the experiment",
+        help="run under these executors; default: those that the experiment names",
     )
     parser.add_argument(
         "--simulate",
         action="store_true",
-        help="simulate instead of running on ROS 2: no ROS, no waiting",
+        help="simulate the runs instead of running them on ROS 2; needs no ROS and no real time",
     )
     parser.add_argument(
         "--quick",
@@ -128,7 +128,10 @@ def run(arguments: argparse.Namespace) -> int:
                 write_page(arguments.out, page)
         left = len(units) - len(journal.in_order(units))
         if left:
-            print(f"rclrt: stopped; {left} of {len(units)} are missing: --resume", file=sys.stderr)
+            print(
+                f"rclrt: stopped; {left} of {len(units)} runs are missing: continue with --resume",
+                file=sys.stderr,
+            )
             return stop.exit_code
         failed.unlink(missing_ok=True)
         print(arguments.out / REPORT)
@@ -166,14 +169,15 @@ def _check(arguments: argparse.Namespace, settings: Sequence[Settings]) -> None:
     if arguments.simulate:
         if arguments.overheads is not None:
             raise BadInput(
-                "--overheads with --simulate: the experiment's file states what the simulated "
-                "machine adds; expected one of the two"
+                "--overheads with --simulate: the experiment's file states the overheads of the "
+                "simulated machine; leave out one of the two options"
             )
         return
     for name in ("jobs", "scheduler"):
         if getattr(arguments, name) is not None:
             raise BadInput(
-                f"--{name}: runs on ROS 2 are never side by side; expected --simulate, too"
+                f"--{name}: runs on ROS 2 are made one after the other; add --simulate, or leave "
+                "out this option"
             )
     for each in settings:
         check_cpus(each.experiment)

@@ -113,8 +113,8 @@ class Frame:
 
 
 def colour_of(executor: str) -> str:
-    """Returns the executor's colour, the same in every figure. Executors with options most likely
-    have different colours."""
+    """Returns the executor's colour as "#rrggbb", the same in every figure. An executor with
+    options gets a colour by a hash of its name, so two of them may have the same colour."""
     return COLOURS.get(executor) or SPARE[zlib.crc32(executor.encode()) % len(SPARE)]
 
 
@@ -137,9 +137,9 @@ def box_plot(
     most: float = MOST,
     published: Mapping[tuple[str, str], float] = MappingProxyType({}),
 ) -> str:
-    """Draws boxes from the first to the third quartile, whiskers from the 2nd to the 98th
-    percentile, a dot for the worst value, and a diamond for the published median; all by group and
-    executor."""
+    """Draws a box plot as SVG, with a box for each group and executor in `boxes`. A box is from the
+    first to the third quartile, its whiskers from the 2nd to the 98th percentile; a dot is the
+    worst value, and a diamond the median in `published`, if there is one."""
     highest = max((box.worst for box in boxes.values()), default=1.0)
     top = min(most, max(highest * 1.05, 1e-9, (deadline or 0) * 1.1))
     frame = Frame(title, groups, executors, x_label, y_label, top)

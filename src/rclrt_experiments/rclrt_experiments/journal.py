@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The output directory of experiments: a plan, a journal of completed units, and the results.
 
-Each completed unit is one line of the journal. A line without its end (after a kill) does not
-count. The rows are made from the journal in the order of the units. So they do not depend on which
-unit ended first, nor on how often the command was started.
+A unit is one trial of one executor at one point. Each completed unit is one line of the journal; a
+line without its end (after a kill) does not count. The result rows are made from the journal in the
+order of the units, so they depend neither on which unit ended first nor on how often the command
+was started.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ def plan_of(
     tries: int,
     version: str,
 ) -> dict[str, Any]:
-    """Returns all that determines the rows, including the version of rclrt. A run can be continued
-    only with the same plan. `overheads`: from overheads_of()."""
+    """Returns the plan of a run of experiments: all that determines its results, including the
+    version of rclrt. A run can be continued only with the same plan. `overheads`: the result of
+    overheads_of()."""
     return {
         "rclrt_experiment": VERSION,
         "rclrt": version,
@@ -117,8 +119,9 @@ def runs_of(done: Iterable[Done]) -> list[dict[str, str]]:
 
 @contextlib.contextmanager
 def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
-    """Opens a new directory or, with `resume`, one with the same plan. Throws BadInput. Removes a
-    directory in which no unit was completed."""
+    """Opens the output directory of experiments and locks it while the block runs. The directory
+    must be new or empty or, with `resume`, must have the same plan; otherwise throws BadInput. If
+    no unit is completed by the end of the block, the directory is removed."""
     _check(path, plan, resume)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -170,7 +173,7 @@ def _check(path: Path, plan: dict[str, Any], resume: bool) -> bool:
         )
     if ours and not resume:
         raise BadInput(
-            f"--out {path}: has an experiment already; --resume goes on with it, or name a new "
+            f"--out {path}: has an experiment already; continue it with --resume, or name a new "
             "directory"
         )
     if not ours:
@@ -179,7 +182,7 @@ def _check(path: Path, plan: dict[str, Any], resume: bool) -> bool:
     for key, value in plan.items():
         if stored.get(key) != value:
             raise BadInput(
-                f"--resume: {path / PLAN} was begun with another {key}: "
+                f"--resume: the experiment in {path / PLAN} was begun with another {key}: "
                 f"{json.dumps(stored.get(key))[:200]}\n  now it is {json.dumps(value)[:200]}; give "
                 "the options that it was begun with, or name a new directory"
             )
@@ -206,7 +209,7 @@ def _read(path: Path) -> tuple[dict[str, Done], int]:
                 done.setdefault(value["unit"], Done.from_json(value))
             except (ValueError, KeyError, TypeError) as error:
                 raise BadInput(
-                    f"{path}:{number}: is not what rclrt experiment writes ({error}); name a new "
+                    f"{path}:{number}: was not written by rclrt experiment ({error}); name a new "
                     "directory"
                 ) from error
             whole += len(line)

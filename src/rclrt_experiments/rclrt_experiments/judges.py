@@ -159,10 +159,11 @@ def miss_nothing(evidence: Evidence, place: Place, executors: Sequence[str]) -> 
 
 
 def _is_clean(samples: Sequence[Sample]) -> bool | None:
-    """Returns True if none of enough applications missed, or so few of very many that TRIALS, as
-    published, may well show none. Returns False if more trials missed than chance allows when none
-    was published: the conditional test of two Poisson counts, of which all fall into these trials.
-    A trial counts once because its applications are alike at all points."""
+    """Judges whether an executor misses no deadline, as published. True: none of at least CLEAN
+    applications missed, or so few of at least MANY trials that none in TRIALS, as published, is
+    likely. False: more trials have a miss than chance explains if none of the published ones has
+    (the conditional test of two Poisson counts). None: the trials do not decide. A trial counts
+    once, because its applications are alike at all points."""
     late = {row.trial for own in samples for row in own.rows if is_late(row)}
     trials = samples[0].trials
     if late:
@@ -174,9 +175,10 @@ def _is_clean(samples: Sequence[Sample]) -> bool | None:
 
 
 def misses_something(evidence: Evidence, place: Place, executor: str, published: int) -> Found:
-    """Judges whether a chain missed. If none did, the test gives the probability that all trials
-    with a miss are among the published ones by chance (the conditional test of two Poisson
-    counts). `published`: number of published trials with a miss."""
+    """Judges whether a chain missed a deadline under this executor, as in `published` of the
+    published trials. True: one did. False: none did, and chance does not explain that (the
+    conditional test of two Poisson counts: the probability that all trials with a miss are among
+    the published ones). None: the trials do not decide."""
     (found,), (sample,) = evidence.misses(place, executor), evidence.samples(place, executor)
     chance = (TRIALS / (TRIALS + sample.trials)) ** published
     said = _counts(evidence, place, (executor,))

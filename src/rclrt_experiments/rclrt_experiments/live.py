@@ -36,9 +36,9 @@ WAIT_S = 0.5
 
 @contextmanager
 def alone(stop: StopSignals) -> Iterator[None]:
-    """Waits until no other experiment runs on this machine, unless stopped. No other one begins
-    within the `with` block. The lock is the name of an abstract socket (unix(7)), which the kernel
-    frees when the process ends."""
+    """Waits until no other experiment runs on this machine, or until the user stops the command.
+    While the block runs, other experiments on this machine wait. The lock is the name of an
+    abstract socket (unix(7)), which the kernel frees when the process ends."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as name:
         is_reported = False
         while not stop.requested:
@@ -49,7 +49,7 @@ def alone(stop: StopSignals) -> Iterator[None]:
                 if error.errno != errno.EADDRINUSE:
                     raise
             if not is_reported:
-                print("rclrt: waits for another experiment on this machine", file=sys.stderr)
+                print("rclrt: waiting for another experiment on this machine", file=sys.stderr)
             is_reported = True
             time.sleep(WAIT_S)
         yield
@@ -89,8 +89,8 @@ class Live:
                 write_atomically(self.failed, text)
                 raise type(error)(
                     f"{experiment.name}, '{experiment.points[unit.point].label}', trial "
-                    f"{unit.trial}, {name}: {error}\n  its application is {self.failed}; what was "
-                    "complete is kept, --resume goes on"
+                    f"{unit.trial}, {name}: {error}\n  the application is in {self.failed}; "
+                    "completed runs are kept, continue with --resume"
                 ) from error
             run = min(runs, key=_stolen)
             from_start = _from_start(run)
@@ -140,7 +140,8 @@ def check_cpus(experiment: Experiment) -> None:
         if missing:
             raise BadInput(
                 f"{experiment.name}, point '{point.label}': CPU {min(missing)} is not available; "
-                "--simulate needs none, or change cpus and scheduler_cpus in a copy of the file"
+                "add --simulate, which needs no such CPU, or change cpus and scheduler_cpus in a "
+                "copy of the file"
             )
 
 

@@ -46,8 +46,9 @@ def interval(value: float, drawn: Sequence[float]) -> Estimate:
 
 
 def is_late(row: Row) -> bool:
-    """Returns whether the chain certainly missed a deadline in this run: its worst response was
-    longer than its period (section 7.1.1), or instances were due and none ended."""
+    """Returns whether the chain certainly missed a deadline in the run `row`: its worst response
+    time was longer than its period (thesis, section 7.1.1), or some of its instances were due and
+    none ended."""
     return row.missed > 0 and (row.normalised_worst is None or row.normalised_worst > 1)
 
 
@@ -94,8 +95,9 @@ class Sample:
 
     @property
     def mean_misses(self) -> Estimate | None:
-        """Returns the mean number of an application's chains that certainly missed a deadline: the
-        thesis's mean minimum deadline misses."""
+        """The number of chains of an application that certainly missed a deadline, as the mean over
+        the applications, with its confidence interval. The thesis calls it the mean minimum
+        deadline misses. None: there are no rows."""
         return self._estimate(lates, fmean)
 
     def by_trial(self, values: Callable[[Iterable[Row]], list[float]]) -> dict[int, list[float]]:

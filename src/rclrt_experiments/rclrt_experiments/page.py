@@ -69,8 +69,9 @@ class Page:
         experiments: Sequence[Experiment],
         stopped: Callable[[], bool] = lambda: False,
     ) -> Page:
-        """Loads the plan and the journal of these experiments from the directory. Also simulates
-        complete runs, on all cores, until `stopped`."""
+        """Loads the content of the page from the plan and the journal in the directory. If all runs
+        on ROS 2 are complete, their applications are also simulated, on all CPUs, until `stopped`
+        returns True."""
         plan = load_plan(directory)
         units = _units(experiments, plan)
         journal = read_journal(directory / JOURNAL)
@@ -160,8 +161,8 @@ def _simulated(
     units: Sequence[Unit],
     stopped: Callable[[], bool],
 ) -> list[Row]:
-    """Returns the simulated rows, or none if stopped or if a worker was killed: the page then shows
-    only the runs."""
+    """Simulates the applications of these units. Returns an empty list if `stopped` returns True
+    before the end or a worker process was killed; the page then shows only the runs."""
     work = partial(_simulate, experiments, plan)
     try:
         found = list(Cores(cores()).run(work, units, stopped))

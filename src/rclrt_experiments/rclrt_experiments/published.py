@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The thesis's published results of chapter 7: its tables and the claims of its text.
+"""The results that the thesis publishes in chapter 7: its tables and the claims in its text.
 
-A claim is judged by ordering and trend, never by digits, because machines, workloads and ROS
-differ. Values that are only in figures are not known.
+A claim is judged by order and trend, never by digits, because machines, workloads and versions of
+ROS differ. Values that the thesis shows only in figures are not used.
 """
 
 from __future__ import annotations
@@ -91,8 +91,9 @@ class Evidence:
     """Whether times count as in the thesis: from the start of a chain's first callback."""
 
     def samples(self, place: Place, executor: str) -> list[Sample]:
-        """Returns the sample at each point. Throws NotComparableError if there are too few trials,
-        or if the thesis's times are requested and the rows do not have them."""
+        """Returns the results of an executor at each point of `place`. Throws NotComparableError if
+        a point has fewer than FEWEST_TRIALS trials, or if times must count as in the thesis and the
+        rows do not have such times."""
         found = []
         for point in place.points:
             own = self.results.sample(place.experiment, point, executor, place.chain)
@@ -130,8 +131,9 @@ class Evidence:
         return compare_trials(list(pairs), metric.statistic)
 
     def launches(self, point: str, executor: str, of: Callable[[OverheadRow], float]) -> Trials:
-        """Returns one time of each trial. Throws NotComparableError for a simulation, because its
-        overheads are inputs."""
+        """Returns one launch time for each trial: what `of` takes from the trial's overheads.
+        Throws NotComparableError if there are too few trials, or for a simulation, because a
+        simulation does not measure overheads but gets them as inputs."""
         if self.simulated:
             raise NotComparableError(
                 "a simulation takes the overheads that its file states; only runs measure them"

@@ -45,9 +45,9 @@ class Row:
     """(Worst - best) / period, from the same start."""
 
     def as_the_thesis_counts(self) -> Row:
-        """Returns the row with times from the start of the first callback. The chain missed if one
-        of them is longer than the period. An instance that never ended has no time and does not
-        count."""
+        """Returns the row with times as the thesis counts them: from the start of the chain's first
+        callback instead of from its release. `missed` is 1 if the longest such time is longer than
+        the period, otherwise 0. Instances that never ended have no such time and do not count."""
         worst = self.from_start_worst
         missed = 1 if worst is not None and worst > 1 else 0
         return replace(self, normalised_worst=worst, jitter=self.from_start_jitter, missed=missed)
@@ -83,8 +83,9 @@ def to_csv(rows: Iterable[Row] | Iterable[OverheadRow], kind: type[Row] | type[O
 
 
 def run_of(row: Row, run: Mapping[str, Any]) -> dict[str, str]:
-    """Returns a run with its time and the time that the host took. `row`: one of the run's rows,
-    which identifies the run."""
+    """Returns the columns of runs.csv for one run: those of `run`, such as its duration and the CPU
+    time that the host took, and those of RUN_KEY, which identify it. `row` is any result of that
+    run."""
     which = {name: getattr(row, name) for name in RUN_KEY}
     return {name: str(value) for name, value in {**which, **run}.items()}
 

@@ -26,8 +26,8 @@ def key_of_row(row: Row) -> Key:
 
 
 def disturbed(runs: Sequence[Run], seconds: Mapping[str, float]) -> set[Key]:
-    """Returns the runs in which the host took more than QUIET of the time. `seconds`: duration of a
-    run, by experiment."""
+    """Returns the keys of the runs in which the host took more than the share QUIET of the CPU
+    time. `seconds`: how long a run lasts, by the name of the experiment."""
     return {
         key_of(run)
         for run in runs
@@ -36,9 +36,10 @@ def disturbed(runs: Sequence[Run], seconds: Mapping[str, float]) -> set[Key]:
 
 
 def without_the_hosts(rows: Sequence[Row], runs: Sequence[Run]) -> list[Row]:
-    """Returns the rows of complete runs without the misses that the host caused. The host caused a
+    """Returns the rows of complete runs, without the misses that the host caused. The host caused a
     miss if the instance would have met its deadline without the time for which the host stopped a
-    CPU. If a run has only the total of such misses, they are removed if all misses were such."""
+    CPU. Old runs have only the total of such misses: then a run's misses are removed only if the
+    host caused all of them."""
     of = {key_of(run): run for run in runs}
     result: list[Row] = []
     for key, group in itertools.groupby(rows, key_of_row):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Back ends that process the units of a sweep: this process, this machine's cores, Dask's workers.
+"""Back ends that process the units of experiments: in this process, on this machine's CPUs, or on
+Dask workers.
 
-A back end yields the result of each unit, in any order, and ends early on request. Real-time runs
-never run side by side on a machine: they use InProcess.
+A back end yields the result of each unit, in any order, and ends early on request. Runs on ROS 2
+must not run side by side on a machine, so they always use InProcess.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Cores:
                     yield from future.result()
         except BrokenProcessPool as error:
             raise RunFailed(
-                "a worker process was killed; what was complete is kept, --resume goes on"
+                "a worker process was killed; completed units are kept, continue with --resume"
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -86,8 +87,9 @@ class Cores:
 
 @dataclass(frozen=True)
 class Dask:
-    """The workers of a Dask scheduler, which must have rclrt_experiments. If a worker dies, the
-    scheduler gives its work to others."""
+    """A back end that processes units on the workers of a Dask scheduler, which must have
+    rclrt_experiments installed. If a worker dies, the scheduler gives its units to another
+    worker."""
 
     address: str
 
@@ -123,8 +125,8 @@ def _gathered(client: Any, future: Any) -> list[tuple[Unit, Done]]:
         result: list[tuple[Unit, Done]] = client.gather(future)
     except Exception as error:
         raise RunFailed(
-            f"the Dask workers failed: {type(error).__name__}: {error}\n  what was complete is "
-            "kept, --resume goes on"
+            f"the Dask workers failed: {type(error).__name__}: {error}\n  completed units are "
+            "kept, continue with --resume"
         ) from error
     return result
 
@@ -154,8 +156,9 @@ def _work_on(work: Work, units: Sequence[Unit]) -> list[tuple[Unit, Done]]:
 
 
 def _begin(end_with: Callable[[], None]) -> None:
-    """Prepares a worker. It ignores Ctrl-C, which reaches every process of the terminal: only the
-    command handles it. The worker ends when the command ends."""
+    """Prepares a worker process. The worker ignores Ctrl-C, which a terminal sends to all of its
+    processes, because only the command handles it. `end_with` makes the worker end when the command
+    ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     end_with()

@@ -103,8 +103,9 @@ class Bound:
 
 @lru_cache(maxsize=8)
 def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn:
-    """Generates the application of a trial: the same one for every executor, with the priorities or
-    the deadlines of callbacks that the executor uses. Throws Infeasible."""
+    """Generates the application of a trial. The application is the same for every executor; only
+    the callbacks' priorities and deadlines are those that this executor needs. Throws
+    Infeasible."""
     rules = replace(
         experiment.points[point].rules,
         random_seed=trial,
@@ -117,10 +118,11 @@ def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn
 
 
 def share_deadlines(application: GeneratedApplication) -> dict[str, int]:
-    """Returns the deadlines of callbacks for EDF: an equal share of their chain's deadline, and for
-    several chains the least share. A callback's deadline counts from its own release, so the shares
-    add up along the chain (equal flexibility for equal work: Kao and Garcia-Molina, "Deadline
-    assignment in a distributed soft real-time system", IEEE TPDS, 1997)."""
+    """Returns relative deadlines of callbacks for EDF, in nanoseconds by callback id: the deadline
+    of the chain divided by its number of callbacks; a callback of several chains gets the shortest.
+    A callback's deadline counts from its own release, so the shares add up along the chain (equal
+    flexibility for equal work: Kao and Garcia-Molina, "Deadline assignment in a distributed soft
+    real-time system", IEEE TPDS, 1997)."""
     shares: dict[str, int] = {}
     for chain, deadline_ns in zip(application.graph.chains, application.deadlines_ns, strict=True):
         for callback in chain:
@@ -177,8 +179,9 @@ def row_of(
     worst_ns: float,
     from_start_ns: tuple[float, float] | None,
 ) -> Row:
-    """Returns the row of one chain. `from_start_ns`: best and worst, from its first callback's
-    start."""
+    """Returns the result row of one chain. Times are in nanoseconds. `from_start_ns`: the best and
+    the worst time from the start of the chain's first callback to the end of the chain; None: not
+    recorded."""
     time = drawn.generated.times[chain]
     period_ns = time.period_us * 1000
     ran = completed > 0
@@ -210,8 +213,9 @@ def row_of(
 def overhead_rows(
     experiment: Experiment, executor: str, unit: Unit, instances: Sequence[Instance]
 ) -> Iterator[OverheadRow]:
-    """Yields two distributions: "ready" is the time from ready to the first instruction; "launch"
-    is the part of it in which no earlier callback ran: the executor's time to launch a callback."""
+    """Yields the distribution of two times over all instances of a run. "ready" is the time from
+    the release of a callback to its first instruction. "launch" is only the part of it in which no
+    earlier callback ran: the time that the executor takes to launch a callback."""
     for measure, times in (("ready", waits(instances)), ("launch", launches(instances))):
         if times:
             ordered = sorted(times)
@@ -228,9 +232,10 @@ def waits(instances: Sequence[Instance]) -> list[int]:
 
 
 def launches(instances: Sequence[Instance]) -> list[int]:
-    """Returns the times to the first instruction, from ready or from the last end of another
-    instance since. The executor could launch the callback then, because all callbacks of an
-    experiment have one CPU."""
+    """Returns, for each instance, how long the executor took to launch it, in nanoseconds: the time
+    to its first instruction, from its release or from the last end of another instance, whichever
+    is later. All callbacks of an experiment share one CPU, so the executor could launch it from
+    then on."""
     ends = sorted(end for *_, end in instances)
     times = []
     last, place = 0, 0

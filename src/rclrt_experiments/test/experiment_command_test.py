@@ -162,7 +162,7 @@ def test_after_a_kill_in_the_middle_resume_gives_what_there_would_be_without(
     assert 0 < len(done) < 2 * 40 * 3
     if killed_by == signal.SIGINT:
         assert process.returncode == 130
-        assert "are missing: --resume" in said
+        assert "are missing: continue with --resume" in said
         assert len(read_rows(killed / "rows.csv")) == 3 * len(done)
     else:
         with journal.open("a") as stream:  # like after a kill in the middle of a line
@@ -216,7 +216,7 @@ def test_a_directory_goes_on_only_with_what_it_was_begun_with(
     assert experiment(small, "--simulate", "--out", out).returncode == 0
     before = (out / "rows.csv").read_bytes()
     again = experiment(small, "--simulate", "--out", out)
-    assert (again.returncode, "--resume goes on" in again.stderr) == (2, True)
+    assert (again.returncode, "continue it with --resume" in again.stderr) == (2, True)
     other = experiment(small, "--simulate", "--out", out, "--resume", "--trials", 5)
     assert (other.returncode, "begun with another experiments" in other.stderr) == (2, True)
     for option in (["--quick"], ["--seconds", 3]):

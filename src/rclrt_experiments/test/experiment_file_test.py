@@ -90,7 +90,7 @@ BROKEN = {
     "[wait_set": ("['wait_set:threads=x'", "executors[0]: executor option 'threads=x'"),
     "util_total: 0.8": ("util_total: x", 'points[1].rules.util_total is "x"; expected a number'),
     "util_total: 0.2": ("random_seed: 2", "points[0].rules.random_seed is 2; expected no such"),
-    'label: "80 %"': ('label: "20 %"', 'points[1].label is "20 %"; expected a text of its own'),
+    'label: "80 %"': ('label: "20 %"', 'points[1].label is "20 %"; expected a text that'),
     "dispatch_us: 30": ("dispatch_us: -3", "simulation.dispatch_us is -3; expected microseconds"),
     "lowest_execution: 0.5": ("lowest_execution: 2", "lowest_execution is 2; expected a share"),
 }

@@ -48,7 +48,7 @@ def test_two_experiments_never_run_side_by_side(
         order.append("one")
     other.join()
     assert order == ["one", "other"]
-    assert capsys.readouterr().err == "rclrt: waits for another experiment on this machine\n"
+    assert capsys.readouterr().err == "rclrt: waiting for another experiment on this machine\n"
 
 
 def test_runs_give_rows_bounds_and_what_the_host_took(

@@ -125,7 +125,7 @@ def test_programs_of_timers_alone_define_nothing_that_they_do_not_use() -> None:
 def test_a_client_without_a_directory_is_refused() -> None:
     refused = rclrt("generate", "--preset", "drone", "--client", "rclrt")
     assert refused.returncode == 2
-    assert "--client makes a package; expected -o DIR, too" in refused.stderr
+    assert "--client makes a package in a directory; add -o DIR" in refused.stderr
 
 
 def test_a_package_of_several_picas_executors_is_refused(tmp_path: Path) -> None:
@@ -133,6 +133,6 @@ def test_a_package_of_several_picas_executors_is_refused(tmp_path: Path) -> None
     into = tmp_path / "made"
     refused = rclrt("generate", "--rules-data", rules, "--client", "rclrt", "-o", into)
     assert refused.returncode == 2
-    assert "a package of several picas executors" in refused.stderr
+    assert "a package cannot have several picas executors" in refused.stderr
     assert "fix: executor_count: 1" in refused.stderr
     assert not into.exists()

@@ -66,7 +66,7 @@ def test_the_documentation_is_made_of_complete_directories_only(
     journal.write_text("".join(lines[:-1]))
     before = page
     assert publish.main([str(out)]) == 2
-    assert "1 units are missing; go on with --resume" in capsys.readouterr().err
+    assert "1 units are missing; complete them by rclrt experiment" in capsys.readouterr().err
     assert publish.PAGE.read_text() == before
     journal.unlink()
     assert publish.main([str(out)]) == 2

@@ -152,7 +152,7 @@ def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
         (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
         (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),
         (("--seconds", "-1"), "'-1' are no seconds"),
-        (("--workload-time", "max"), "expected --workloads FILE, too"),
+        (("--workload-time", "max"), "add --workloads FILE"),
     ],
 )
 def test_bad_input_is_named(arguments: tuple[str, ...], said: str) -> None:

@@ -54,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="show the slices of this Perfetto trace; default: measure wake-ups",
     )
-    of_trace = parser.add_argument_group("with TRACE (without both: what there is)")
+    of_trace = parser.add_argument_group(
+        "with TRACE (without both options: a list of its tracks and slices)"
+    )
     of_trace.add_argument(
         "--track", metavar="NAME", help="track of the trace, such as the name of a thread"
     )
@@ -71,9 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plot",
         metavar="FILE.svg",
         type=Path,
-        help="write a picture of the histogram to this file",
+        help="write a picture of the histogram (SVG) to this file",
     )
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures to this file")
+    parser.add_argument(
+        "--json", metavar="FILE", type=Path, help="write the measured numbers (JSON) to this file"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -83,7 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.trace is not None:
         return _show_trace(arguments)
     if arguments.track is not None or arguments.slice is not None:
-        raise BadInput("--track and --slice belong to a trace; expected its name, too")
+        raise BadInput(
+            "--track and --slice select from a Perfetto trace; add the file of the trace"
+        )
     return _measure(arguments)
 
 
@@ -150,7 +156,8 @@ def _refuse_measuring(arguments: argparse.Namespace) -> None:
     for name in (*(name for name, _, _ in VALUES), *(name for name, _ in FLAGS), "compare"):
         if stated[name.replace("-", "_")] not in (None, False):
             raise BadInput(
-                f"--{name} is for a measurement; leave out this option, or {arguments.trace}"
+                f"--{name} is for a measurement, not for a trace; leave out the option or "
+                f"{arguments.trace}"
             )
 
 

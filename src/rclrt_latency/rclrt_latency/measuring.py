@@ -16,10 +16,11 @@ from rclrt_py.processes.stop_signals import StopSignals
 
 
 def measure(command: Sequence[str], stop: StopSignals) -> tuple[int, str]:
-    """The exit code, and the document that the program wrote.
+    """Runs the program; returns its exit code, and the document that it wrote.
 
-    A request to stop is passed on; the document has the measurements until then. Throws BadInput
-    or RunFailed if there is no document; the program has then reported the cause.
+    A request to stop is passed on to the program; the document then has the measurements until that
+    time. Throws BadInput or RunFailed if there is no document; the program has then reported the
+    cause.
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         try:
@@ -45,7 +46,7 @@ def measure(command: Sequence[str], stop: StopSignals) -> tuple[int, str]:
     sys.stderr.flush()
     if child.returncode == EXIT_BAD_INPUT:
         raise BadInput("nothing was measured")
-    raise RunFailed(f"nothing was measured (exit code {child.returncode})")
+    raise RunFailed(f"the program measured nothing and ended with exit code {child.returncode}")
 
 
 def _wait(child: subprocess.Popen[bytes], stop: StopSignals) -> None:

@@ -26,8 +26,8 @@ class DamagedTrace(Exception):
 
 @dataclass
 class Message:
-    """The fields of one message. If a field occurs twice, the last one counts, as in protobuf;
-    `repeated` has all."""
+    """The fields of one protobuf message, by number. If a field occurs several times, its value is
+    the last one, as in protobuf; `repeated` returns all values."""
 
     place: int
     numbers: dict[int, int] = field(default_factory=dict)

@@ -21,7 +21,7 @@ NAME_WIDTH = 34
 
 
 def overview(slices: Slices, track: str | None, name: str | None) -> list[str]:
-    """Every track and slice with its figures, of the given ones only. Throws BadInput."""
+    """A table of all tracks and slices, or of the given track or slice. Throws BadInput."""
     if not slices.durations:
         raise BadInput(
             f"{slices.file}: has no finished slice of a track event"

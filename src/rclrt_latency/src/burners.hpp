@@ -9,14 +9,15 @@
 
 namespace rclrt::latency {
 
-/// A process per CPU that computes and walks through memory at normal priority. The processes end
-/// with this object, and when the process that made them ends in any way.
+/// Keeps CPUs busy: a process for each CPU computes and walks through memory, at normal priority.
+/// The processes end when this object is destroyed, and when the process that made them ends in any
+/// way.
 class Burners {
  public:
   Burners() = default;
 
-  /// Starts a burner on each of `cpus`. Call it while the process has one thread. Throws
-  /// std::system_error.
+  /// Starts a process on each of `cpus`. Call it while the calling process has only one thread.
+  /// Throws std::system_error.
   explicit Burners(std::span<const int> cpus);
   ~Burners();
   Burners(Burners&& other) noexcept;

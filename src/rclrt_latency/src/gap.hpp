@@ -24,8 +24,8 @@ struct Gap {
   std::int64_t end_ns = 0;
   std::int64_t others_ns = 0;  ///< another thread had the CPU
   std::int64_t stolen_ns = 0;  ///< the hypervisor reported to the kernel that it took the CPU away
-  /// The thread had the CPU and did not run: an interrupt, an SMI, or a host that does not report
-  /// it.
+  /// The part in which the thread had the CPU according to the kernel, but did not run: an
+  /// interrupt, an SMI, or a host that does not report that it took the CPU.
   std::int64_t silent_ns = 0;
 
   std::int64_t unexplained_by_threads_ns() const { return stolen_ns + silent_ns; }
@@ -38,14 +38,16 @@ Gap divide(int cpu, const Reading& before, const Reading& after) noexcept;
 
 /// The result of the gaps of several CPUs that were watched at the same time.
 struct JudgedGaps {
-  /// Gaps that the kernel did not cause: stolen, or silent on every CPU at once. An SMI and a
-  /// paused virtual machine are silent on every CPU, interrupts are not. Ascending by start.
+  /// The gaps that the kernel did not cause, sorted by their start: stolen by the hypervisor, or
+  /// silent on every CPU at the same time. (An SMI and a paused virtual machine are silent on every
+  /// CPU, interrupts are not.)
   std::vector<recorder::HostStall> stalls;
   std::vector<Gap> undecided;  ///< silent on one CPU: its interrupts, or its hardware
 };
 
-/// Judges all gaps of `cpus` CPUs. A gap counts as silent everywhere if at least half of it was
-/// silent on each of the other CPUs. There must be at least one other.
+/// Sorts the gaps of `cpus` CPUs into stalls and undecided ones. A gap counts as silent on every
+/// CPU if each of the other CPUs was silent for at least half of it. `cpus` must be at least 2 for
+/// that.
 JudgedGaps judge(std::span<const Gap> gaps, int cpus);
 
 }  // namespace rclrt::latency

@@ -15,8 +15,9 @@
 
 namespace rclrt::latency {
 
-/// Writes beside the file, which appears with commit(). Every function throws std::runtime_error if
-/// that fails, the constructor std::invalid_argument.
+/// Writes the histograms of intervals to an HdrHistogram log. The file appears under its name with
+/// commit(); until then it is a temporary file beside it. Every function throws std::runtime_error
+/// if writing fails, the constructor std::invalid_argument.
 class IntervalLog {
  public:
   explicit IntervalLog(std::filesystem::path path);

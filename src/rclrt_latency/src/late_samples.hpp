@@ -17,8 +17,8 @@ struct Sample {
   std::int64_t late_ns = 0;
 };
 
-/// The latest samples in bounded memory: all of them until there are too many, then those above a
-/// rising floor.
+/// Keeps the wake-ups that were late the most, in bounded memory: all samples until there are too
+/// many, then only those above a limit that rises.
 class LateSamples {
  public:
   /// Makes a buffer of at most `capacity` samples, two or more.

@@ -58,8 +58,8 @@ struct Result {
   std::vector<int> cpus;
   std::vector<Series> series;
   std::vector<std::string> notes;  ///< what the machine did not permit
-  /// The time in which the probe was ready and the kernel gave it no CPU. These are no stalls of
-  /// the machine.
+  /// The time in which the probe was ready to run, but the kernel gave it no CPU. Such times do not
+  /// count as stalls of the machine.
   StallCount held_back;
   bool stalls_valid = true;
   std::string stalls_reason;
@@ -76,9 +76,9 @@ class NotPermitted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Measures until the end of all rounds, a wake-up above the threshold, or a raised `interrupt`.
-/// Throws NotPermitted; std::invalid_argument for a CPU that the process may not use;
-/// std::runtime_error.
+/// Measures until all rounds have ended, a wake-up exceeds the threshold, or `interrupt` is raised.
+/// Throws NotPermitted if the kernel refuses the scheduling, std::invalid_argument for a CPU that
+/// the process may not use, and std::runtime_error.
 Result measure(const Settings& settings, const realtime::StopFlag& interrupt);
 
 }  // namespace rclrt::latency

@@ -13,12 +13,13 @@
 
 namespace rclrt::latency {
 
-/// A thread under SCHED_IDLE that reads the clocks while no other thread uses its CPU, so the CPU
-/// never idles. Not movable; one owner starts and stops it.
+/// Finds gaps in the execution of a CPU. Its thread runs under SCHED_IDLE and reads the clocks
+/// while no other thread uses the CPU, so the CPU never idles. Not movable; one owner starts and
+/// stops it.
 class SpinWatch {
  public:
-  /// Watches `cpu` for gaps of at least `threshold_ns` that no other thread explains. Keeps
-  /// `capacity` of them.
+  /// Watches `cpu` for gaps of at least `threshold_ns` that no other thread explains. Keeps the
+  /// first `capacity` of them.
   SpinWatch(int cpu, std::int64_t threshold_ns, std::size_t capacity);
   ~SpinWatch();
   SpinWatch(const SpinWatch&) = delete;
@@ -32,8 +33,8 @@ class SpinWatch {
   std::span<const Gap> gaps() const { return {gaps_.data(), size_}; }
   std::uint64_t lost() const { return lost_; }
 
-  /// Returns the part of its time in which the thread had the CPU, from 0 to 1: it detects no stall
-  /// in the rest. Call it after stop().
+  /// Returns the share of its time in which the thread had the CPU, from 0 to 1. In the rest of the
+  /// time it cannot detect a stall. Call it after stop().
   double watched() const { return watched_; }
 
   /// Returns the number of readings so far. Thread-safe.

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kCapacity = 65'536;  // stalls per CPU
 
-/// Not a multiple of a usual interval, so that the probe's phase moves over the phase of the
-/// measured threads and does not stay beside it.
+/// The period of the probe. It is not a multiple of a usual interval, so the probe does not always
+/// wake up at the same time as the measured threads, or always at another time.
 constexpr std::chrono::microseconds kProbePeriod{770};
 
 }  // namespace

@@ -36,8 +36,8 @@ struct WakeUpOptions {
 /// Measures from construction to stop(). Not movable; one owner.
 class WakeUpThread {
  public:
-  /// Starts the thread. Throws std::system_error with cause and fix. A sample above the break point
-  /// raises `stop_all`; both must outlive this object.
+  /// Starts the thread. A sample above the limit of `break_point` raises `stop_all`; nullptr: there
+  /// is no limit. Both objects must outlive this one. Throws std::system_error with cause and fix.
   WakeUpThread(WakeUpOptions options, realtime::StopFlag& stop_all, const BreakPoint* break_point);
 
   /// Ends the thread within about one interval. May be called again.

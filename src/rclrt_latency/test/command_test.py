@@ -161,7 +161,7 @@ def test_an_interrupted_measurement_shows_what_it_has(program: Path) -> None:
         (("--cpus", "4000"), "CPU 4000 cannot be used by this process"),
         (("--compare", "fifo"), "expected two policies"),
         (("--compare", "fifo,other", "--policy", "rr"), "one of the two"),
-        (("--track", "a"), "belong to a trace"),
+        (("--track", "a"), "select from a Perfetto trace"),
         (("--stress", "--stalls", "spin"), "expected --stalls probe"),
         (("--json", "/nowhere/x"), "is no directory"),
         (("nowhere.pftrace",), "nowhere.pftrace: cannot be read"),

@@ -34,8 +34,8 @@ double own_rate(const Callback& callback) {
   return runs ? 1.0 / std::chrono::duration<double>(interval).count() : 0.0;
 }
 
-/// Returns the runs per second of the callback that publish on its n-th topic, from the rates of
-/// all vertices.
+/// Returns how many runs of the callback per second publish on its n-th topic. `rates` are the runs
+/// per second of all vertices of the graph.
 double publishing_rate(const Callback& callback, const std::vector<std::size_t>& taken,
                        const std::vector<double>& rate, double own, std::size_t output) {
   if (callback.kind() != CallbackKind::kSubscription || callback.routes.empty()) {

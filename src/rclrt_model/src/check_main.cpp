@@ -55,8 +55,8 @@ int check_robot(const char* file) {
   return kOk;
 }
 
-/// Prints a line for each priority of the host's callbacks: the kernel's priority, and the
-/// processes that use it.
+/// Prints, for each priority of the host's callbacks, a line with the SCHED_FIFO priority and the
+/// names of the processes that use it.
 int check_host(const char* file) {
   const auto host = rclrt::model::load_host(file);
   const std::vector<int> levels = host.levels();
@@ -106,7 +106,9 @@ int main(int argc, char** argv) {
       return kOk;
     }
     if (arguments.robot && arguments.host) {
-      throw text::UsageError("--robot and --host: a file is one of these; expected one of the two");
+      throw text::UsageError(
+          "--robot and --host: the file is either a robot.yaml or a host file; leave out one of "
+          "the two");
     }
     const std::string file = arguments.file.string();
     return arguments.host    ? check_host(file.c_str())

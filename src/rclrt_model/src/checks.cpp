@@ -38,8 +38,9 @@ void check_inputs_are_published(const Draft& draft, Context& context) {
   }
 }
 
-/// The graph joins topics and services by their text in the file; ROS joins them by their name with
-/// the namespace. Both must agree.
+/// Checks that names are written alike everywhere. The graph joins topics and services by their
+/// text in the file, but ROS joins them by their full name, with the namespace: equal texts must
+/// have equal full names, and different texts different ones.
 class RosNames {
  public:
   /// `what` and `several` are the words for an entry and for entries in messages.
@@ -172,8 +173,8 @@ void report_missing_edge(const Application& application, const Chain& chain, std
                                  in_quotes(target.id) + " takes");
 }
 
-/// Checks routes: every callback publishes a topic that the next one takes, but perhaps not for the
-/// messages of this chain.
+/// Reports the chain if its routes break it: each callback publishes a topic that the next callback
+/// takes, but one does not publish it for the messages by which this chain enters.
 void check_routes(const Application& application, const Chain& chain,
                   const std::vector<Position>& positions, Context& context) {
   const auto entries = application.entries(chain);

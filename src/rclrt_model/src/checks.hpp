@@ -8,8 +8,9 @@
 
 namespace rclrt::model::detail {
 
-/// Reports topics without a publisher, topics with another name at run time, cycles, and chains
-/// that are no paths.
+/// Reports topics without a publisher, topics with different full names for one text (or different
+/// texts for one full name), callbacks that trigger each other in a cycle, and chains that are no
+/// path in the graph.
 void check_application(const Draft& draft, Context& context);
 
 /// Reports each group of callbacks that trigger each other in a cycle, with one message.

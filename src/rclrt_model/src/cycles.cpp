@@ -82,8 +82,8 @@ class Components {
   std::size_t components_ = 0;
 };
 
-/// Returns the callbacks of a shortest cycle through `start` that stays in its component; empty
-/// when there is none.
+/// Returns the callbacks of a shortest cycle through the vertex `start`, without leaving the
+/// strongly connected component of `start`. Empty if there is no cycle.
 std::vector<std::size_t> shortest_cycle(const Graph& graph, std::size_t start,
                                         const std::vector<std::size_t>& component,
                                         std::vector<std::size_t>& came_from) {

@@ -28,8 +28,8 @@ struct Draft {
   Application application;  ///< indices may be kUnknown
   std::vector<CallbackSource> callbacks;
   std::vector<ChainSource> chains;
-  /// Every callback's id, trigger and topics could be read. So a missing edge is missing in the
-  /// file, not only in the draft.
+  /// Whether every callback's id, trigger and topics could be read. If so, an edge that
+  /// `application` does not have is also missing in the file.
   bool graph_known = true;
 };
 

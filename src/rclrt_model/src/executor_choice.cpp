@@ -150,8 +150,8 @@ std::string label_of(const ExecutorChoice& choice) {
                                                   : ", trigger " + choice.trigger_callback;
   }
   options += choice.logical_execution_time ? ", LET" : "";
-  // Insert the options before the parentheses of the kind's label, because tables shorten labels at
-  // the end.
+  // Insert the options before the parentheses at the end of the kind's label: tables cut off the
+  // end of long labels.
   std::string label(traits(choice.kind).label);
   return label.insert(std::min(label.find(" ("), label.size()), options);
 }

@@ -58,8 +58,8 @@ constexpr ExecutorOption kStaticOrderOptions[] = {
     {.text = "let", .help = "a set takes its messages before its first callback runs"},
 };
 
-// The registry. tools/executor_kinds.py writes its contents into the schemas, the documentation and
-// rclrt_py; `make lint` compares them.
+// All kinds of executors. tools/executor_kinds.py copies their contents into the schemas, the
+// documentation and rclrt_py; `make lint` checks that the copies are up to date.
 
 constexpr ExecutorTraits kOfWaitSet = {
     .kind = ExecutorKind::kWaitSet,

@@ -32,8 +32,8 @@ void require_different(const std::vector<Executor>& executors, const std::vector
   }
 }
 
-/// Returns the number of SCHED_FIFO priorities that the executor needs: one for each level, or for
-/// each deadline under EDF.
+/// Returns the number of SCHED_FIFO priorities that the threads of the executor need: one per
+/// priority level of its callbacks, or under EDF one per distinct relative deadline.
 std::size_t priorities_needed(const Application& application, std::size_t executor,
                               const ExecutorTraits& kind, const std::vector<int>& levels) {
   std::set<std::int64_t> needed;
@@ -48,8 +48,8 @@ std::size_t priorities_needed(const Application& application, std::size_t execut
   return needed.size();
 }
 
-/// Throws if there are too few priorities: the executor would refuse that, or levels would share a
-/// thread.
+/// Throws std::invalid_argument if an executor states a top_priority with too few SCHED_FIFO
+/// priorities below it. The executor would refuse to start, or several levels would share a thread.
 void require_room(const Application& application, const ExecutorTraits& kind) {
   std::vector<int> levels;  // of all callbacks, once an executor states a priority
   for (std::size_t i = 0; i < application.executors.size(); ++i) {

@@ -15,8 +15,9 @@ enum class FileKind : std::uint8_t {
   kHost,         ///< a file with all processes of a host
 };
 
-/// Reports a file of another kind than the expected one, by one diagnostic that names both kinds,
-/// and returns true. Returns false if the keys do not show that the file is of another kind.
+/// Reports a file of another kind than the expected one by one diagnostic with both kinds, and
+/// returns true. Returns false if the file has the expected kind, or if its keys do not show its
+/// kind.
 bool report_other_kind(const YamlNode& root, FileKind expected, Context& context);
 
 }  // namespace rclrt::model::detail

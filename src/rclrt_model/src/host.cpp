@@ -39,7 +39,7 @@ void read_name_of(const Fields& fields, HostProcess& process, std::map<std::stri
     context.diagnostics.report(name->at,
                                "a second process " + in_quotes(process.name) + " beside that of " +
                                    yaml::line_of(first->second),
-                               "names that differ");
+                               "a different name for each process");
   }
 }
 
@@ -113,8 +113,8 @@ std::filesystem::path place_of(const std::filesystem::path& path) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-/// Checks that no two processes write to one place: the later one would replace the output of the
-/// other.
+/// Checks that no two processes write to the same path: the later process would replace the output
+/// of the earlier one.
 void check_outputs(const std::vector<Placed>& processes, Context& context) {
   std::map<std::filesystem::path, const Placed*> seen;
   const auto check = [&](const Placed& each, const char* key, const std::filesystem::path& path) {
@@ -127,7 +127,7 @@ void check_outputs(const std::vector<Placed>& processes, Context& context) {
                                  std::string(key) + " of process " + in_quotes(each.process.name) +
                                      " is '" + path.string() + "', as of process " +
                                      in_quotes(first->second->process.name),
-                                 "a place of its own for what each process writes");
+                                 "a different path for each process");
     }
   };
   for (const Placed& each : processes) {
@@ -143,11 +143,11 @@ void check_outputs(const std::vector<Placed>& processes, Context& context) {
       const std::optional<RobotRecording>& recording = other.process.robot.recording;
       if (!file.empty() && recording &&
           place_of(file).parent_path() == place_of(recording->directory)) {
-        context.diagnostics.report(each.at,
-                                   "write_priorities of process " + in_quotes(each.process.name) +
-                                       " is in the recording's directory of process " +
-                                       in_quotes(other.process.name),
-                                   "a file outside of it");
+        context.diagnostics.report(
+            each.at,
+            "write_priorities of process " + in_quotes(each.process.name) +
+                " is in the recording's directory of process " + in_quotes(other.process.name),
+            "a file outside of this directory, because a recording replaces it");
       }
     }
   }

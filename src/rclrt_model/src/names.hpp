@@ -28,8 +28,8 @@ bool is_namespace(std::string_view text);
 /// Returns the name of the topic in the running system, for a node of this namespace.
 std::string resolve_topic(std::string_view topic, std::string_view name_space);
 
-/// Reads a name for rclrt and ROS. Reports an invalid name and returns its text nevertheless, so
-/// that references to it are found; never empty.
+/// Reads a name that is valid in rclrt and in ROS. Reports an invalid name, and still returns its
+/// text so that references to it can be resolved. nullopt: the node is no text, or empty.
 std::optional<std::string> read_name(const YamlNode& node, std::string_view what, Context& context);
 
 /// Reads a topic; returns an invalid text as read_name() does.

@@ -23,8 +23,8 @@ constexpr IntegerRange kIndices{0, 1'000'000};
 
 bool is_indexed(std::string_view kind) { return kind == "timer" || kind == "waitable"; }
 
-/// Returns whether the name has only letters, digits, '_' and '/', as ROS permits. So it needs no
-/// escapes in messages.
+/// Returns whether the name consists only of letters, digits, '_' and '/', as ROS permits. Messages
+/// can then print the name without escapes.
 bool is_ros_name(std::string_view name) {
   return name.size() > 1 && name.front() == '/' &&
          std::all_of(name.begin(), name.end(), [](char c) {

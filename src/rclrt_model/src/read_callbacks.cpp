@@ -58,8 +58,8 @@ void read_trigger(const Fields& fields, Position at, Callback& callback, Callbac
   source.service = draft.service;
 }
 
-/// Reads a list of distinct topics, and adds those that `callback` does not publish yet. Returns
-/// the ascending indices of the list's topics in its `publishes`.
+/// Reads a list of distinct topics and appends those that are missing to `publishes` of `callback`.
+/// Returns the indices of the list's topics in `publishes`, ascending.
 std::vector<std::size_t> read_outputs(const YamlNode& node, std::string_view what,
                                       Callback& callback, CallbackSource& source,
                                       TopicReader& topics) {

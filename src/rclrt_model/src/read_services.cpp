@@ -95,8 +95,8 @@ class ServiceTopics {
     sources_[found->second].publishes.push_back(sources_[found->second].service);
   }
 
-  /// Adds the topics of the requests: after the callback's own topics, and before the response of a
-  /// server.
+  /// Adds the request topics of the clients that the callback calls to its `publishes`: after the
+  /// topics that the file lists, and before the response topics of a server.
   void add_calls(std::size_t caller) {
     std::map<std::string, Position> seen;  // not a hash table: an attacker chooses its keys
     for (const auto& [id, at] : sources_[caller].calls) {
@@ -175,8 +175,8 @@ class ServiceTopics {
     }
   }
 
-  /// Sets the routes: a request is answered on its client's topic; all other topics are published
-  /// for each request.
+  /// Sets the routes of a service: the run for a client's request publishes the response on that
+  /// client's topic, and publishes on all topics that are no responses for every request.
   void set_routes(std::size_t server) {
     Callback& callback = callbacks_[server];
     const std::size_t clients = end_of(callback).topics.size();

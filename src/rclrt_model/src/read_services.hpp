@@ -9,8 +9,8 @@
 
 namespace rclrt::model::detail {
 
-/// Reads a service or client. Its topics follow when all callbacks are known: see
-/// add_service_topics().
+/// Reads the trigger `service` or `client` of a callback. The topics of its requests and responses
+/// are added by add_service_topics(), when all callbacks are known.
 TriggerDraft read_service(const YamlNode& node, TopicReader& topics);
 TriggerDraft read_client(const YamlNode& node, TopicReader& topics);
 void read_calls(const YamlNode& node, CallbackSource& source, TopicReader& topics);

@@ -19,8 +19,8 @@ struct Reading {
 
 Draft read_application(const YamlNode& root, Context& context);
 
-// The sections in the order in which they are read, independent of their order in the file.
-// `section` is null if it is absent.
+// These functions read one section each and are called in this order, independent of the order in
+// the file. `section` is null if the file does not have it.
 void read_executors(const YamlNode* section, Reading& reading);
 void read_nodes(const YamlNode* section, Reading& reading);
 void read_callbacks(const YamlNode* section, Reading& reading);

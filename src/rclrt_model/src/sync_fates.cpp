@@ -179,8 +179,9 @@ SyncFate SyncFates::fate(const Passage& passage, const Arrival& kept,
              : SyncFate::kUnmatched;
 }
 
-/// Returns whether another input brought no message for longer than two intervals of the slowest
-/// input. A message that waited meanwhile was not left over: it had no partner.
+/// Returns whether some other input of the synchroniser received no message for longer than twice
+/// the interval of its slowest input, between the arrival of `kept` and `until_ns`. Then `kept` was
+/// not superfluous: a partner was missing.
 bool SyncFates::is_starved(const Synchroniser& sync, const Arrival& kept, std::int64_t until_ns) {
   for (std::size_t i = 0; sync.interval_ns > 0 && i < sync.inputs.size(); ++i) {
     const auto& times = sync.inputs[i].times_ns;
@@ -194,8 +195,9 @@ bool SyncFates::is_starved(const Synchroniser& sync, const Arrival& kept, std::i
   return false;
 }
 
-/// Returns whether each other input brought a message for which this one was the nearest of its own
-/// input, and one of those messages arrived after this one had made room.
+/// Returns whether `kept` was lost although a set needed it: each other input received a message
+/// for which `kept` is the nearest message of its input, and at least one of these messages arrived
+/// at or after `made_room_ns`, when `kept` was dropped for a newer message.
 bool SyncFates::was_needed(const Synchroniser& sync, const Arrival& kept, std::int64_t made_room_ns,
                            std::int64_t until_ns) {
   const auto& own = sync.inputs[kept.input].by_stamp;

@@ -21,8 +21,8 @@ std::string ms(Nanoseconds time) {
   return decimals.empty() ? text : text + "." + decimals;
 }
 
-/// Returns the text in double quotes, with escapes for characters that YAML refuses or treats as a
-/// line break.
+/// Returns the text in double quotes for YAML, with escapes for characters that YAML refuses or
+/// treats as a line break.
 std::string in_double_quotes(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kBreaks{
@@ -143,8 +143,8 @@ std::string to_text(const Event& event) {
   return text + "}";
 }
 
-/// Returns a list of topics, or with routes a mapping from each input to its list; empty without
-/// topics.
+/// Returns the callback's key `publishes` as YAML: a list of topics or, with routes, a mapping from
+/// each input to its list. Empty text without topics.
 std::string publishes(const Callback& callback) {
   std::vector<std::string> topics = callback.publishes;
   std::erase_if(topics, is_service_topic);

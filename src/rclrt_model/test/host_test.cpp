@@ -111,9 +111,9 @@ processes:
   - {name: e, write_priorities: out/e.yaml}
 )"),
       "f:4:5: write_priorities of process 'b' is './found.yaml', as of process 'a'; expected "
-      "a place of its own for what each process writes\n"
+      "a different path for each process\n"
       "f:6:5: the recording's directory of process 'd' is 'out/', as of process 'c'; expected "
-      "a place of its own for what each process writes\n"
+      "a different path for each process\n"
       "f:7:5: write_priorities of process 'e' is in the recording's directory of process "
       "'c'; expected a file outside of it\n"
       "f:7:5: write_priorities of process 'e' is in the recording's directory of process "

@@ -51,7 +51,7 @@ def test_a_missing_file_gives_exit_code_2_and_says_so(tmp_path: Path) -> None:
         (["a", "b"], b"unexpected argument 'b'; see --help"),
         (["--strict"], b"unknown option --strict; see --help"),
         (["--robt", "a"], b"unknown option --robt; did you mean --robot?"),
-        (["--robot", "--host", "a"], b"--robot and --host: a file is one of these"),
+        (["--robot", "--host", "a"], b"--robot and --host: the file is either"),
     ],
 )
 def test_wrong_arguments_give_exit_code_2_and_what_was_expected(

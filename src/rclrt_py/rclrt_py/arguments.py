@@ -19,7 +19,8 @@ def seconds_argument(text: str) -> float:
         seconds = math.nan
     if not 0 < seconds <= MAX_SECONDS:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is not a time; expected seconds above 0 and up to {MAX_SECONDS:.0f}"
+            f"'{text}' is not a time; expected a number of seconds above 0 and up to "
+            f"{MAX_SECONDS:.0f}"
         )
     return seconds
 

@@ -36,18 +36,15 @@ def kind_name(name: str) -> str:
 
 
 def kind_of(name: str) -> ExecutorKind:
-    """Returns the kind of this name, which may have options.
-
-    A name that only a file knows gets a kind without traits.
-    """
+    """Returns the kind of the executor with this name, which may have options after a colon. If the
+    registry does not have this kind, returns a kind without traits."""
     return KINDS.get(kind_name(name), ExecutorKind(name))
 
 
 def folder_name(name: str) -> str:
-    """Returns the folder for the rounds of this executor; `executor_of` is the inverse.
-
-    The colon is replaced because some tools take the text before a colon as the name of a machine.
-    """
+    """Returns the name of the folder for the results of this executor; `executor_of` is the
+    inverse. The colon is replaced because some tools read the text before a colon as the name of a
+    machine."""
     return name.replace(":", ",")
 
 
@@ -57,10 +54,8 @@ def executor_of(folder: str) -> str:
 
 
 def check_executor(name: str) -> str:
-    """Returns the name, with its options in the order of results.json.
-
-    Throws BadInput if the runner does not offer it.
-    """
+    """Returns the executor's name in its normal form, with the options in the order of
+    results.json. Throws BadInput if the runner has no executor of this name."""
     kind = kind_name(name)
     if kind not in EXECUTORS:
         raise BadInput(

@@ -22,10 +22,8 @@ def analysis() -> Any:
 
 
 def judge(application: Application, executor: str, machine: Machine) -> Judgement:
-    """Returns the verdict of rclrt_analysis.
-
-    Throws BadInput if the executor cannot have the stated priorities.
-    """
+    """Returns the bounds of the chains and their verdicts, as rclrt_analysis computes them. Throws
+    BadInput if the priorities in the application are not possible under this executor."""
     try:
         judgement: Judgement = analysis().judge(application, executor, machine)
     except ValueError as error:
@@ -52,15 +50,15 @@ LARGEST = 16 * 1024 * 1024
 
 
 def read_input(path: Path) -> bytes:
-    """Returns the bytes of a user's file. A file above LARGEST is cut one byte later: it is
-    refused."""
+    """Returns the bytes of a file that a user names. If the file is larger than LARGEST, returns
+    its first LARGEST + 1 bytes, which the parser then refuses."""
     with _opened(path) as stream:
         return stream.read(LARGEST + 1)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yields the lines of a file of any size, with their numbers. A line that is too long is
-    cut."""
+    """Yields the number of each line of a file, from 1, and its bytes. The file may have any size;
+    of each line at most LARGEST + 1 bytes are returned."""
     with _opened(path) as stream:
         number = 0
         while line := stream.readline(LARGEST + 1):

@@ -120,5 +120,5 @@ def test_stress_ng_gets_the_number_of_cpus_and_ends_with_its_workers(tmp_path: P
 def test_stress_that_ends_by_itself_fails_the_measurement() -> None:
     with Stress("/bin/false") as stress:
         wait_for_end(stress.process_ids[0])
-        with pytest.raises(RunFailed, match="exit code 1; expected it to last"):
+        with pytest.raises(RunFailed, match="exit code 1; expected it to run until the end"):
             stress.check()

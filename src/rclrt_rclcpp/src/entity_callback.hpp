@@ -57,9 +57,10 @@ struct AgeCounters {
   std::uint64_t from_publication = 0;  ///< had no header, and the origin of its data is not shared
 };
 
-/// Connects an entity to its engine callback. The entity belongs to the user and may end at any
-/// time: it is held weakly, and kept only while its callback runs. `listen` and `unlisten` take
-/// locks of rclcpp and of the middleware: they are never called with a lock of the engine held.
+/// Connects an rclcpp entity to its engine callback. The entity belongs to the user and may be
+/// destroyed at any time. So only a weak pointer is held, and the entity is kept alive only while
+/// its callback runs. `listen` and `unlisten` take locks of rclcpp and of the middleware, so they
+/// are never called while a lock of the engine is held.
 class Listener : public ObservedEntity {
  public:
   explicit Listener(Changes& changes) : changes_(changes) {}
@@ -71,14 +72,14 @@ class Listener : public ObservedEntity {
   virtual void listen() = 0;
   /// Ends the notifications.
   virtual void unlisten() = 0;
-  /// Leaves the work that was announced and has not run to the next listener. Called after the
-  /// removal from the engine.
+  /// Stores how much announced work has not run, for the next listener of the entity. Called after
+  /// the callback was removed from the engine.
   virtual void leave_rest() {}
 
   bool goes_on(Kept& /*kept*/) const override { return true; }
 
-  /// Notifies the observer of taken messages. Called before `listen`; the observer outlives the
-  /// callback.
+  /// Makes the listener report taken messages to `observer`. Called before `listen`. The observer
+  /// must outlive the callback.
   void notify_of_messages(ExecutorObserver& observer) noexcept { observer_ = &observer; }
 
   /// Starts to measure the responses of instances. Called before `listen`.
@@ -91,8 +92,9 @@ class Listener : public ObservedEntity {
     bool is_limited = false;                // the deadline counts from the origin of the data
     std::shared_ptr<OriginReader> origins;  // of messages without a stamp; nullptr: not asked for
   };
-  /// Lets messages of this subscription, or of the subscription that it takes messages for, count
-  /// from their stamps. Called once; with `is_limited`, before `listen`.
+  /// Makes the age of messages count from their stamps: for this subscription, or for the
+  /// subscription of which this waitable delivers the messages. Called once; with `is_limited`,
+  /// before `listen`.
   virtual void count_from_stamp(const rclcpp::SubscriptionBase& /*subscription*/,
                                 AgeOptions /*options*/) {}
   /// Returns the counts of messages with a deadline that counts from the origin of the data.
@@ -162,14 +164,15 @@ class Listener : public ObservedEntity {
   std::shared_ptr<OriginWriter> origins_;
 };
 
-/// Counts the coming instances: those that were submitted and have not yet taken their work. The
-/// last of them looks for work without an instance before it runs user code, which may take long.
+/// Counts the coming instances: those that were submitted and have not yet taken their work. Before
+/// the last of them runs user code, which may take long, it looks for work that has no instance.
 ///
-/// Invariant: a thread that announces work first records it. If there is no credit for an instance,
-/// it then reads the number of coming instances. An instance that brings this number to 0 reads the
-/// recorded work afterwards (all seq_cst). So one of the two sees the other. The engine gives a
-/// credit back before it runs the instance; so while a credit is out, the number is not 0, or about
-/// to be raised, and that instance looks.
+/// Invariant: a thread that announces work first records the work. If there is no credit for an
+/// instance, it then reads the number of coming instances. An instance that brings this number to 0
+/// reads the recorded work afterwards (all seq_cst). So either the instance sees the work, or the
+/// thread sees that no instance is coming. The engine gives a credit back before it runs the
+/// instance. So while a credit is out, the number is not 0 or about to be raised, and that instance
+/// looks.
 class CountingCallback : public engine::NotifiedCallback {
  public:
   using NotifiedCallback::NotifiedCallback;
@@ -187,8 +190,8 @@ class CountingCallback : public engine::NotifiedCallback {
     return true;
   }
   std::size_t coming() const noexcept RCLRT_NONBLOCKING { return coming_.load(); }
-  /// Notes that an instance has taken its work, or found none. Returns true for the last coming
-  /// instance.
+  /// Counts that an instance has taken its work, or found none. Returns true if no other instance
+  /// is coming.
   bool came_last() noexcept { return coming_.fetch_sub(1) == 1; }
 
  private:
@@ -201,8 +204,8 @@ struct Bound {
   std::shared_ptr<Listener> listener;  // the same object
 };
 
-/// Makes the engine callback of an entity. `options` come with name, level, overload, group and
-/// deadline; these functions fill in the rest. Throws std::invalid_argument for an overload policy
+/// Makes the engine callback of an entity. `options` contain name, level, overload, group and
+/// deadline; these functions set the rest. They throw std::invalid_argument for an overload policy
 /// that the entity cannot have.
 Bound bind(const rclcpp::SubscriptionBase::SharedPtr& subscription, engine::CallbackOptions options,
            Changes& changes);
@@ -210,8 +213,8 @@ Bound bind(const rclcpp::ServiceBase::SharedPtr& service, engine::CallbackOption
            Changes& changes);
 Bound bind(const rclcpp::ClientBase::SharedPtr& client, engine::CallbackOptions options,
            Changes& changes);
-/// Makes the callback of a waitable. A subscription's waitable is detected and bound by the
-/// function for these, the last one.
+/// Makes the engine callback of a waitable. If the waitable delivers the intra-process messages of
+/// a subscription, the last of these functions makes the callback.
 Bound bind(const rclcpp::Waitable::SharedPtr& waitable, engine::CallbackOptions options,
            Changes& changes);
 Bound bind(const rclcpp::experimental::SubscriptionIntraProcessBase::SharedPtr& waitable,

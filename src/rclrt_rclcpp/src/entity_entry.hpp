@@ -32,8 +32,9 @@ struct Entry {
   Place place;
   Timing timing;
   rclcpp::CallbackGroup::WeakPtr group;
-  /// Set if the stamps of a subscription are to be read once a reader asks for the origin of its
-  /// data. nullptr: they are read already, or no reader can ask.
+  /// For a subscription of which the stamps are not read yet, because no reader has asked for the
+  /// origin of its data: the object that will be used then. nullptr: the stamps are read already,
+  /// or no reader can ask.
   std::shared_ptr<OriginReader> origins;
   bool seen = true;  // by the refresh under way
 };

@@ -9,9 +9,9 @@ namespace rclrt_rclcpp {
 
 namespace {
 
-/// Returns whether rclcpp made the group for /clock. rclcpp makes it at different times with and
-/// without simulated time. It is not counted, so that the numbers of the node's own groups stay the
-/// same.
+/// Returns whether rclcpp made this group for its subscription to /clock. rclcpp makes that group
+/// earlier with simulated time than without. The group is not counted, so that the numbers of the
+/// node's own groups are the same in both cases.
 bool is_of_clock(const rclcpp::CallbackGroup& group) {
   if (group.automatically_add_to_executor_with_node()) {
     return false;

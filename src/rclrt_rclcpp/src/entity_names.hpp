@@ -13,8 +13,8 @@
 
 namespace rclrt_rclcpp {
 
-/// Finds and numbers the names. A name does not change while its node, group or entity exists:
-/// numbers are not reused. Guarded by the registry's lock.
+/// Makes the names of callbacks and numbers those without a name. A name does not change while its
+/// node, group or entity exists, because numbers are not reused. The registry's lock guards it.
 class EntityNames {
  public:
   using Node = rclcpp::node_interfaces::NodeBaseInterface;
@@ -33,8 +33,9 @@ class EntityNames {
   /// Returns the node that has the group.
   Owner owner_of(const rclcpp::CallbackGroup::SharedPtr& group);
 
-  /// Returns the number of an entity without a name, in the order in which its group got the
-  /// entities. A new entity gets `next`, which is then incremented.
+  /// Returns the number of an entity that has no name of its own. An entity that is not known yet
+  /// gets the number `next`, which is then incremented. So numbers follow the order in which the
+  /// group got the entities.
   const std::string& number_of(const Key& entity, std::size_t& next);
 
   void erase_expired();

@@ -35,8 +35,9 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                    [this] {
                                      scan_publishers();
                                      note_publications();
-                                     // spin_some runs callbacks on its caller, which cannot check
-                                     // for stalls meanwhile.
+                                     // spin_some runs callbacks on the thread that calls it, which
+                                     // cannot search for stalls meanwhile. So the maintenance
+                                     // thread does.
                                      engine_->report_stalls();
                                    },
                                .scan_publishers = [this] { scan_publishers(); },
@@ -139,8 +140,9 @@ void Executor::EntityRegistry::note_publications() {
   }
 }
 
-/// Reads stamps only after a reader asked, because the description of a message type is a library.
-/// Called with the lock held.
+/// Makes listeners read the stamps of messages, if a reader has asked for the origin of their data.
+/// Not earlier, because reading stamps loads the library that describes the message type. Called
+/// with the lock held.
 void Executor::EntityRegistry::read_stamps_where_asked(Kept& kept) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   for (auto& [key, entry] : entries_) {
@@ -221,8 +223,8 @@ bool Executor::EntityRegistry::finish_leaving(Wait wait) {
   return all_left;
 }
 
-/// Closes the groups with a removed callback that still runs. Opens and returns the groups without
-/// one.
+/// Updates which groups are closed: those with a removed callback that is still running. Returns
+/// the groups that were closed before and are open now.
 std::vector<rclcpp::CallbackGroup::SharedPtr> Executor::EntityRegistry::close_groups() {
   std::vector<rclcpp::CallbackGroup::SharedPtr> open;
   for (auto& [key, entry] : groups_) {
@@ -247,16 +249,17 @@ void Executor::EntityRegistry::know_node(
 
 void Executor::EntityRegistry::set_timing(const std::shared_ptr<void>& part, const Timing& timing) {
   if (!part) {
-    throw std::invalid_argument("nullptr has no priority");
+    throw std::invalid_argument("set_timing: expected an entity, a group or a node, not nullptr");
   }
   if ((timing.deadline && timing.deadline->count() < 0) ||
       (timing.max_age && timing.max_age->count() <= 0)) {
-    throw std::invalid_argument("a deadline must not be negative, and an age must be positive");
+    throw std::invalid_argument(
+        "set_timing: the deadline must not be negative, and max_age must be positive");
   }
   if (timing.deadline && timing.max_age) {
     throw std::invalid_argument(
-        "a deadline counts from a message's arrival or, as its largest age, from its stamp: state "
-        "one of the two");
+        "set_timing: state a deadline (from a message's arrival) or a max_age (from its stamp), "
+        "not both");
   }
   Timing before;
   const Change change{.make = [&] { before = timings_.set(part, timing); },

@@ -23,22 +23,23 @@
 
 namespace rclrt_rclcpp {
 
-/// Keeps the engine's callbacks in step with the nodes' entities. During a spin, the maintenance
-/// thread scans whenever a node or a group reports a change; each spin scans first.
+/// Adds and removes the engine's callbacks as the nodes' entities appear and disappear. Each spin
+/// begins with a scan of the entities. During a spin, the maintenance thread scans again whenever a
+/// node or a group reports a change.
 ///
-/// Locks: `mutex_` guards all but `engine_`, `changes_`, `gate_`, `clocks_`, `origins_` and
-/// `failure_`, which have their own. Inside `mutex_` the locks of the collector, the entities and
-/// the engine are taken; never the other way round, because no listener, no on-ready callback and
-/// no callback of a clock takes `mutex_`. No thread waits for a callback to end while it holds
-/// `mutex_`. The maintenance thread never waits for a callback, because all entities wait for this
-/// thread.
+/// Locks: `mutex_` guards all members except `engine_`, `changes_`, `gate_`, `clocks_`, `origins_`
+/// and `failure_`, which have their own locks. The locks of the collector, the entities and the
+/// engine are taken while `mutex_` is held; never the other way round, because no listener, no
+/// on-ready callback and no callback of a clock takes `mutex_`. No thread waits for a callback to
+/// end while it holds `mutex_`. The maintenance thread never waits for a callback, because all
+/// entities need this thread.
 class Executor::EntityRegistry {
  public:
   /// Returns the executor's current groups, those of its nodes included; called with `mutex_` held.
   using Groups = std::function<std::vector<rclcpp::CallbackGroup::WeakPtr>()>;
 
-  /// Makes the registry. `observer`: of this executor, a sink of the engine; nullptr: there is
-  /// none.
+  /// Makes the registry. `observer` observes this executor, and is a sink of the engine; nullptr:
+  /// there is no observer.
   EntityRegistry(const Options& options, std::unique_ptr<engine::Executor> engine, Groups groups,
                  rclcpp::Context::SharedPtr context, std::unique_ptr<ExecutorObserver> observer);
   ~EntityRegistry();
@@ -49,15 +50,15 @@ class Executor::EntityRegistry {
   const rclcpp::Context::SharedPtr& context() const noexcept { return context_; }
   Changes& changes() noexcept { return changes_; }
 
-  /// A change of the entities that run, or of their timing. Both functions are called with `mutex_`
-  /// held.
+  /// A change of the set of entities that run, or of their timing. Both functions are called with
+  /// `mutex_` held.
   struct Change {
     std::function<void()> make;       // makes all of it, or throws
     std::function<void()> take_back;  // none: the change stays even if the engine cannot follow
   };
-  /// Makes the change, if there is one, and brings the engine up to date. If the engine cannot
-  /// follow, takes the change back and throws the error. If there is no change to take back, ends
-  /// the spin, which throws the error (`rethrow`).
+  /// Makes `change` if it is not nullptr, and then updates the engine. If the engine refuses the
+  /// update, takes the change back and throws the error. If there is no change, or it cannot be
+  /// taken back, ends the spin instead; the spin throws the error (`rethrow`).
   void refresh(Wait wait = Wait::kNo, const Change* change = nullptr);
   void refresh_if_noted();
   /// Releases the timers that other clocks have made due, for spins that run what is ready now.
@@ -79,9 +80,9 @@ class Executor::EntityRegistry {
  private:
   struct Group {
     std::shared_ptr<engine::Group> group;
-    /// A callback of the group still runs although it was removed. Until it has ended, no executor
-    /// takes from this group, neither another one of ours nor one of rclcpp (`can_be_taken_from` is
-    /// false).
+    /// true: a removed callback of the group is still running. Until it has ended, no executor
+    /// takes callbacks from this group, neither another one of ours nor one of rclcpp
+    /// (`can_be_taken_from` is false).
     bool closed = false;
     std::size_t timers = 0;     // ever added to it: the number of the next
     std::size_t waitables = 0;  // ditto
@@ -106,8 +107,8 @@ class Executor::EntityRegistry {
     EntityNames::Owner owner;
     bool elsewhere = false;  // one of its callbacks still runs in its previous executor
   };
-  /// The entities of a group. They are collected first, because the group's own lock is held
-  /// meanwhile.
+  /// The entities of one group. They are collected into this struct first, because the group's own
+  /// lock is held while its entities are visited.
   struct Members {
     std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions;
     std::vector<rclcpp::ServiceBase::SharedPtr> services;
@@ -155,10 +156,11 @@ class Executor::EntityRegistry {
   const Groups groups_of_executor_;
   const rclcpp::Context::SharedPtr context_;
   Changes changes_;
-  // Open during a spin. A thread of the executor that scans entities keeps them for a moment, and
-  // does so only inside the gate. Once it is closed, these threads hold no entity: an entity that
-  // the user releases then ends at once, on the user's thread, as with rclcpp's executors. (rcl
-  // requires it: two entities of one node must not end at the same time.)
+  // The gate is open during a spin. A thread of the executor that scans entities keeps them alive
+  // for a moment, and does so only inside the gate. When the gate is closed, these threads hold no
+  // entity. So an entity that the user then releases is destroyed at once, on the user's thread, as
+  // with rclcpp's executors. (rcl requires it: two entities of one node must not be destroyed at
+  // the same time.)
   rclrt::realtime::QuiescenceGuard gate_;
   ClockTimers clocks_;
   SpinFailure failure_;

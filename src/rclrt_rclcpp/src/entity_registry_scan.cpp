@@ -44,8 +44,8 @@ bool is_exclusive(const rclcpp::CallbackGroup& group) {
 
 }  // namespace
 
-/// Collects the entities, with the lock held. An error of one entity does not prevent the scan of
-/// the others; if it throws, nothing has changed.
+/// Collects the entities of all groups into `found`. Called with the lock held. An error of one
+/// group does not prevent the scan of the others. If the function throws, nothing has changed.
 void Executor::EntityRegistry::collect(Found& found) {
   for (auto& [key, entry] : entries_) {
     entry.seen = false;
@@ -160,8 +160,9 @@ void Executor::EntityRegistry::see_group(const rclcpp::CallbackGroup::SharedPtr&
   see_waitables(members, context, found);
 }
 
-/// Scans waitables. Intra-process messages reach a subscription through a waitable: for the user,
-/// and for a priorities file, the two are one callback.
+/// Scans the waitables of a group. Intra-process messages reach a subscription through a waitable.
+/// Such a waitable gets the name and the timing of its subscription, because the two are one
+/// callback for the user.
 void Executor::EntityRegistry::see_waitables(const Members& members, const GroupContext& context,
                                              Found& found) {
   WeakMap<rclcpp::SubscriptionBase::SharedPtr> owners;
@@ -262,9 +263,10 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
   try {
     entry.bound.listener->listen();
   } catch (const std::exception& error) {
-    // An entity that cannot notify of its work, such as a waitable for wait sets only, is never
-    // run; the others are.
-    RCLCPP_ERROR(rclcpp::get_logger("rclrt_rclcpp"), "%s is not run: %s",
+    // An entity that cannot announce its work, such as a waitable that only supports wait sets, is
+    // never run. All other entities are.
+    RCLCPP_ERROR(rclcpp::get_logger("rclrt_rclcpp"),
+                 "the callback %s cannot be run by this executor: %s",
                  to_string(entry.place).c_str(), error.what());
     refused_.emplace(key, true);
     drop(key, entry);
@@ -322,8 +324,8 @@ bool Executor::EntityRegistry::update_entry(Entries::iterator known, Place place
     entry.place = std::move(place);
     return true;
   }
-  // An engine callback cannot change its deadline and overload policy: a new one replaces it, after
-  // this one has left its waiting work behind.
+  // The deadline and the overload policy of an engine callback cannot change. So this callback is
+  // removed and a new one replaces it, after its waiting work was stored for the new one.
   drop(known->first, entry);
   entries_.erase(known);
   return false;

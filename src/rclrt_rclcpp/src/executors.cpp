@@ -31,7 +31,9 @@ void require_queue(const Timing& timing, const std::string& why) {
 
 void require_no_age(const Timing& timing) {
   if (timing.max_age) {
-    throw std::invalid_argument("`max_age` needs a subscription: only messages have a stamp");
+    throw std::invalid_argument(
+        "set_timing: only a subscription can have a max_age, because only messages have a stamp; "
+        "use a deadline");
   }
 }
 
@@ -59,8 +61,8 @@ void require_offered(std::string_view kind, const KindOptions& kind_options) {
 
 }  // namespace
 
-/// Marks a spin, for its scope. There is one at a time. A cancel that comes too late for it is not
-/// kept for the next.
+/// Marks the executor as spinning while this object exists. Only one may exist at a time. A cancel
+/// that comes too late for this spin does not end the next one.
 class Executor::Spinning {
  public:
   Spinning(Executor& executor, const char* function) : executor_(executor) {
@@ -177,8 +179,8 @@ void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
   registry_->refresh();
   registry_->rethrow();
   registry_->release_due_timers();
-  // An instance may find that there is nothing to run: its timer was cancelled, or its message was
-  // replaced by another. Such an instance does not count.
+  // An instance may find that there is nothing to run: its timer was cancelled, or a newer message
+  // replaced its own. Such an instance does not count as the one callback of spin_once.
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   const std::uint64_t runs = Listener::runs_here();
   std::chrono::nanoseconds left = timeout;

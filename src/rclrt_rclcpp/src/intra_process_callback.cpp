@@ -15,14 +15,15 @@ using engine::InstanceInfo;
 using engine::Outcome;
 using IntraProcess = rclcpp::experimental::SubscriptionIntraProcessBase;
 
-/// Runs rclcpp's waitable for intra-process messages. Its data is in a ring of the QoS depth: a
-/// full ring replaces the oldest message, as KEEP_LAST does in a middleware.
+/// Runs rclcpp's waitable for the intra-process messages of a subscription. The messages are in a
+/// ring with the QoS depth; in a full ring a new message replaces the oldest one, as KEEP_LAST does
+/// in a middleware.
 class IntraProcessCallback final : public MessageCallback<IntraProcess> {
  public:
   using MessageCallback::MessageCallback;
 
-  /// Counts from the arrival, which is during the publish call, because rclcpp does not show the
-  /// message that it passes.
+  /// Makes the age of a message count from its arrival, which is during the call of publish. rclcpp
+  /// does not show the message, so its stamp cannot be read.
   void count_from_stamp(const rclcpp::SubscriptionBase& subscription, AgeOptions options) override {
     is_limited_ = options.is_limited;
     has_stamps_ = StampReader(subscription.get_message_type_support_handle()).has_header();

@@ -34,8 +34,8 @@ class ListenerSlot {
   ListenerSlot(const ListenerSlot&) = delete;
   ListenerSlot& operator=(const ListenerSlot&) = delete;
 
-  /// Notifies `listener` of new work from here on. Returns the pointer for the middleware, to be
-  /// registered with `notify`.
+  /// Makes `notify` call `listener` from now on. Returns the pointer to register with the
+  /// middleware, together with `notify`.
   const void* open(WorkListener& listener) {
     if (place_ == nullptr) {
       place_ = Places::instance().take();
@@ -54,8 +54,9 @@ class ListenerSlot {
     place_ = nullptr;
   }
 
-  /// Notifies the listener; the function for the middleware (rcl_event_callback_t). `user_data` is
-  /// nullptr while the middleware has the function, but not the pointer yet.
+  /// Notifies the listener that is open now of new work. This is the function that the middleware
+  /// calls (rcl_event_callback_t). `user_data` is nullptr if the middleware has the function
+  /// already, but not yet the pointer.
   static void notify(const void* user_data, std::size_t count) {
     if (user_data == nullptr) {
       return;

@@ -14,15 +14,15 @@
 
 namespace rclrt_rclcpp {
 
-/// An action server must keep its notification function for requests, once it has one, for two
-/// reasons. rmw_fastrtps calls the function of a service without a check for its removal. With
-/// rclcpp_action 28 the end of a goal then calls an empty function (std::bad_function_call), and
-/// the first function still gets the goals that expire, whichever function is set later. So the
-/// function is set once, and leads here: to the current listener, or to the work that is kept for
-/// the next one.
+/// Receives the notifications of an action server's requests. They reach the current listener; if
+/// there is none, their number is kept for the next one. So the action server has the same
+/// notification function as long as it exists, which is necessary for two reasons. rmw_fastrtps
+/// calls the function of a service without checking whether it was removed. And with rclcpp_action
+/// 28 the end of a goal would call an empty function (std::bad_function_call), while expired goals
+/// are always announced to the first function that was set.
 ///
 /// Thread-safe. `mutex_` has priority inheritance. While it is held, the listener is notified,
-/// which never waits, or a number is kept.
+/// which never waits, or a number is stored.
 class Mailbox {
  public:
   using Listener = std::function<void(std::size_t count, int entity)>;

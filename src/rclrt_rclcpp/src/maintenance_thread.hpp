@@ -13,8 +13,9 @@
 
 namespace rclrt_rclcpp {
 
-/// A thread at normal priority. It never waits for a callback, because all entities wait for it.
-/// While the gate is open it refreshes after each noted change, and scans everything once a second.
+/// The thread that updates the engine when entities change, at normal priority. While the gate is
+/// open, it refreshes the registry after each reported change, and scans everything once a second.
+/// It never waits for a callback, because all entities need this thread.
 class MaintenanceThread {
  public:
   struct Tasks {

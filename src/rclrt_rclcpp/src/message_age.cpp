@@ -57,8 +57,8 @@ constexpr std::int64_t to_ns(std::int32_t seconds, std::uint32_t nanoseconds) {
   return std::int64_t{seconds} * 1'000'000'000 + nanoseconds;
 }
 
-/// The last message that the calling thread has taken, with its instance: the instance is checked,
-/// because a callback may spin another executor.
+/// The last message that the calling thread has taken, and the instance that took it. The instance
+/// is compared, because a callback may spin another executor on the same thread.
 struct Taken {
   const engine::Callback* callback = nullptr;
   std::uint64_t instance = 0;
@@ -141,8 +141,8 @@ Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
   MessageOrigin way;
   std::copy_n(info.publisher_gid.data, way.publisher.size(), way.publisher.begin());
   const auto stamped_ns = before_now(stamp_ns);
-  // At least 1: a message may be older than the start of this machine, where CLOCK_MONOTONIC
-  // begins.
+  // The result is at least 1. A message may be older than the start of this machine, where
+  // CLOCK_MONOTONIC begins.
   const auto since = [](std::int64_t time_ns) { return std::max<std::int64_t>(time_ns, 1); };
   Origin origin;
   if (stamped_ns) {

@@ -25,9 +25,9 @@ namespace engine = rclrt::executor;
 /// Finds `header.stamp` in the messages of one type. Immutable.
 class StampReader {
  public:
-  /// Looks into the description of the type, and loads the library with it. A type without a
-  /// `header` of type std_msgs/Header has no stamp. A type without a description has none either;
-  /// the log warns of it.
+  /// Finds the stamp in the description of a message type, and loads the library with that
+  /// description. A type without a field `header` of type std_msgs/Header has no stamp. A type
+  /// without a description has none either; the log then has a warning.
   explicit StampReader(const rosidl_message_type_support_t& type);
 
   bool has_header() const noexcept { return offset_.has_value(); }
@@ -51,12 +51,12 @@ class MessageAge {
   /// Returns whether the deadlines of instances count from there.
   bool is_limited() const noexcept { return options_.is_limited; }
 
-  /// Returns the time from which the data of a message counts: its stamp. The message was taken
-  /// just now for `instance`. If the type has no header, or the stamp is impossible (zero, more
-  /// than a second in the future, older than a year), the time comes from the publishing process;
-  /// if it does not share it, from the publication. If `is_limited`, the instance also counts from
-  /// this time; if none is known, from its arrival. `less_realtime_ns`: CLOCK_MONOTONIC -
-  /// CLOCK_REALTIME.
+  /// Returns the time from which the age of a message's data counts. Normally that is the message's
+  /// stamp. If the type has no header, or the stamp is impossible (zero, more than a second in the
+  /// future, older than a year), it is the origin that the publishing process shares; if it shares
+  /// none, the publication. The message was taken just now for `instance`. With `is_limited` the
+  /// deadline of the instance counts from the same time; if no time is known, from its arrival.
+  /// `less_realtime_ns` is CLOCK_MONOTONIC - CLOCK_REALTIME.
   template <typename Message>
   Origin count_from_stamp(const Message& message, const rmw_message_info_t& info,
                           std::int64_t less_realtime_ns, const engine::Callback& callback,

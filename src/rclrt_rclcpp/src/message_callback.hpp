@@ -14,10 +14,10 @@
 
 namespace rclrt_rclcpp {
 
-/// Limits for pre-allocated instances. With KEEP_ALL the middleware drops nothing, so no fixed
-/// number of instances is enough; for very deep queues one instance per message would be wasteful.
-/// In both cases, messages without a credit are counted, and announced when earlier instances have
-/// run.
+/// The number of instances that are preallocated for subscriptions with KEEP_ALL or a very deep
+/// queue. With KEEP_ALL the middleware drops nothing, so no fixed number is enough; for a very deep
+/// queue one instance per message would be wasteful. In both cases, messages that have no instance
+/// are counted, and announced when earlier instances have run.
 inline constexpr std::size_t kCountedCredits = 64;
 inline constexpr std::size_t kDeepest = 1000;
 
@@ -46,13 +46,13 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   void listen() override {
     if (const auto entity = entity_.lock()) {
       const UndeliveredWork::Counts left = UndeliveredWork::instance().take(entity_);
-      // Before anything runs: an instance that does not look for more messages would not be
-      // counted.
+      // This must come before anything runs: an instance that does not look for more messages would
+      // not be counted.
       has_more_.store(left.contains(kUnknown) && takes_one());
       const void* const slot = slot_.open(*this);
-      // Set twice: rmw_fastrtps first counts the waiting messages and then sets the function. A
-      // message that arrives in between is announced only with the next message, or when the
-      // function is set again.
+      // The function is set twice, because rmw_fastrtps first counts the waiting messages and then
+      // sets the function. A message that arrives in between would only be announced with the next
+      // message; setting the function again announces it.
       for (int i = 0; i < 2; ++i) {
         if (const rcl_ret_t ret = set_listener(*entity, &ListenerSlot::notify, slot);
             ret != RCL_RET_OK) {
@@ -133,8 +133,9 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
 
    private:
     MessageCallback& self_;
-    // Cleared before the message is taken: a later announcement sets it again, and an earlier one
-    // is visible to this search.
+    // The value of has_more_ before the message was taken; has_more_ was cleared then. An
+    // announcement that comes later sets it again, and the message of an earlier one is visible to
+    // this take.
     const bool has_more_;
     bool ended_ = false;
   };
@@ -161,8 +162,8 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
     return overload() == engine::Overload::kQueue;
   }
 
-  /// Sets the notification function with rcl's own API. rclcpp keeps its function in the entity,
-  /// which may end before the middleware's entity (see ListenerSlot).
+  /// Sets the notification function by rcl's own API. rclcpp's API would store the function in the
+  /// rclcpp entity, which may be destroyed before the entity of the middleware (see ListenerSlot).
   virtual rcl_ret_t set_listener(Entity& entity, rcl_event_callback_t function,
                                  const void* user_data) = 0;
   virtual rcl_ret_t end_listener(const std::shared_ptr<Entity>& entity) {
@@ -174,14 +175,14 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
  private:
   void on_new_work(std::size_t count) noexcept override { notify(count); }
 
-  /// Announces an instance. Returns false if there is no credit. A counted message is then not
-  /// dropped: it stays in the middleware.
+  /// Announces an instance for a message. Returns false if there is no credit. If messages are
+  /// counted, the message is then not dropped: it stays in the middleware.
   bool announce_message() noexcept RCLRT_NONBLOCKING {
     return (!counted_ || coming() < kCountedCredits) && announce_one();
   }
 
-  /// Notes that an instance has taken its message, or that there was none; `has_more`: more may
-  /// wait. If no instance is coming for them, announces one more.
+  /// Records that an instance has taken its message, or found none. `has_more`: more messages may
+  /// wait. If messages wait and no instance is coming for them, announces one more instance.
   void announce_rest(bool has_more) noexcept {
     if (has_more) {
       has_more_.store(true);
@@ -197,13 +198,13 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   const std::weak_ptr<Entity> entity_;
   const bool counted_;
   ListenerSlot slot_;
-  // The recorded work of CountingCallback's invariant: these two members. If counted_: messages
-  // that were announced and have not been taken.
+  // The recorded work of CountingCallback's invariant is in the next two members. waiting_ is used
+  // if counted_ is true: the number of messages that were announced and have not been taken.
   engine::WorkCount waiting_;
-  // Otherwise: messages may wait that have no instance. Either there was no credit, and it is
-  // unknown whether the new message replaced another one (KEEP_LAST is by key); or messages came
-  // while there was no listener. An instance that took a message looks for another one; an instance
-  // that finds none ends the search.
+  // Used if counted_ is false. true: messages may wait that have no instance. Either there was no
+  // credit, and it is unknown whether the new message replaced another one (KEEP_LAST is by key);
+  // or messages came while there was no listener. An instance that took a message then looks for
+  // another one; an instance that finds none ends the search.
   std::atomic<bool> has_more_{false};
 };
 

@@ -84,8 +84,9 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     }
   }
 
-  /// Takes one message; with a policy under which one instance represents all waiting messages, the
-  /// newest of them. Returns false if there is none: `message` is then what `make` made.
+  /// Takes one message. With an overload policy under which one instance represents all waiting
+  /// messages, takes all of them and keeps the newest. Returns false if there is none; `message`
+  /// then is what `make` returned.
   template <typename Message, typename Make, typename Take, typename GiveBack>
   bool take(Message& message, rclcpp::MessageInfo& info, const Make& make, const Take& take_into,
             const GiveBack& give_back) {
@@ -108,9 +109,9 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     return true;
   }
 
-  /// Notes a taken message for an observer, for deadlines that count from stamps (CLOCK_REALTIME),
-  /// and for readers of the origin of the messages that this instance publishes. Returns the time
-  /// from which the data counts.
+  /// Reports a taken message to the observer, if there is one. Also determines the time from which
+  /// the age of its data counts (CLOCK_REALTIME stamps), if a deadline or a reader of this node's
+  /// origins needs it, and returns that time.
   template <typename Message>
   Origin note_taken(const Message& message, const rclcpp::MessageInfo& info,
                     InstanceInfo& instance) {
@@ -226,9 +227,9 @@ class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {
     return rcl_service_set_on_new_request_callback(service.get_service_handle().get(), function,
                                                    user_data);
   }
-  /// Leaves an empty function, because rmw_fastrtps calls the function of a service without a check
-  /// for its removal. Requests that come then are not announced; so the next listener looks for
-  /// requests until there is none.
+  /// Sets an empty function instead of none, because rmw_fastrtps calls the function of a service
+  /// without checking whether it was removed. Requests that arrive then are not announced, so the
+  /// next listener looks for requests until it finds none.
   rcl_ret_t end_listener(const rclcpp::ServiceBase::SharedPtr& service) override {
     UndeliveredWork::instance().keep(service, kUnknown, 1);
     return set_listener(*service, [](const void*, std::size_t) {}, nullptr);

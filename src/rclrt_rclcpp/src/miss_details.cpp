@@ -10,8 +10,8 @@ namespace rclrt_rclcpp {
 
 MissDetails details_of(const engine::DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING {
   MissDetails details;
-  // All callbacks of these executors are listeners. The shortest known run covers only user code;
-  // the time in the blame covers the whole instance.
+  // All callbacks of this package's executors are listeners. The shortest known run covers only
+  // user code; the execution time in the blame covers the whole instance.
   const auto* const listener = dynamic_cast<const Listener*>(miss.callback);
   if (listener != nullptr && listener->responses()) {
     const std::int64_t run_ns = std::min(miss.blame.execution_ns, miss.end_ns - miss.info.start_ns);

@@ -16,8 +16,8 @@ RealtimePublisherBase::RealtimePublisherBase(const RealtimePublisherOptions& opt
 }
 
 void RealtimePublisherBase::start(const std::string& topic) {
-  // The kernel keeps 15 characters of the name: the end of a topic is more specific than its
-  // beginning.
+  // The thread is named after the end of the topic: the kernel keeps 15 characters of a name, and
+  // the end is more specific than the beginning.
   const std::string name = topic.substr(topic.rfind('/') + 1);
   thread_ = rclrt::realtime::Thread({.name = "pub " + name, .scheduling = options_.scheduling},
                                     [this] { run(); });

@@ -34,9 +34,9 @@ class RemovalQueue {
   /// Returns whether a member of the group is in the queue.
   bool has_member_of(const rclcpp::CallbackGroup::SharedPtr& group) const;
 
-  /// Removes the queued entities from the engine. With the mutex locked, leaves the work that was
-  /// announced and has not run to the next listener, calls `left` for each removed callback, and
-  /// `finished` at the end. Returns false if a callback still runs.
+  /// Removes the queued entities from the engine. Then, with the mutex locked, stores the work that
+  /// was announced and has not run for the next listener, calls `left` for each removed callback,
+  /// and `finished` at the end. Returns false if a callback is still running.
   bool finish(Wait wait, const std::function<void(engine::Callback&)>& left,
               const std::function<void()>& finished);
 

@@ -19,8 +19,8 @@ using engine::Outcome;
 
 constexpr std::int64_t kNever = INT64_MAX;
 
-/// Returns the next call time of a timer by its own clock, as rcl has it; kNever: it is cancelled,
-/// or gone.
+/// Returns the next call time of a timer, as rcl has it, on the timer's own clock. kNever: the
+/// timer is cancelled, or does not exist any more.
 std::int64_t next_call_ns(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   std::int64_t next_ns = kNever;
   if (timer &&
@@ -50,10 +50,10 @@ bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   return known && enabled;
 }
 
-/// Listens for the resets of a timer. rclcpp's own function for resets may be removed only under
-/// its lock. But rcl_action resets the timer of an action server without that lock, on the thread
-/// on which a goal ends. So rcl gets a function that it may call for good. At the end only the
-/// pointer is removed: see ListenerSlot.
+/// Listens for resets of a timer. rclcpp's own function for resets can be removed only under
+/// rclcpp's lock. But rcl_action resets the timer of an action server without that lock, on the
+/// thread on which a goal ends. So rcl gets a function that it may call for ever, and at the end
+/// only the pointer to the listener is removed: see ListenerSlot.
 class Resets {
  public:
   /// Starts to listen. Throws rclcpp::exceptions::RCLError.
@@ -189,8 +189,9 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
 
   bool goes_on(Kept& kept) const override { return is_scheduled(timer_, kept); }
 
-  /// Releases the timer if it is due and was not released for that time already. Returns how long
-  /// until the next release; kNever: an event wakes the thread.
+  /// Releases the timer if it is due and was not released for that time already. Returns the
+  /// nanoseconds until the next release; kNever: nothing to wait for, an event will wake the
+  /// thread.
   std::int64_t release_if_due(std::vector<std::shared_ptr<void>>& kept) noexcept {
     const auto timer = timer_.lock();
     kept.push_back(timer);  // it must not end here, with a lock held
@@ -218,8 +219,8 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     struct Wake {
       ClockTimerCallback& self;
       ~Wake() {
-        // The same time may be due again, because the clock may have been set back. An extra
-        // release finds nothing to do.
+        // The same release time may become due again, because the clock may have been set back. If
+        // not, an extra release finds nothing to do.
         self.released_for_ns_.store(INT64_MIN);
         self.clocks_.wake();
       }
@@ -332,7 +333,8 @@ void ClockTimers::run() {
   }
 }
 
-/// Returns how long to sleep. On simulated time a jump wakes the thread; without notifications of
+/// Releases the timers that are due, and returns how long the thread may sleep, in nanoseconds.
+/// With simulated time, a jump of the clock wakes the thread. If there are no notifications of
 /// jumps, the thread checks each millisecond.
 std::int64_t ClockTimers::release_due() noexcept {
   constexpr std::int64_t kCheck_ns = 100'000'000;

@@ -58,8 +58,8 @@ class ClockTimers {
 /// Returns the period. Throws for a timer that rcl does not know.
 std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer);
 
-/// Makes the callback of a timer: on the steady clock it runs on the engine's own time, on another
-/// clock on `clocks`.
+/// Makes the engine callback of a timer. The engine itself releases a timer on the steady clock;
+/// `clocks` releases a timer on another clock.
 Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions options,
            Changes& changes, engine::Executor& engine, ClockTimers& clocks);
 

@@ -11,26 +11,26 @@
 
 namespace rclrt_rclcpp {
 
-/// Timings of nodes, groups and entities: from a node priorities file, and from code. Guarded by
-/// the registry's lock.
+/// The timings that a priorities file and the code state for nodes, groups and entities. The
+/// registry's lock guards it.
 class TimingTable {
  public:
-  /// Reads the file, or the part for `process` of a file with several processes; an empty path:
-  /// there is none. Throws std::invalid_argument.
+  /// Reads the priorities file. `process` selects the part of a file with several processes. If the
+  /// path is empty, there is no file. Throws std::invalid_argument.
   explicit TimingTable(const std::filesystem::path& file, const std::string& process = {});
 
-  /// Returns the timing of an entity. The widest comes first (node, group, entity), and a narrower
-  /// one overrides it; at each of them the file overrides the code.
+  /// Returns the timing of an entity. The timing of its group overrides that of its node, and the
+  /// entity's own timing overrides both. For each of the three, the file overrides the code.
   Timing timing_of(const Key& entity, const Place& place, const Key& group, const Key& node) const;
-  /// Sets in code the members that `timing` has, for a node, group or entity. Returns the previous
-  /// ones.
+  /// Sets the timing of `part` (a node, group or entity) in code: only the members of `timing` that
+  /// have a value. Returns the previous timing.
   Timing set(const Key& part, const Timing& timing);
   /// Takes back a `set` that returned `before`.
   void restore(const Key& part, const Timing& before) { set_[part] = before; }
   void erase_expired() { rclrt_rclcpp::erase_expired(set_); }
 
-  /// Returns the entries of the file that match none of these, as "file:line: what"; `with_guess`:
-  /// with a suggestion.
+  /// Returns the entries of the file that match none of `entries`, each as "file:line: what is
+  /// wrong". `with_guess`: with a similar name as a suggestion.
   std::vector<std::string> unmatched(const Entries& entries, bool with_guess) const;
 
  private:

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-// From the library librclrt_tracepoints, if `rclrt trace record` has loaded it. Weak, so that
-// nothing here depends on LTTng.
+// A trace event of the library librclrt_tracepoints, if `rclrt trace record` has loaded it. Weak,
+// so that nothing here depends on LTTng.
 extern "C" {
 [[gnu::weak]] void rclrt_trace_executor_entity_added(const void* executor, const char* name,
                                                      const char* cpus, const void* entity,

@@ -22,8 +22,8 @@ inline const void* trace_handle(const rclcpp::ServiceBase::SharedPtr& service) {
 }
 inline const void* trace_handle(const std::shared_ptr<void>& /*other*/) { return nullptr; }
 
-/// Records in a trace that the executor runs the entity as this callback. Call it again when the
-/// priority has changed. Does nothing without `rclrt trace record`, or if `entity` is nullptr.
+/// Writes a trace event: the executor runs `entity` as this callback. Call it again if the priority
+/// has changed. Does nothing without `rclrt trace record`, or if `entity` is nullptr.
 void trace_entity(const rclrt::executor::Executor& executor, const void* entity,
                   const rclrt::executor::Callback& callback);
 

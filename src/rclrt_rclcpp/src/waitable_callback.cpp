@@ -104,8 +104,8 @@ class WaitableCallback final : public CountingCallback,
     notify(count);
   }
 
-  /// Returns the place of an entity: found, or claimed from the unused ones. An entity keeps its
-  /// place for good.
+  /// Returns the place for the events of this entity. An entity that has no place gets an unused
+  /// one, and keeps it for good. nullptr: all places are in use.
   Events* events_of(int entity) noexcept {
     for (Events& each : events_) {
       int of = each.entity.load();
@@ -119,8 +119,8 @@ class WaitableCallback final : public CountingCallback,
     return nullptr;
   }
 
-  /// Takes one event; returns nullptr if there is none. Entities take turns, so none starves
-  /// another.
+  /// Takes one event of one of the entities; returns nullptr if there is none. The entities take
+  /// turns, so that none of them starves.
   Events* take_one() noexcept {
     const std::size_t first = next_.load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < events_.size(); ++i) {

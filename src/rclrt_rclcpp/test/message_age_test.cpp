@@ -294,16 +294,18 @@ TEST_F(MessageAgeTest, IsRefusedWhereItHasNoMeaning) {
   PreemptiveExecutor executor;
   const auto timer = node_->create_wall_timer(1s, [] {});
   const Timing age{.max_age = 1s};
-  EXPECT_THAT([&] { executor.set_timing(timer, age); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("`max_age` needs a subscription")));
-  EXPECT_THAT([&] { executor.set_timing(node_, age); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("`max_age` needs a subscription")));
+  EXPECT_THAT(
+      [&] { executor.set_timing(timer, age); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("only a subscription can have a max_age")));
+  EXPECT_THAT(
+      [&] { executor.set_timing(node_, age); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("only a subscription can have a max_age")));
   EXPECT_THAT([&] { executor.set_timing(subscription_, {.max_age = 0s}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("an age must be positive")));
   EXPECT_THAT(
       [&] { executor.set_timing(subscription_, {.deadline = 1s, .max_age = 1s}); },
       ThrowsMessage<std::invalid_argument>(HasSubstr(
-          "a deadline counts from a message's arrival or, as its largest age, from its stamp")));
+          "state a deadline (from a message's arrival) or a max_age (from its stamp), not both")));
 }
 
 TEST_F(MessageAgeTest, TakesThePlaceOfADeadlineAndTheOtherWayRound) {

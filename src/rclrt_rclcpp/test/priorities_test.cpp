@@ -172,7 +172,8 @@ TEST_F(PrioritiesFile, ALifecycleNodeHasAPriorityAsEveryNode) {
   executor.set_timing(node, {.priority = 4, .deadline = 5ms});
   EXPECT_EQ(priority_of(executor, "timer", "0"), 4);
   EXPECT_THAT([&] { executor.set_priority(std::shared_ptr<rclcpp::Node>(), 1); },
-              ThrowsMessage<std::invalid_argument>("nullptr has no priority"));
+              ThrowsMessage<std::invalid_argument>(
+                  "set_timing: expected an entity, a group or a node, not nullptr"));
 }
 
 TEST_F(PrioritiesFile, SimulatedTimeMovesNoNumbers) {

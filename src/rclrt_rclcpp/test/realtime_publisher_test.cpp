@@ -135,8 +135,9 @@ TEST_F(RealtimePublishing, ItsThreadHasTheStatedScheduling) {
 }
 
 TEST_F(RealtimePublishing, RefusesNoPublisherAndNoRoom) {
-  EXPECT_THAT([&] { RealtimePublisher<Int64>(nullptr); },
-              ThrowsMessage<std::invalid_argument>("a RealtimePublisher without a publisher"));
+  EXPECT_THAT(
+      [&] { RealtimePublisher<Int64>(nullptr); },
+      ThrowsMessage<std::invalid_argument>("a RealtimePublisher needs a publisher, not nullptr"));
   EXPECT_THAT(
       [&] { RealtimePublisher<Int64>(node_->create_publisher<Int64>("n", 1), {.depth = 0}); },
       ThrowsMessage<std::invalid_argument>(HasSubstr("capacity must be at least 1")));

@@ -22,20 +22,22 @@ CyclicThread::CyclicThread(std::unique_ptr<Body> body, CyclicOptions options)
       body_(std::move(body)),
       schedule_(options_.period_ns, options_.overrun) {
   if (options_.clock == nullptr) {
-    throw std::invalid_argument("cyclic thread \"" + options_.thread.name +
-                                "\" needs a clock: leave it at &steady_clock()");
+    throw std::invalid_argument(
+        "cyclic thread \"" + options_.thread.name +
+        "\" needs a clock, not nullptr; leave out `clock` to use &steady_clock()");
   }
   if (options_.first_release_ns.value_or(0) < 0) {
-    throw std::invalid_argument("a first release is a time on the thread's clock, not " +
-                                std::to_string(*options_.first_release_ns) +
-                                " ns: leave it out to start at once");
+    throw std::invalid_argument(
+        "the first release is a time on the thread's clock and must not be negative: " +
+        std::to_string(*options_.first_release_ns) +
+        " ns; leave out first_release_ns to start at once");
   }
   if (options_.deadline_ns < 0) {
     throw std::invalid_argument("a deadline must not be negative, not " +
                                 std::to_string(options_.deadline_ns) + " ns");
   }
   if (options_.wake_ahead_ns < 0 || options_.wake_ahead_ns >= options_.period_ns) {
-    throw std::invalid_argument("a thread can wake 0 to less than a period ahead, not " +
+    throw std::invalid_argument("wake_ahead_ns must be 0 or more and less than the period, not " +
                                 std::to_string(options_.wake_ahead_ns) + " ns");
   }
 }
@@ -45,7 +47,7 @@ CyclicThread::~CyclicThread() { stop(); }
 void CyclicThread::start() {
   if (running()) {
     throw std::logic_error("starting cyclic thread \"" + options_.thread.name +
-                           "\", which is still running: stop() it first");
+                           "\", which is still running; call stop() first");
   }
   join();
   lateness_.reset();
@@ -101,8 +103,8 @@ void CyclicThread::run() {
   running_.store(false);
 }
 
-/// Returns true, and the time, when the next release has come. Returns false if the thread must
-/// stop.
+/// Sleeps until the next release. Returns true when it has come, with the current time in `now_ns`.
+/// Returns false if the thread must stop.
 bool CyclicThread::sleep_until_release(std::int64_t& now_ns) noexcept RCLRT_WAITS {
   const std::int64_t wake_ns = schedule_.nominal_ns() - options_.wake_ahead_ns;
   for (;;) {

@@ -12,8 +12,9 @@
 
 namespace rclrt::realtime {
 
-/// A ring of events. It keeps a discarded event only if that event opened a span that is still
-/// open. Not thread-safe.
+/// The latest trace events, in a ring. When the ring is full, the oldest event is discarded. A
+/// discarded event is kept elsewhere if it is the begin of a span that is still open. Not
+/// thread-safe.
 class EventHistory {
  public:
   /// Allocates and touches all memory.
@@ -24,8 +25,8 @@ class EventHistory {
   /// Discards the events that ended before `time_ns`, as far as they are the oldest added.
   void forget_before(std::int64_t time_ns);
 
-  /// Calls `visit` with each event, in the order of trace_order.hpp. Takes 4 bytes an event for the
-  /// time of the call.
+  /// Calls `visit` with each event, in the order of trace_order.hpp. The call allocates 4 bytes for
+  /// each event and frees them at its end.
   template <typename Visit>
   void visit_in_order(Visit&& visit) const {
     const auto event_at = [this](std::size_t age) -> const TraceEvent& { return event(age); };
@@ -36,8 +37,8 @@ class EventHistory {
     }
   }
 
-  /// Returns the discarded begins of spans without a discarded end, oldest first. There are at most
-  /// kMaxOpen; the oldest are kept.
+  /// Returns the discarded begins of spans of which no end was discarded, the oldest first. At most
+  /// kMaxOpen begins are kept, the oldest ones.
   std::span<const TraceEvent> open() const { return open_; }
 
   std::size_t size() const { return size_; }

@@ -36,8 +36,9 @@ std::int64_t nanoseconds(std::chrono::milliseconds duration) {
 
 FlightRecorderOptions checked(FlightRecorderOptions options) {
   if (options.max_bytes < sizeof(TraceEvent)) {
-    throw std::invalid_argument("FlightRecorder: max_bytes must hold at least one event, " +
-                                std::to_string(sizeof(TraceEvent)) + " bytes");
+    throw std::invalid_argument(
+        "FlightRecorder: max_bytes must have room for one event, which takes " +
+        std::to_string(sizeof(TraceEvent)) + " bytes");
   }
   constexpr std::chrono::milliseconds kLeast(0);
   constexpr std::chrono::milliseconds kMost = std::chrono::hours(365 * 24);
@@ -169,8 +170,8 @@ class FlightRecorder::Implementation {
   EventHistory history_;
   MpscQueue<Request> requests_;
   std::atomic<std::uint64_t> refused_{0};
-  // The requests of the dump that is waiting for its `after`, the trigger first; empty: no dump
-  // waits.
+  // The requests of the next dump, which waits until `after` has passed; the first one is the
+  // trigger. Empty: no dump waits.
   std::vector<Request> dump_;
   std::optional<std::int64_t> last_ns_;  // trigger of the last dump
   std::uint32_t attempts_ = 0;

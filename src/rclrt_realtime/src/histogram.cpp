@@ -54,12 +54,16 @@ void Histogram::add(const Histogram& other) noexcept RCLRT_NONBLOCKING {
 
 void Histogram::subtract(const Histogram& earlier) {
   if (buckets_.range() != earlier.buckets_.range()) {
-    throw std::invalid_argument("subtracting a histogram of another range");
+    throw std::invalid_argument(
+        "Histogram::subtract: the two histograms have different ranges; expected an earlier copy "
+        "of this histogram");
   }
   const auto take = [](std::atomic<std::uint64_t>& from, std::uint64_t samples) {
     const std::uint64_t now = from.load(std::memory_order_relaxed);
     if (samples > now) {
-      throw std::invalid_argument("subtracting a histogram that is not an earlier copy");
+      throw std::invalid_argument(
+          "Histogram::subtract: the other histogram has more samples; expected an earlier copy of "
+          "this histogram");
     }
     from.store(now - samples, std::memory_order_relaxed);
   };

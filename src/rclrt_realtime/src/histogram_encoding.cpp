@@ -62,7 +62,7 @@ std::int64_t get_count(const Bytes& bytes, std::size_t& position) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < kMaxCountBytes; ++i) {
     if (position == bytes.size()) {
-      fail("the counts end in the middle of a number, expected its last byte");
+      fail("the histogram is damaged: its counts end in the middle of a number");
     }
     const std::uint64_t byte = bytes[position++];
     if (i + 1 == kMaxCountBytes) {
@@ -111,7 +111,8 @@ void decode_counts(const Bytes& bytes, Histogram& histogram) {
       continue;
     }
     if (room == 0) {
-      fail("more counts than the range's " + std::to_string(buckets.size()) + " buckets");
+      fail("the histogram is damaged: it has more counts than the " +
+           std::to_string(buckets.size()) + " buckets of its range");
     }
     if (static_cast<std::uint64_t>(count) > kMaxSamples - samples) {
       fail("more than 2^53 samples, expected fewer");
@@ -175,11 +176,15 @@ HistogramRange decode_range(const Bytes& header) {
     fail("the compressed data is not a V2 histogram: its cookie should be 0x1c849313");
   }
   if (get<std::uint32_t>(&header[8]) != 0) {
-    fail("a shifted histogram (normalizing index offset), expected offset 0");
+    fail(
+        "the histogram has shifted values (normalizing index offset), which is not supported; "
+        "expected offset 0");
   }
   const auto digits = get<std::uint32_t>(&header[12]);
   if (std::bit_cast<double>(get<std::uint64_t>(&header[32])) != 1.0) {
-    fail("a histogram of scaled values, expected conversion ratio 1");
+    fail(
+        "the histogram has scaled values (conversion ratio), which is not supported; expected "
+        "ratio 1");
   }
   return {static_cast<std::int64_t>(get<std::uint64_t>(&header[16])),
           static_cast<std::int64_t>(get<std::uint64_t>(&header[24])),

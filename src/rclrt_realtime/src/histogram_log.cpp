@@ -25,8 +25,8 @@ std::string seconds(std::int64_t time_ns) {
   return text;
 }
 
-/// Converts digits with at most one point, as `seconds` and the other libraries write them, to
-/// nanoseconds. Returns std::nullopt for any other text, or a time beyond the year 2262.
+/// Converts a number of seconds, digits with at most one decimal point, to nanoseconds. Returns
+/// std::nullopt for any other text, and for a time after the year 2262.
 std::optional<std::int64_t> parse_seconds(std::string_view text) {
   std::int64_t time_ns = 0;
   std::int64_t unit_ns = kNanosecondsPerSecond;  // of the digit before
@@ -59,8 +59,8 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) {
 
 bool is_tag_character(char c) { return c > ' ' && c != ',' && c != 0x7f; }
 
-/// Returns the text before the next comma, and removes both from `text`; std::nullopt without a
-/// comma.
+/// Returns the text before the next comma, and removes it and the comma from `text`. Returns
+/// std::nullopt if `text` has no comma.
 std::optional<std::string_view> take_field(std::string_view& text) {
   const std::size_t comma = text.find(',');
   if (comma == std::string_view::npos) {
@@ -84,7 +84,8 @@ std::string quoted(std::string_view text) {
 
 HistogramLogWriter::HistogramLogWriter(std::ostream& out, std::int64_t start_time_ns) : out_(out) {
   if (start_time_ns < 0) {
-    throw std::invalid_argument("a log starts in 1970 or later");
+    throw std::invalid_argument(
+        "the start time of a histogram log must not be negative (before 1970)");
   }
   const std::time_t start_s = start_time_ns / kNanosecondsPerSecond;
   std::tm calendar{};
@@ -97,7 +98,7 @@ HistogramLogWriter::HistogramLogWriter(std::ostream& out, std::int64_t start_tim
 
 void HistogramLogWriter::comment(std::string_view text) {
   if (text.find_first_of("\r\n") != std::string_view::npos) {
-    throw std::invalid_argument("a comment in a histogram log is one line");
+    throw std::invalid_argument("a comment in a histogram log must not have a line break");
   }
   put("#" + std::string(text));
 }
@@ -105,10 +106,10 @@ void HistogramLogWriter::comment(std::string_view text) {
 void HistogramLogWriter::write(const HistogramInterval& interval) {
   if (!std::all_of(interval.tag.begin(), interval.tag.end(), is_tag_character)) {
     throw std::invalid_argument(
-        "a tag in a histogram log has no comma, blank or control character");
+        "a tag in a histogram log must not have a comma, blank or control character");
   }
   if (interval.start_ns < 0 || interval.length_ns < 0) {
-    throw std::invalid_argument("an interval in a histogram log has no negative times");
+    throw std::invalid_argument("the times of an interval in a histogram log must not be negative");
   }
   // The third field is for people: the largest value in ms, when values are ns.
   const std::int64_t max = interval.histogram.max();
@@ -128,7 +129,7 @@ HistogramLogReader::HistogramLogReader(std::istream& in, std::string name,
                                        const HistogramLogLimits& limits)
     : in_(in), name_(std::move(name)), limits_(limits) {
   if (!in_) {
-    throw HistogramLogError(name_ + ": cannot be read, expected a histogram log");
+    throw HistogramLogError(name_ + ": cannot be read; expected an HdrHistogram log");
   }
 }
 
@@ -154,7 +155,7 @@ bool HistogramLogReader::read_line() {
     try {
       return in_.rdbuf()->sbumpc();
     } catch (const std::ios_base::failure&) {  // a directory, a broken disk
-      fail("cannot be read, expected a histogram log");
+      fail("cannot be read; expected an HdrHistogram log");
     }
   };
   bool is_too_long = false;
@@ -233,8 +234,9 @@ HistogramInterval HistogramLogReader::read_interval() const {
   }
 }
 
-/// Stamps count from the base time. Without one, those more than a year before the start time count
-/// from the start time (the rule of the other libraries).
+/// Returns the absolute time of `stamp_ns`. A stamp counts from the log's base time. If the log has
+/// none, a stamp more than a year before the log's start time counts from the start time (the rule
+/// of the other libraries), and any other stamp from 1970.
 std::int64_t HistogramLogReader::absolute(std::int64_t stamp_ns) const {
   std::int64_t base_ns = base_time_ns_.value_or(0);
   if (!base_time_ns_ && start_time_ns_ && stamp_ns < *start_time_ns_ - kYear_ns) {

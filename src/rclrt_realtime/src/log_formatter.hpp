@@ -27,9 +27,9 @@ class LogFormatter {
     std::string_view file;     ///< in the record
   };
 
-  /// Returns the line of a record; its arguments, format and path are at `arguments`. If the format
-  /// does not suit the types, the message is the format itself and the error, and the error is
-  /// counted.
+  /// Returns the formatted line of a record; its arguments, its format and the path of its source
+  /// file are at `arguments`. If the format does not suit the types of the arguments, the line has
+  /// the format itself and the error, and the error is counted.
   Line format(const detail::LogRecord& record, const std::byte* arguments);
 
   std::uint64_t errors() const { return errors_; }

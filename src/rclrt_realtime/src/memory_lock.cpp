@@ -36,8 +36,8 @@ std::uint64_t mapped_bytes() {
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Returns by how much the main thread's stack may still grow. Once it is locked, growth beyond the
-/// limit is a segmentation fault.
+/// Returns how many bytes the main thread's stack may still grow. If the stack is locked and grows
+/// beyond the memory limit, the kernel ends the process with a segmentation fault.
 std::uint64_t room_of_main_stack() {
   constexpr std::uint64_t kUsual = std::uint64_t{8} << 20;  // if the stack is unlimited
   rlimit limit{};
@@ -48,9 +48,9 @@ std::uint64_t room_of_main_stack() {
   return most - std::min(most, now);
 }
 
-/// Returns whether a mapping beyond `limit` succeeds while future mappings are locked. A capability
-/// counts only in the initial user namespace, and the kernel does not show whether this is that
-/// one.
+/// Returns whether a mapping beyond `limit` succeeds while future mappings are locked. The function
+/// tries it, because CAP_IPC_LOCK counts only in the initial user namespace, and the kernel does
+/// not show whether this process is in that namespace.
 bool maps_beyond(rlim_t limit) {
   const std::size_t bytes = limit + static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const trial =

@@ -102,7 +102,7 @@ bool ProtocolMutex::try_lock_until_ns(std::int64_t deadline_ns) noexcept RCLRT_W
 }
 
 void ProtocolMutex::unlock() noexcept RCLRT_NONBLOCKING {
-  const int error = RCLRT_TRUST("giving a lock away does not sleep", pthread_mutex_unlock(&mutex_));
+  const int error = RCLRT_TRUST("unlocking a futex does not sleep", pthread_mutex_unlock(&mutex_));
   if (error != 0) {
     RCLRT_TRUST("the process ends here", die("unlocking a mutex", error));
   }

@@ -32,19 +32,19 @@ static_assert(sizeof(NativeAttributes) == 48);
 /// Returns the number of the policy for pthread attributes and `sched_setattr`.
 int native_policy(Policy policy);
 
-/// Returns the policy of a number. SCHED_BATCH, SCHED_IDLE and others that are not real-time count
-/// as OTHER.
+/// Returns the policy for the kernel's number `native`. SCHED_BATCH, SCHED_IDLE and other policies
+/// that are not real-time count as OTHER.
 Policy policy_of(int native);
 
-/// Calls `sched_setattr` for everything but the CPUs. Returns 0 or the error number. `tid` 0: the
-/// caller.
+/// Sets the scheduling of the thread `tid` by `sched_setattr`, except its CPUs; `tid` 0 is the
+/// calling thread. Returns 0 or the error number.
 int set_native_scheduling(pid_t tid, const Scheduling& scheduling);
 
 /// Calls `sched_getattr`. Returns 0 or the error number.
 int get_native_scheduling(pid_t tid, NativeAttributes& attributes);
 
-/// Returns "SCHED_FIFO priority 80", "SCHED_OTHER nice -5", "SCHED_DEADLINE runtime 1 ms deadline
-/// ...".
+/// Returns a text such as "SCHED_FIFO priority 80", "SCHED_OTHER nice -5" or "SCHED_DEADLINE
+/// runtime 1 ms deadline ...".
 std::string describe(const Scheduling& scheduling);
 
 /// Throws std::system_error: "<prefix>setting <scheduling> (<explain_refusal>): <cause>".

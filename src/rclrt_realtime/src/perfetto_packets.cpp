@@ -17,8 +17,9 @@ constexpr std::uint64_t kLocalIds = std::uint64_t{1} << 32U;
 
 void require_time(std::int64_t time_ns) {
   if (time_ns < 0) {
-    throw std::invalid_argument("a Perfetto trace has no time before 0, such as " +
-                                std::to_string(time_ns) + " ns");
+    throw std::invalid_argument(
+        "the time of an event in a Perfetto trace must not be negative, as " +
+        std::to_string(time_ns) + " ns");
   }
 }
 
@@ -55,8 +56,9 @@ void PerfettoPackets::clock(std::uint64_t id, std::int64_t time_ns) {
   });
 }
 
-// The primary clock is MONOTONIC, so the reader's time line needs no conversion. The pair with
-// BOOTTIME, Perfetto's usual clock, lets a reader merge the trace with others.
+// The trace's own clock is MONOTONIC, so the reader shows its times without conversion. The
+// snapshot also contains the time of BOOTTIME, Perfetto's usual clock, so that a reader can merge
+// this trace with others.
 void PerfettoPackets::clock_snapshot(const PerfettoClocks& clocks) {
   packet([&] {
     buffer_.message(fields::packet::kClockSnapshot, [&] {

@@ -29,7 +29,8 @@ constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
 PerfettoProcess this_perfetto_process(std::string name) {
   std::array<std::uint32_t, 2> random{};
   if (getrandom(random.data(), sizeof random, 0) != static_cast<ssize_t>(sizeof random)) {
-    throw std::system_error(errno, std::generic_category(), "no random ids for a Perfetto trace");
+    throw std::system_error(errno, std::generic_category(),
+                            "the system has no random numbers for the ids of a Perfetto trace");
   }
   constexpr std::uint32_t kNotZero = 1U << 31U;
   return {.name = std::move(name),
@@ -78,7 +79,8 @@ class PerfettoWriter::Implementation {
   void end_slice(PerfettoTrack track, std::int64_t time_ns) {
     Track& state = find(track, Kind::kSlices);
     if (state.open_slices == 0) {
-      throw std::logic_error("a slice ends on a Perfetto track where none has begun");
+      throw std::logic_error(
+          "a slice ends on a Perfetto track on which no slice is open; begin one first");
     }
     packets_.slice_end(static_cast<std::uint64_t>(track), time_ns);
     --state.open_slices;
@@ -118,14 +120,16 @@ class PerfettoWriter::Implementation {
 
   void require_open() const {
     if (finished_) {
-      throw std::logic_error("the Perfetto trace is finished");
+      throw std::logic_error("the Perfetto trace is finished; make a new PerfettoWriter");
     }
   }
 
   Track& find(PerfettoTrack track) {
     const std::uint64_t number = static_cast<std::uint64_t>(track) - packets_.process().uuid_base;
     if (number == 0 || number > tracks_.size()) {
-      throw std::logic_error("not a track of this Perfetto trace");
+      throw std::logic_error(
+          "the track does not belong to this Perfetto trace; use a track that add_track of this "
+          "writer returned");
     }
     return tracks_[number - 1];
   }
@@ -134,8 +138,10 @@ class PerfettoWriter::Implementation {
     require_open();
     Track& found = find(track);
     if (found.counter != (kind == Kind::kCounter)) {
-      throw std::logic_error(found.counter ? "a Perfetto counter track holds values only"
-                                           : "a counter value needs a Perfetto counter track");
+      throw std::logic_error(
+          found.counter
+              ? "a Perfetto counter track takes only counter values, no slices or instants"
+              : "a counter value needs a Perfetto counter track");
     }
     return found;
   }

@@ -30,12 +30,12 @@ std::string limit_of(int resource) {
   return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur) + " bytes";
 }
 
-/// Remains untouched at the end of a stack, for the touching function itself and for signal
-/// handlers.
+/// The number of bytes at the end of a stack that `prefault_stack` leaves untouched, for its own
+/// function calls and for signal handlers.
 constexpr std::size_t kEndOfStack = 32 * 1024;
 
-/// Returns the bytes from here to the end of the calling thread's stack. The beginning of the stack
-/// belongs to the C library, which keeps thread-local variables there.
+/// Returns the number of bytes from the current stack frame to the end of the calling thread's
+/// stack. (The C library keeps thread-local variables at the beginning of the stack.)
 std::size_t room_on_stack() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
@@ -55,8 +55,8 @@ void touch_pages(volatile char* block, std::size_t bytes) noexcept {
   }
 }
 
-/// Brings a part of a library into memory by an advice of madvise(2) that exists since Linux 5.14.
-/// Returns its size in bytes, or 0 if the kernel does not have the advice.
+/// Loads a part of a library into memory with madvise(2). The `advice` exists since Linux 5.14.
+/// Returns the size of the part in bytes; 0 if the kernel does not know the advice.
 std::size_t populate(std::uintptr_t begin, std::uintptr_t end, int advice) noexcept {
   const std::uintptr_t first = begin / page_size() * page_size();
   auto* const address =
@@ -64,8 +64,8 @@ std::size_t populate(std::uintptr_t begin, std::uintptr_t end, int advice) noexc
   return end > begin && madvise(address, end - first, advice) == 0 ? end - first : 0;
 }
 
-/// Brings the segments of one library into memory: private copies of the writable ones, the others
-/// as they are in the file. Adds their size to `*static_cast<std::size_t*>(total)`.
+/// Loads the segments of one library into memory: private copies of the writable segments, and the
+/// others as they are in the file. Adds their size in bytes to `*static_cast<std::size_t*>(total)`.
 int populate_library(dl_phdr_info* library, std::size_t /*size*/, void* total) noexcept {
   // The dynamic linker has written the beginning of the writable segment and made it read-only.
   std::uintptr_t read_only_end = 0;

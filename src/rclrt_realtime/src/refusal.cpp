@@ -43,8 +43,9 @@ bool has_item(std::string_view list, std::string_view item) {
   }
 }
 
-/// Returns the path of this process's group: for the cpu controller of version 1, or, if
-/// `controller` is empty, in version 2. Lines are "4:cpu,cpuacct:/group" and "0::/group".
+/// Returns the path of this process's control group. `controller` selects a controller of version
+/// 1; if it is empty, the group is that of version 2. The lines of the file are
+/// "4:cpu,cpuacct:/group" and "0::/group".
 std::optional<std::string> group_of(const std::filesystem::path& root,
                                     std::string_view controller) {
   std::ifstream file(root / "proc/self/cgroup");
@@ -59,7 +60,7 @@ std::optional<std::string> group_of(const std::filesystem::path& root,
   return std::nullopt;
 }
 
-/// A mount of the cpu controller of version 1: the group that is its root, and the place where it
+/// A mount of the control groups of version 1: which group is the root of the mount, and where it
 /// is mounted.
 struct Mount {
   std::string group;
@@ -88,8 +89,8 @@ int least(rlim_t limit) { return static_cast<int>(std::min<rlim_t>(limit, 99)); 
 
 std::string at_least(const Scheduling& wanted) { return std::to_string(wanted.priority); }
 
-/// Returns the change that permits the priority, according to the limit and the capability of the
-/// process.
+/// Returns the change that permits the wanted priority. The text depends on the limits and the
+/// capabilities of the process, which are in `permission`.
 std::string fix_of_limit(const Scheduling& wanted, const SchedulingPermission& permission) {
   const std::string priority = at_least(wanted);
   std::string text;
@@ -190,8 +191,8 @@ std::filesystem::path realtime_budget_file(const std::filesystem::path& root) {
   if (!group || !mount) {
     return {};
   }
-  // A container without its own namespace of control groups sees the host's path of its group, but
-  // the group itself as the root of the mount.
+  // A container that has no control group namespace of its own reads the host's path of its group.
+  // But in its file system the mount's root already is that group.
   std::string_view below = *group;
   if (mount->group != "/" && below.starts_with(mount->group)) {
     below.remove_prefix(mount->group.size());

@@ -26,20 +26,22 @@ struct SchedulingPermission {
   bool seccomp = false;                   ///< a filter of system calls is active
 };
 
-/// Returns the file with the real-time budget of this process's control group (version 1), below
-/// `root`, as /proc/self/cgroup and /proc/self/mountinfo name it; empty if there is none.
+/// Returns the path of the file with the real-time budget of this process's control group (version
+/// 1). Finds it below `root` through /proc/self/cgroup and /proc/self/mountinfo. Empty if there is
+/// none.
 std::filesystem::path realtime_budget_file(const std::filesystem::path& root);
 
-/// Reads the facts; `root` is / except in tests. `wanted` was refused: if a lower priority is
-/// within the limit, this function tries whether the kernel permits it.
+/// Reads the limits and capabilities of this process; `root` is / except in tests. `wanted` was
+/// refused: if a lower priority is within the limit, this function tries whether the kernel permits
+/// it.
 SchedulingPermission read_permission(const Scheduling& wanted,
                                      const std::filesystem::path& root = "/");
 
 /// Returns the result of realtime_limit(); `root` is / except in tests.
 std::optional<std::string> realtime_limit_below(const std::filesystem::path& root);
 
-/// Returns the change that permits `wanted`, which was refused with `error`; empty if none is
-/// known.
+/// Returns the change that permits `wanted`, which the kernel refused with `error` (an errno).
+/// Empty if no such change is known.
 std::string explain(const Scheduling& wanted, int error, const SchedulingPermission& permission);
 
 /// Starts and joins a thread at `priority` of SCHED_FIFO or SCHED_RR. Returns 0 or the error.

@@ -164,8 +164,8 @@ void ReplacingFile::commit(bool to_disk) {
       fail(path_, stream_->error() != 0 ? stream_->error() : EIO);
     }
   }
-  // Some file systems report a failed write only here. EINVAL: a file system that cannot
-  // synchronise.
+  // fsync, because some file systems report a failed write only here. EINVAL means that the file
+  // system cannot synchronise, which is no error.
   if (to_disk && fsync(descriptor_) != 0 && errno != EINVAL) {
     fail(path_, errno);
   }

@@ -22,7 +22,8 @@ constinit thread_local RtGuard* t_guard = nullptr;
 
 namespace {
 
-// The first backtrace of a process loads a library. From then on it neither allocates nor locks.
+// Takes a backtrace at the start of the program: the first backtrace of a process loads a library,
+// and later ones neither allocate nor lock.
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): backtrace() is C and throws nothing
 [[maybe_unused]] const int kUnwinderIsLoaded = []() noexcept {
   void* frame = nullptr;

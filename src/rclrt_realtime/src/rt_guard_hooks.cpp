@@ -37,9 +37,9 @@ const char* why_no_hooks() noexcept RCLRT_NONBLOCKING { return nullptr; }
 
 namespace {
 
-/// Returns whether the mutex has inheritance or a ceiling. A thread that waits for such a mutex
-/// lends its priority to the holder (or the holder has the ceiling already), so the critical
-/// section bounds the wait. The bits are glibc's.
+/// Returns whether the mutex has priority inheritance or a priority ceiling. The holder then runs
+/// at least at the priority of a thread that waits, so the critical section bounds the wait. The
+/// bits are glibc's.
 bool has_priority_protocol(const pthread_mutex_t* mutex) {
   constexpr int kInherit = 0x20;
   constexpr int kProtect = 0x40;
@@ -54,8 +54,9 @@ bool has_priority_protocol(const pthread_mutex_t* mutex) {
   }
 }
 
-/// Takes a mutex without a priority protocol for a guarded thread, if it is free, and notes it.
-/// Returns EBUSY if the caller must wait for it, or if the call is not a violation.
+/// Tries to lock the mutex, if a guard watches the thread and the mutex has no priority protocol,
+/// and records the violation. Returns EBUSY if the caller must still lock it: the mutex is not
+/// free, or the call is no violation.
 [[gnu::always_inline]] inline int try_if_guarded(pthread_mutex_t* mutex, const char* function) {
   if (t_guard == nullptr || has_priority_protocol(mutex)) [[likely]] {
     return EBUSY;
@@ -77,8 +78,8 @@ bool has_priority_protocol(const pthread_mutex_t* mutex) {
   return result;
 }
 
-/// Takes a semaphore for a guarded thread if it is not zero, which is no sleep; otherwise notes the
-/// coming sleep.
+/// Tries to decrement the semaphore, if a guard watches the thread. Success is no violation,
+/// because the thread does not sleep. Otherwise records that the thread is going to sleep.
 [[gnu::always_inline]] inline bool took_if_guarded(sem_t* semaphore, const char* function) {
   if (t_guard == nullptr) [[likely]] {
     return false;
@@ -123,8 +124,8 @@ using rclrt::realtime::detail::try_if_guarded;
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
 extern "C" {
 
-// The same functions by names that are never interposed. The linker finds them, so no look-up at
-// run time allocates.
+// The C library's own names of the functions that are interposed here. These names are never
+// interposed. The linker resolves them, so no look-up at run time allocates.
 void* __libc_malloc(std::size_t size) noexcept;
 void __libc_free(void* block) noexcept;
 void* __libc_calloc(std::size_t count, std::size_t size) noexcept;

@@ -38,8 +38,8 @@ std::vector<int> cpus_of_caller() {
   return set.cpus();
 }
 
-/// Returns every CPU that a thread of this process can have: a short-lived thread requests all CPUs
-/// and reads which ones the kernel granted.
+/// Returns all CPUs on which a thread of this process may run. To find out, a short-lived thread
+/// requests all CPUs and reads which of them the kernel granted.
 std::vector<int> grantable_cpus() {
   std::vector<int> cpus;
   Thread({.name = "which CPUs?"}, [&cpus] {
@@ -74,8 +74,8 @@ const char* to_string(Policy policy) noexcept RCLRT_NONBLOCKING {
 
 std::optional<std::string> why_no_realtime(int priority) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  // A less urgent thread that is preempted inside the sanitizer's allocator keeps a more urgent one
-  // spinning on the same CPU for ever.
+  // A sanitizer's allocator has spin locks. If a less urgent thread is preempted inside it, a more
+  // urgent thread on the same CPU spins for ever.
   return "SCHED_FIFO at priority " + std::to_string(priority) +
          " is not used in a sanitizer's build, because its run-time library has spin locks";
 #else
@@ -179,8 +179,8 @@ std::optional<Scheduling> read_scheduling(pid_t tid) {
 
 std::vector<pid_t> thread_ids() {
   std::vector<pid_t> ids;
-  // Without the throwing increment of a range-based loop: a pass over the threads must not end with
-  // an exception if the directory cannot be read further. The threads read until then are returned.
+  // A range-based loop would throw if the directory cannot be read any further. This loop does not:
+  // it ends, and the threads read until then are returned.
   std::error_code error;
   std::filesystem::directory_iterator entry("/proc/self/task", error);
   while (!error && entry != std::filesystem::directory_iterator()) {

@@ -16,8 +16,8 @@
 
 namespace rclrt::realtime {
 
-/// The data of the handler. It lives as long as the process, so that a handler that still runs in
-/// another thread never accesses a destroyed object.
+/// The data of the signal handler. It is never freed, so a handler that still runs in another
+/// thread does not access a destroyed object.
 struct StopSignal::State {
   std::atomic<bool> in_use{false};
   std::atomic<int> first{0};  // seq_cst: decides which of two concurrent signals is the first
@@ -29,8 +29,8 @@ struct StopSignal::State {
 
 namespace {
 
-/// Made by the first StopSignal and leaked on purpose, see above. seq_cst: written before the
-/// handler, which reads it, is installed.
+/// The first StopSignal makes the object, and it is leaked on purpose; see StopSignal::State.
+/// seq_cst: written before the handler that reads it is installed.
 std::atomic<StopSignal::State*> shared{nullptr};
 
 StopSignal::State& make_shared_state() {
@@ -88,11 +88,11 @@ void watch(StopSignal::State& s, std::chrono::nanoseconds deadline, const StopFl
   }
   const int signal = s.first.load();
   char text[128];
-  const int length =
-      std::snprintf(text, sizeof text, "rclrt: not stopped %lld ms after %s: ending now\n",
-                    static_cast<long long>(
-                        std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count()),
-                    name_of(signal));
+  const int length = std::snprintf(
+      text, sizeof text, "rclrt: not stopped %lld ms after %s; the process ends now\n",
+      static_cast<long long>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count()),
+      name_of(signal));
   say({text, static_cast<std::size_t>(length)});
   end_by(signal);
 }
@@ -102,7 +102,7 @@ void watch(StopSignal::State& s, std::chrono::nanoseconds deadline, const StopFl
 StopSignal::StopSignal(SaturatingNanoseconds deadline) : state_(make_shared_state()) {
   State& s = state_;
   if (s.in_use.exchange(true)) {
-    throw std::logic_error("there is a StopSignal already: make one in main and pass it on");
+    throw std::logic_error("a StopSignal exists already; make only one, in main, and pass it on");
   }
   s.first = 0;
   s.flag.clear();

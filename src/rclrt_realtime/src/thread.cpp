@@ -53,17 +53,18 @@ void require_room(const ThreadOptions& options, pthread_attr_t* attributes) {
   }
 }
 
-/// Returns whether the thread must apply its own scheduling, because the attributes of
+/// Returns whether the new thread must set its scheduling itself, because the attributes of
 /// pthread_create cannot state it.
 bool gives_itself(const Scheduling& scheduling) {
   return scheduling.policy == Policy::kDeadline || scheduling.nice.has_value();
 }
 
-/// Applies the scheduling in the thread itself. A reservation that a thread has just left becomes
-/// free only at the time at which that thread would have needed its next budget, up to a period
-/// later (the "0-lag time" of the kernel's sched-deadline.rst). So if there is no room, this
-/// function tries again for one period of its own. That is enough if this thread replaces one with
-/// the same reservation.
+/// Sets the scheduling of the calling thread; returns 0 or the error number. If the CPUs have no
+/// room for a SCHED_DEADLINE reservation, the function tries again for one period of that
+/// reservation. The reason: the reservation of a thread that has just ended becomes free only when
+/// that thread would have needed its next budget, up to a period later (the "0-lag time" of the
+/// kernel's sched-deadline.rst). One period is enough if this thread replaces one with the same
+/// reservation.
 int give_itself(const Scheduling& scheduling) noexcept {
   const std::int64_t until_ns = monotonic_now_ns() + scheduling.reservation.period.count();
   while (true) {
@@ -85,12 +86,15 @@ struct Thread::Birth {
 
 void Thread::start() {
   if (!run_) {
-    throw std::logic_error("a thread without a body cannot start: construct it with one");
+    throw std::logic_error(
+        "a Thread that was constructed without a body cannot start; pass a body to the "
+        "constructor");
   }
   const ThreadOptions& options = run_->options;
   const Scheduling& scheduling = options.scheduling;
   if (run_->joinable) {
-    throw std::logic_error("thread \"" + options.name + "\" is started already: join it first");
+    throw std::logic_error("thread \"" + options.name +
+                           "\" has been started already; join it first");
   }
   const std::string starting = "starting thread \"" + options.name + "\": ";
   Attributes attributes;
@@ -127,8 +131,8 @@ void Thread::start() {
     throw_refused(starting, scheduling, error);
   }
   run_->joinable = true;
-  // The thread also sets its name first; but the creator may continue earlier, and must find it by
-  // name.
+  // The new thread sets its name first, too. But the creator may continue before that, and must be
+  // able to find the thread by its name.
   pthread_setname_np(run_->handle, options.name.substr(0, 15).c_str());
   if (gives_itself(scheduling)) {
     birth.done.wait();

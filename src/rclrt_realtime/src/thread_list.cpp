@@ -74,8 +74,8 @@ class Collector {
     started.argument = find_argument(std::bit_cast<const char*>(info.ti_tid), started.function);
   }
 
-  /// Finds the thread's argument: the C library stores it right after the start function in the
-  /// thread's descriptor, to which the pthread_t points.
+  /// Finds the argument of a thread's start function: the C library stores it right after the start
+  /// function in the thread's descriptor, to which the pthread_t points.
   const void* find_argument(const char* descriptor, const void* function) {
     if (argument_offset_) {
       return read_at<const void*>(descriptor + *argument_offset_).value_or(nullptr);
@@ -127,8 +127,8 @@ StartedThreads read_started_threads() {
     auto first = read_list(threads);
     const auto second = first ? read_list(threads) : std::nullopt;
     if (second) {
-      // A descriptor is read in parts, and another thread may reuse it meanwhile. Entries that are
-      // equal in two reads are consistent.
+      // The list is read twice, and only entries that are equal in both reads are kept. A
+      // descriptor is read in parts, and another thread may reuse it meanwhile.
       std::erase_if(*first, [&](const auto& each) {
         const auto again = second->find(each.first);
         return again == second->end() || again->second != each.second;

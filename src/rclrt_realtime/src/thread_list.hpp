@@ -25,8 +25,8 @@ using StartedThreads = std::map<pid_t, StartedThread>;
 /// without libthread_db (RCLRT_THREAD_ORIGINS). Thread-safe.
 StartedThreads read_started_threads();
 
-/// Reads memory of this process. Returns false if it is not mapped (any more). A process needs no
-/// permission to read itself this way, but a process with capabilities could not open
+/// Copies `size` bytes of this process's memory to `to`. Returns false if the memory is not mapped
+/// (any more). A process may always read itself this way, but one with capabilities could not open
 /// /proc/self/mem.
 bool read_memory(const void* address, void* to, std::size_t size);
 

@@ -30,8 +30,8 @@ bool read_memory(const void* address, void* to, std::size_t size) {
 
 namespace {
 
-/// Libraries of classes that start threads for other code: they do not identify the origin of a
-/// thread.
+/// Libraries of classes that start threads for other code, such as std::thread. They are not
+/// reported as the origin of a thread.
 constexpr std::array<const char*, 3> kWrappers{"libstdc++.so*", "libc++.so*",
                                                "libboost_thread.so*"};
 
@@ -98,9 +98,9 @@ const void* add_bytes(const void* address, std::ptrdiff_t bytes) {
   return static_cast<const char*>(address) + bytes;
 }
 
-/// Returns the type of an object with this table of virtual functions, if its library was built
-/// with type information: by the Itanium C++ ABI, a pointer to the type precedes the table, and the
-/// name is the type's second member.
+/// Returns the type name of an object with the virtual table `table`; empty if its library has no
+/// type information. By the Itanium C++ ABI, a pointer to the type's description precedes the
+/// table, and the name is the description's second member.
 std::string type_of(const void* table) {
   constexpr std::ptrdiff_t kPointer = sizeof(void*);
   const auto type = read_at<const void*>(add_bytes(table, -kPointer));

@@ -55,8 +55,8 @@ class ThreadWatch::Impl {
   }
 
  private:
-  /// Changes only the threads that are not as planned. A system call for any other thread would put
-  /// it behind others of its priority.
+  /// Applies the plan only to the threads that do not have their planned scheduling. A system call
+  /// for any other thread would put it behind others of its priority.
   ThreadPlanReport apply_where_needed() const {
     ThreadPlanReport report = options_.plan.verify();
     std::vector<pid_t> wrong;
@@ -77,9 +77,9 @@ class ThreadWatch::Impl {
     return report;
   }
 
-  /// Handles threads with an unreadable origin: they keep their result of the last check. A new one
-  /// is reported only if its origin is still unknown at the next check, because it may just begin
-  /// or end.
+  /// Handles threads of which the origin cannot be read. A known thread keeps its result of the
+  /// last check. A new thread is reported only if its origin is still unknown at the next check,
+  /// because it may just begin or end.
   void update_unknown(ThreadPlanReport& now) {
     std::vector<UnplannedThread> unplanned;
     std::vector<pid_t> unknown;

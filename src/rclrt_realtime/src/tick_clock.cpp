@@ -56,8 +56,8 @@ TickSample sample_ticks(TickClock clock) noexcept RCLRT_NONBLOCKING {
     }
     before = after;
   }
-  // Half the bracket, converted to nanoseconds by the ratio over all brackets, plus 1 for the
-  // resolution of the clocks.
+  // The error is half the time between the two reads of the ticks, plus 1 ns for the resolution of
+  // the clocks. Ticks are converted to nanoseconds by the ratio over all attempts.
   const auto elapsed_ns = static_cast<std::uint64_t>(monotonic_now_ns() - first_ns) + 1;
   const std::uint64_t elapsed = std::max<std::uint64_t>(before - first, 1);
   sample.error_ns = static_cast<std::int64_t>(tightest / 2 * elapsed_ns / elapsed) + 1;

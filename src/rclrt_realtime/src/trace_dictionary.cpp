@@ -15,7 +15,7 @@ TraceName TraceDictionary::name(std::string_view text, std::string_view category
   }
   if (names_.size() == kMaxNames) {
     throw std::length_error("a trace has no more than 65536 names; the next is \"" + key.first +
-                            "\": put what varies into a value");
+                            "\"; put the part that varies into the value of an event");
   }
   const auto number = static_cast<TraceName>(names_.size());
   names_.push_back({key.first, key.second});

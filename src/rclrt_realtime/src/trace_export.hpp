@@ -11,8 +11,8 @@
 
 namespace rclrt::realtime {
 
-/// Writes events to a PerfettoWriter: a track per thread, a track per counter, and a track of lost
-/// records below each thread that lost some. A track appears with its first event.
+/// Writes trace events to a PerfettoWriter: one track for each thread, one for each counter, and
+/// one below each thread that lost records. A track appears with its first event.
 class TraceExport {
  public:
   explicit TraceExport(PerfettoWriter& writer) : writer_(writer) {}

@@ -239,7 +239,7 @@ TEST(CyclicThread, CanBeStartedAgainAndBeginsAnew) {
                       [&](const Release& release) { releases.push_back(release); });
   thread.start();
   EXPECT_THAT([&] { thread.start(); }, ThrowsMessage<std::logic_error>(
-                                           HasSubstr("which is still running: stop() it first")));
+                                           HasSubstr("which is still running; call stop() first")));
   clock.run_until(110, 1);
   thread.stop();
   clock.advance(13);
@@ -286,8 +286,8 @@ TEST(CyclicThread, RefusesTimesThatCannotBe) {
 
 TEST(CyclicThread, RefusesToBeWithoutAClock) {
   EXPECT_THAT([&] { CyclicThread({.period_ns = 10, .clock = nullptr}, [](const Release&) {}); },
-              ThrowsMessage<std::invalid_argument>(
-                  HasSubstr("needs a clock: leave it at &steady_clock()")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "needs a clock, not nullptr; leave out `clock` to use &steady_clock()")));
 }
 
 TEST(CyclicThread, ItsFiguresCanBeReadWhileItRuns) {

@@ -249,7 +249,7 @@ TEST_F(AFlightRecorder, RefusesOptionsOutOfRange) {
   options_.max_bytes = 1;
   EXPECT_THAT(
       [&] { FlightRecorder{options_}; },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("max_bytes must hold at least one event")));
+      ThrowsMessage<std::invalid_argument>(HasSubstr("max_bytes must have room for one event")));
   options_.max_bytes = 1'000;
   options_.after = milliseconds(-1);
   EXPECT_THAT([&] { FlightRecorder{options_}; },

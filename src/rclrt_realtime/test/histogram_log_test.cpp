@@ -169,15 +169,15 @@ TEST(HistogramLog, ReadingGoesOnBehindABadLine) {
 TEST(HistogramLog, WhatWouldNotReadBackIsNotWritten) {
   std::ostringstream file;
   HistogramLogWriter writer(file, kStart_ns);
-  EXPECT_THAT(
-      [&] { writer.comment("two\nlines"); },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("a comment in a histogram log is one line")));
-  EXPECT_THAT(
-      [&] { writer.write({"a,b", 0, 0, Histogram()}); },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("a tag in a histogram log has no comma")));
+  EXPECT_THAT([&] { writer.comment("two\nlines"); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("a comment in a histogram log must not have a line break")));
+  EXPECT_THAT([&] { writer.write({"a,b", 0, 0, Histogram()}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("a tag in a histogram log must not have a comma")));
   EXPECT_THAT([&] { writer.write({"a", -1, 0, Histogram()}); },
               ThrowsMessage<std::invalid_argument>(
-                  HasSubstr("an interval in a histogram log has no negative times")));
+                  HasSubstr("the times of an interval in a histogram log must not be negative")));
   file.setstate(std::ios::badbit);
   EXPECT_THAT([&] { writer.comment("lost"); },
               ThrowsMessage<std::runtime_error>(HasSubstr("writing a histogram log failed")));

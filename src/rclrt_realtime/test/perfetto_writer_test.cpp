@@ -245,8 +245,9 @@ TEST(PerfettoWriter, RefusesIdsThatWouldClash) {
 TEST(PerfettoWriter, RefusesAnEndWithoutABegin) {
   std::ostringstream out;
   PerfettoWriter writer(out, process(), kClocks);
-  EXPECT_THAT([&] { writer.end_slice(writer.process_track(), 1); },
-              logic_error("a slice ends on a Perfetto track where none has begun"));
+  EXPECT_THAT(
+      [&] { writer.end_slice(writer.process_track(), 1); },
+      logic_error("a slice ends on a Perfetto track on which no slice is open; begin one first"));
 }
 
 TEST(PerfettoWriter, RefusesAValueOnASliceTrackAndASliceOnACounterTrack) {
@@ -255,17 +256,20 @@ TEST(PerfettoWriter, RefusesAValueOnASliceTrackAndASliceOnACounterTrack) {
   const PerfettoTrack counter = writer.add_counter_track("q", "ms", writer.process_track());
   EXPECT_THAT([&] { writer.counter(writer.process_track(), 1, 1.0); },
               logic_error("a counter value needs a Perfetto counter track"));
-  EXPECT_THAT([&] { writer.begin_slice(counter, 1, {.name = "n"}); },
-              logic_error("a Perfetto counter track holds values only"));
+  EXPECT_THAT(
+      [&] { writer.begin_slice(counter, 1, {.name = "n"}); },
+      logic_error("a Perfetto counter track takes only counter values, no slices or instants"));
 }
 
 TEST(PerfettoWriter, RefusesATrackOfAnotherTrace) {
   std::ostringstream out;
   PerfettoWriter writer(out, process(), kClocks);
   EXPECT_THAT([&] { writer.instant(PerfettoTrack{2}, 1, {.name = "n"}); },
-              logic_error("not a track of this Perfetto trace"));
+              logic_error("the track does not belong to this Perfetto trace; use a track that "
+                          "add_track of this writer returned"));
   EXPECT_THAT([&] { writer.add_track("n", PerfettoTrack{0}); },
-              logic_error("not a track of this Perfetto trace"));
+              logic_error("the track does not belong to this Perfetto trace; use a track that "
+                          "add_track of this writer returned"));
 }
 
 TEST(PerfettoWriter, LeavesNoTraceOfAnEventItRefuses) {
@@ -287,9 +291,11 @@ TEST(PerfettoWriter, RefusesEverythingAfterFinish) {
   PerfettoWriter writer(out, process(), kClocks);
   writer.finish();
   EXPECT_THAT([&] { writer.instant(writer.process_track(), 1, {.name = "n"}); },
-              logic_error("the Perfetto trace is finished"));
-  EXPECT_THAT([&] { writer.add_track("t"); }, logic_error("the Perfetto trace is finished"));
-  EXPECT_THAT([&] { writer.finish(); }, logic_error("the Perfetto trace is finished"));
+              logic_error("the Perfetto trace is finished; make a new PerfettoWriter"));
+  EXPECT_THAT([&] { writer.add_track("t"); },
+              logic_error("the Perfetto trace is finished; make a new PerfettoWriter"));
+  EXPECT_THAT([&] { writer.finish(); },
+              logic_error("the Perfetto trace is finished; make a new PerfettoWriter"));
 }
 
 }  // namespace

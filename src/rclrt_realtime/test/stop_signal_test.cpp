@@ -130,7 +130,8 @@ TEST(StopSignal, EndsAProgramThatHasNotStoppedByTheDeadlineAndSaysSo) {
   const int status = child.wait();
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
-  EXPECT_THAT(child.said(), HasSubstr("rclrt: not stopped 20 ms after SIGTERM: ending now\n"));
+  EXPECT_THAT(child.said(),
+              HasSubstr("rclrt: not stopped 20 ms after SIGTERM; the process ends now\n"));
 }
 
 TEST(StopSignal, EndsTheProgramAtASecondSignalAndSaysSo) {
@@ -211,7 +212,7 @@ TEST(StopSignal, WaitsAgainAfterItWasMadeAgain) {
 TEST(StopSignal, IsAloneInItsProcess) {
   const StopSignal stop;
   EXPECT_THAT([&] { StopSignal(); },
-              ThrowsMessage<std::logic_error>(HasSubstr("there is a StopSignal already")));
+              ThrowsMessage<std::logic_error>(HasSubstr("a StopSignal exists already")));
 }
 
 }  // namespace

@@ -157,7 +157,8 @@ TEST(Thread, BeginsWithStartWhenItsStartIsDeferred) {
 TEST(Thread, WithoutABodyCannotStart) {
   Thread thread;
   EXPECT_THAT([&] { thread.start(); },
-              ThrowsMessage<std::logic_error>(HasSubstr("a thread without a body cannot start")));
+              ThrowsMessage<std::logic_error>(
+                  HasSubstr("a Thread that was constructed without a body cannot start")));
   thread.request_stop();
   thread.stop();
 }

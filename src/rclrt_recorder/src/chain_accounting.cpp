@@ -170,7 +170,8 @@ std::vector<ChainResult> account_chains(const model::Application& application,
                                         std::span<const InstanceRecord> records,
                                         std::span<const HostStall> stalls) {
   if (releases.size() != application.chains.size()) {
-    throw std::invalid_argument("releases of " + std::to_string(releases.size()) + " chains for " +
+    throw std::invalid_argument("releases of " + std::to_string(releases.size()) +
+                                " chains were given for an application with " +
                                 std::to_string(application.chains.size()) + " chains");
   }
   const std::vector<Completions> completions = find_completions(application, records);

@@ -25,7 +25,8 @@ class Explanation {
         inputs.priorities.size() != callbacks.size() ||
         (!inputs.deadlines.empty() && inputs.deadlines.size() != callbacks.size())) {
       throw std::invalid_argument(
-          "a result for each chain, and a priority and a deadline for each callback");
+          "explain_misses: expected a result for each chain, and a priority and (under edf) a "
+          "deadline for each callback");
     }
     for (std::size_t i = 0; i < callbacks.size(); ++i) {
       groups_.push_back(callbacks[i].group
@@ -194,8 +195,9 @@ class Explanation {
     }
   }
 
-  /// Adds the stage that would have been next, if the instance never ended: it waits until the end.
-  /// Returns its callback; the result has no meaning if none is added.
+  /// Adds a stage to `own` if the instance never ended: the callback that would have been next
+  /// waits until `until_ns`. Returns the index of that callback; the result has no meaning if no
+  /// stage is added.
   std::size_t add_missing_stage(std::size_t chain, const ChainInstance& instance,
                                 std::int64_t until_ns, std::vector<ExecutionInterval>& own) const {
     if (instance.completion_ns) {

@@ -165,8 +165,8 @@ class FoundModel {
     was_ = std::move(kept);
   }
 
-  /// Sets the triggers: an event replaces every callback that is not a timer and takes no messages
-  /// of the application.
+  /// Sets the triggers of the callbacks that were found. A callback that is not a timer and takes
+  /// no messages of the application is replaced by an event.
   void set_triggers() {
     std::set<std::string> published;
     for (const model::Callback& each : application_.callbacks) {

@@ -6,8 +6,8 @@
 
 namespace rclrt::recorder {
 
-/// Makes the application of the results, with its observed times, valid for an app.yaml. Parts that
-/// come from a file stay as they are. See observed_model.hpp.
+/// Changes the application of a run so that it is valid as an app.yaml. Parts that come from a file
+/// stay as they are. For the changes see observed_model.hpp.
 void make_valid(model::Application& application, const RunResults& results);
 
 }  // namespace rclrt::recorder

@@ -94,8 +94,9 @@ void InstanceLog::drain() {
   }
 }
 
-/// Returns false if the system has no memory left, as with memory that is locked and limited: a
-/// recording that ends early is better than a program that does.
+/// Stores the instance. Returns false if the system has no memory left (with locked memory that is
+/// limited, for example). The recording then ends early, which is better than the end of the
+/// program.
 bool InstanceLog::keep(const LoggedInstance& logged) noexcept {
   try {
     collected_.push_back(logged);

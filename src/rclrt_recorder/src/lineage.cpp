@@ -16,8 +16,8 @@ namespace {
 
 /// The largest distance of a release from its timer's grid.
 constexpr std::int64_t kGridError_ns = 1'000;
-/// A timer that does not go on had stopped if its last release is this time and two periods before
-/// the end.
+/// Used to find timers that had stopped before the end of the recording: those with a last release
+/// that is more than this time and two periods before the end.
 constexpr std::int64_t kStopped_ns = 100'000'000;
 
 /// The instances of one callback, in the order of their starts.
@@ -35,8 +35,8 @@ class Releases {
         last_ns = std::max(last_ns, each->record.release_ns);
       }
     }
-    // With a shorter period every release is on the grid, and most of the grid points have no
-    // release.
+    // With a period below 2 us every release would count as on the grid, and most points of the
+    // grid have no release.
     on_grid_ = first_ns_ && period_ns_ > 2 * kGridError_ns &&
                std::all_of(instances.begin(), instances.end(), [this](const auto* each) {
                  return each->record.release_ns < *first_ns_ ||
@@ -71,7 +71,7 @@ class Releases {
   std::uint64_t next_ = 0;
 };
 
-/// Returns the instance of `publisher` that was running at that time, within the error; nullptr if
+/// Returns the instance of `publisher` that was running at `time_ns`, within `error_ns`; nullptr:
 /// none was.
 const LoggedInstance* running_at(const Started& publisher, std::int64_t time_ns,
                                  std::int64_t error_ns) {
@@ -114,8 +114,8 @@ void follow_chains(model::Application& application, const RunWindow& window,
       releases[i].emplace(*timer, window, of[i], going_on[i]);
     }
   }
-  // A publisher starts before every callback that takes its message, so its tokens are there by
-  // then.
+  // The instances are sorted by their start. A publisher starts before every callback that takes
+  // its message, so its tokens are known by then.
   for (LoggedInstance* each : all) {
     InstanceRecord& record = each->record;
     const std::size_t callback = record.callback;
@@ -141,8 +141,8 @@ void follow_chains(model::Application& application, const RunWindow& window,
       }
       return from;
     };
-    // The exact time first: the next instance of a late publisher starts a moment after the
-    // message.
+    // First without the error of the clock: when a publisher is late, its next instance starts a
+    // moment after the message, and must not be taken for the publisher.
     const LoggedInstance* from = publisher_of(0);
     from = from != nullptr ? from : publisher_of(kClockError_ns);
     if (from != nullptr) {

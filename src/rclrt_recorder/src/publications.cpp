@@ -113,9 +113,9 @@ std::vector<std::size_t> publishers_of(Times times, const std::vector<std::size_
     result.push_back(candidates[best]);
     times = without_those_of(runs[candidates[best]], times);
   }
-  // A thread outside of callbacks publishes the rest. A subscription at the rate of the callbacks
-  // alone would be too rare, so it must become an event. The found callbacks may also be
-  // coincidences.
+  // If many messages remain, a thread outside of callbacks publishes on the topic. Then no callback
+  // is returned, and a subscription to the topic becomes an event: the rate of the callbacks alone
+  // would be too low for it. The callbacks that were found may also be coincidences.
   return times.size() > std::max(kAtEnds, all / kCoincidence) ? std::vector<std::size_t>() : result;
 }
 

@@ -47,10 +47,11 @@ void require_replaceable(const std::filesystem::path& target) {
   require(target, error);
   for (const auto& entry : entries) {
     if (!is_run_file(entry.path())) {
-      throw realtime::WriteError(std::make_error_code(std::errc::file_exists),
-                                 "cannot write results to " + target.string() + ", which holds \"" +
-                                     entry.path().filename().string() +
-                                     "\": name another directory, or remove this one");
+      throw realtime::WriteError(
+          std::make_error_code(std::errc::file_exists),
+          "cannot write results to " + target.string() + ", which has \"" +
+              entry.path().filename().string() +
+              "\", not a file of a run; name another directory, or remove this one");
     }
   }
 }

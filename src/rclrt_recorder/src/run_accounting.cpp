@@ -90,9 +90,9 @@ std::vector<std::int64_t> relative_deadlines(const model::Application& applicati
   return result;
 }
 
-/// Returns for each callback the priority of its thread among all executors, as observed or as the
-/// application states it. Under deadlines the priority of the thread has no such meaning, so it is
-/// the callback's own.
+/// Returns for each callback the priority of its thread, compared over all executors: as observed,
+/// or as the application states it. Under edf the priority of a thread does not show which callback
+/// is more urgent, so the result is the callback's own priority.
 std::vector<int> thread_priorities(const RunResults& results) {
   const model::Application& application = results.application;
   const model::ExecutorTraits& kind = traits(results.executor);

@@ -10,13 +10,13 @@
 
 namespace rclrt::recorder {
 
-/// Returns the second number of /proc/PID/schedstat, in ns; std::nullopt if the text has another
-/// form.
+/// Returns the run delay in the text of /proc/PID/schedstat: its second number, in nanoseconds.
+/// Returns std::nullopt if the text has another form.
 std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat) noexcept;
 
-/// The run delay of the thread that made this object, as the kernel accounts it. It grows while
-/// another thread has the CPU, or while the kernel throttles real-time threads. It does not grow
-/// while the machine itself stalls before it has woken the thread.
+/// Measures the run delay of the thread that made this object, as the kernel accounts it. It grows
+/// while another thread has the CPU, or while the kernel throttles real-time threads. It does not
+/// grow while the machine itself stalls before it has woken the thread.
 class RunDelay {
  public:
   /// Opens the file; a kernel without the accounting has none.
@@ -25,8 +25,9 @@ class RunDelay {
   RunDelay(const RunDelay&) = delete;
   RunDelay& operator=(const RunDelay&) = delete;
 
-  /// Returns the delay since the last call (at first, since construction); 0 if the kernel does not
-  /// account it. One read of /proc, which never sleeps. Call it only from the same thread.
+  /// Returns the run delay in nanoseconds since the last call (at the first call, since
+  /// construction); 0 if the kernel does not account it. Reads /proc once, which never sleeps. Only
+  /// the thread that made the object may call it.
   std::int64_t added_ns() noexcept;
 
  private:

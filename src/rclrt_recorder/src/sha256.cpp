@@ -17,7 +17,7 @@ namespace {
 
 void require(int result) {
   if (result != 1) {
-    throw std::runtime_error("libcrypto computes no SHA-256 on this machine");
+    throw std::runtime_error("libcrypto cannot compute SHA-256 on this machine");
   }
 }
 

@@ -13,7 +13,8 @@ std::int64_t nearest_rank(std::span<const std::int64_t> ascending, std::size_t p
     throw std::invalid_argument("no percentile of nothing");
   }
   if (percent < 1 || percent > 100) {
-    throw std::invalid_argument("a percentile is in 1..100, not " + std::to_string(percent));
+    throw std::invalid_argument("a percentile must be from 1 to 100, not " +
+                                std::to_string(percent));
   }
   // In integers: 0.99 * n would round to the wrong side for some n.
   const std::size_t rank = (percent * ascending.size() + 99) / 100;

@@ -21,10 +21,11 @@ TokenRules::TokenRules(const model::Application& application, std::size_t callba
     }
   }
   if (memberships_.size() > ChainTokens::kCapacity) {
-    throw std::invalid_argument("callback \"" + application.callbacks[callback].id + "\" is on " +
-                                std::to_string(memberships_.size()) + " chains; at most " +
-                                std::to_string(ChainTokens::kCapacity) +
-                                " through one callback can be measured");
+    throw std::invalid_argument(
+        "callback \"" + application.callbacks[callback].id + "\" is on " +
+        std::to_string(memberships_.size()) + " chains; at most " +
+        std::to_string(ChainTokens::kCapacity) +
+        " through one callback can be measured; state fewer chains through it");
   }
 }
 

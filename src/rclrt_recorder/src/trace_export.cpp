@@ -77,8 +77,8 @@ void export_releases(PerfettoWriter& writer, PerfettoTrack track, const Flows& f
   }
 }
 
-/// Exports the number of released and not yet completed instances. A dropped instance counts until
-/// a newer one completes: only then is it known to be lost.
+/// Writes the number of instances that are released and not yet completed. A dropped instance
+/// counts until a newer one completes, because only then it is known to be lost.
 void export_in_flight(PerfettoWriter& writer, PerfettoTrack track,
                       std::span<const ChainInstance> instances) {
   std::map<std::int64_t, int> changes;
@@ -131,8 +131,9 @@ void export_stalls(PerfettoWriter& writer, const HostStallReport& report) {
   }
 }
 
-/// The lanes of one display track: slices on a Perfetto track must not overlap partly, so an
-/// instance that overlaps goes to a further lane. Lanes of one name are shown as one track.
+/// Distributes the instances of one display track over several Perfetto tracks, because slices on a
+/// Perfetto track must not overlap partly. An instance that overlaps with another one goes to a
+/// further lane. Lanes with the same name are shown as one track.
 class Lanes {
  public:
   Lanes(PerfettoWriter& writer, std::string_view name, PerfettoTrack group)

@@ -248,7 +248,8 @@ TEST(ChainAccounting, LooksAtStallsOfTheChainsCpusOnly) {
 
 TEST(ChainAccounting, WantsTheReleasesOfEveryChain) {
   EXPECT_THAT([&] { account_chains(sample_application(), kWindow, {}, {}, {}); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("releases of 0 chains for 2 chains")));
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("releases of 0 chains were given for an application with 2 chains")));
 }
 
 /// A random run of the obstacle chain: instances complete in time, late, or not at all.

@@ -129,7 +129,7 @@ TEST_F(Results, RefuseADirectoryWithOtherFilesAndNameOne) {
   write_text(target_ / "thesis.tex", "precious");
   EXPECT_THAT([&] { ResultsDirectory results(target_); },
               Throws<std::system_error>(
-                  Property(&std::system_error::what, HasSubstr("holds \"thesis.tex\""))));
+                  Property(&std::system_error::what, HasSubstr("has \"thesis.tex\""))));
   EXPECT_EQ(content_of(target_ / "thesis.tex"), "precious");
 }
 
@@ -152,9 +152,9 @@ TEST_F(Results, StayBesideTheTargetWhenOtherFilesCameMeanwhile) {
     write_text(staging / "results.json", "new");
     write_text(target_ / "thesis.tex", "precious");
     EXPECT_THAT([&] { results.commit(); },
-                Throws<std::system_error>(Property(
-                    &std::system_error::what,
-                    AllOf(HasSubstr(staging.string()), HasSubstr("holds \"thesis.tex\"")))));
+                Throws<std::system_error>(
+                    Property(&std::system_error::what,
+                             AllOf(HasSubstr(staging.string()), HasSubstr("has \"thesis.tex\"")))));
   }
   EXPECT_EQ(content_of(target_ / "thesis.tex"), "precious");
   EXPECT_EQ(content_of(target_ / "results.json"), "old");

@@ -51,9 +51,9 @@ TEST(NearestRank, RefusesNothingAndPercentagesOutOfRange) {
   EXPECT_THAT([&] { nearest_rank({}, 50); },
               ThrowsMessage<std::invalid_argument>("no percentile of nothing"));
   EXPECT_THAT([&] { nearest_rank(one_to(3), 0); },
-              ThrowsMessage<std::invalid_argument>("a percentile is in 1..100, not 0"));
+              ThrowsMessage<std::invalid_argument>("a percentile must be from 1 to 100, not 0"));
   EXPECT_THAT([&] { nearest_rank(one_to(3), 101); },
-              ThrowsMessage<std::invalid_argument>("a percentile is in 1..100, not 101"));
+              ThrowsMessage<std::invalid_argument>("a percentile must be from 1 to 100, not 101"));
 }
 
 TEST(NearestRank, IsNeverExceededByFewerThanTheGivenPercentage) {

@@ -92,7 +92,8 @@ TEST(TokenRules, MoreChainsThanARecordHoldsAreRefusedNotMiscounted) {
     FAIL() << "no exception";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(),
-                 "callback \"a\" is on 17 chains; at most 16 through one callback can be measured");
+                 "callback \"a\" is on 17 chains; at most 16 through one callback can be measured; "
+                 "state fewer chains through it");
   }
 }
 

@@ -114,7 +114,9 @@ class Container : public rclcpp_components::ComponentManager {
     const std::string file = declare_parameter("robot", "");
     const std::string process = declare_parameter("process", "");
     if (file.empty() && !process.empty()) {
-      throw std::invalid_argument("parameter process: without robot, the file that has it");
+      throw std::invalid_argument(
+          "parameter process has no effect without the parameter robot; set robot to the file that "
+          "describes the process");
     }
     rclrt_robot::RobotOptions robot =
         file.empty() ? rclrt_robot::RobotOptions() : rclrt_robot::load_robot(file, process);
@@ -160,8 +162,8 @@ class Container : public rclcpp_components::ComponentManager {
     return robot;
   }
 
-  /// Throws for an unknown parameter that is similar to one of the container's. Warns of other
-  /// unknown parameters, because a file may have parameters for several nodes.
+  /// Throws for an unknown parameter with a name similar to one of the container's parameters. Only
+  /// warns of other unknown parameters, because a parameter file may be for several nodes.
   void check_parameters() {
     constexpr std::array kKnown{
         "robot", "process",    "executor", "realtime",     "thread_num",
@@ -180,7 +182,8 @@ class Container : public rclcpp_components::ComponentManager {
       for (const std::string_view each : known) {
         names += (names.empty() ? "" : ", ") + std::string(each);
       }
-      RCLCPP_WARN(get_logger(), "parameter %s is unknown, and has no effect here; there are %s",
+      RCLCPP_WARN(get_logger(),
+                  "parameter %s is unknown and has no effect; the container's parameters are %s",
                   name.c_str(), names.c_str());
     }
   }
@@ -231,8 +234,8 @@ int main(int argc, char** argv) {
   for (const std::string_view argument : std::span(argv, static_cast<std::size_t>(argc))) {
     if (argument == "--use_multi_threaded_executor") {  // of component_container_isolated
       std::fprintf(stderr,
-                   "rclrt_component_container: --use_multi_threaded_executor has no effect: the "
-                   "parameters executor and thread_num say what runs the nodes\n");
+                   "rclrt_component_container: --use_multi_threaded_executor has no effect; set "
+                   "the parameters executor and thread_num instead\n");
     }
   }
   std::shared_ptr<Container> container;
@@ -242,8 +245,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rclrt_component_container: %s\n", error.what());
     return 2;
   }
-  // Its own services run on another thread: there, a removal waits until the callbacks of the
-  // unloaded node have ended, and the node is destroyed after them.
+  // The container's own services run on another thread. When such a service unloads a node, it
+  // waits until the node's callbacks have ended, and destroys the node after that.
   rclcpp::executors::SingleThreadedExecutor services;
   services.add_node(container);
   std::thread serving([&] { services.spin(); });

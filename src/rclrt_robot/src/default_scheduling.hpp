@@ -9,11 +9,13 @@
 namespace rclrt_robot {
 
 /// Returns the options with normal scheduling for callbacks below priority 1, unless a file states
-/// priorities. At a single SCHED_FIFO priority a long callback keeps all others from its CPU, and
-/// late timers skip releases; the stock container would lose less, because the kernel time-slices
-/// its threads. Unchanged options: those that state `best_effort_below`, how levels are scheduled,
-/// or that real time is required or off; executors without threads per level or group; and those
-/// with a recording's application, because its bounds assume SCHED_FIFO.
+/// priorities. The reason: at a single SCHED_FIFO priority a long callback keeps all others from
+/// its CPU, and late timers skip releases. The stock container would lose less, because the kernel
+/// time-slices its threads.
+///
+/// The options stay unchanged if they state `best_effort_below`, how levels are scheduled, or that
+/// real time is required or off; if the executor has no threads for each level or group; or if
+/// there is a recording with an application, because its bounds assume SCHED_FIFO.
 inline RobotOptions with_default_scheduling(RobotOptions robot) {
   engine::ExecutorOptions& options = robot.options.engine;
   const auto kind = rclrt::model::executor_kind_of(robot.executor);

@@ -245,8 +245,9 @@ void Monitor::publish_statistics(const std::map<std::string, Watched>& all,
 }
 
 void Monitor::publish() {
-  // A miss is counted, then explained, then queued. So a few of the misses counted here are
-  // reported in the next message.
+  // The counters are read before the queue of explained misses is drained. A miss is counted, then
+  // explained, then queued; so a few of the misses counted here are only reported in the next
+  // message.
   const std::vector<CallbackInfo> callbacks = executor_->callbacks();
   drain();
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();

@@ -33,9 +33,9 @@ namespace rclrt_robot {
 using rclrt_rclcpp::MessageOrigin;
 using rclrt_rclcpp::TimeBefore;
 
-/// Publishes once a period the results of the callbacks with deadlines since the last publication,
-/// from a thread "rclrt monitor" at normal priority. A miss costs its thread one copy into a
-/// bounded queue, in addition to the engine's search for the culprits.
+/// Publishes the results of the callbacks with deadlines once a period, each time since the last
+/// publication, from a thread "rclrt monitor" at normal priority. A miss costs the thread on which
+/// it happens one copy into a bounded queue, in addition to the engine's search for the culprits.
 class Monitor final : public engine::MissHandler {
  public:
   /// Makes a monitor. `also` gets the misses, too; nullptr: none.
@@ -44,8 +44,8 @@ class Monitor final : public engine::MissHandler {
 
   void missed(const engine::DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING override;
 
-  /// Publishes until `stop`, and once more there. Both are called by the thread that spins. Throws
-  /// the exception of rclcpp if it refuses the topic; nothing is started then.
+  /// Starts to publish, until `stop`, which publishes once more. The thread that spins calls both.
+  /// If rclcpp refuses the topic, throws rclcpp's exception and starts nothing.
   void start(Executor& executor, const rclcpp::Context::SharedPtr& context);
   /// Ends what `start` started; otherwise does nothing.
   void stop() noexcept;
@@ -80,7 +80,7 @@ class Monitor final : public engine::MissHandler {
     std::map<std::string, std::int64_t> in_the_way_ns;
   };
 
-  /// The report on the callbacks with one name: a subscription and its intra-process waitable, or
+  /// The counters of all callbacks with one name: a subscription and its intra-process waitable, or
   /// two subscriptions of a node to one topic.
   struct Watched {
     engine::Counters counters{};  // sum over all of them

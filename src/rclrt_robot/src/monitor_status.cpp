@@ -52,8 +52,9 @@ Monitor::Period Monitor::period_of(const std::string& name, const Watched& watch
   period.ended =
       now.completed + now.dropped - (before->counters.completed + before->counters.dropped);
   period.unstamped = watched.unstamped - std::min(before->unstamped, watched.unstamped);
-  // An instance that waited or ran at the last publication has done so since. Releases that a timer
-  // skips meanwhile are dropped: they are no sign of progress.
+  // The callback is stuck: an instance that waited or ran at the last publication still does so. (A
+  // timer meanwhile counts skipped releases as dropped, so dropped instances are no sign of
+  // progress.)
   period.is_stuck = now.completed == before->counters.completed && before->counters.pending() > 0 &&
                     now.pending() > 0 && watched.limit <= interval && options_.period <= interval;
   return period;
@@ -76,8 +77,8 @@ std::string Monitor::publisher_name(const Gid& publisher, const std::string& top
   return "an unknown publisher";
 }
 
-/// Returns the causes of the lateness, with the time of each beyond its minimum; if that does not
-/// explain the lateness, with all of its time. The longest comes first.
+/// Returns the causes of the lateness and the time of each, the longest first. The time is the part
+/// beyond the cause's minimum; if these parts do not explain the lateness, the whole time.
 std::vector<std::pair<std::string, std::int64_t>> Monitor::in_the_way(
     const Misses& misses, const std::string& topic) const {
   using Cause = std::pair<std::string, std::int64_t>;
@@ -125,8 +126,8 @@ void Monitor::report_misses(const std::string& name, const Watched& watched, boo
   status.values.push_back(value("unexplained_ms", milliseconds(misses.unexplained_ns)));
 }
 
-/// Returns "2 of 100 missed, the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms
-/// in all".
+/// Returns the status of a callback with a text such as "2 of 100 missed, the worst 3.210 ms late;
+/// most in the way: /planner timer 0, 2.900 ms in all".
 Monitor::Status Monitor::status_of(const std::string& name, const Watched& watched,
                                    std::chrono::nanoseconds interval) const {
   const Period period = period_of(name, watched, interval);

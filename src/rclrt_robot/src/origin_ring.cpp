@@ -9,8 +9,8 @@ std::optional<OriginRing::Instance> OriginRing::find(std::int64_t at_ns) const n
     RCLRT_NONBLOCKING {
   const std::uint64_t newest = ring_.newest();
   const std::uint64_t places = std::min<std::uint64_t>(newest, kPlaces);
-  // An instance in a place that was passed over: its ticket is older than those of the other
-  // places.
+  // An instance that runs so long that later ones passed over its place: its ticket is older than
+  // the tickets of the other places.
   std::optional<Instance> old;
   std::uint64_t old_ticket = 0;
   for (std::uint64_t i = 0; i < places; ++i) {

@@ -12,9 +12,10 @@
 
 namespace rclrt_robot {
 
-/// A ring in memory that processes share; any thread of any of them reads and writes it, wait-free.
-/// A message without a stamp is as old as the data of the instance that published it: the instance
-/// that ran at the publication time.
+/// The latest instances of a node, and from when their data is, in memory that processes share. Any
+/// thread of any of these processes reads and writes the ring, wait-free. A message without a stamp
+/// is as old as the data of the instance that published it, which is the instance that was running
+/// at the publication time.
 ///
 /// Invariant: a place is claimed before the clock is read for its start. So if an instance starts
 /// within another one, on the same thread or on a thread that preempts the other, it has the later
@@ -25,8 +26,8 @@ class OriginRing {
  public:
   static constexpr std::size_t kPlaces = 256;
 
-  /// An instance. The start is CLOCK_REALTIME, as in the messages that the instance publishes; the
-  /// origin is the value that `start` got.
+  /// An instance in the ring. `start_ns` is CLOCK_REALTIME, as in the messages that the instance
+  /// publishes; `origin_ns` is the value that was passed to `start`.
   struct Instance {
     std::int64_t start_ns = 0;
     std::int64_t origin_ns = 0;
@@ -44,7 +45,7 @@ class OriginRing {
   using Place = Ring::Place;
 
   /// Takes a place for an instance that is about to start. Returns nullptr if the next places all
-  /// have instances that still run.
+  /// have instances that are still running.
   Place* claim() noexcept RCLRT_NONBLOCKING { return ring_.claim(); }
   /// Records the start of the instance in a claimed place.
   static void start(Place& place, std::int64_t start_ns,
@@ -56,9 +57,9 @@ class OriginRing {
     Ring::end(place, {end_ns});
   }
 
-  /// Returns the instance that ran at `at_ns`; among several, the one with the latest ticket. An
-  /// instance that is written meanwhile may be missing. So may an instance that `kPlaces` later
-  /// ones have replaced.
+  /// Returns the instance that was running at `at_ns` (CLOCK_REALTIME); if there are several, the
+  /// one with the latest ticket. std::nullopt: none is known. An instance that is written during
+  /// the call may be missing, and so may one that `kPlaces` later instances have replaced.
   std::optional<Instance> find(std::int64_t at_ns) const noexcept RCLRT_NONBLOCKING;
 
   /// Asks for instances to be written until `until_ns` (CLOCK_MONOTONIC).

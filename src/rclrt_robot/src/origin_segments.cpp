@@ -29,15 +29,16 @@ namespace {
 
 constexpr std::size_t kNameSize = 512;
 
-/// Returns an identifier of the network namespace; 0: unknown. Nodes of one domain in different
-/// networks do not communicate, and may have the same names.
+/// Returns an identifier of this process's network namespace; 0: unknown. Nodes of one ROS domain
+/// in different networks do not communicate, and may have the same names.
 std::uint64_t network() {
   struct stat status{};
   return stat("/proc/self/ns/net", &status) == 0 ? status.st_ino : 0;
 }
 
-/// Returns when a process started, in clock ticks since the boot (field 22 of /proc/PID/stat); 0:
-/// there is none, or it is not visible. PID and start time identify a process for good.
+/// Returns the time at which a process started, in clock ticks since the boot (field 22 of
+/// /proc/PID/stat). 0: the process does not exist or is not visible. PID and start time together
+/// identify a process for ever.
 std::uint64_t start_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text(std::istreambuf_iterator<char>(file), {});
@@ -54,14 +55,14 @@ std::uint64_t start_of(pid_t process) {
 
 }  // namespace
 
-/// The content of a segment. Change it only together with kVersion. Another process may have
-/// written anything.
+/// The content of a segment of shared memory. If you change it, also change kVersion. Another
+/// process may have written anything here.
 struct OriginMapping::Content {
   static constexpr std::uint64_t kMagic = 0x726f'7472'6c63'7200;  // "\0rclrtor"
   static constexpr std::uint64_t kVersion = 3;
 
-  // PAIRS WITH: attach(), which reads the other fields after it has read this one. 0: not written
-  // yet, or its writer has ended.
+  // kMagic once the writer has set all other fields; 0 before that and after the writer has ended.
+  // PAIRS WITH: attach(), which reads the other fields after it has read this one.
   std::atomic<std::uint64_t> magic{0};
   std::uint64_t version = kVersion;
   std::uint64_t network = 0;
@@ -96,7 +97,7 @@ void touch(const void* memory) noexcept {
 
 [[noreturn]] void fail(const std::string& node) {
   throw std::system_error(errno, std::generic_category(),
-                          "no shared memory for the origins of node " + node);
+                          "cannot get shared memory for the origins of node " + node);
 }
 
 /// Calls `use` with each segment of this user's that has the right size.
@@ -131,8 +132,9 @@ std::shared_ptr<const OriginMapping> attach(int number, std::size_t domain) {
   return is_ours ? std::move(mapping) : nullptr;
 }
 
-/// Returns whether the writer lives: an instance of a killed writer would appear to run for ever. A
-/// writer in another PID namespace cannot be looked up, and counts as alive.
+/// Returns whether the process that writes the segment is alive. If it was killed, its last
+/// instance would appear to run for ever. A writer in another PID namespace cannot be looked up,
+/// and counts as alive.
 bool is_alive(const Segment& segment, const Content& content) {
   return content.magic.load(std::memory_order_relaxed) == Content::kMagic &&
          (segment.writer <= 0 || content.writer_start == 0 ||
@@ -147,7 +149,8 @@ OriginRing& OriginMapping::ring() const noexcept RCLRT_NONBLOCKING { return cont
 
 SegmentWriter::SegmentWriter(std::size_t domain, const std::string& node) {
   if (node.size() >= kNameSize) {
-    throw std::invalid_argument("the name of the node " + node + " is too long");
+    throw std::invalid_argument("the name of the node " + node +
+                                " is too long to share the origins of its data; shorten it");
   }
   const int number = shmget(IPC_PRIVATE, sizeof(Content), IPC_CREAT | IPC_EXCL | S_IRUSR | S_IWUSR);
   void* const address = number < 0 ? nullptr : attach_memory(number);

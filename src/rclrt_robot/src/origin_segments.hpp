@@ -27,12 +27,12 @@ inline Origin unpack(std::int64_t packed) noexcept RCLRT_NONBLOCKING {
   return {packed < 0 ? -packed : packed, packed > 0};
 }
 
-/// A segment of shared memory with the instances of one node, attached.
+/// A segment of shared memory with the instances of one node, mapped into this process.
 ///
 /// It is System V shared memory (sysvipc(7)) and not a file, because such a segment cannot be
-/// truncated: no process of this user turns an access of a real-time callback into SIGBUS. It is
-/// marked for removal when it is made, so the kernel removes it with the last process that has it
-/// attached, however that process ends.
+/// truncated: no other process of this user can make a real-time callback's access end in SIGBUS.
+/// The segment is marked for removal when it is made, so the kernel removes it with the last
+/// process that has it mapped, however that process ends.
 class OriginMapping {
  public:
   struct Content;
@@ -53,8 +53,8 @@ class OriginMapping {
 /// Shares one node's instances, as long as this exists, with the processes of this user.
 class SegmentWriter final : public rclrt_rclcpp::OriginWriter {
  public:
-  /// Throws std::system_error with the cause, and std::invalid_argument for a name that is too
-  /// long.
+  /// Makes a segment for the instances of `node`. Throws std::system_error with the cause, and
+  /// std::invalid_argument if the name is too long.
   SegmentWriter(std::size_t domain, const std::string& node);
   ~SegmentWriter() override;
   SegmentWriter(const SegmentWriter&) = delete;
@@ -75,12 +75,12 @@ class OriginSegments {
  public:
   explicit OriginSegments(std::size_t domain) : domain_(domain) {}
 
-  /// Scans for the current segments with a live writer. A segment with unexpected content is not
-  /// used.
+  /// Searches for the segments that exist now and that have a living writer. A segment with
+  /// unexpected content is not used.
   void scan();
 
-  /// Returns the segments of a node that the last scan found. There are several if its callbacks
-  /// are in several executors, or if several nodes have its name.
+  /// Returns the segments of `node` that the last scan found. There are several if the node's
+  /// callbacks are in several executors, or if several nodes have the same name.
   std::vector<std::shared_ptr<const OriginMapping>> of(const std::string& node) const;
 
  private:

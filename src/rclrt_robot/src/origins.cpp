@@ -99,9 +99,10 @@ Origin TopicOrigins::find(const Gid& publisher, std::int64_t published_ns,
   return origin.since_ns <= now_ns ? origin : Origin();
 }
 
-/// Returns nullptr, and requests a scan, for an unknown publisher. Some middlewares use different
-/// identifiers for publishers and for their messages: then a single publisher is taken for the
-/// source, unless an identifier has matched before.
+/// Returns the publisher with the identifier `gid`. If it is not known, requests a scan and returns
+/// nullptr, with one exception: some middlewares use different identifiers for publishers and for
+/// their messages. So if the topic has only one publisher, that publisher is returned, unless an
+/// identifier has matched before.
 const TopicOrigins::Publisher* TopicOrigins::find_publisher(
     const Publishers& publishers, const Gid& gid, std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   const auto known = std::ranges::find(publishers, gid, &Publisher::gid);
@@ -187,7 +188,7 @@ std::shared_ptr<rclrt_rclcpp::OriginWriter> Origins::writer(const std::string& n
   } catch (const std::exception& error) {
     if (!std::exchange(is_refused_, true)) {
       RCLCPP_WARN(rclcpp::get_logger("rclrt"),
-                  "%s; messages without a header that it publishes count from their publication",
+                  "%s; the age of its messages without a header counts from their publication",
                   error.what());
     }
     return nullptr;

@@ -32,8 +32,8 @@ using NodeCounts = std::optional<std::map<std::string, int>>;
 class TopicOrigins final : public rclrt_rclcpp::OriginReader {
  public:
   using Node = rclcpp::node_interfaces::NodeBaseInterface;
-  /// How often an unknown publisher causes a scan, after the known ones have changed; later it is
-  /// left to the scan of each second.
+  /// The number of scans that messages of unknown publishers request after the known publishers
+  /// have changed. After that, only the scan once a second looks for the publisher.
   static constexpr int kRequests = 10;
   /// The shortest interval between two such scans.
   static constexpr std::int64_t kRequestInterval_ns = 100'000'000;
@@ -51,8 +51,8 @@ class TopicOrigins final : public rclrt_rclcpp::OriginReader {
   /// Returns whether a message has come within the last hour.
   bool is_used(std::int64_t now_ns) const noexcept;
 
-  /// Scans the current publishers, and keeps them writing for the next seconds. Called by one
-  /// thread.
+  /// Looks up the publishers that the topic has now, and requests that they write their origins for
+  /// the next seconds. One thread at a time calls it.
   void scan(const OriginSegments& segments, const NodeCounts& nodes, std::int64_t now_ns);
 
   std::shared_ptr<Node> node() const { return node_.lock(); }

@@ -16,8 +16,8 @@ using rclrt::realtime::ThreadRule;
 
 namespace {
 
-/// The types of the functions that rclrt's own threads run; executors give these threads their
-/// scheduling.
+/// The types of the functions that rclrt's own threads run. The thread plan leaves these threads
+/// alone, because executors give them their scheduling.
 constexpr std::array<const char*, 5> kOwnThreads = {
     "rclrt::realtime::Thread::RunOf<rclrt::executor::*",
     "rclrt::realtime::Thread::RunOf<rclrt::recorder::*",

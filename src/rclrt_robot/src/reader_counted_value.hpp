@@ -11,12 +11,12 @@
 
 namespace rclrt_robot {
 
-/// Any number of threads read, wait-free; one thread replaces. A replaced value is freed at a later
-/// replacement, when no thread reads.
+/// A value that any number of threads read, wait-free, and one thread replaces. The old value is
+/// freed at a later replacement, when no thread is reading.
 ///
-/// Invariant: a reader enters the guard before it loads the pointer, and the writer stores the
-/// pointer before it asks whether the guard is empty. So if it is, later readers load the new
-/// pointer, no reader has an older one, and all reads of the older ones happen before they are
+/// Invariant: a reader enters the guard before it loads the pointer. The writer stores the pointer
+/// before it asks whether the guard is empty. So if the guard is empty, later readers load the new
+/// pointer, no reader has an older one, and all reads of older values happen before these are
 /// freed.
 template <typename T>
 class ReaderCountedValue {

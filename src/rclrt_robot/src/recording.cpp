@@ -25,8 +25,8 @@ std::optional<model::Application> load(const std::filesystem::path& file) {
   }
 }
 
-/// Returns the choice of an executor with these options. A user-defined trigger is modelled as a
-/// wait for an unnamed callback.
+/// Returns the executor's kind and options as the model states them. A trigger that the user has
+/// defined is modelled as a wait for an unnamed callback.
 model::ExecutorChoice choice_of(std::string_view kind, const engine::KindOptions& kind_options) {
   model::ExecutorChoice choice = model::executor_kind_of(kind).value();
   const auto& trigger = kind_options.static_order.trigger;
@@ -61,20 +61,20 @@ std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
     const engine::ExecutorOptions& options) {
   const std::scoped_lock lock(self->mutex_);
   if (!self->joined_.empty() && self->choice_ != choice) {
-    throw std::invalid_argument("a recording is of executors of one kind: this one has " +
-                                name_of(self->choice_) + ", and a " + name_of(choice) +
-                                " executor needs one of its own");
+    throw std::invalid_argument("all executors of a recording must be of one kind: this one has " +
+                                name_of(self->choice_) + "; use another recording for the " +
+                                name_of(choice) + " executor");
   }
   if (self->stated_ && choice.trigger == model::SetTrigger::kCallback) {
     throw std::invalid_argument("executor \"" + options.name +
-                                "\": a trigger of its own beside a recording's application: its "
-                                "bounds do not cover the trigger; leave one of the two out");
+                                "\": the bounds of the recording's application do not cover a "
+                                "user-defined trigger; leave out the trigger or the application");
   }
   if (self->stated_ && options.best_effort_below) {
     throw std::invalid_argument(
         "executor \"" + options.name +
-        "\": best_effort_below beside a recording's application: its bounds assume real time; "
-        "leave one of the two out");
+        "\": the bounds of the recording's application assume that every callback is real time; "
+        "leave out best_effort_below or the application");
   }
   self->choice_ = choice;
   self->joined_.push_back({.executor = {.name = options.name, .cpus = cpus_of(options)}});
@@ -189,8 +189,8 @@ void Recording::Impl::add(std::uint32_t number, const Running& callback) {
   rows_[number].callbacks.push_back(callback);
 }
 
-/// Saves the counts and drops the callback. It is not kept longer, because a robot may make a
-/// client for each call.
+/// Saves the counts of a callback that was removed, and drops the reference to it at once, because
+/// a robot may make a new client for each call.
 void Recording::Impl::retire(const engine::Callback& callback) {
   const std::scoped_lock lock(mutex_);
   if (callback.number() >= rows_.size()) {

@@ -72,8 +72,9 @@ std::string milliseconds(model::Nanoseconds time) {
   return (text.ends_with('.') ? text + "0" : text) + " ms";
 }
 
-/// Builds the application with the robot's real values, with the lock held. Returns for each number
-/// the index of its callback, or kLeftOut.
+/// Builds the application of the recording: the stated one, if any, with the values that the robot
+/// really has. Called with the lock held. Returns, for each number of a callback in the recording,
+/// its index in the application, or kLeftOut.
 std::vector<std::size_t> Recording::Impl::build(model::Application& application,
                                                 std::vector<std::string>& notes) const {
   std::map<model::CallbackPlace, std::size_t> named;
@@ -181,8 +182,8 @@ std::optional<std::string> Recording::Impl::group_of(const Row& row) {
                               : "group_" + std::to_string(row.place.group);
 }
 
-/// Finds which callbacks publish for which, and how old data may be, if no file states an
-/// application. Called with the lock held.
+/// Finds out which callback publishes for which other, and how old data may be. Used if no file
+/// states an application. Called with the lock held.
 void Recording::Impl::connect(const std::vector<std::size_t>& indices,
                               const std::vector<recorder::LoggedInstance>& instances,
                               std::vector<std::string>& notes) {

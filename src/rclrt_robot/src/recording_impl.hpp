@@ -38,8 +38,9 @@ using rclrt_rclcpp::ObservedEntity;
 /// Returns a readable time: "12.5 ms".
 std::string milliseconds(model::Nanoseconds time);
 
-/// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the locks of an
-/// executor; no function of an executor is called with `mutex_` held.
+/// The implementation of a Recording. Locks: `mutex_` guards all members except `log_`, which is
+/// thread-safe. Executors call these functions while they hold their locks, so no function of an
+/// executor is called while `mutex_` is held.
 class Recording::Impl {
  public:
   explicit Impl(RecordingOptions options);

@@ -38,7 +38,8 @@ std::vector<std::string> Recording::Impl::write() {
                                     : "the recording was not started: no executor has spun");
   }
   if (joined_.empty()) {
-    throw std::logic_error("the recording was given to no executor (Options::recording)");
+    throw std::logic_error(
+        "no executor has this recording; set Options::recording before the executor is made");
   }
   written_ = true;
   end_window(kept);
@@ -87,8 +88,8 @@ void Recording::Impl::cut_where_full(std::vector<std::string>& notes) {
   }
 }
 
-/// Gives instances the numbers of the application's callbacks. Leaves out those without a number
-/// and those that were released before the recording started.
+/// Changes the callback numbers of the instances to indices in the application. Removes instances
+/// of callbacks that are left out, and those that were released before the recording started.
 void Recording::Impl::renumber(std::vector<recorder::LoggedInstance>& instances,
                                const std::vector<std::size_t>& indices) const {
   std::erase_if(instances, [&](const auto& each) {

@@ -71,8 +71,8 @@ std::shared_ptr<Recording> make_recording(const std::optional<RecordingOptions>&
   return options ? std::make_shared<Recording>(*options) : nullptr;
 }
 
-/// Returns how many traces of misses may still be written: a robot that is restarted again and
-/// again must not fill its disk.
+/// Returns how many more traces of misses may be written to the directory. The number is limited so
+/// that a robot that is restarted again and again does not fill its disk.
 std::uint32_t traces_left(const std::filesystem::path& directory) {
   constexpr std::uint32_t kMostTraces = 16;
   std::uint32_t there = 0;
@@ -94,7 +94,8 @@ std::unique_ptr<engine::FlightTrace> make_trace(const RobotOptions& options) {
   const std::uint32_t left = traces_left(options.monitor->traces);
   if (left == 0) {
     RCLCPP_WARN(logger(),
-                "%s is full: no further trace of a miss is written; move the old ones away",
+                "the directory %s has 16 traces of deadline misses, so no more are written; move "
+                "the old ones away",
                 options.monitor->traces.c_str());
     return nullptr;
   }
@@ -151,7 +152,9 @@ Options with_listeners(Options options, const std::shared_ptr<Recording>& record
     options.origins = share_origins;
   }
   if (options.recording != nullptr && recording != nullptr) {
-    throw std::invalid_argument("a robot with two recordings: leave Options::recording empty");
+    throw std::invalid_argument(
+        "RobotOptions has two recordings, its own and that in Options::recording; leave the latter "
+        "empty");
   }
   options.recording = recording != nullptr ? recording : options.recording;
   return options;
@@ -228,7 +231,8 @@ class Robot::Spin {
       }
       robot_.write_priorities();
     } catch (const std::exception& error) {  // such as a callback that cannot be added: reported
-      RCLCPP_WARN(logger(), "the entries of the priorities are not checked: %s", error.what());
+      RCLCPP_WARN(logger(), "the entries of the priorities file could not be checked: %s",
+                  error.what());
     }
   }
 
@@ -243,7 +247,9 @@ class Robot::Spin {
       const std::vector<ThreadRule>& rules = robot_.options_.threads.rules;
       for (std::size_t i = 0; i < rules.size(); ++i) {
         if (!used_.contains(i + own_thread_rules())) {
-          RCLCPP_WARN(logger(), "the rule of threads \"%s\" has been no thread's first match",
+          RCLCPP_WARN(logger(),
+                      "no thread has got its scheduling from the thread rule \"%s\"; check its "
+                      "patterns and the rules before it",
                       to_string(rules[i]).c_str());
         }
       }

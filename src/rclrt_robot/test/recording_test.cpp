@@ -143,7 +143,7 @@ chains: [{id: scanning, callbacks: [scan], priority: 1, deadline_ms: 10}]
     const PreemptiveExecutor executor(options);
     FAIL() << "its bounds assume real time";
   } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("best_effort_below beside a recording's application"),
+    EXPECT_NE(std::string(error.what()).find("leave out best_effort_below or the application"),
               std::string::npos);
   }
 }
@@ -160,7 +160,7 @@ TEST_F(Recorded, SeveralExecutorsOfOneKindAreOneRun) {
   PreemptiveExecutor planning(options);
   EXPECT_THAT([&] { ThreadDispatchExecutor other(options); },
               ThrowsMessage<std::invalid_argument>(
-                  HasSubstr("and a thread_dispatch executor needs one of its own")));
+                  HasSubstr("use another recording for the thread_dispatch executor")));
   RecordedRobot robot;
   sensors.add_node(robot.lidar);
   planning.add_node(robot.planner);
@@ -240,7 +240,7 @@ TEST_F(Recorded, WhatCannotBeUsedIsRefusedWithItsPlace) {
               ThrowsMessage<std::logic_error>(HasSubstr("the recording was not started")));
   recording.start();
   EXPECT_THAT([&] { recording.write(); },
-              ThrowsMessage<std::logic_error>(HasSubstr("the recording was given to no executor")));
+              ThrowsMessage<std::logic_error>(HasSubstr("no executor has this recording")));
 }
 
 TEST_F(Recorded, WhatHasStoppedIsNotLateForWhatFollows) {

@@ -332,7 +332,8 @@ TEST_F(RobotFile, NamesOnTheLogWhatHasNoRuleAndWhatRuleHasNoThread) {
     EXPECT_FALSE(log.has(RCUTILS_LOG_SEVERITY_WARN, "absent"));
   }
   EXPECT_TRUE(log.has(RCUTILS_LOG_SEVERITY_WARN,
-                      "the rule of threads \"absent\" has been no thread's first match"))
+                      "no thread has got its scheduling from the thread rule \"absent\"; check its "
+                      "patterns and the rules before it"))
       << log.all();
 }
 

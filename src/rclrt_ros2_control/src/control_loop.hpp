@@ -15,10 +15,10 @@
 
 namespace rclrt_ros2_control {
 
-/// The cycles of a controller manager as a timer's callback, in a callback group of its own, for
-/// two reasons: no callback of the manager excludes it, and it stays in the executor when the
-/// manager's node is removed, because that waits for services which wait for a cycle. The timer
-/// skips the releases for which it is late, and follows /clock under use_sim_time.
+/// Runs the cycles of a controller manager in a timer's callback. The callback is in a group of its
+/// own, for two reasons. No callback of the manager excludes it. And it stays in the executor when
+/// the manager's node is removed, because the removal waits for services that wait for a cycle. The
+/// timer skips the releases for which it is late, and follows /clock under use_sim_time.
 class ControlLoop {
  public:
   /// Makes the timer; the manager is not nullptr.
@@ -50,8 +50,9 @@ class ControlLoop {
   /// Returns how many cycles have ended. Thread-safe.
   std::uint64_t cycles() const { return cycles_.load(std::memory_order_acquire); }
 
-  /// Waits until `cycles` cycles have ended, up to `until`. Returns whether they have; false at
-  /// once on the thread of a cycle, which cannot wait for another one. Thread-safe.
+  /// Waits until `cycles` cycles have ended, at most until `until`. Returns whether they have
+  /// ended. On the thread that runs a cycle it returns false at once, because that thread cannot
+  /// wait for another cycle. Thread-safe.
   bool wait_for(std::uint64_t cycles, std::chrono::steady_clock::time_point until) const {
     if (runner_.load() == std::this_thread::get_id()) {
       return false;
@@ -65,9 +66,9 @@ class ControlLoop {
     return true;
   }
 
-  /// Runs the cycles on the calling thread, after the executor has ended and while the context is
-  /// valid, because the manager ends the executor before the hardware. Releases for which it is
-  /// late are skipped.
+  /// Runs the cycles on the calling thread until the context is shut down. Call it after the
+  /// executor has ended, and while the context is valid: the manager ends the executor before the
+  /// hardware. Releases for which the thread is late are skipped.
   void run_until_shutdown() {
     auto release = std::chrono::steady_clock::now();
     while (rclcpp::ok()) {
@@ -81,8 +82,8 @@ class ControlLoop {
  private:
   static constexpr std::chrono::milliseconds kPoll{10};
 
-  /// Reads the hardware, updates the controllers, and writes. Each of them gets the time since the
-  /// last cycle, in the first cycle the nominal period.
+  /// Runs one cycle: reads the hardware, updates the controllers and writes the hardware. Each of
+  /// the three gets the time since the last cycle; in the first cycle, the nominal period.
   void step() {
     runner_ = std::this_thread::get_id();
     const rclcpp::Time now = manager_->get_trigger_clock()->now();

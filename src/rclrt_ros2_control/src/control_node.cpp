@@ -38,8 +38,8 @@ using rclrt_ros2_control::kManagerName;
 constexpr int kLoopPriority = 1'000'000;  // a robot.yaml may go higher
 constexpr int kThreadPriority = 50;       // as ros2_control_node's
 
-/// Returns whether an executor has a thread for the loop that a service that waits for it cannot
-/// occupy: one thread for each level, instance or group.
+/// Returns whether an executor of this kind has a thread for the loop that is never occupied by a
+/// service that waits for the loop. That is so with a thread for each level, instance or group.
 bool has_thread_for_loop(const rclrt::model::ExecutorTraits& kind) {
   using rclrt::model::ExecutorThreads;
   return kind.on_rclcpp && (kind.threads == ExecutorThreads::kPerLevel ||
@@ -64,9 +64,9 @@ void require_thread_for_loop(const std::string& file, const std::string& executo
                               expected);
 }
 
-/// Returns the options from the file of the parameter `robot`. Without it everything but the loop
-/// is best effort, as in ros2_control_node: services, parameters and the subscriptions of
-/// controllers.
+/// Returns the options from the file that the parameter `robot` names. Without a file, everything
+/// except the loop is best effort, as in ros2_control_node: services, parameters and the
+/// subscriptions of controllers.
 rclrt_robot::RobotOptions load_robot(const std::string& file) {
   if (file.empty()) {
     rclrt_robot::RobotOptions robot;
@@ -76,8 +76,8 @@ rclrt_robot::RobotOptions load_robot(const std::string& file) {
   return rclrt_robot::load_robot(file);
 }
 
-/// Returns the options from `robot` and the parameters of ros2_control_node. Throws for values that
-/// are not supported.
+/// Returns the options from the file of the parameter `robot` and from the parameters that
+/// ros2_control_node has, too. Throws std::invalid_argument for values that are not supported.
 rclrt_robot::RobotOptions read_robot(rclcpp::Node& node) {
   if (node.get_parameter_or("hardware_synchronization.expect_blocking_read_write", false)) {
     throw std::invalid_argument(
@@ -127,8 +127,8 @@ class Manager : public ControllerManager {
  public:
   using ControllerManager::ControllerManager;
 
-  /// Waits up to `at_most` for a cycle that deactivates them. Returns whether no controller is
-  /// active any more.
+  /// Requests that the controllers are deactivated, and waits up to `at_most` for the cycle that
+  /// does so. Returns whether no controller is active any more.
   bool deactivate_controllers(std::chrono::nanoseconds at_most) {
     namespace srv = controller_manager_msgs::srv;
     const auto request = std::make_shared<srv::SwitchController::Request>();
@@ -160,8 +160,8 @@ std::shared_ptr<Manager> make_manager(const rclcpp::NodeOptions& options,
   return manager;
 }
 
-/// Calls a function just before the context is shut down; several are called in the order of their
-/// construction.
+/// Calls a function just before the context is shut down, while this object exists. If there are
+/// several objects, their functions are called in the order of construction.
 class BeforeShutdown {
  public:
   explicit BeforeShutdown(const std::function<void()>& function)
@@ -185,8 +185,9 @@ class ControlProcess {
   explicit ControlProcess(const rclcpp::NodeOptions& options)
       : ControlProcess(options, ask_for_robot(options)) {}
 
-  /// Returns when the context has been shut down. Rethrows the exception of a callback after the
-  /// manager has deactivated its controllers and hardware.
+  /// Runs the manager and its loop; returns when the context has been shut down. If a callback
+  /// throws, the manager deactivates its controllers and hardware, and then the exception is
+  /// rethrown.
   void spin() {
     has_cycles_ = true;
     try {
@@ -218,8 +219,8 @@ class ControlProcess {
   }
 
   /// Deactivates the controllers while the cycles continue, and waits until their stop commands
-  /// have been written. Without cycles, such as when /clock does not advance, it leaves that to the
-  /// manager. Called on the signal's thread, or on the thread that shuts down.
+  /// have been written. If there are no cycles, for example because /clock does not advance, the
+  /// manager does this later. Called on the thread of the signal, or on the thread that shuts down.
   void halt() {
     constexpr std::chrono::seconds kPatience{2};  // in all; the parent process may not wait longer
     const auto until = std::chrono::steady_clock::now() + kPatience;
@@ -232,7 +233,8 @@ class ControlProcess {
           // The cycle that has deactivated them may still run.
           loop_.wait_for(loop_.cycles() + 2, until);
       if (!is_done) {
-        RCLCPP_WARN(manager_->get_logger(), "the controllers were not deactivated by the loop");
+        RCLCPP_WARN(manager_->get_logger(),
+                    "the control loop did not deactivate the controllers within 2 s");
       }
     } catch (const std::exception& error) {
       RCLCPP_ERROR(manager_->get_logger(), "could not deactivate the controllers: %s",

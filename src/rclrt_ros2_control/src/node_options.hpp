@@ -11,8 +11,8 @@ namespace rclrt_ros2_control {
 
 inline constexpr const char* kManagerName = "controller_manager";
 
-/// Returns the manager's options with the ROS arguments of the command line, which the manager
-/// passes on to the nodes of its controllers.
+/// Returns the options of the manager's node, with the ROS arguments of the command line. The
+/// manager passes these on to the nodes of its controllers.
 inline rclcpp::NodeOptions node_options(int argc, char** argv) {
   rclcpp::NodeOptions options = controller_manager::get_cm_node_options();
   std::vector<std::string> arguments = options.arguments();

@@ -7,16 +7,16 @@
 
 namespace rclrt::runner {
 
-/// Burns CPU time of the calling thread, measured by the thread's own CPU clock: preemption makes
-/// it take longer, but never do less.
+/// Uses a stated amount of CPU time on the calling thread, measured by the thread's own CPU clock.
+/// If the thread is preempted, it takes longer, but never computes less.
 class BusyLoop {
  public:
-  /// Calibrates how many steps of the busy loop fill the time between two reads of the clock. Takes
-  /// a few milliseconds.
+  /// Measures how many steps of the busy loop fill the time between two reads of the clock. Takes a
+  /// few milliseconds.
   BusyLoop();
 
-  /// Returns when the thread has used `amount` more CPU time; overshoots by one read of the clock,
-  /// about 2 µs. Thread-safe.
+  /// Computes until the calling thread has used `amount` more CPU time, and then returns. Takes up
+  /// to one read of the clock longer, about 2 µs. Thread-safe.
   void burn(std::chrono::nanoseconds amount) const noexcept;
 
  private:

@@ -35,9 +35,10 @@ text::OptionTable option_table(CommandLine& line) {
                       },
                       executors + "; options behind the name: " + model::executor_options_help()),
                   executors),
-              text::required(text::duration("--seconds", "S", line.duration,
-                                            std::chrono::seconds(1), {0.01, 86'400}, "how long"),
-                             "how long to run"),
+              text::required(
+                  text::duration("--seconds", "S", line.duration, std::chrono::seconds(1),
+                                 {0.01, 86'400}, "how long to run"),
+                  "how long to run"),
               text::required(
                   text::path("--out", "DIR", line.output,
                              "results.json, chains.csv, instances.csv, stalls.csv, observed.yaml, "

@@ -13,9 +13,9 @@
 
 namespace rclrt::runner {
 
-/// Calls a function at each release of an event, as a driver's thread does. The thread has a
-/// priority above all threads of the executors, where real-time scheduling is permitted. Not
-/// thread-safe: one owner.
+/// Calls a function at each release of an event, as a driver's thread does. If real-time scheduling
+/// is permitted, its thread has a priority above all threads of the executors. Not thread-safe: one
+/// owner uses it.
 class EventSource {
  public:
   /// Called with the number of the release, from 0, and its nominal time.
@@ -36,8 +36,8 @@ class EventSource {
   /// Begins the releases, which are relative to `epoch_ns` (positive) of CLOCK_MONOTONIC.
   void begin(std::int64_t epoch_ns);
 
-  /// Ends the releases, whether they have begun or not; none is running after it returns. May be
-  /// called again.
+  /// Ends the releases, whether they have begun or not. After it has returned, the function is not
+  /// running and will not be called. May be called again.
   void stop();
 
  private:

@@ -143,8 +143,9 @@ void LiveApplication::create_entities(const model::Subscription& subscription, L
   live.entities.assign(created.begin(), created.end());
 }
 
-/// The callback of a synchroniser. The record of a message has its tokens even if the message is
-/// only kept: its fate is decided after the run.
+/// The callback of a synchroniser. Its record of a message contains the message's tokens even if
+/// the synchroniser only stores the message, because it is decided after the run what became of the
+/// message.
 struct LiveApplication::SyncFunction {
   LiveApplication& application;
   LiveCallback& live;
@@ -190,8 +191,8 @@ void LiveApplication::create_entities(const model::Sync& sync, LiveCallback& liv
   live.entities.assign(created.inputs.begin(), created.inputs.end());
 }
 
-/// Creates the hand-over of a driver: by reference within the process, never by the middleware's
-/// threads.
+/// Creates the connection from a driver's thread to the callback of an event. Messages are passed
+/// by reference within the process, so the middleware's threads are not involved.
 void LiveApplication::create_entities(const model::Event& event, LiveCallback& live, Node& node) {
   const std::string topic = "/rclrt_events/" + live.callback.id;
   const QoS qos(event.depth);
@@ -284,9 +285,9 @@ std::vector<recorder::CallbackCounts> LiveApplication::counts() const {
   std::vector<recorder::CallbackCounts> result(application_.callbacks.size());
   for (const auto& live : callbacks_) {
     if (live->results_differ) {
-      throw std::runtime_error("callback '" + live->callback.id + "': workload '" +
-                               live->callback.workload->name +
-                               "' gave another result than at first");
+      throw std::runtime_error(
+          "callback '" + live->callback.id + "': workload '" + live->callback.workload->name +
+          "' gave another result than the first time; it must always give the same");
     }
     for (const auto& entity : live->entities) {
       result[live->index] += entity->counters();

@@ -21,13 +21,14 @@
 
 namespace rclrt::runner {
 
-/// Nodes, publishers and callbacks. Each callback runs its workload, or burns its stated CPU time
-/// without one. Then it publishes the tokens of the chain instances that it worked for.
+/// The nodes, publishers and callbacks of an application, for a run. Each callback runs its
+/// workload or, if it has none, uses its stated CPU time. Then it publishes a message with the
+/// tokens of the chain instances for which it worked.
 class LiveApplication {
  public:
-  /// Creates on the middleware all entities of the executors with these indices, which are of this
-  /// kind. `application` and `log` must outlive it. Throws Error, and std::invalid_argument for an
-  /// unknown workload.
+  /// Creates the entities of the executors with the indices `own`, which are all of the kind
+  /// `kind`, on the middleware. `application` and `log` must outlive this object. Throws Error, and
+  /// std::invalid_argument for an unknown workload.
   LiveApplication(const model::Application& application, std::span<const std::size_t> own,
                   const std::shared_ptr<Context>& context, recorder::InstanceLog& log,
                   model::ExecutorKind kind);
@@ -35,20 +36,21 @@ class LiveApplication {
   LiveApplication(const LiveApplication&) = delete;
   LiveApplication& operator=(const LiveApplication&) = delete;
 
-  /// Waits until all are matched: publishers with their subscriptions and clients with their
-  /// servers, in both directions and in other processes too. Throws std::runtime_error if that
-  /// takes longer than `limit`.
+  /// Waits until all entities are matched: publishers with their subscriptions, and clients with
+  /// their servers, also in other processes. Throws std::runtime_error if that takes longer than
+  /// `limit`.
   void wait_until_matched(std::chrono::seconds limit) const;
 
-  /// Throws std::runtime_error if another program publishes on the topics, or has one of the
-  /// services or a client of it: messages of another run would be taken for this one's.
+  /// Throws std::runtime_error if another program publishes on the application's topics, or has one
+  /// of its services or a client of them, because its messages would be taken for messages of this
+  /// run.
   void require_alone() const;
 
   /// Adds the nodes of executor number `index` of the application.
   void add_nodes(std::size_t index, Executor& executor) const;
 
-  /// Starts the threads that release events; they wait for the epoch. Returns why they have no
-  /// real-time priority, if there are such threads and they have none.
+  /// Starts the threads that release events; they wait for the epoch. Returns the reason if they
+  /// have no real-time priority; std::nullopt if they have one, or if there are no such threads.
   std::optional<std::string> start_events();
 
   /// Begins the run: timers count their instances from here, and events are released from here on.
@@ -57,12 +59,13 @@ class LiveApplication {
   /// Ends the events. Call it before the executors stop.
   void stop_events();
 
-  /// Returns the counts after the run, one per callback of the application; zero for callbacks of
-  /// another process. Throws std::runtime_error if a workload gave different results.
+  /// Returns the counts after the run, one entry for each callback of the application; the entries
+  /// of callbacks in another process are zero. Throws std::runtime_error if a workload gave
+  /// different results.
   std::vector<recorder::CallbackCounts> counts() const;
 
-  /// Returns, after the run, how many messages callbacks of this process took that no callback of
-  /// the application can have sent. They are ignored.
+  /// Returns, after the run, the number of messages that callbacks of this process have received
+  /// and that no callback of the application can have sent. Such messages are ignored.
   std::uint64_t foreign_messages() const;
 
  private:
@@ -78,8 +81,8 @@ class LiveApplication {
   void create_entities(const model::Sync& sync, LiveCallback& live, Node& node);
   void create_entities(const model::Event& event, LiveCallback& live, Node& node);
   CallbackOptions options(const LiveCallback& live);
-  /// Calls `use` with each subscription and the number of the application's publishers on its
-  /// topic.
+  /// Calls `use` with each subscription of `live`, and with the number of publishers that the
+  /// application has on the subscription's topic.
   template <typename Use>
   void for_each_subscription(const LiveCallback& live, const Use& use) const;
 

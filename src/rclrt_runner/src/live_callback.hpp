@@ -48,8 +48,8 @@ struct LiveApplication::LiveCallback {
   std::uint64_t foreign = 0;                // messages from outside the application
   std::vector<std::uint64_t> kept_foreign;  // of these, for each input of a synchroniser
 
-  /// Does the callback's work and publishes. `input` is the index of the topic by which the message
-  /// came, for a subscription of several topics; otherwise 0.
+  /// Does the callback's work and publishes its messages. If the callback subscribes to several
+  /// topics, `input` is the index of the topic by which the message came; otherwise 0.
   void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const BusyLoop& busy_loop,
             std::size_t input = 0) {
     for (std::uint64_t i = 0; kernel != nullptr && i < callback.workload->iterations; ++i) {

@@ -10,8 +10,8 @@ namespace rclrt::runner {
 
 template <typename Use>
 void LiveApplication::for_each_subscription(const LiveCallback& live, const Use& use) const {
-  // An event's entity takes no topic of the application, and a service has one entity for all its
-  // topics.
+  // The entity of an event is not on a topic of the application, so it is left out. A service has
+  // one entity for all of its topics.
   const auto topics = model::inputs(live.callback);
   for (std::size_t input = 0; input < std::min(live.entities.size(), topics.size()); ++input) {
     const auto* const subscription =
@@ -35,7 +35,7 @@ void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
         throw std::runtime_error(name + " has " + std::to_string(count()) + " of " +
                                  std::to_string(expected) + " " + what + " after " +
                                  std::to_string(limit.count()) +
-                                 " s: is DDS discovery on this host working?");
+                                 " s; check that DDS discovery works on this host");
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

@@ -23,9 +23,9 @@ using MessageWork =
 /// The server of one service. It runs a callback for each request, from any client.
 class LiveService {
  public:
-  /// Creates it on the middleware. `responses` has for each input the message that is sent back
-  /// when `work` returns; both are used until the service ends. A request from a foreign client is
-  /// counted and gets an empty response. Throws Error.
+  /// Creates the service on the middleware. `responses` has, for each input, the message that is
+  /// sent back when `work` returns; both must exist until the service is destroyed. A request from
+  /// a foreign client is counted and gets an empty response. Throws Error.
   LiveService(const model::Application& application, std::size_t callback, Node& node,
               const CallbackOptions& options, MessageWork work,
               std::vector<const rclrt_msgs::msg::ChainMessage*> responses);
@@ -50,8 +50,8 @@ class LiveService {
   std::shared_ptr<ServiceBase> service_;
 };
 
-/// A client by which callbacks of its node send requests. It runs its own callback for each
-/// response.
+/// A client with which the callbacks of its node send requests. For each response it runs a
+/// callback of its own.
 class LiveClient {
  public:
   /// Creates it on the middleware; `work` is used until the client ends. Throws Error.

@@ -53,8 +53,8 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
   }
 }
 
-/// Throws std::invalid_argument for a CPU, a priority, a callback of a trigger or a workload that
-/// does not exist.
+/// Throws std::invalid_argument if the application or the options name a CPU, a priority, a
+/// trigger's callback or a workload that does not exist.
 void require_possible(const rclrt::model::Application& application,
                       const rclrt::model::ExecutorChoice& choice) {
   static_cast<void>(

@@ -10,23 +10,23 @@
 
 namespace rclrt::runner {
 
-/// The bytes of a message on the wire besides tokens and padding: header, stamp, sender, sequence
-/// lengths.
+/// The number of bytes that a message has on the wire in addition to tokens and padding: header,
+/// stamp, sender and the lengths of sequences.
 inline constexpr std::size_t kFixedBytes = 32;
 
 /// Returns how many bytes of padding the messages of a topic have.
 std::size_t padding_of(const model::Application& application, const std::string& topic);
 
-/// Checks every field of the messages that one callback takes. Any program may publish on a topic,
-/// and a message of another program must neither be counted as one of the run nor be used as an
+/// Checks every field of the messages that one callback receives. Any program may publish on a
+/// topic, and a message of another program must not be counted as one of the run or be used as an
 /// index. Immutable after construction.
 class MessageCheck {
  public:
   /// `application` must outlive it.
   MessageCheck(const model::Application& application, std::size_t callback);
 
-  /// Returns whether a callback of the application could have sent this message, to this input of
-  /// model::inputs(), until `now_ns`. Allocates nothing.
+  /// Returns whether a callback of the application could have sent this message before `now_ns`.
+  /// `input` is the index in model::inputs() at which the message arrived. Allocates nothing.
   bool is_own(const rclrt_msgs::msg::ChainMessage& message, std::size_t input,
               std::int64_t now_ns) const noexcept;
 

@@ -10,11 +10,11 @@ namespace rclrt::runner {
 /// Depth of the publishers' histories.
 inline constexpr std::size_t kPublisherDepth = 10;
 
-/// Returns how many bytes of messages the callbacks of one executor can have in the middleware's
-/// histories and in their own storage: the messages that each publisher and subscription of a
-/// stated topic keeps, and one in hand. Messages for subscriptions of other executors count if
-/// these callbacks publish them. At most 32 MiB, because a thread touches this memory before the
-/// run.
+/// Returns how much memory the messages of one executor's callbacks can take, in bytes. These are
+/// the messages that each publisher and each subscription of a stated topic keeps in the
+/// middleware's history, and one in the storage of the callback. A publisher's messages are counted
+/// even if only subscriptions of other executors receive them. At most 32 MiB, because a thread
+/// touches this memory before the run.
 std::size_t message_memory(const model::Application& application, std::size_t executor);
 
 }  // namespace rclrt::runner

@@ -9,13 +9,13 @@
 
 namespace rclrt::runner {
 
-/// Knows the threads that started between construction and `apply` and are not rclrt's own: those
-/// of the middleware.
+/// The threads of the middleware: those that were started between the constructor and `apply` and
+/// that are not rclrt's own.
 class MiddlewareThreads {
  public:
-  /// Applies the application's rule for "middleware" to the threads, if it has one, and reads the
-  /// result back from the kernel. Returns std::nullopt if all is as stated; otherwise the first
-  /// difference, and the fix.
+  /// Applies the application's rule for "middleware" to the threads, if it has such a rule, and
+  /// reads their scheduling back from the kernel. Returns std::nullopt if all threads have the
+  /// stated scheduling; otherwise the first difference and its fix.
   std::optional<std::string> apply(const model::Application& application) const;
 
  private:

@@ -68,7 +68,7 @@ class Output {
     while (!bytes.empty()) {
       const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), at_);
       if (written < 0 && errno != EINTR) {
-        fail("cannot keep what was measured");
+        fail("cannot write the measurements of the process");
       }
       at_ += std::max<ssize_t>(written, 0);
       bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
@@ -85,7 +85,7 @@ class Input {
   explicit Input(int file) : file_(file) {
     struct stat status{};
     if (::fstat(file, &status) != 0) {
-      fail("cannot read what was measured");
+      fail("cannot read the measurements of the process");
     }
     size_ = status.st_size;
   }
@@ -133,7 +133,7 @@ class Input {
     std::size_t result = 0;
     (*this)(result);
     if (result > static_cast<std::size_t>(size_ - at_) / bytes) {
-      throw std::runtime_error("what was measured is not complete");
+      throw std::runtime_error("the measurements of the process are not complete");
     }
     return result;
   }
@@ -142,10 +142,10 @@ class Input {
     while (!bytes.empty()) {
       const ssize_t got = ::pread(file_, bytes.data(), bytes.size(), at_);
       if (got == 0) {
-        throw std::runtime_error("what was measured is not complete");
+        throw std::runtime_error("the measurements of the process are not complete");
       }
       if (got < 0 && errno != EINTR) {
-        fail("cannot read what was measured");
+        fail("cannot read the measurements of the process");
       }
       at_ += std::max<ssize_t>(got, 0);
       bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -27,12 +27,12 @@ struct Part {
   std::string rmw;
 };
 
-/// Writes `part` from the start of the file. The reader must be a process of the same program: the
-/// bytes are those of the memory. Throws std::system_error.
+/// Writes the measurements of one process to the file, from its start. The values are written as
+/// they are in memory, so a process of the same program must read them. Throws std::system_error.
 void write_part(int file, const Part& part);
 
-/// Reads the file of write_part(). Throws std::system_error, and std::runtime_error for a file that
-/// ends too early.
+/// Reads what write_part() has written. Throws std::system_error, and std::runtime_error if the
+/// file ends too early.
 Part read_part(int file);
 
 }  // namespace rclrt::runner

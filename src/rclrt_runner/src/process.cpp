@@ -43,8 +43,8 @@ void prepare(const model::Application& application, const RunOptions& options,
   }
 }
 
-/// Locks the pages that are mapped by now. All threads exist already, so a memory limit that
-/// suffices here suffices for the run.
+/// Locks the memory that is mapped now. All threads exist already, so if the memory limit is
+/// sufficient here, it is sufficient for the run.
 void lock_memory(const RunOptions& options) {
   if (const auto problem = realtime::lock_memory()) {
     notice(options.strict, *problem);
@@ -140,8 +140,9 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
 bool run_process(const model::Application& application, std::span<const std::size_t> own,
                  const RunOptions& options, std::span<const char* const> arguments,
                  Starter& starter) {
-  // The heap comes first: the heaps of the middleware's threads begin with the size that it sets.
-  // The log and then ROS follow; every thread created after them is the middleware's.
+  // The order of these calls matters. keep_heap is first, because the heaps of the middleware's
+  // threads begin with the size that it sets. The log comes next, then ROS; every thread that is
+  // created after the log belongs to the middleware.
   realtime::keep_heap();
   recorder::InstanceLog log;
   const MiddlewareThreads middleware;

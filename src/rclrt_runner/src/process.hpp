@@ -19,25 +19,25 @@ class Starter {
  public:
   virtual ~Starter() = default;
 
-  /// Called when all threads of the process exist. Returns the epoch of the run, in the future,
-  /// CLOCK_MONOTONIC; std::nullopt if the run is called off.
+  /// Is called when all threads of the process exist. Returns the epoch of the run: a
+  /// CLOCK_MONOTONIC time in the future. Returns std::nullopt if the run is cancelled.
   virtual std::optional<std::int64_t> begin() = 0;
 
   /// Returns whether the run goes on; called every 50 ms.
   virtual bool goes_on() = 0;
 
-  /// Takes the measurements of the process. Called before the nodes end: their end may hang in Fast
-  /// DDS while another process ends, too.
+  /// Receives the measurements of the process. Called before the nodes are destroyed, because that
+  /// may hang in Fast DDS while another process ends, too.
   virtual void finish(Part part) = 0;
 
   /// Takes the cause of a failure. Called before the nodes end, as `finish`.
   virtual void fail(const std::string& cause) = 0;
 };
 
-/// Runs and measures the executors of the application with these indices. Returns false if the
-/// context was shut down (Ctrl-C) or the run was called off before the end: then nothing was
-/// measured. `arguments` are for ROS. Throws every failure; if there were nodes, `starter` got it
-/// first.
+/// Runs the executors with the indices `own` in this process, and measures them. Returns false,
+/// without measurements, if the context was shut down (Ctrl-C) or the run was cancelled.
+/// `arguments` are for ROS. If the nodes existed, `starter` receives each error before it is
+/// thrown.
 bool run_process(const model::Application& application, std::span<const std::size_t> own,
                  const RunOptions& options, std::span<const char* const> arguments,
                  Starter& starter);

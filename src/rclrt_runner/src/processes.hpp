@@ -62,8 +62,8 @@ class StopRequests {
   bool arrived_ = false;
 };
 
-/// One process for each of Application::processes(), forked from this one. They end with this
-/// object at the latest. Make it before any thread. Not thread-safe.
+/// The processes of a run: one for each of Application::processes(), forked from this one. They end
+/// at the latest when this object is destroyed. Make it before any thread exists. Not thread-safe.
 class Processes {
  public:
   /// Starts them: each prepares its executors and waits for the epoch.
@@ -75,16 +75,16 @@ class Processes {
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
-  /// Waits until all can begin. Returns false if the user stopped it. Throws std::runtime_error
-  /// with the process that cannot begin, and the cause.
+  /// Waits until all processes are ready to begin. Returns false if the user stopped the run.
+  /// Throws std::runtime_error with the process that cannot begin, and the cause.
   bool wait_until_prepared();
 
   /// Starts all of them at this time.
   void begin(std::int64_t epoch_ns);
 
-  /// Waits for their measurements, and returns them in the order of Application::processes();
-  /// std::nullopt if the user stopped it. Throws std::runtime_error with the process that died, and
-  /// the cause.
+  /// Waits until all processes have sent their measurements, and returns these in the order of
+  /// Application::processes(). Returns std::nullopt if the user stopped the run. Throws
+  /// std::runtime_error with the process that died, and the cause.
   std::optional<std::vector<Part>> wait();
 
  private:

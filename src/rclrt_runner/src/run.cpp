@@ -21,8 +21,8 @@ namespace rclrt::runner {
 
 namespace {
 
-/// The time from the existence of all threads to the epoch. In it the executors start their timers
-/// and their threads fall asleep.
+/// The time between the moment at which all threads exist and the epoch. During this time the
+/// executors start their timers, and their threads fall asleep.
 constexpr std::int64_t kLeadTime_ns = 200'000'000;
 
 recorder::HostProbeOptions probe_options(const model::Application& application) {
@@ -155,8 +155,8 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   results.application = application;
   results.executor = options.executor;
   results.executor_label = label_of(options.executor);
-  // Processes are forked before any thread exists, except for those that LTTng starts when it is
-  // loaded.
+  // The processes are forked before any thread exists. (LTTng starts some threads when it is
+  // loaded; these exist already.)
   std::optional<Processes> processes;
   if (application.processes().size() > 1) {
     processes.emplace(application, options, arguments);

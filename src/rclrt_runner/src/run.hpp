@@ -19,10 +19,10 @@ struct RunOptions {
   bool alone = true;  ///< refuse to measure while others publish on the topics
 };
 
-/// Runs and measures; returns all of RunResults except for the application's file. Executors that
-/// name different processes run in processes of their own. Call it while there is only one thread.
-/// Returns std::nullopt if it was stopped before the end (Ctrl-C). `arguments` are for ROS. Throws
-/// every failure.
+/// Runs the application and measures it. Executors that name different processes run in processes
+/// of their own. Returns all members of RunResults except the application's file; std::nullopt if
+/// the run was stopped before its end (Ctrl-C). Call it while the process has only one thread.
+/// `arguments` are for ROS. Every failure is thrown.
 std::optional<recorder::RunResults> run(const model::Application& application,
                                         const RunOptions& options,
                                         std::span<const char* const> arguments);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
 
-/// Returns the options that only the kind of the choice has, for one executor. Where the callback
-/// of a trigger runs on another executor, anything triggers a set.
+/// Returns the options of one executor that only its kind has. If the trigger waits for a callback
+/// that runs on another executor, this executor's sets are triggered by any callback.
 KindOptions kind_options(const model::Application& application, const model::ExecutorChoice& choice,
                          std::size_t index) {
   KindOptions result = recorder::to_engine(choice);

@@ -23,17 +23,17 @@
 
 namespace rclrt::runner {
 
-/// Returns the scheduling of the threads that start a run: above all running threads, where that is
-/// permitted. Otherwise, on a busy machine, the first releases would pass before a thread can take
-/// them.
+/// Returns the scheduling of the threads that start a run: the highest priority, if it is
+/// permitted. With a lower one, the first releases would pass on a busy machine before these
+/// threads get a CPU.
 realtime::Scheduling starting();
 
-/// Returns whether the kernel permits the lowest real-time priority of the executors, so that their
-/// priorities may become kernel priorities.
+/// Returns whether the executors can have real-time scheduling: whether the kernel permits the
+/// lowest `top_priority` of the executors.
 bool may_be_realtime(const model::Application& application);
 
-/// One epoch for several executors, set when the threads of all of them exist. So no release is
-/// lost, however long a busy machine takes to start them. Thread-safe.
+/// Starts several executors at a common epoch, which is set when the threads of all of them exist.
+/// So no release is lost, however long a busy machine takes to start the threads. Thread-safe.
 class CommonStart {
  public:
   explicit CommonStart(std::size_t executors) : missing_(executors) {}
@@ -54,8 +54,8 @@ class CommonStart {
   std::optional<std::int64_t> epoch_ns_;
 };
 
-/// Executors of the application, each spinning on a thread of its own until destroyed. Not
-/// thread-safe: one owner.
+/// The executors of the application while they run; each spins on a thread of its own until this
+/// object is destroyed. Not thread-safe: one owner uses it.
 class Spinning {
  public:
   /// Makes and prepares the executors with these indices. The arguments must outlive it.

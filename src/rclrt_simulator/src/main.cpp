@@ -141,14 +141,14 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       throw text::UsageError("no --executor; expected one of " + rclrt::model::executor_names());
     }
     if (!result.duration) {
-      throw text::UsageError("no --seconds; expected how long to simulate");
+      throw text::UsageError("no --seconds; expected the number of seconds to simulate");
     }
   } else {
     for (const char* option : {"--seed", "--execution-from", "--dispatch-us", "--scheduler-us",
                                "--polling-us", "--timer-jitter-us", "--hop-us", "--cpus"}) {
       if (parsed.given.contains(option)) {
         throw text::UsageError(std::string(option) +
-                               ": --replay states that; expected one of the two");
+                               ": --replay states that; leave out one of the two");
       }
     }
   }

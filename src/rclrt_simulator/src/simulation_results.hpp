@@ -19,9 +19,10 @@ struct SimulationSettings {
   unsigned cpus = 1;  ///< of an executor that states none
 };
 
-/// Simulates a run. Deterministic: equal arguments give equal results. Time starts at 0, which the
-/// results state as the start of 1970. Throws std::invalid_argument if the application cannot be
-/// simulated or recorded.
+/// Simulates a run and returns results like those of a measured run. Deterministic: equal arguments
+/// give equal results. Simulated time starts at 0, which the results show as the start of 1970.
+/// Throws std::invalid_argument if the application cannot be simulated or its results cannot be
+/// recorded.
 recorder::RunResults simulate_run(const model::Application& application,
                                   const SimulationSettings& settings);
 

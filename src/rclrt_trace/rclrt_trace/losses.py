@@ -21,7 +21,7 @@ MEGABYTE = 1 << 20
 class Watch:
     """Finds the processes of the tracer that ended within the `with` block.
 
-    A consumer daemon that is killed loses the data that it has not yet written.
+    A consumer daemon that is killed loses the data that it has not written yet.
     """
 
     def __init__(self, session_daemon: int | None, losses: list[str]) -> None:

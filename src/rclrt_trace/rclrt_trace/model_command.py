@@ -43,7 +43,9 @@ def _model(source: Path, name: str | None) -> str:
     if not (source / RESULTS).is_file():
         return read("model", source, [] if name is None else ["--name", name])
     if name is not None:
-        raise BadInput("--name: for a trace; a run has the name of its application")
+        raise BadInput(
+            "--name is for a trace only; leave it out, a run has the name of its application"
+        )
     if not (source / MODEL).is_file():
         raise BadInput(
             f"{source}: has no {MODEL}; expected a run that was measured, or one round of a "

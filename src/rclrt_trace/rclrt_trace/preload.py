@@ -14,14 +14,14 @@ SEPARATORS = " :"
 
 
 def traceable(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment for a command that is to be traced. Throws BadInput if LD_PRELOAD
-    cannot name the paths of the libraries."""
+    """Returns the environment variables for a command that is to be traced. Throws BadInput if the
+    paths of the libraries cannot be written in LD_PRELOAD."""
     libraries = [str(path) for path in _own(environment)]
     for library in libraries:
         if any(separator in library for separator in SEPARATORS):
             raise BadInput(
-                f"{library}: cannot be preloaded, for LD_PRELOAD ends a name at a blank or a "
-                "colon and the command would run untraced; install rclrt in a directory without "
+                f"{library}: cannot be preloaded, because LD_PRELOAD ends a name at a blank or "
+                "a colon, and the command would run untraced; install rclrt in a directory without "
                 "either, or source it through a link that has none"
             )
     before = [item for item in environment.get("LD_PRELOAD", "").split(":") if item]

@@ -16,9 +16,9 @@ PACKAGE = "rclrt_trace"
 
 
 def read(verb: str, trace: Path, options: Sequence[str]) -> str:
-    """Runs rclrt_trace, shows its notes and returns what it prints.
+    """Runs the program rclrt_trace, shows its notes and returns its standard output.
 
-    Throws BadInput if rclrt_trace refuses the trace.
+    Throws BadInput if the program refuses the trace.
     """
     if not trace.is_dir():
         what = "is not a directory" if trace.exists() else "no such directory"

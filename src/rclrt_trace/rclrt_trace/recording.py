@@ -105,8 +105,8 @@ def _trace(
     end = None if seconds is None else time.monotonic() + seconds
     if not command:
         print(
-            "tracing what starts from now on; nodes that run already say nothing of their "
-            "callbacks. Ctrl-C ends it",
+            "tracing all programs that start from now on; the callbacks of nodes that run already "
+            "are not in the trace. Ctrl-C ends the trace",
             flush=True,
         )
         read_end, write_end = os.pipe()

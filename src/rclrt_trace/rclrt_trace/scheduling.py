@@ -17,10 +17,11 @@ PATIENCE_S = 20.0
 
 
 class Scheduling:
-    """Records, into `directory`, all processes that the main thread starts in the `with` block.
+    """Records the scheduling events of all processes that the main thread starts in the `with`
+    block.
 
-    If the kernel refuses, a note is printed and the trace has no scheduling events. Later
-    failures are added to `losses`.
+    They are written into `directory`. If the kernel refuses, a note is printed, and the trace has
+    no scheduling events. Later failures are added to `losses`.
     """
 
     def __init__(self, directory: Path, most_mb: int, losses: list[str]) -> None:

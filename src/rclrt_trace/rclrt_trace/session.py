@@ -156,9 +156,9 @@ class Daemon:
 class Session:
     """Traces all processes of this user into `directory`, within the `with` block.
 
-    `most_bytes` bounds the disk space of the run-time events. With `snapshot`, buffers in memory
-    hold the newest events and nothing is written until `keep()`: for a robot that runs for days.
-    A failure to stop the session properly is added to `losses`.
+    `most_bytes` limits the disk space of the events of running programs. With `snapshot`, the
+    newest events are kept in memory, and nothing is written until `keep()`; this is for a robot
+    that runs for days. If the session cannot be stopped properly, the failure is added to `losses`.
     """
 
     def __init__(self, directory: Path, most_bytes: int, snapshot: bool, losses: list[str]) -> None:

@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     imports.add_argument(
         "--executor",
         metavar="X",
-        help="executor that ran the callbacks, where the trace does not state it; default wait_set",
+        help="executor that ran the callbacks, if the trace does not state it; default wait_set",
     )
     imports.add_argument(
         "--name", metavar="NAME", help="name of the application; default: that of the directory"
@@ -85,7 +85,7 @@ def _record(arguments: argparse.Namespace) -> int:
     require_lttng()
     command: list[str] = arguments.trailing
     if command and shutil.which(command[0]) is None:
-        raise BadInput(f"{command[0]}: no such program; expected one to run behind --")
+        raise BadInput(f"{command[0]}: no such program; expected a program after --")
     out: Path = arguments.out
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"--out {out}: exists; expected a new or empty directory")

@@ -70,8 +70,8 @@ bool Stream::find_packet_after(std::uint64_t byte) {
   return false;
 }
 
-/// Compares the file's size with the index that LTTng writes beside it. A file that is cut off
-/// between two packets looks complete without this check.
+/// Compares the size of the stream's file with the index that LTTng writes beside it. Without this
+/// check, a file that is cut off between two packets looks complete.
 void Stream::compare_with_index() {
   constexpr std::uint32_t kIndexMagic = 0xC1F1DCC1;
   constexpr std::size_t kIndexHeader = 16;

@@ -20,9 +20,9 @@ class MetadataError : public std::runtime_error {
 /// Returns the text of a metadata file: plain text, or text in packets. Throws MetadataError.
 std::string metadata_text(std::string_view content);
 
-/// Returns whether the file may be cut off in a way that its content does not show. Plain text
-/// has no end mark. A tracer pads the last packet and fills all before it; so a file that
-/// ends with a full packet may be cut. Throws MetadataError.
+/// Returns whether the file may be cut off in a way that its content does not show. Metadata in
+/// plain text has no end mark. Metadata in packets may be cut off if the file ends with a full
+/// packet: the tracer fills all packets but the last, which it pads. Throws MetadataError.
 bool may_be_cut(std::string_view content);
 
 /// Reads the text. Throws MetadataError if the text is not valid metadata.

@@ -12,8 +12,8 @@ namespace rclrt::trace::ctf {
 /// Returns the name without the underscore that LTTng adds before user-defined names.
 std::string plain(std::string name);
 
-/// Reads "name" or "structure.name", either with a scope before it: "event.fields.name". Throws
-/// MetadataError if anything else follows.
+/// Reads a reference to a field: "name" or "structure.name", either with a scope before it, such as
+/// "event.fields.name". Throws MetadataError if anything else follows.
 Reference parse_reference(Lexer& lexer);
 
 }  // namespace rclrt::trace::ctf

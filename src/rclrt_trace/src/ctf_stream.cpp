@@ -39,8 +39,9 @@ Stream::Stream(std::filesystem::path file, const Metadata& metadata, Choice& cho
   compare_with_index();
 }
 
-/// Loads the first bytes of the packet. The file is open only during the read, because a trace may
-/// have thousands of files. One read serves many small packets.
+/// Loads `bytes` bytes of the file from the begin of the current packet. The file is open only
+/// during the read, because a trace may have thousands of files. One read is enough for many small
+/// packets.
 void Stream::load(std::uint64_t bytes) {
   if (this_packet_ < window_at_ || this_packet_ - window_at_ > window_.size() ||
       window_.size() - (this_packet_ - window_at_) < bytes) {
@@ -177,13 +178,14 @@ const StreamClass& Stream::find_stream_class() {
   if (found == metadata_.streams.end()) {
     ++packets_;
     ++undeclared_;
-    throw Damage("a stream of kind " + std::to_string(id) + ", which the metadata does not know");
+    throw Damage("a stream with the id " + std::to_string(id) +
+                 ", which the metadata does not declare");
   }
   return found->second;
 }
 
-/// Reads the packet's context and leaves the clock unchanged: only take_packet_context() sets it,
-/// to the packet's begin. The other times of the context belong to no event.
+/// Reads the context of the packet, and restores the clock afterwards: the times in the context are
+/// not times of events. Only take_packet_context() sets the clock, to the begin of the packet.
 void Stream::read_packet_context() {
   enter(Scope::kPacketContext);
   const std::uint64_t before = clock_;
@@ -198,7 +200,7 @@ std::int64_t Stream::nanoseconds() const {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t frequency = metadata_.clock_frequency;
   if (clock_ / frequency > kLatest_ns / kSecond) {
-    throw Damage("its time is beyond 70 years");
+    throw Damage("its time is more than 70 years");
   }
   return static_cast<std::int64_t>(clock_ / frequency * kSecond +
                                    clock_ % frequency * kSecond / frequency);
@@ -258,7 +260,8 @@ bool Stream::read_event() {
   const auto found = is_only ? stream_->events.begin() : stream_->events.find(id);
   if (found == stream_->events.end()) {
     ++undeclared_;
-    throw Damage("an event of kind " + std::to_string(id) + ", which the metadata does not know");
+    throw Damage("an event with the id " + std::to_string(id) +
+                 ", which the metadata does not declare");
   }
   ++events_;
   event_ = &found->second;

@@ -30,18 +30,19 @@ struct Fields {
 class Choice {
  public:
   virtual ~Choice() = default;
-  /// Sets the members to read of the context and of the event's own fields. Returns false if the
-  /// event is to be skipped. Destinations are indices of Stream::numbers() and Stream::texts().
+  /// Chooses the fields to read of one class of events: from its context (`of_context`) and from
+  /// its own fields (`of_event`). The destinations are indices of Stream::numbers() and
+  /// Stream::texts(). Returns false if events of this class are to be skipped.
   virtual bool choose(const EventClass& event, const Type* context, Fields& of_context,
                       Fields& of_event) = 0;
 };
 
-/// The packets already read: trace, stream and number. Needed because snapshots of one session
-/// overlap.
+/// The packets that were read already, identified by trace, stream and number. Snapshots of one
+/// session overlap, so a packet may be in several files.
 using SeenPackets = std::set<std::tuple<std::string, std::uint64_t, std::uint64_t>>;
 
-/// A stream file. After damage, reading continues with the next packet if its begin can be found;
-/// `damage()` describes each damaged place. Not thread-safe.
+/// Reads the events of a stream file. After a damaged place, it continues with the next packet if
+/// it can find the begin of one; `damage()` describes each damaged place. Not thread-safe.
 class Stream {
  public:
   static constexpr std::size_t kPlaces = 12;
@@ -70,14 +71,14 @@ class Stream {
   std::optional<std::uint64_t> cpu() const { return cpu_; }
 
   std::uint64_t events() const { return events_; }  ///< all events so far
-  /// Returns the events that the tracer lost in this stream for lack of room, since its start. Each
-  /// file of the stream has the count of the whole stream.
+  /// Returns the number of events that the tracer has lost in this stream since its start, because
+  /// its buffers were full. Each file of the stream has the count of the whole stream.
   std::uint64_t lost_events() const { return discarded_.value_or(0); }
   std::uint64_t lost_packets() const { return lost_packets_; }  ///< between packets of this file
   const std::vector<std::string>& damage() const { return damage_; }
   std::uint64_t packets() const { return packets_; }  ///< non-empty packets so far
-  /// Returns how many packets hold an event, or belong to a stream, that the metadata does not
-  /// declare.
+  /// Returns the number of packets that belong to a stream, or contain an event, that the metadata
+  /// does not declare.
   std::uint64_t undeclared() const { return undeclared_; }
 
  private:
@@ -91,8 +92,8 @@ class Stream {
     Fields of_context;
     Fields of_event;
   };
-  /// An integer that was read (a possible length or tag of a later field), or a structure, which
-  /// comes before its members.
+  /// A value that was read and to which later fields may refer: an integer (a length or a tag). Or
+  /// a structure; it comes before its members.
   struct Named {
     std::string_view name;
     std::uint64_t value = 0;

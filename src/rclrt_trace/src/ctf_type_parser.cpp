@@ -122,7 +122,7 @@ void TypeParser::parse_typedef() {
 
 TypePtr TypeParser::parse_type() {
   if (depth_ >= kDeepest) {
-    lexer.fail("types within types, deeper than " + std::to_string(kDeepest));
+    lexer.fail("the types are nested deeper than " + std::to_string(kDeepest));
   }
   ++depth_;
   TypePtr type = parse_type_within();
@@ -261,7 +261,7 @@ TypePtr TypeParser::parse_enum() {
   }
   Type type = *(lexer.take_if(":") ? parse_type() : named("int"));
   if (type.kind != TypeKind::kInteger) {
-    lexer.fail("an enumeration of what is no integer");
+    lexer.fail("an enumeration needs an integer type");
   }
   lexer.expect("{");
   std::int64_t next = 0;
@@ -296,7 +296,7 @@ TypePtr TypeParser::keep(const std::string& name, Type type) {
     type.depth = std::max(type.depth, member.type->depth + 1);
   }
   if (type.depth > kDeepest) {
-    lexer.fail("types within types, deeper than " + std::to_string(kDeepest));
+    lexer.fail("the types are nested deeper than " + std::to_string(kDeepest));
   }
   auto kept = std::make_shared<const Type>(std::move(type));
   if (!name.empty()) {
@@ -320,8 +320,9 @@ std::vector<Member> TypeParser::parse_members() {
   return members;
 }
 
-/// Reads "type name", "type name[4]" or "type name[length]". A type may have several words. The
-/// name is empty if the text declares only a type: "struct a { ... };".
+/// Reads a type and the name declared with it: "type name", "type name[4]" or "type name[length]".
+/// The type may have several words. The returned name is empty if the text declares only a type:
+/// "struct a { ... };".
 std::pair<std::string, TypePtr> TypeParser::parse_declarator() {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"integer", "floating_point", "string", "struct", "variant", "enum"});
@@ -363,7 +364,7 @@ TypePtr TypeParser::parse_lists(TypePtr type) {
     lexer.expect("]");
     around.push_back(std::move(list));
     if (around.size() > kMostLists) {
-      lexer.fail("arrays of arrays, deeper than " + std::to_string(kMostLists));
+      lexer.fail("the arrays are nested deeper than " + std::to_string(kMostLists));
     }
   }
   for (auto list = around.rbegin(); list != around.rend(); ++list) {

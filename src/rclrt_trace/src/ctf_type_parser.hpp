@@ -37,8 +37,8 @@ class TypeParser {
 
   /// Reads "{ a.b = value; c := type; }": calls `on_value` or `on_type` for each.
   void parse_block(const OnValue& on_value, const OnType& on_type);
-  /// Reads "typealias TYPE := NAME", "typedef TYPE NAME", or the type of "struct NAME { ... }".
-  /// Returns false if none of them is next.
+  /// Reads a declaration of a type: "typealias TYPE := NAME", "typedef TYPE NAME" or "struct NAME {
+  /// ... }". Returns false if the next text is none of these.
   bool parse_declaration();
   /// Reads a type.
   TypePtr parse_type();

@@ -50,8 +50,7 @@ enum class Scope : std::uint8_t {
 };
 inline constexpr std::size_t kScopes = 6;
 
-/// A reference to an integer that was read before: the length of a sequence or the tag of a
-/// variant.
+/// Refers to an integer that is read earlier: the length of a sequence, or the tag of a variant.
 struct Reference {
   /// None: search the enclosing structures, the nearest first, then the scopes before.
   std::optional<Scope> scope{};

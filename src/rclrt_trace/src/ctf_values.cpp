@@ -61,7 +61,7 @@ std::uint64_t Stream::read_integer(const Type& type) {
 void Stream::update_time(const Type& type, std::uint64_t value) {
   if (type.size == 64) {
     if (value > kLatest_ns) {
-      throw Damage("its time is beyond 70 years");
+      throw Damage("its time is more than 70 years");
     }
     clock_ = value;
     return;
@@ -101,8 +101,8 @@ const Stream::Named* Stream::find(const Reference& reference) const {
   return nullptr;
 }
 
-/// Searches backwards: from the last member of the structure at `depth` to its first member, then
-/// in the structure around it.
+/// Searches a name backwards: first in the structure at `depth`, from its last member to its first,
+/// then in the structure around it. nullptr: not found.
 const Stream::Named* Stream::find_within(Scope scope, const std::vector<std::string>& path,
                                          std::uint32_t depth) const {
   const auto place = static_cast<std::size_t>(scope);
@@ -142,7 +142,7 @@ const Stream::Named* Stream::follow(std::size_t at, std::size_t end,
 void Stream::skip(const Type& type, std::string_view name) {
   if (steps_-- == 0) {
     steps_ = 0;
-    throw Damage("events of so many parts that they never end");
+    throw Damage("an event has too many parts to be real");
   }
   switch (type.kind) {
     case TypeKind::kInteger:
@@ -172,8 +172,8 @@ void Stream::skip(const Type& type, std::string_view name) {
   }
 }
 
-/// Reads past the members of a structure at the scope's current depth. A type of another kind is
-/// one member.
+/// Skips the members of a structure, which are at the current depth of the scope. If `structure`
+/// has another type, it is skipped as a single member.
 void Stream::skip_members(const Type& structure) {
   if (structure.kind != TypeKind::kStruct) {
     skip(structure);

@@ -55,8 +55,8 @@ constexpr bool is_scheduling(EventKind kind) {
 inline constexpr std::size_t kMostNumbers = 6;
 inline constexpr std::size_t kMostTexts = 2;
 
-/// The name of an event, and the names of the fields that are read: numbers and texts, in the order
-/// of TraceEvent.
+/// The name of an event, and the names of its fields that are read: first numbers, then texts, in
+/// the order of TraceEvent.
 struct EventType {
   EventKind kind;
   std::string_view name;

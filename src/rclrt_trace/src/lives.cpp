@@ -103,9 +103,9 @@ class Finder {
     }
   }
 
-  /// Returns whether `one` ended before `other` was created. In different processes, `one` lasts as
-  /// long as its process, which may be idle. In the same process it ends with its last activity,
-  /// because the process may have unloaded it.
+  /// Returns whether the life `one` ended before `other` was created. In the same process, `one`
+  /// ends with its last activity, because the process may have unloaded it. In another process,
+  /// `one` lasts as long as that process, which may be idle.
   bool precedes(const Life& one, const Life& other) const {
     const auto last = [&](std::int64_t process) {
       return system_.processes()[static_cast<std::size_t>(process)].last_ns;
@@ -174,9 +174,9 @@ class Finder {
     find_changed_timers(others);
   }
 
-  /// Pairs timers with a period that changed between lives. A timer of a later life without an
-  /// equal one before it continues the first timer, in order of creation, that is missing in that
-  /// life.
+  /// Joins the lives of timers of which the period changed. If a later life of the node has a timer
+  /// without an equal one in earlier lives, that timer continues the first earlier timer, in order
+  /// of creation, that is missing in the later life.
   void find_changed_timers(const std::map<std::uint32_t, std::vector<std::uint32_t>>& others) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> before;  // by node (all lives)
     for (const auto& [node, timers] : others) {                  // nodes in order of creation

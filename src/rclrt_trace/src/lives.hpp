@@ -10,8 +10,9 @@
 
 namespace rclrt::trace {
 
-/// The lives of each process, node, callback and executor. A later life begins after the one before
-/// has ended. Lives that overlap belong to nodes that run at the same time and stay separate.
+/// The lives of processes, nodes, callbacks and executors: one that was restarted has several
+/// lives. A later life begins after the earlier one has ended. Nodes with the same name that run at
+/// the same time are separate nodes.
 struct Lives {
   std::vector<std::uint32_t> process_of;   ///< per process: the one that represents all its lives
   std::vector<std::uint32_t> node_of;      ///< the same, per node
@@ -25,7 +26,7 @@ struct Lives {
 /// Returns the node's name with its namespace, as notes have it.
 std::string full_name(const TracedNode& node);
 
-/// Finds lives that follow each other: of nodes with the same name, and within a node of callbacks
+/// Finds lives that follow each other: of nodes with the same name, and in such nodes of callbacks
 /// with the same trigger.
 Lives find_lives(const TracedSystem& system);
 

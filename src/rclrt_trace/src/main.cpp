@@ -96,8 +96,8 @@ std::string name_of(const std::filesystem::path& trace) {
                                   : directory.parent_path().filename().string();
 }
 
-/// Replaces control characters, which a terminal would obey: texts may come from a trace or a
-/// file's name.
+/// Replaces control characters by '?', because a terminal would obey them. Texts may come from a
+/// trace or from the name of a file.
 std::string printable(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7F; }, '?');
@@ -117,19 +117,17 @@ void say_counts(const ReadCounts& counts) {
                  static_cast<unsigned long long>(counts.duplicates));
   }
   if (counts.early > 0) {
-    std::fprintf(
-        stderr,
-        "rclrt_trace: note: %llu events are left out: from a time of which other CPUs' events "
-        "have been overwritten\n",
-        static_cast<unsigned long long>(counts.early));
+    std::fprintf(stderr,
+                 "rclrt_trace: note: %llu events are left out, because events of other CPUs from "
+                 "the same time have been overwritten\n",
+                 static_cast<unsigned long long>(counts.early));
   }
   if (counts.lost + counts.lost_packets > 0) {
-    std::fprintf(
-        stderr,
-        "rclrt_trace: note: the tracer lost %llu events and %llu packets: what they say is "
-        "missing here\n",
-        static_cast<unsigned long long>(counts.lost),
-        static_cast<unsigned long long>(counts.lost_packets));
+    std::fprintf(stderr,
+                 "rclrt_trace: note: the tracer lost %llu events and %llu packets: their data is "
+                 "missing here\n",
+                 static_cast<unsigned long long>(counts.lost),
+                 static_cast<unsigned long long>(counts.lost_packets));
   }
 }
 

@@ -141,8 +141,8 @@ std::string ModelBuilder::callback_name(std::uint32_t traced,
   return node + (callback.name.empty() ? "callback" : callback.name);
 }
 
-/// Returns an executor per callback. Callbacks that share a thread have the same executor; so do
-/// threads that share a callback.
+/// Returns the executor of each callback, as far as the threads show it: callbacks that ran on one
+/// thread have the same executor, and so have all threads that ran the same callback.
 std::vector<std::uint32_t> ModelBuilder::executors_by_thread() {
   std::vector<std::uint32_t> group(system_.threads().size());
   std::iota(group.begin(), group.end(), 0U);
@@ -165,8 +165,8 @@ std::vector<std::uint32_t> ModelBuilder::executors_by_thread() {
   return result;
 }
 
-/// Returns the identity of the callback's executor: from rclrt's events if there are any, the same
-/// in each life; else from the threads.
+/// Returns a number that identifies the callback's executor, the same in each of its lives. It
+/// comes from rclrt's own events; if the trace has none, from the threads that ran the callback.
 std::uint32_t ModelBuilder::executor_key(std::uint32_t number,
                                          const std::vector<std::uint32_t>& by_thread) {
   const std::uint32_t executor = callback_at(number).executor;
@@ -215,8 +215,8 @@ void ModelBuilder::place() {
   assign_slots();
 }
 
-/// Numbers the threads of each executor. A thread of another process that begins after one has
-/// ended gets the same number.
+/// Numbers the threads of each executor. If a thread begins after one in another process has ended,
+/// it gets the same number.
 void ModelBuilder::assign_slots() {
   struct Span {
     std::int64_t first_ns = INT64_MAX;

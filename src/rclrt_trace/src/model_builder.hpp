@@ -24,8 +24,8 @@ inline constexpr std::size_t kLongestNamespace = 245;
 
 /// Returns whether the model accepts the name unchanged.
 bool is_token(std::string_view text);
-/// Returns whether the model accepts the topic or namespace, of at most `at_most` characters,
-/// unchanged.
+/// Returns whether the model accepts the topic or namespace unchanged. `at_most` is the largest
+/// number of characters.
 bool is_topic(std::string_view text, std::size_t at_most);
 /// Returns a name that the model accepts: letters, digits and single underscores.
 std::string as_token(std::string_view text);
@@ -45,8 +45,8 @@ class Names {
   std::set<std::string, std::less<>> reserved_;
 };
 
-/// Topics or namespaces as the model has them. A name that the model accepts is unchanged; each
-/// other one gets a unique name.
+/// Names of topics or namespaces in the model. A name that the model accepts stays unchanged; every
+/// other name is replaced by a unique one.
 class TopicNames {
  public:
   /// Sets the longest name that the model accepts unchanged.

@@ -108,8 +108,8 @@ void ModelBuilder::break_cycles() {
   }
 }
 
-/// Returns the model's priority for each traced one: the same number, or its rank if the model does
-/// not allow the number.
+/// Returns the priority in the model for each priority in the trace. It is the same number if the
+/// model allows it; otherwise its rank among the priorities.
 std::map<int, int> ModelBuilder::priorities_in_model() const {
   std::map<int, int> result;
   for (const std::uint32_t traced : traced_of_) {

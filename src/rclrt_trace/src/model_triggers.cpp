@@ -25,8 +25,8 @@ constexpr std::uint64_t kAtStart = 5;
 
 }  // namespace
 
-/// Throws TraceError if callbacks take messages from publishers of the trace, but the trace has no
-/// event of a publication. A model would make each such callback an event.
+/// Throws TraceError if callbacks received messages from publishers in the trace, but the trace has
+/// no events of publications. In a model of such a trace each of these callbacks would be an event.
 void ModelBuilder::require_publications() const {
   if (system_.gaps().publications > 0) {
     return;
@@ -83,9 +83,9 @@ std::string ModelBuilder::outside_of(const TracedInput& input) const {
   return "which no callback of the trace publishes";
 }
 
-/// Returns whether callbacks published nearly all messages of an input. `runs`: of the callback
-/// that takes them. If a thread outside of callbacks published many of them, their rate is higher
-/// than that of the publishing callbacks.
+/// Returns whether callbacks have published nearly all messages of an input. `runs` is the number
+/// of runs of the callback that receives them. If a thread outside of callbacks has published many
+/// of them, the callback runs more often than the callbacks that publish.
 bool ModelBuilder::is_explained(const TracedInput& input, std::uint64_t runs) const {
   if (input.topic == kNone || !published_.contains(input.topic)) {
     return false;

@@ -63,8 +63,8 @@ constexpr std::string_view kClockType = R"(
 typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := clock64_t;
 )";
 
-/// Returns the wall clock's time minus CLOCK_MONOTONIC. Reads both clocks several times and uses
-/// the reading that took the least time.
+/// Returns the time of the wall clock minus CLOCK_MONOTONIC. Reads both clocks several times, and
+/// uses the pair that was read in the shortest time.
 std::chrono::nanoseconds offset_from_epoch() {
   using Wall = std::chrono::system_clock;
   using Monotonic = std::chrono::steady_clock;
@@ -83,8 +83,8 @@ std::chrono::nanoseconds offset_from_epoch() {
   return offset;
 }
 
-/// Returns the clock's declaration as LTTng writes it. The UUID of the boot shows other readers of
-/// CTF that both traces have the same clock.
+/// Returns the declaration of the clock in the metadata, as LTTng writes it. Its UUID is that of
+/// the boot, so other readers of CTF see that both traces have the same clock.
 std::string clock_of_this_boot() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;

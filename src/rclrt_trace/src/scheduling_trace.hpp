@@ -14,9 +14,9 @@
 
 namespace rclrt::trace {
 
-/// A separate trace with one stream per CPU and a bound on its disk usage. Each stream has two
-/// files; when one is full, the older one is overwritten. A file has at least 8 KiB. Not
-/// thread-safe.
+/// Writes the scheduling events as a separate trace with a limit on its disk space. It has one
+/// stream for each CPU, and two files for each stream; when one file is full, the older one is
+/// overwritten. A file has at least 8 KiB. Not thread-safe.
 class SchedulingTrace {
  public:
   /// Creates the directory and its metadata. Throws std::system_error if this fails.
@@ -51,9 +51,9 @@ class SchedulingTrace {
   std::vector<Stream> streams_;
 };
 
-/// Records the thread switches of all processes that `pid` starts from now on, until `stop` is
-/// readable. Prints "ready" when recording has begun. Throws std::system_error; if the kernel
-/// refuses, nothing has been created yet.
+/// Records the thread switches of all processes that `pid` starts from now on. Ends when the file
+/// descriptor `stop` is readable. Prints "ready" when recording has begun. Throws
+/// std::system_error. If the kernel refuses to record, nothing has been created.
 void record_scheduling(pid_t pid, const std::filesystem::path& directory, std::uint64_t most_bytes,
                        int stop);
 

@@ -54,8 +54,9 @@ int open_event(pid_t pid, int cpu) {
 
 }  // namespace
 
-/// The records of one CPU. The kernel writes at data_head, which only the kernel changes. We read
-/// at data_tail, which only we change. The records from data_tail to data_head are ours.
+/// The buffer with the records of one CPU, shared with the kernel. The kernel writes at data_head,
+/// which only the kernel changes. This class reads at data_tail, which only this class changes. The
+/// records from data_tail to data_head are not read yet.
 class ThreadSwitches::Ring {
  public:
   explicit Ring(int descriptor) : descriptor_(descriptor) {

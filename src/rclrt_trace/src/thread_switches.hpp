@@ -30,13 +30,15 @@ struct ThreadSwitch {
   std::uint64_t lost = 0;  ///< if not 0, no switch: number of switches lost before `time_ns`
 };
 
-/// The switches of all that a thread starts, on every CPU. The kernel keeps them until they are
-/// taken: half a megabyte per CPU, some 16 000 switches. Not thread-safe.
+/// The switches of the threads that a process starts, on every CPU. The kernel keeps them in
+/// buffers of half a megabyte for each CPU (about 16 000 switches) until they are read. Not
+/// thread-safe.
 class ThreadSwitches {
  public:
-  /// Begins to follow the main thread of the process `pid`, the processes and threads that it
-  /// starts from now on, and all that these start. Throws std::system_error if the kernel refuses:
-  /// EACCES if /proc/sys/kernel/perf_event_paranoid is above 2 and the process lacks CAP_PERFMON.
+  /// Begins to record the main thread of the process `pid`, the processes and threads that it
+  /// starts from now on, and all that these start. Throws std::system_error if the kernel refuses.
+  /// EACCES: /proc/sys/kernel/perf_event_paranoid is above 2 and the process does not have
+  /// CAP_PERFMON.
   explicit ThreadSwitches(pid_t pid);
   ~ThreadSwitches();
   ThreadSwitches(const ThreadSwitches&) = delete;
@@ -45,8 +47,8 @@ class ThreadSwitches {
   /// Returns the number of possible CPUs.
   std::size_t cpus() const { return rings_.size(); }
 
-  /// Waits until a CPU's buffer is half full, `descriptor` is readable or the time is over. Returns
-  /// whether `descriptor` is readable.
+  /// Waits until the buffer of a CPU is half full, the file `descriptor` is readable, or `at_most`
+  /// has passed. Returns whether `descriptor` is readable.
   bool wait(int descriptor, std::chrono::milliseconds at_most);
 
   /// Takes the switches of one CPU, in order of time. There is no order between CPUs.

@@ -52,8 +52,8 @@ std::string content_of(const fs::path& file) {
   return content.str();
 }
 
-/// Throws MetadataError if declarations that the trace needs are missing, because the metadata ends
-/// between two declarations.
+/// Throws MetadataError if declarations that every trace needs are missing. The metadata then ends
+/// between two declarations, so it is cut off although it is valid.
 void require_declarations(const ctf::Metadata& metadata) {
   if (metadata.streams.empty()) {
     throw ctf::MetadataError("declares no stream: it is cut off");

@@ -9,8 +9,8 @@
 
 namespace rclrt::trace {
 
-/// Returns every directory at or below this one that has a trace, sorted. Throws TraceError if
-/// there is none, or if the metadata of one is missing.
+/// Returns every directory that has a trace: `directory` itself and all directories below it,
+/// sorted. Throws TraceError if there is none, or if a trace has no metadata.
 std::vector<std::filesystem::path> find_traces(const std::filesystem::path& directory);
 
 /// Returns the stream files of a trace, sorted. Throws TraceError if the directory cannot be read.

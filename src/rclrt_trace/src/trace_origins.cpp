@@ -71,8 +71,8 @@ void TraceOrigins::require_one_clock() const {
   }
 }
 
-/// Throws TraceError if the traces come from several machines. Containers of one machine may have
-/// different host names, so a common clock counts as one machine.
+/// Throws TraceError if the traces come from several machines. Different host names alone are not
+/// enough if all traces have a common clock: they may be those of containers on one machine.
 void TraceOrigins::require_one_machine() const {
   if (std::ranges::none_of(traces_,
                            [](const Trace& each) { return each.metadata->clock.empty(); })) {

@@ -19,8 +19,8 @@
 
 namespace rclrt::trace {
 
-/// Finds the spaces in which the process ids of traces below one directory are unique. Not
-/// thread-safe.
+/// Finds out for which traces below one directory the same process id means the same process: a
+/// space of process ids is a host, a container or a process id namespace. Not thread-safe.
 class TraceOrigins {
  public:
   /// Adds the next trace. `metadata` must outlive this object.
@@ -30,11 +30,12 @@ class TraceOrigins {
 
   /// Returns whether the trace has events of the kernel, or events made from the kernel's records.
   bool is_of_kernel(std::size_t trace) const;
-  /// Returns the number of the space in which the process ids of an event are unique.
-  /// `pid_namespace`: of the event; 0: not in the event.
+  /// Returns the number of the space to which the process id of an event belongs. `trace` is the
+  /// number of the event's trace. `pid_namespace` is a field of the event; 0: the event does not
+  /// have it.
   std::uint32_t space_of(std::size_t trace, std::uint64_t pid_namespace);
-  /// Returns a text that identifies the trace's session. All streams of a session are bounded
-  /// together.
+  /// Returns a text that identifies the session of a trace. A session has one limit on disk space
+  /// for all of its streams.
   const std::string& session_of(std::size_t trace) const { return traces_[trace].session; }
 
  private:
@@ -49,8 +50,9 @@ class TraceOrigins {
   void require_one_machine() const;
 
   std::vector<Trace> traces_;
-  // Whether all traces state the host, the process and the pid namespace. A value that only some
-  // traces state is ignored: it would make two processes of one.
+  // Whether all traces state the host (this member), the process and the pid namespace (the next
+  // two). A value that only some traces state is ignored, because it would split one process into
+  // two.
   bool say_hosts_ = false;
   bool say_processes_ = false;
   bool say_namespaces_ = false;
@@ -58,9 +60,9 @@ class TraceOrigins {
   std::map<std::tuple<std::string, std::string, std::uint64_t>, std::uint32_t> spaces_;
 };
 
-/// Finds events that several sessions recorded. A tracepoint writes to all sessions before its
-/// thread continues. So the copies of an event follow each other in the traces, with no other event
-/// of this thread between them. Not thread-safe.
+/// Finds copies of events that several sessions recorded. A tracepoint writes an event to all
+/// sessions before its thread continues. So the copies follow each other in the traces, with no
+/// other event of this thread between them. Not thread-safe.
 class DuplicateFilter {
  public:
   /// Returns whether the last event of this thread was the same one, in another trace.

@@ -62,7 +62,7 @@ class KnownEvents final : public ctf::Choice {
     want(context, "pid_ns", kNamespace, of_context.numbers);
     if (!(has_pid && has_tid) && type->kind != EventKind::kKernelSwitch) {
       throw TraceError(
-          "the events do not say which process and thread they are of\n"
+          "the events do not have the process and the thread that recorded them\n"
           "  fix: lttng add-context --userspace --type=vpid --type=vtid --type=procname "
           "--type=pid_ns, before lttng start; rclrt trace record and ros2 trace do that");
     }
@@ -108,8 +108,8 @@ TraceEvent event_of(const ctf::Stream& stream, const KnownEvents::Known& known) 
 /// A stream of a trace, which may have several files.
 using StreamKey = std::pair<std::string, std::uint64_t>;
 
-/// Returns, per session, the time from which on all streams are complete. A bounded trace may have
-/// overwritten more of one stream than of another.
+/// Returns, for each session, the time from which on all of its streams are complete. In a session
+/// with a limit on disk space, more of one stream may be overwritten than of another.
 std::map<std::string, std::int64_t> complete_since(
     const std::vector<std::unique_ptr<ctf::Stream>>& streams, const std::vector<StreamKey>& keys,
     const std::vector<std::string>& sessions) {
@@ -130,8 +130,8 @@ std::map<std::string, std::int64_t> complete_since(
   return since;
 }
 
-/// Adds up the counts of the streams. Each file has the loss of its whole stream, so a stream's
-/// loss is the largest of its files.
+/// Adds the counts of all streams to the result. Each file of a stream has the number of events
+/// that the whole stream lost, so the loss of a stream is the largest number in its files.
 void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
             const std::vector<StreamKey>& keys, const std::vector<bool>& of_kernel,
             ReadCounts& counts) {
@@ -155,8 +155,8 @@ void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
 }
 
 /// Throws TraceError if a metadata file is cut off between two declarations. Such a file is valid,
-/// but most packets hold something that it does not declare. A few damaged packets are no sign of
-/// it.
+/// but most packets then contain something that it does not declare. If only a few packets do,
+/// those are damaged.
 void require_whole_metadata(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
                             const std::vector<std::size_t>& number_of,
                             const std::vector<std::unique_ptr<ctf::Metadata>>& metadata,

@@ -49,10 +49,10 @@ struct ReadCounts {
   std::vector<std::string> damage{};  ///< places where a stream is damaged, and the consequence
 };
 
-/// Calls `handle` for each event of all traces below `directory`, in order of time. Keeps one
-/// packet of each stream in memory. Damaged parts are left out and listed in the result. Throws
-/// TraceError if there is no trace, its metadata is damaged, or its events lack the process or
-/// thread id.
+/// Calls `handle` for each event of all traces below `directory`, in order of time. Keeps only one
+/// packet of each stream in memory. Leaves out damaged parts and lists them in the result. Throws
+/// TraceError if there is no trace, if its metadata is damaged, or if its events do not have the
+/// process id and the thread id.
 ReadCounts read_trace(const std::filesystem::path& directory,
                       const std::function<void(const TraceEvent&)>& handle);
 

@@ -11,8 +11,8 @@ namespace rclrt::trace {
 
 namespace {
 
-/// Most publications that are kept. A message is taken soon or replaced by a newer one, so older
-/// ones can be dropped.
+/// The largest number of publications that are kept. A message is received soon or replaced by a
+/// newer one, so the oldest publications can be discarded.
 constexpr std::size_t kMostPublications = 1'000'000;
 constexpr std::size_t kMostOfTopic = 100'000;
 
@@ -89,9 +89,9 @@ void TracedSystem::take_message(const TraceEvent& event) {
   }
 }
 
-/// Processes an rcl_publish, which every ROS release emits. The next rmw_publish on the thread is
-/// of the same message. If it has a source timestamp, a message that is taken finds its publication
-/// by this timestamp, else by the time at which it was sent.
+/// Processes an event rcl_publish, which every ROS release has. The next rmw_publish on the same
+/// thread is of the same message. If that event has a source timestamp, the publication of a
+/// received message is found by this timestamp; otherwise by the time at which it was sent.
 void TracedSystem::take_rcl_publish(const TraceEvent& event) {
   const auto found = publishers_.find({event.pid, event.numbers[0]});
   if (found == publishers_.end()) {
@@ -182,8 +182,8 @@ void TracedSystem::remember(const Handle& key, const Publication& publication) {
   }
 }
 
-/// Throws TraceError if the thread's events come from two processes with the same number, which
-/// look like one process.
+/// Throws TraceError if the events of the thread come from two processes with the same process id,
+/// which nothing in the trace distinguishes.
 void TracedSystem::require_one_life(const Thread& thread, const TraceEvent& event) const {
   if (thread.crossings < kCrossings && thread.name_returns < kNameReturns) {
     return;

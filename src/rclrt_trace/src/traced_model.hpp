@@ -17,14 +17,16 @@ struct TracedModel {
   std::vector<std::uint32_t> callback_of;  ///< per traced callback: its index, or kNone
   std::vector<std::uint32_t> slot_of;      ///< per thread: its number within its executor
   std::vector<std::string> notes;          ///< what is not known, and what had to be assumed
-  /// Per callback of the application: whether it is an event in place of its real trigger, because
-  /// no callback in the trace publishes its messages, or because it answers requests.
+  /// For each callback of the application: true if the model has an event instead of the callback's
+  /// real trigger, because no callback in the trace publishes its messages, or because it answers
+  /// requests.
   std::vector<bool> stands_for_other;
 };
 
-/// Returns the model of what ran. Leaves out callbacks that never ran and topics that only tools
-/// use. Execution times are the observed ones. A chain is proposed for each path from a timer or an
-/// event to a callback without a successor. Throws TraceError if nothing ran.
+/// Returns a model of the system in the trace. Callbacks that never ran are left out, and so are
+/// topics that only tools use. Execution times are the observed ones. A chain is proposed for each
+/// path from a timer or an event to a callback without a successor. Throws TraceError if nothing
+/// ran.
 TracedModel build_model(const TracedSystem& system, const std::string& name);
 
 }  // namespace rclrt::trace

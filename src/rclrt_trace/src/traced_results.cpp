@@ -11,8 +11,9 @@ namespace rclrt::trace {
 
 namespace {
 
-/// Returns the release of a run of an rcl timer: the first point of its grid after the previous
-/// run. So a late run keeps its nominal release, and the releases until it has run are skipped.
+/// Returns the nominal release time for a run of an rcl timer: the first point of its grid
+/// (creation time + n × period) after the previous run. So a late run keeps its nominal release,
+/// and releases that pass before it runs are skipped.
 std::int64_t rcl_release(const TracedCallback& timer, std::int64_t before_ns,
                          std::int64_t start_ns) {
   const std::int64_t since = std::max(before_ns, timer.created_ns) - timer.created_ns;

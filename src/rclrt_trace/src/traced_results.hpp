@@ -9,9 +9,10 @@
 
 namespace rclrt::trace {
 
-/// Returns the results of the trace, from the first run of a callback to the last event. Chains are
-/// followed through the publisher of each message; `notes` gets the chains that cannot be followed.
-/// `executor`: the policy by which callbacks are ordered and delays are attributed.
+/// Returns the results of the traced run, which lasts from the first run of a callback to the last
+/// event. Chains are followed from each message to its publisher; chains for which this is not
+/// possible are listed in `notes`. `executor` is the kind of executor that decides the order of
+/// callbacks and the causes of delays.
 recorder::RunResults trace_results(const TracedSystem& system, TracedModel model,
                                    const model::ExecutorChoice& executor, const ReadCounts& counts,
                                    std::vector<std::string>& notes);

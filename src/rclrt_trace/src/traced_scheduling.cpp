@@ -128,8 +128,8 @@ void TracedSystem::get_cpu(Thread& thread, std::int64_t time_ns) {
   thread.off_since_ns = 0;
 }
 
-/// Drops the scheduling state: after a loss it is not known which threads have a CPU now, nor which
-/// ones had one since `since_ns`.
+/// Discards the scheduling state after lost events: it is not known which threads have a CPU now,
+/// nor which threads had one since `since_ns`.
 void TracedSystem::lose_switches(std::int64_t since_ns) {
   ++gaps_.switches_lost;
   doubt_scheduling(since_ns);

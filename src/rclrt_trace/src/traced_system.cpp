@@ -173,8 +173,8 @@ void TracedSystem::take_rclrt(const TraceEvent& event) {
   }
 }
 
-/// Assigns a callback to its executor by the handle of rcl: an executor of rclrt_rclcpp does not
-/// know the callback.
+/// Assigns a callback to its executor by its rcl handle, because the event of an rclrt_rclcpp
+/// executor does not contain the callback itself.
 void TracedSystem::add_entity_to_executor(const TraceEvent& event) {
   const Handle entity{event.pid, event.numbers[1]};
   std::uint32_t index = find_or(by_subscription_, entity, kNone);
@@ -195,8 +195,8 @@ void TracedSystem::add_entity_to_executor(const TraceEvent& event) {
   callback.deadline_ns = static_cast<std::int64_t>(event.numbers[5]);
 }
 
-/// Adds an input to a synchroniser. All its inputs are created before the first is added, so a
-/// younger input belongs to a later synchroniser at the same address.
+/// Adds an input to a synchroniser. All inputs of a synchroniser are created before the first is
+/// added. So an input that was created later belongs to a later synchroniser at the same address.
 void TracedSystem::add_synchronizer_input(const TraceEvent& event) {
   const Handle pointer{event.pid, event.numbers[1]};
   const std::uint32_t own = callback_of(pointer, event.time_ns);

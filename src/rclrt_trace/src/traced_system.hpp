@@ -48,8 +48,8 @@ struct TracedInput {
   std::size_t depth = 0;
 };
 
-/// A callback; the trace may have several pointers for it. Optional members come from rclrt's
-/// events only.
+/// A callback in the trace; several pointers in the trace may identify it. Optional members are
+/// known only if the trace has rclrt's own events.
 struct TracedCallback {
   std::int64_t process = 0;
   std::uint32_t node = kNone;
@@ -132,12 +132,12 @@ struct Gaps {
   std::uint64_t timeless = 0;  ///< publications found by time, because the trace has no stamp
 };
 
-/// Builds the robot from the events of a trace, which come in order of time. Memory grows with the
-/// runs of callbacks, not with the events. Not thread-safe.
+/// Builds the nodes, callbacks and their runs from the events of a trace, which must come in order
+/// of time. The memory that it needs grows with the number of runs, not of events. Not thread-safe.
 class TracedSystem {
  public:
-  /// Takes the next event. Throws TraceError if two processes have the same number at the same
-  /// time.
+  /// Processes the next event. Throws TraceError if two processes have the same process id at the
+  /// same time.
   void take(const TraceEvent& event);
   /// Closes the runs that are still open. Call it after the last event.
   void finish();

@@ -251,8 +251,8 @@ TEST_F(CtfStream, AfterADamagedPacketComesTheNext) {
   ASSERT_EQ(stream.damage().size(), 1U);
   EXPECT_EQ(stream.damage()[0],
             file_.string() +
-                ": packet at byte 0: an event of kind 9, which the metadata does not "
-                "know; the rest of the packet is left out");
+                ": packet at byte 0: an event with the id 9, which the metadata does not declare; "
+                "the rest of the packet is left out");
 }
 
 TEST_F(CtfStream, WhatIsCutOffIsReadAsFarAsItGoes) {

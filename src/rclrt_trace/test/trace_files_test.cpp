@@ -241,7 +241,7 @@ TEST_F(TraceFiles, OneDamagedEventAmongOthersIsNoCutMetadata) {
   const ReadCounts counts = read();
   EXPECT_EQ(counts.events, 4U);
   ASSERT_EQ(counts.damage.size(), 1U);
-  EXPECT_NE(counts.damage[0].find("an event of kind 9"), std::string::npos);
+  EXPECT_NE(counts.damage[0].find("an event with the id 9"), std::string::npos);
 }
 
 }  // namespace

@@ -25,8 +25,10 @@ constexpr const char* kEntry = "rclrt_workload_main";
 /// A library that is unloaded at the end.
 class Library {
  public:
-  /// Loads a separate copy. The loader identifies a file by inode and name, and the same file again
-  /// would share its variables. So the copy stays open, with a number of its own.
+  /// Loads a private copy of the library, so that each object has global variables of its own. The
+  /// dynamic loader recognises a file by its inode and name and would share the variables of a file
+  /// that is loaded twice. The copy is a memory file that stays open: so its descriptor, and with
+  /// it its name, is unique.
   explicit Library(const std::filesystem::path& path)
       : copy_(::memfd_create("rclrt workload", MFD_CLOEXEC)) {
     try {
@@ -75,8 +77,8 @@ class ImportedKernel final : public Kernel {
   explicit ImportedKernel(const std::filesystem::path& path)
       : library_(path), entry_(reinterpret_cast<int (*)()>(library_.find(kEntry))) {
     if (entry_ == nullptr) {
-      throw std::runtime_error(path.string() + ": has no " + kEntry +
-                               "; expected what 'rclrt workloads import' makes");
+      throw std::runtime_error(path.string() + ": has no symbol " + kEntry +
+                               "; expected a library that 'rclrt workloads import' made");
     }
   }
 

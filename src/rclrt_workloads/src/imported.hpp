@@ -9,10 +9,10 @@
 
 namespace rclrt::workloads::detail {
 
-/// Loads the file NAME.so of the first directory of RCLRT_WORKLOAD_PATH (separated by colons) that
-/// has one. Each kernel has its own copy of the program's global variables. Returns nullptr if
-/// there is none, or if the name is not a plain one. Throws std::runtime_error for a file that
-/// cannot be used.
+/// Loads the imported workload NAME.so from the first directory of the environment variable
+/// RCLRT_WORKLOAD_PATH (separated by colons) that has this file. Each kernel has its own copy of
+/// the program's global variables. Returns nullptr if no directory has the file, or if `name` is
+/// not a plain file name. Throws std::runtime_error if the file cannot be used.
 std::unique_ptr<Kernel> make_imported(const std::string& name);
 
 }  // namespace rclrt::workloads::detail

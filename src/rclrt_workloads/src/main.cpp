@@ -67,7 +67,10 @@ bool time(const std::string& name, std::size_t iterations) {
               std::sqrt(variance), static_cast<unsigned long long>(result));
   std::fflush(stdout);
   if (!same) {
-    std::fprintf(stderr, "rclrt_workloads: %s gave different results\n", name.c_str());
+    std::fprintf(stderr,
+                 "rclrt_workloads: %s returned different results in different iterations; expected "
+                 "the same result each time\n",
+                 name.c_str());
   }
   return same;
 }

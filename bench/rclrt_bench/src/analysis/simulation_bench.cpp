@@ -33,7 +33,7 @@ void simulation_of_a_million_jobs_of_ten_tasks(benchmark::State& state) {
   for (auto _ : state) {
     const auto result = simulate(system, {.horizon_ns = kHorizon_ns, .max_instances = kJobs});
     if (result.instances != kJobs) {
-      state.SkipWithError("the horizon came before the last job");
+      state.SkipWithError("the simulation reached its horizon before the last job");
     }
   }
 }

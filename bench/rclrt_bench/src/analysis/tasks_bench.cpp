@@ -13,8 +13,9 @@
 namespace rclrt::analysis {
 namespace {
 
-/// Returns tasks with loads that sum up to `load`, each combination as likely as any other: Bini
-/// and Buttazzo, "Measuring the performance of schedulability tests", Real-Time Systems 30, 2005.
+/// Draws `count` tasks with utilisations that sum up to `load`, each combination as likely as any
+/// other (UUniFast: Bini and Buttazzo, "Measuring the performance of schedulability tests",
+/// Real-Time Systems 30, 2005). Times are in ns, priorities rate monotonic.
 std::vector<Task> random_tasks(std::mt19937_64& random, std::size_t count, double load) {
   std::uniform_real_distribution<double> unit(0, 1);
   std::vector<Task> tasks(count);

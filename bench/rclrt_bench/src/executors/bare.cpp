@@ -30,8 +30,9 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
                  nullptr, 0);
 }
 
-/// Calls `once` at 1 kHz, the number of times in the setting, in a thread of its own, and `begin`
-/// when the warm-up is over. It is an error if `once` returns false: `what` could not be taken.
+/// Runs a thread that calls `once` at 1 kHz, as often as `setting` states, and `begin` once when
+/// the warm-up is over. `once` takes a message and returns whether there was one. Throws
+/// std::runtime_error, with `what` in its message, if `once` returned false.
 template <typename Begin, typename Once>
 void take_at_1_khz(const Setting& setting, const std::string& what, Begin begin, Once once) {
   bool there = true;

@@ -13,12 +13,13 @@ void measure_futex_wake(const Setting& setting, Row& row);
 /// Lateness of clock_nanosleep to an absolute time.
 void measure_nanosleep(const Setting& setting, Row& row);
 
-/// In one thread: `publish`, from before a publish to after the take of that message; `take`, the
-/// take alone.
+/// Measures one thread that publishes a message and takes it. `publish`: the time from before the
+/// publish to after the take. `take`: the time of the take alone.
 void measure_publish_take(const Setting& setting, Row& publish, Row& take);
 
-/// From the announcement of a message, by the middleware and inside the publish, to the end of that
-/// publish. Until then the middleware holds the locks that are needed to take the message.
+/// Measures the time from the middleware's announcement of a message, which it makes within the
+/// publish, to the end of that publish. Until then the middleware holds the locks that are needed
+/// to take the message.
 void measure_rest_of_publish(const Setting& setting, Row& row);
 
 /// In one thread: taking a request, and taking its response.

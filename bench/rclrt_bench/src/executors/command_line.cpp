@@ -48,7 +48,7 @@ text::OptionTable option_table(CommandLine& line, Stated& stated) {
 /// Throws text::UsageError for CPUs that cannot be used.
 void check_cpus(const std::vector<int>& cpus) {
   if (cpus.size() > 2) {
-    throw text::UsageError("--cpus: expected one CPU, or two different ones");
+    throw text::UsageError("--cpus: expected the number of one CPU, or of two different CPUs");
   }
   try {
     realtime::require_allowed_cpus(cpus);

@@ -19,8 +19,8 @@ struct Stimulus {
   std::int64_t period_ns = kPeriod_ns;
   std::size_t warm_up = 0;  ///< minimal number of periods before the observers open
   std::size_t samples = 0;  ///< periods after that
-  /// Called once a period, with its number. Empty: timers cause the work, and the thread only
-  /// sleeps once for the whole time.
+  /// Called once per period, with the number of the period. Empty: timers of the executor cause the
+  /// work, and the stimulus thread only sleeps for the whole time.
   std::function<void(std::size_t)> act = {};
 };
 
@@ -29,11 +29,13 @@ inline Stimulus at_1_khz(const Setting& setting, std::function<void(std::size_t)
   return {.warm_up = setting.warm_up, .samples = setting.samples, .act = std::move(act)};
 }
 
-/// Spins `contender` with the stimulus on a thread that is less urgent than every callback. The
-/// observers open after the warm-up, which lasts until the first of them has seen a dispatch. So
-/// work that the contender's start delayed is not a sample. Ends when all observers have enough
-/// samples, or a while after the last period: work that has not run by then is lost. Ends early if
-/// the context is shut down.
+/// Runs one measurement: spins `contender`, while a thread that is less urgent than every callback
+/// performs `stimulus`.
+///
+/// The observers begin to record after the warm-up, which lasts at least until the first of them
+/// has seen a dispatch; so work that the start-up delayed is not a sample. The measurement ends
+/// when all observers have enough samples, or a while after the last period: work that has not run
+/// by then is lost. It ends early if the context is shut down.
 void conduct(Contender& contender, const Setting& setting, const Stimulus& stimulus,
              const std::vector<Observer*>& observers);
 

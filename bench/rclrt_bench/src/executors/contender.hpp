@@ -13,18 +13,19 @@
 
 namespace rclrt::bench {
 
-/// One of the executors, or "wait_set_threads": `wait_set` with as many threads as CPUs (rclcpp's
-/// MultiThreadedExecutor), or "split", which is today's best practice by hand: two `wait_set`
-/// executors, one at SCHED_FIFO 80 for the callbacks with a priority above 0, one at 70 for the
-/// others.
+/// An executor to be measured, by its name: one of rclrt's executors, or one of two others.
+/// "wait_set_threads" is `wait_set` with as many threads as CPUs, like rclcpp's
+/// MultiThreadedExecutor. "split" is what users do by hand today: two `wait_set` executors, one at
+/// SCHED_FIFO 80 for callbacks with a priority above 0, and one at 70 for all others.
 class Contender {
  public:
   /// Returns the names of all executors, "wait_set_threads" and "split".
   static std::vector<std::string> names();
 
-  /// Returns whether the contender runs with this number of CPUs and of entities. Executors by
-  /// deadline run on one CPU, several threads on several. An executor with a thread for each group
-  /// runs at most 1000 entities, because ten thousand threads take a minute to start and end.
+  /// Returns whether the executor `name` is measured with this number of CPUs and of entities.
+  /// Executors that order by deadline are measured on one CPU only, and "wait_set_threads" on
+  /// several only. An executor with a thread for each group is measured with at most 1000 entities,
+  /// because ten thousand threads take a minute to start and end.
   static bool runs_with(const std::string& name, std::size_t cpus, int entities);
 
   /// Throws std::invalid_argument for an unknown name.

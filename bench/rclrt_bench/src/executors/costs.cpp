@@ -38,7 +38,8 @@ void count() noexcept { allocations.fetch_add(1, std::memory_order_relaxed); }
 
 using rclrt::bench::count;
 
-// The program's own definitions replace the C library's for every library of the process.
+// These definitions replace the C library's functions in the whole process, also for calls from
+// shared libraries.
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
 extern "C" {
 

@@ -48,8 +48,8 @@ PlanOptions plan_options(const CommandLine& line, bool realtime_permitted) {
   return options;
 }
 
-/// Counts the system calls per dispatch of each row, NaN where they were not counted. Returns the
-/// reason if nothing was counted.
+/// Counts the system calls per dispatch. Writes one number per row into `per_row`, NaN for rows
+/// that are not counted. Returns an empty text, or the reason if nothing could be counted.
 std::string count_system_calls(PlanOptions options, std::vector<double>& per_row) {
   constexpr std::size_t kEnough = 50;  // every dispatch makes the same calls
   options.samples = std::min(options.samples, kEnough);

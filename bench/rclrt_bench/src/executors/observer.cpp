@@ -47,8 +47,8 @@ std::uint64_t Observer::lost_releases(std::int64_t period_ns) const {
   }
   const auto end = releases_ns_.begin() + static_cast<std::ptrdiff_t>(kept());
   const auto [first, last] = std::minmax_element(releases_ns_.begin(), end);
-  // Two callbacks of one grid may start in either order: the number of expected releases is never
-  // smaller than the number seen.
+  // Two callbacks with releases at the same time may start in either order. So the number of
+  // releases in between is at least the number of dispatches that were seen.
   const std::int64_t expected = (*last - *first) / period_ns + 1;
   const auto seen = static_cast<std::int64_t>(kept());
   return static_cast<std::uint64_t>(std::max<std::int64_t>(expected - seen, 0));

@@ -12,14 +12,14 @@
 
 namespace rclrt::bench {
 
-/// Called at every dispatch, records `count` of them from `open` on. Allocates nothing after
-/// construction.
+/// Records the latencies of `count` dispatches, from the call of `open` on. A measured callback
+/// calls it at each dispatch. Allocates nothing after construction.
 class Observer {
  public:
   explicit Observer(std::size_t count);
 
-  /// Records a dispatch. Called first in user code, by any worker. `release_ns`: the nominal
-  /// release, for timers.
+  /// Records a dispatch with this latency, in ns. The measured callback calls it as its first
+  /// action, from any worker. `release_ns`: the nominal release, only for timers.
   void operator()(std::int64_t latency_ns, std::int64_t release_ns = 0) noexcept;
 
   /// Starts recording: the warm-up is over. Thread-safe.
@@ -32,11 +32,11 @@ class Observer {
   /// Returns the number of samples.
   std::size_t kept() const noexcept;
 
-  /// Adds the samples to `into`, and the costs if all samples were recorded. Called after the last
-  /// dispatch.
+  /// Adds the recorded samples to `into`. Adds the costs (CPU time, system calls, allocations) only
+  /// if all samples were recorded. Call it after the last dispatch.
   void report(Row& into) const;
-  /// Returns the number of releases without a dispatch on the grid of `period_ns`, between the
-  /// first and the last sample.
+  /// Returns the number of releases of timers with the period `period_ns` that had no dispatch,
+  /// between the first and the last sample.
   std::uint64_t lost_releases(std::int64_t period_ns) const;
 
  private:

@@ -35,13 +35,14 @@ struct Turn {
   std::function<void(const std::shared_ptr<Context>&)> run;
 };
 
-/// Returns the turns of one round: for each case its floors, then one contender after the other, A
-/// B C. `rows` gets a row for each result, the same in every plan of the same options, and must
-/// outlive the turns.
+/// Returns the measurements of one round, in the order in which they run: for each case first the
+/// floors (the same work without an executor), then one executor after the other. Adds a row for
+/// each result to `rows`, the same rows in each plan with the same options. `rows` must outlive the
+/// result.
 std::vector<Turn> make_plan(const PlanOptions& options, Rows& rows);
 
-/// Returns the p50 of the floor of `row`, in microseconds; NaN when it has no floor, or the floor
-/// was not measured.
+/// Returns the median of the floor that belongs to `row`, in microseconds. NaN if the row has no
+/// floor, or if the floor was not measured.
 double floor_us(const Rows& rows, const Row& row);
 
 }  // namespace rclrt::bench

@@ -47,7 +47,7 @@ Quiet::Quiet(bool on) {
   }
   process_ = fork();
   if (process_ < 0) {
-    throw std::system_error(errno, std::generic_category(), "starting the quiet mode's process");
+    throw std::system_error(errno, std::generic_category(), "starting the process of --quiet");
   }
   if (process_ == 0) {
     spin_on_every_cpu();

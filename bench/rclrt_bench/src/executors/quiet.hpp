@@ -6,9 +6,10 @@
 
 namespace rclrt::bench {
 
-/// A SCHED_IDLE thread per CPU that never sleeps, so that no CPU becomes idle and the host does not
-/// put it to sleep. All other threads preempt it at once. They are in a process of their own, so
-/// their CPU time is not counted as ours. Create it before there are threads.
+/// Keeps a virtual machine awake: runs a SCHED_IDLE thread per CPU that never sleeps, so that no
+/// CPU becomes idle and the host does not deschedule it. All other threads preempt these threads at
+/// once. They belong to a process of their own, so their CPU time does not count as this process's.
+/// Create it before any thread is started.
 class Quiet {
  public:
   explicit Quiet(bool on);

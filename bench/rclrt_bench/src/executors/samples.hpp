@@ -19,8 +19,8 @@ class Samples {
 
   std::size_t count() const { return values_.size(); }
 
-  /// Returns the nearest rank, in microseconds: the smallest value that at least `share` of the
-  /// samples do not exceed. NaN without samples.
+  /// Returns a quantile in microseconds, by nearest rank: the smallest value that at least the
+  /// share `share` (0 to 1) of the samples do not exceed. NaN without samples.
   double quantile_us(double share) const {
     if (values_.empty()) {
       return std::nan("");

@@ -26,8 +26,8 @@ struct Setting {
   std::size_t warm_up = 0;  ///< periods before the first sample
   std::size_t samples = 0;
 
-  /// Returns the options of a callback above the others: by its priority, or for `edf` by its
-  /// deadline.
+  /// Returns the options of a callback that precedes callbacks of lower `priority`. For `edf` it
+  /// has a deadline that is shorter for a higher priority.
   CallbackOptions callback(int priority) const {
     CallbackOptions options{.priority = priority};
     if (executor == "edf") {
@@ -38,8 +38,8 @@ struct Setting {
 
   /// Returns the scheduling of threads that are as urgent as the executors' threads.
   realtime::Scheduling urgent() const { return fifo(94); }
-  /// Returns the scheduling of the thread that causes the work: below every executor, above the
-  /// rest of the system.
+  /// Returns the scheduling of the thread that causes the work: less urgent than every executor's
+  /// threads, more urgent than the rest of the system.
   realtime::Scheduling stimulus() const { return fifo(50); }
 
  private:

@@ -9,9 +9,10 @@
 
 namespace rclrt::bench {
 
-/// Runs `body` in a child in which `read_costs` knows the system calls of all threads so far, and
-/// gives it the memory behind `results` to write to. Call it before there are threads. Returns the
-/// reason if nothing was counted, or an empty text.
+/// Runs `body` in a child process under a tracer. There, `read_costs` also returns the system calls
+/// of all threads so far. `body` writes to its argument, and these values appear in `results`. Call
+/// it before any thread is started. Returns an empty text, or the reason if nothing could be
+/// counted.
 std::string run_traced(std::vector<double>& results,
                        const std::function<void(std::span<double> results)>& body);
 

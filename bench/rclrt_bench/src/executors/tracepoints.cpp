@@ -30,8 +30,9 @@ class Nothing final : public rclrt::executor::Callback {
   }
 };
 
-/// Keeps the compiler from removing the computation of `value`. Takes its address: a copy would
-/// wait for the partial writes before it, which is not a cost of a tracepoint.
+/// Keeps the compiler from removing the computation of `value`. The address of the value is used,
+/// not a copy: reading it would wait for partial writes to it, a cost that a tracepoint does not
+/// have.
 template <typename T>
 void keep(const T& value) {
   asm volatile("" : : "r"(&value) : "memory");

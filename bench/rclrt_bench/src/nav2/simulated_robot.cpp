@@ -95,7 +95,8 @@ class SimulatedRobot : public rclcpp::Node {
     const auto end = std::chrono::steady_clock::now() + 60s;
     while (!condition()) {
       if (!rclcpp::ok() || std::chrono::steady_clock::now() > end) {
-        throw std::runtime_error("waiting for " + what + " took too long");
+        throw std::runtime_error("waiting for " + what +
+                                 " took longer than 60 s; is Nav2 running in the same ROS domain?");
       }
       executor_.spin_once(50ms);
     }

@@ -12,8 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-/// Reported time: the mean of a burst. Counters: `p50_ns` and `p99_ns` of single calls between two
-/// rdtsc, minus the time of an empty pair.
+/// Measures `call`, in bursts of `burst` calls; `empty` empties the ring between two bursts. The
+/// reported time is the mean over a burst. The counters `p50_ns` and `p99_ns` are quantiles of
+/// single calls between two rdtsc instructions, minus the time of the two instructions alone.
 template <typename Call, typename Empty>
 void per_call(benchmark::State& state, std::size_t burst, Call&& call, Empty&& empty) {
   using Clock = std::chrono::steady_clock;

@@ -31,8 +31,8 @@ struct Item {
   std::array<std::uint64_t, Bytes / 8> words;
 };
 
-// The same interface for all: a Queue is constructed with room for kCapacity; the thread that uses
-// a Queue::Producer or a Queue::Consumer constructs it.
+// All queues have the same interface here. A queue has room for kCapacity items. Each thread that
+// uses it makes a Producer or a Consumer of its own.
 template <typename Implementation>
 struct Ours {
   Implementation queue{kCapacity};
@@ -92,8 +92,8 @@ struct Boost {
 };
 template <typename T>
 using BoostSpsc = Boost<boost::lockfree::spsc_queue<T, boost::lockfree::capacity<kCapacity>>>;
-/// Boost's with a capacity given at run time, as for ours and readerwriterqueue; with a constant
-/// capacity the compiler knows the mask.
+/// Boost's queue with a capacity that is stated at run time, as in rclrt's queue and
+/// readerwriterqueue. With a constant capacity the compiler knows the mask, so the queue is faster.
 template <typename T>
 struct RunTimeSized : boost::lockfree::spsc_queue<T> {
   RunTimeSized() : boost::lockfree::spsc_queue<T>(kCapacity) {}

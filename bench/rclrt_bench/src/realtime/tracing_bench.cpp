@@ -24,8 +24,8 @@ class Nowhere final : public TraceSink {
   void finish(const TraceDictionary&) override {}
 };
 
-/// A tracer. Its rings are emptied while the clock of the benchmark is paused, so that no ring is
-/// full and no other thread uses the CPU.
+/// A tracer that writes nowhere. Its rings are emptied only while the clock of the benchmark is
+/// paused. So no ring is full, and no other thread uses the CPU during the measurement.
 class Traced {
  public:
   static constexpr std::size_t kRing = 1U << 14U;

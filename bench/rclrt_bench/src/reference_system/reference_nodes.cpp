@@ -37,8 +37,8 @@ namespace {
 using namespace std::chrono_literals;
 using Nodes = std::vector<std::shared_ptr<rclcpp::Node>>;
 
-/// The time that callback_isolated has to find its configurator: it announces each thread only
-/// once, when it begins to spin.
+/// How long callback_isolated waits for its configurator before it spins. It announces each thread
+/// only once, when the thread begins to spin, so a configurator that is found later would miss it.
 constexpr auto kDiscovery = 1s;
 
 constexpr std::string_view kPlanner = "BehaviorPlanner";
@@ -47,8 +47,8 @@ constexpr std::array<std::string_view, 8> kHotPath{
     "PointsTransformerRear",    "PointCloudFusion",        "RayGroundFilter",
     "EuclideanClusterDetector", "ObjectCollisionEstimator"};
 
-/// Returns a priority, and for executors that order by deadline a deadline that is shorter for a
-/// higher priority.
+/// Returns the priority and the deadline of a node's callbacks. A higher priority has a shorter
+/// deadline, for executors that order by deadline.
 rclrt_rclcpp::Timing timing_of(std::string_view node) {
   if (node == kPlanner) {
     return {.priority = 3, .deadline = 10ms};

@@ -74,8 +74,8 @@ template <typename A>
 struct SendGoalOptions {
   using Handle = std::shared_ptr<ClientGoalHandle<A>>;
   std::function<void(const Handle&)> goal_response_callback;  ///< nullptr if it was rejected
-  /// May be called before `goal_response_callback`: feedback comes by a topic, the response by a
-  /// service.
+  /// Called with each feedback message of the goal. The first call may come before
+  /// `goal_response_callback`, because feedback arrives by a topic and the response by a service.
   std::function<void(const Handle&, const typename A::Feedback&)> feedback_callback;
   std::function<void(const ActionResult<A>&)> result_callback;  ///< only if it was accepted
 };
@@ -86,9 +86,9 @@ RCLRT_SETUP std::shared_ptr<ActionClient<A>> create_action_client(Node& node,
                                                                   const std::string& name,
                                                                   CallbackOptions options = {});
 
-/// The three clients and two subscriptions of an action are separate callbacks with one priority,
-/// and they exclude each other. All member functions are thread-safe. Functions that send allocate
-/// and throw Error. To wait for a future inside a callback, see Client.
+/// The client of an action. Its three service clients and two subscriptions are separate callbacks
+/// with one priority, and they exclude each other. All member functions are thread-safe. Functions
+/// that send allocate and throw Error. To wait for a future inside a callback, see Client.
 template <typename A>
 class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> {
   using SendGoal = A::Impl::SendGoalService;
@@ -124,14 +124,15 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
            results_->service_is_ready() && feedback_->get_publisher_count() > 0 &&
            statuses_->get_publisher_count() > 0;
   }
-  /// Waits until `action_server_is_ready()`, polling once a millisecond. Returns false if `timeout`
-  /// (negative: no limit) has passed first, or the context is shut down. Throws Error.
+  /// Waits until `action_server_is_ready()`, and checks it once a millisecond. Returns true when it
+  /// is ready. Returns false if `timeout` passes first (negative: no limit) or the context is shut
+  /// down. Throws Error.
   bool wait_for_action_server(realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS {
     return detail::poll_until(*context_, timeout, [this] { return action_server_is_ready(); });
   }
 
-  /// Sends a goal. The future is ready when the server has answered; its value is nullptr if the
-  /// server rejected the goal.
+  /// Sends a goal. The returned future is ready when the server has answered. Its value is nullptr
+  /// if the server rejected the goal.
   std::future<Handle> async_send_goal(const A::Goal& goal, SendGoalOptions<A> options = {}) {
     const Handle handle(new ClientGoalHandle<A>(detail::make_goal_uuid()));
     handle->on_response_ = std::move(options.goal_response_callback);
@@ -161,8 +162,9 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return future;
   }
 
-  /// Requests the result of a goal that this client sent and the server accepted. The future is
-  /// ready when the goal has ended. It is a broken promise if the client ends first.
+  /// Requests the result of a goal that this client sent and the server accepted. The returned
+  /// future is ready when the goal has ended. If the client is destroyed first, the future has the
+  /// error `broken_promise`.
   std::future<ActionResult<A>> async_get_result(const Handle& handle) {
     require(handle);
     std::promise<ActionResult<A>> promise;
@@ -180,9 +182,9 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return future;
   }
 
-  /// Asks the server to cancel one goal, all goals, or the goals accepted at or before a (system)
-  /// time. The response lists the goals that the server will cancel. The result of each goal shows
-  /// that it has ended.
+  /// Asks the server to cancel one goal, all goals, or the goals accepted at or before a system
+  /// time. The response lists the goals that the server will cancel. To find out when such a goal
+  /// has ended, request its result.
   std::future<CancelResponse> async_cancel_goal(const Handle& handle) {
     require(handle);
     CancelGoal::Request request;

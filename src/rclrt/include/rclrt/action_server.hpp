@@ -30,8 +30,8 @@ enum class CancelResponse { kReject, kAccept };
 template <typename A>
 class ActionServer;
 
-/// An accepted goal, for the code that executes it. All member functions are thread-safe. If the
-/// last handle of an unfinished goal is destroyed, the goal is aborted.
+/// A goal that the server has accepted, for the code that executes the goal. All member functions
+/// are thread-safe. If the last handle of an unfinished goal is destroyed, the goal is aborted.
 template <typename A>
 class ServerGoalHandle {
  public:
@@ -46,8 +46,8 @@ class ServerGoalHandle {
   const Goal& goal() const noexcept { return goal_; }
   const GoalUUID& goal_id() const noexcept { return id_; }
   GoalStatus status() const { return server_->status(goal_id()); }
-  /// Returns whether a client has asked to cancel the goal and the server has agreed. If so, end
-  /// the goal soon with `canceled`.
+  /// Returns whether a client has asked to cancel the goal and the server has agreed. The code that
+  /// executes the goal must then end it soon by calling `canceled`.
   bool is_canceling() const { return status() == GoalStatus::kCanceling; }
   bool is_executing() const { return status() == GoalStatus::kExecuting; }
   bool is_active() const {
@@ -55,17 +55,18 @@ class ServerGoalHandle {
     return now != GoalStatus::kUnknown && !is_terminal(now);
   }
 
-  /// Sends `feedback` to the clients. Locks only this goal (with priority inheritance). Feedback of
-  /// a size seen before allocates nothing here; rmw_fastrtps allocates about once. Returns false if
-  /// it was not sent, as Publisher::publish.
+  /// Sends `feedback` to the clients. Locks only this goal (with priority inheritance). If a
+  /// message of the same size was sent before, nothing is allocated here; rmw_fastrtps itself
+  /// allocates about once. Returns false if the message was not sent, for the same reasons as
+  /// Publisher::publish.
   bool publish_feedback(const Feedback& feedback);
 
-  /// Begins execution of a deferred goal (kAcceptAndDefer). Throws std::logic_error if the goal is
-  /// no longer deferred.
+  /// Begins the execution of a goal that was accepted as deferred (kAcceptAndDefer). Throws
+  /// std::logic_error if the goal's execution has begun already or the goal has ended.
   void execute();
-  /// Ends the goal; clients get the result. `succeed`, `abort` and `canceled` throw
+  /// Ends the goal with `result`, which the clients get. `succeed`, `abort` and `canceled` throw
   /// std::logic_error if the goal has ended already. `succeed` and `abort` also throw if the goal
-  /// is not executing yet, and `canceled` if no client has requested it.
+  /// is not executing yet, and `canceled` if no client has asked to cancel the goal.
   void succeed(const Result& result) { finish(GOAL_EVENT_SUCCEED, result, "succeed"); }
   /// Ends the goal as aborted; see succeed.
   void abort(const Result& result) { finish(GOAL_EVENT_ABORT, result, "abort"); }
@@ -100,27 +101,28 @@ struct ActionCallbacks {
   std::function<GoalResponse(const GoalUUID&, const typename A::Goal&)> handle_goal;
   /// Decides whether to cancel a goal; empty: no goal is cancelled.
   std::function<CancelResponse(const Handle&)> handle_cancel;
-  /// Takes the goal over. It must return soon: while it runs, the server handles no other goal,
-  /// cancel request or result request, unless its group is reentrant.
+  /// Called with each accepted goal; it executes the goal, or starts its execution elsewhere. It
+  /// must return soon: while it runs, the server handles no other goal, cancel request or result
+  /// request, unless its group is reentrant.
   std::function<void(Handle)> handle_accepted;
 };
 
-/// Creates an action server of `node`; `options` apply to its three services. A result can be
-/// requested until `result_timeout` after the goal's end (negative: without limit). Throws
-/// std::invalid_argument without `handle_accepted`.
+/// Creates an action server of `node`. `options` apply to each of its three services. Clients can
+/// request the result of a goal until `result_timeout` after its end (negative: without limit).
+/// Throws std::invalid_argument if there is no `handle_accepted`.
 template <typename A>
 RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
     Node& node, const std::string& name, ActionCallbacks<A> callbacks,
     const CallbackOptions& options = {},
     realtime::SaturatingNanoseconds result_timeout = std::chrono::seconds(10));
 
-/// The three services of an action are separate callbacks with one priority, and they exclude each
-/// other. Goals allocate. A result can be requested until `result_timeout` after the goal's end;
-/// the next request after that removes it.
+/// The server of an action. Its three services are separate callbacks with one priority, and they
+/// exclude each other. Handling a goal allocates memory. Clients can request a result until
+/// `result_timeout` after the goal's end; the next request after that removes the result.
 ///
 /// The server uses the services and topics of rclrt, not the action server of rcl_action, which is
-/// one entity with one lock. So feedback never waits for a request that is being handled. The
-/// names, states and messages are those of rcl_action.
+/// one entity with one lock. So sending feedback never waits for a request that is being handled.
+/// The names, states and messages are those of rcl_action.
 template <typename A>
 class ActionServer final : public detail::ActionServerBase,
                            public std::enable_shared_from_this<ActionServer<A>> {
@@ -141,7 +143,8 @@ class ActionServer final : public detail::ActionServerBase,
         feedback_(node, names.feedback_topic, 10) {
     if (!callbacks_.handle_accepted) {
       throw std::invalid_argument("action server \"" + names.feedback_topic +
-                                  "\": it needs handle_accepted, to give the goals to");
+                                  "\": ActionCallbacks::handle_accepted is missing; set it to the "
+                                  "function that gets the accepted goals");
     }
   }
 
@@ -322,7 +325,8 @@ class ActionServer final : public detail::ActionServerBase,
       execute(id);  // if it was deferred until now
       finish(id, GOAL_EVENT_ABORT, typename A::Result());
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "rclrt: aborting a goal that has no handle: %s\n", error.what());
+      std::fprintf(stderr, "rclrt: a goal without a handle could not be aborted: %s\n",
+                   error.what());
     }
   }
 

@@ -30,19 +30,19 @@ using executor::current_instance;
 /// Options of every callback, set when it is created.
 struct CallbackOptions {
   int priority = 0;  ///< higher is more urgent; any int
-  /// nullptr: the callback excludes only itself. (In rclcpp it would join the node's default group
-  /// and exclude the whole node.)
+  /// The callback group. nullptr: the callback excludes only itself. (In rclcpp it would join the
+  /// node's default group, and exclude all callbacks of the node.)
   std::shared_ptr<CallbackGroup> group{};
-  /// The policy for releases that arrive while earlier ones have not run (wait_set always queues).
-  /// Services and clients only queue.
+  /// The policy for releases that arrive while earlier ones have not run. The `wait_set` executor
+  /// always queues them. Services and clients accept only kQueue.
   Overload overload = Overload::kQueue;
   realtime::SaturatingNanoseconds
       deadline{};      ///< counted from the release of each instance; 0: none
   std::string name{};  ///< for traces and results; default: the topic, or "timer"
-  /// Subscriptions only. Messages of publishers of the same context arrive by reference, without
-  /// the middleware, a copy or an allocation. Other messages arrive as always. Not available with
-  /// transient_local, deadlines of the topic or liveliness by topic, because the middleware watches
-  /// these.
+  /// For subscriptions only. true: messages of publishers of the same context arrive by reference,
+  /// without the middleware, a copy or an allocation. Other messages arrive through the middleware.
+  /// Not available with transient_local, deadlines of the topic or liveliness by topic, because
+  /// these need the middleware to see every message.
   bool intra_process = false;
 };
 

@@ -39,8 +39,9 @@ class RCLRT_EXPORT ClientBase : public Entity {
   std::string get_service_name() const;
   /// Returns whether a server of this service is matched now. Thread-safe. Throws Error.
   bool service_is_ready() const;
-  /// Waits until a server is matched, polling once a millisecond. Returns false if `timeout`
-  /// (negative: no limit) has passed first, or the context is shut down. Thread-safe. Throws Error.
+  /// Waits until a server of the service is found, and checks once a millisecond. Returns true when
+  /// it is found. Returns false if `timeout` passes first (negative: no limit) or the context is
+  /// shut down. Thread-safe. Throws Error.
   bool wait_for_service(realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
 
   void count_places(WaitSetPlaces& places) const override { ++places.clients; }
@@ -50,8 +51,8 @@ class RCLRT_EXPORT ClientBase : public Entity {
  protected:
   /// Sends and returns the request's number. Throws Error.
   std::int64_t send(const void* request);
-  /// Takes the oldest response and sets `request` to the number of its request. Returns false if
-  /// there is none. Throws Error.
+  /// Takes the oldest response into `response`, and sets `request` to the number of its request.
+  /// Returns false if there is no response. Throws Error.
   bool take(void* response, std::int64_t& request, InstanceInfo& info);
 
   void attach() override;
@@ -63,11 +64,13 @@ class RCLRT_EXPORT ClientBase : public Entity {
   std::size_t place_ = 0;  // in the wait set
 };
 
-/// Sends requests from any thread, callbacks included. The executor handles responses at the
-/// client's priority. A request allocates. A callback that waits for a future blocks its worker.
-/// The wait ends only if the client's callback can run elsewhere: on a free worker, or at another
-/// priority where callbacks preempt, and not in the same mutually exclusive group. Under `wait_set`
-/// and `events` it never ends.
+/// The client of a service. Any thread and any callback may send requests. The executor handles
+/// responses at the client's priority. Sending a request allocates memory.
+///
+/// A callback that waits for a response blocks its worker. The wait ends only if the client's
+/// callback can run meanwhile: on a free worker, or at another priority under an executor that
+/// preempts, and not in the same mutually exclusive group. Under `wait_set` and `events` the wait
+/// never ends.
 template <typename S>
 class Client final : public ClientBase {
   using Handler = std::function<void(const typename S::Response&, const InstanceInfo&)>;
@@ -83,8 +86,9 @@ class Client final : public ClientBase {
       : ClientBase(std::move(node), rosidl_typesupport_cpp::get_service_type_support_handle<S>(),
                    name, qos, options) {}
 
-  /// Calls `on_response` (taking `const Response&`, optionally followed by `const InstanceInfo&`)
-  /// when the response is there. Returns the request's number. Throws Error.
+  /// Sends a request, and calls `on_response` when its response has arrived. `on_response` takes
+  /// `const Response&`, optionally followed by `const InstanceInfo&`. Returns the request's number.
+  /// Throws Error.
   template <typename F>
   std::int64_t async_send_request(const Request& request, F on_response) {
     return send_with(request, [function = std::move(on_response)](
@@ -110,8 +114,8 @@ class Client final : public ClientBase {
     return {std::move(future), id};
   }
 
-  /// Removes a request: a late response is ignored. Returns false if the request was answered
-  /// already or never sent. Thread-safe.
+  /// Stops waiting for the response of a request: a late response is ignored. Returns false if the
+  /// response has arrived already or the request was never sent. Thread-safe.
   bool remove_pending_request(std::int64_t request_id) {
     typename Pending::node_type removed;  // destroyed unlocked: the handler may use the client
     const std::scoped_lock lock(mutex_);

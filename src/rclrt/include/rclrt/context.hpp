@@ -28,8 +28,8 @@ class QosWarner;
 
 /// Options of a context, besides the ROS arguments.
 struct ContextOptions {
-  /// SIGINT and SIGTERM shut the context down. A second signal ends the process as it would without
-  /// rclrt.
+  /// true: SIGINT and SIGTERM shut the context down. A second signal has the effect that it would
+  /// have without rclrt; by default it ends the process.
   bool handle_signals = true;
   /// Overrides ROS_DOMAIN_ID.
   std::optional<std::size_t> domain_id;
@@ -38,16 +38,16 @@ struct ContextOptions {
 /// Hold it in a shared_ptr: nodes keep it alive. All member functions are thread-safe.
 class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
  public:
-  /// Parses ROS arguments (`--ros-args ...`) and starts the middleware. Throws Error, for example
-  /// when an argument cannot be parsed.
+  /// Makes a context from ROS arguments (`--ros-args ...`) and starts the middleware. Throws Error,
+  /// for example if an argument cannot be parsed.
   RCLRT_SETUP static std::shared_ptr<Context> make(int argc = 0, const char* const* argv = nullptr,
                                                    const ContextOptions& options = {});
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Ends every running `spin` of this context's executors and stops the middleware. Running
-  /// callbacks finish; messages that they publish from now on are not sent.
+  /// Ends every running `spin` of this context's executors and stops the middleware. Callbacks that
+  /// run at this time finish, but messages that they publish after it are not sent.
   RCLRT_SETUP void shutdown();
 
   /// Returns false as soon as `shutdown` has begun.
@@ -75,11 +75,12 @@ class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
   detail::IntraTopics intra_topics_;
   std::vector<std::string> arguments_;
   bool handles_signals_ = false;
-  // Set before any executor is closed: a thread that returns from spin for that reason reads false
-  // from ok().
+  // Set before any executor is closed. So when `spin` returns because of a shutdown, `ok()` already
+  // returns false.
   std::atomic<bool> shut_down_{false};
-  // Guards executors_ and allows one shutdown at a time; never locked on a callback's path. It has
-  // priority inheritance because a thread above all executors waits for it after a signal.
+  // Guards executors_, and allows only one shutdown at a time. Not locked while callbacks are
+  // released or run. It has priority inheritance because after a signal a thread above all
+  // executors waits for it.
   realtime::PiMutex mutex_;
   std::vector<Executor*> executors_;
   std::mutex watcher_mutex_;  // guards the making of event_watcher_

@@ -28,15 +28,15 @@ struct WaitSetPlaces {
   std::size_t services = 0;
 };
 
-/// An rcl entity that the engine runs. Executors with listeners get notified of work through
-/// `on_new_work`, which the entity registers as its rcl listener; `wait_set` polls the rcl wait set
-/// instead.
+/// An rcl entity that an executor runs: a subscription, service, client or event. Most executors
+/// are notified of work through `on_new_work`, which the entity registers as its rcl listener. The
+/// `wait_set` executor polls the entity in an rcl wait set instead.
 class RCLRT_EXPORT Entity : public executor::NotifiedCallback {
  public:
-  /// Makes the entity. The callback's name is that of the options, else `default_name`; at most
-  /// `depth` instances wait. Throws std::invalid_argument for a service or client with an overload
-  /// policy: a dropped instance would leave its message in the middleware, the next instance would
-  /// handle that message, and all later ones would be late.
+  /// Makes an entity. The callback's name is that of the options; if that is empty, `default_name`.
+  /// At most `depth` instances wait. Throws std::invalid_argument for a service or client with
+  /// another overload policy than kQueue: such a policy drops instances and leaves their messages
+  /// in the middleware, so each later instance would handle an older message.
   RCLRT_SETUP Entity(executor::EntityType type, const std::string& default_name, std::size_t depth,
                      const CallbackOptions& options);
 
@@ -50,19 +50,20 @@ class RCLRT_EXPORT Entity : public executor::NotifiedCallback {
  protected:
   /// Receives the notifications of rcl for every entity; `self` is an Entity.
   static void on_new_work(const void* self, std::size_t count);
-  /// Calls `set_listener`, which registers the rcl listener and returns rcl's code, twice:
-  /// rmw_fastrtps first counts the waiting messages and then installs the listener. The second call
-  /// announces the messages that arrived in between. `action` as for Error. Throws Error.
+  /// Registers the rcl listener by calling `set_listener`, which returns rcl's code. Calls it
+  /// twice, because rmw_fastrtps first counts the waiting messages and then installs the listener:
+  /// the second call announces the messages that arrived in between. `action` is the text for
+  /// Error. Throws Error.
   template <typename SetListener>
   static void listen(const SetListener& set_listener, const std::string& action) {
     detail::check(set_listener(), action);
     detail::check(set_listener(), action);
   }
-  /// Announces as the base class does. Instances that this thread itself sends wait for the end of
-  /// its publish.
+  /// Announces instances as the base class does. If the calling thread is publishing, the instances
+  /// are held back until its publish has returned.
   void announce(std::size_t count) noexcept final;
-  /// Sets the time when the work became ready, if the executor does not know it. `received_ns` is
-  /// the middleware's stamp, in system time.
+  /// Sets the time at which the work became ready, if the executor has not set it. `received_ns` is
+  /// the time at which the middleware received the message, in system time.
   static void stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept;
 
  private:

@@ -38,8 +38,8 @@ using KindOptions = executor::KindOptions;
 /// The order in which a wait-set executor runs ready callbacks.
 using WaitSetOrder = executor::WaitSetOrder;
 
-/// Runs the callbacks of the nodes added to it. Life cycle and thread-safety are those of the
-/// engine's executors: add, prepare, spin; `cancel` from any thread. After the context is shut
+/// Runs the callbacks of the nodes that are added to it. Its life cycle is add, prepare, spin. Any
+/// thread may call `cancel`; for thread-safety see executor::Executor. After the context is shut
 /// down, `spin` returns and cannot run again.
 class RCLRT_EXPORT Executor {
  public:
@@ -47,21 +47,23 @@ class RCLRT_EXPORT Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Adds the present callbacks of the node that are not added yet; the executor keeps them alive.
-  /// Skips the groups that only `add_callback_group` adds (see Node::create_callback_group). At any
-  /// time, from any thread. Throws as executor::Executor::add; callbacks added before the throw
-  /// stay.
+  /// Adds all callbacks that the node has now and that were not added before; the executor keeps
+  /// them alive. Skips the groups that only `add_callback_group` adds (see
+  /// Node::create_callback_group). May be called at any time, from any thread. Throws the
+  /// exceptions of executor::Executor::add; callbacks that were added before the throw stay.
   RCLRT_SETUP void add_node(const Node& node);
   /// Removes the node's callbacks from this executor, as executor::Executor::remove does, including
-  /// those added by `add_callback_group`. Call it before destroying what they refer to.
+  /// those that `add_callback_group` added. Call it before you destroy objects that the callbacks
+  /// use.
   RCLRT_SETUP void remove_node(const Node& node);
 
-  /// Adds the present callbacks of one group of the node that are not added yet, as `add_node`
-  /// does. Throws std::invalid_argument for nullptr, or if the node has no callback in the group.
+  /// Adds all callbacks that the node has now in this group and that were not added before, as
+  /// `add_node` does. Throws std::invalid_argument for nullptr, or if the node has no callback in
+  /// the group.
   RCLRT_SETUP void add_callback_group(const std::shared_ptr<CallbackGroup>& group,
                                       const Node& node);
-  /// Removes the callbacks of one group of the node, as `remove_node` does. Another executor may
-  /// take the group afterwards.
+  /// Removes the node's callbacks in this group, as `remove_node` does. After that, another
+  /// executor may get the group.
   RCLRT_SETUP void remove_callback_group(const std::shared_ptr<CallbackGroup>& group,
                                          const Node& node);
 
@@ -176,8 +178,8 @@ class RCLRT_EXPORT StaticOrderExecutor final : public Executor {
                                            StaticOrderOptions static_order = {});
 };
 
-/// Runs callbacks on a pool of threads that take the callback's priority. See
-/// executor::WorkshopExecutor.
+/// Runs callbacks on a pool of threads. A thread takes the priority of the callback that it runs.
+/// See executor::WorkshopExecutor.
 class RCLRT_EXPORT WorkshopExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::WorkshopExecutor.
@@ -197,8 +199,9 @@ class RCLRT_EXPORT WaitSetExecutor final : public Executor {
 /// Returns the names that `make_executor` takes, the baseline first.
 RCLRT_EXPORT const std::vector<std::string>& executor_names();
 
-/// Returns an executor by its name in files and on command lines. Throws std::invalid_argument with
-/// a list of the valid names, and as the constructor of the executor's class in the engine.
+/// Returns a new executor of the kind with this name, as in files and on command lines. Throws
+/// std::invalid_argument with a list of the valid names, and the exceptions of the constructor of
+/// that executor.
 RCLRT_EXPORT RCLRT_SETUP std::unique_ptr<Executor> make_executor(
     std::string_view name, std::shared_ptr<Context> context, ExecutorOptions options = {},
     const KindOptions& kind_options = {});

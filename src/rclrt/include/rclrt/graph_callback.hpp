@@ -43,10 +43,10 @@ class GraphCallbackOf final : public GuardConditionOf<F> {
 
 }  // namespace detail
 
-/// Creates a callback of `node` for changes of the ROS graph. It takes nothing, or `const
-/// InstanceInfo&`. It runs after nodes, topics or services have appeared or disappeared anywhere;
-/// several changes may be one run. The first one in a context starts a thread of normal priority
-/// that waits for changes.
+/// Creates a callback of `node` for changes of the ROS graph. It runs after nodes, topics or
+/// services have appeared or disappeared in any process; several changes may cause a single run.
+/// `callback` takes nothing, or `const InstanceInfo&`. The first graph callback in a context starts
+/// a thread of normal priority that waits for changes.
 template <typename F>
 RCLRT_SETUP std::shared_ptr<GuardCondition> create_graph_callback(
     Node& node, F callback, const CallbackOptions& options = {}) {

@@ -23,10 +23,10 @@ class RCLRT_EXPORT GuardCondition : public Entity {
   RCLRT_SETUP GuardCondition(std::shared_ptr<Context> context, const CallbackOptions& options);
   ~GuardCondition() override;
 
-  /// Makes the callback run at least once after this call has begun (with kSkipIfRunning: unless it
-  /// is running). Thread-safe. Under executors with listeners it neither allocates nor takes a
-  /// lock; for `wait_set` it goes through rmw, which does both. It must return before the guard
-  /// condition ends.
+  /// Makes the callback run at least once after this call has begun. (With kSkipIfRunning it does
+  /// not run again if it is running.) Thread-safe. Under the `wait_set` executor this goes through
+  /// rmw, which allocates and locks; under other executors it does neither. The call must return
+  /// before the guard condition is destroyed.
   void trigger() noexcept;
 
   void count_places(WaitSetPlaces& places) const override { ++places.guard_conditions; }

@@ -25,10 +25,11 @@ class RCLRT_EXPORT LoanOwner {
 template <typename T>
 class Publisher;
 
-/// A message lent by `Publisher<T>::borrow`, to be filled in and passed to `publish`. The storage
-/// still has the content of an earlier message: set every field. A loan is empty if there was no
-/// message to lend, after a move from it, and once it is published. An unpublished loan goes back
-/// when it is destroyed. A loan may outlive its publisher. Use it from one thread at a time.
+/// A message that `Publisher<T>::borrow` has lent: fill it in and pass it to `publish`. It still
+/// has the content of an earlier message, so set every field. A loan is empty if there was no
+/// message to lend, after it was moved from, and after it was published. When a loan that was not
+/// published is destroyed, its message goes back. A loan may outlive its publisher. Use it from one
+/// thread at a time.
 template <typename T>
 class Loan {
  public:

@@ -51,16 +51,18 @@ class QosEventBase;
 
 /// Options of a node.
 struct NodeOptions {
-  /// From its first declared parameter on, the node offers ROS's six parameter services and
-  /// publishes on /parameter_events. They are callbacks of the node: declare before `add_node`.
+  /// true: when its first parameter is declared, the node creates ROS's six parameter services and
+  /// a publisher on /parameter_events. They are callbacks of the node, so declare a parameter
+  /// before `add_node`.
   bool parameter_services = true;
   /// Priority of these services; by default they are less urgent than everything else.
   int parameter_priority = INT_MIN;
 };
 
-/// A ROS node. Everything here belongs to the configure phase, on one thread, and throws Error if
-/// rcl refuses it (an invalid name, for example). Entities live as long as they have an owner; the
-/// node and the executor that it is added to own the callbacks.
+/// A ROS node. Use all of its functions in the configure phase, on one thread. They throw Error if
+/// rcl refuses something (an invalid name, for example). Publishers, services and other entities
+/// live as long as they have an owner. The node and the executor to which it is added own the
+/// callbacks.
 class RCLRT_EXPORT Node {
  public:
   /// Makes a node. Throws Error, for example if the name is invalid.
@@ -79,8 +81,8 @@ class RCLRT_EXPORT Node {
     return std::make_shared<Publisher<T>>(handle_, topic, qos, options);
   }
 
-  /// Creates a subscription. `callback` takes `const T&`, optionally followed by `const
-  /// InstanceInfo&`.
+  /// Creates a subscription. For each message it calls `callback` with `const T&`, optionally
+  /// followed by `const InstanceInfo&`.
   template <typename T, typename F>
   RCLRT_SETUP std::shared_ptr<Subscription<T>> create_subscription(const std::string& topic,
                                                                    const QoS& qos, F callback,
@@ -91,9 +93,10 @@ class RCLRT_EXPORT Node {
     return subscription;
   }
 
-  /// Creates one subscription for each of these topics; they share a callback and exclude each
-  /// other. `callback` takes `const T&` and the index of the topic, optionally followed by `const
-  /// InstanceInfo&`. So one callback on several chains can publish on the chain of its message.
+  /// Creates one subscription for each of these topics. They share `callback` and exclude each
+  /// other. `callback` takes `const T&` and the index of the topic in `topics`, optionally followed
+  /// by `const InstanceInfo&`. So one callback that is part of several chains can find out to which
+  /// chain a message belongs.
   template <typename T, typename F>
   RCLRT_SETUP std::vector<std::shared_ptr<Subscription<T>>> create_subscriptions(
       const std::vector<std::string>& topics, const QoS& qos, F callback,
@@ -112,9 +115,9 @@ class RCLRT_EXPORT Node {
     return result;
   }
 
-  /// Creates a timer. `callback` takes nothing, or `const InstanceInfo&`; its `release_ns` is the
-  /// nominal release. A period of more than 292 years never ends. Throws std::invalid_argument
-  /// unless `period` is positive.
+  /// Creates a timer. `callback` takes nothing, or `const InstanceInfo&`, of which `release_ns` is
+  /// the nominal release. A timer with a period of more than 292 years never expires. Throws
+  /// std::invalid_argument unless `period` is positive.
   template <typename F>
   RCLRT_SETUP std::shared_ptr<Timer> create_wall_timer(realtime::SaturatingNanoseconds period,
                                                        F callback, CallbackOptions options = {},
@@ -134,9 +137,10 @@ class RCLRT_EXPORT Node {
     return created;
   }
 
-  /// Creates a synchronizer. `callback` takes `const Ts&...`, optionally followed by `const
-  /// InstanceInfo&`. It runs when the last message of a set arrives. `qos.depth()` is also how many
-  /// messages of each topic wait for the others.
+  /// Creates a synchronizer of topics with several types. It calls `callback` with one message of
+  /// each topic (`const Ts&...`, optionally followed by `const InstanceInfo&`) when the last
+  /// message of a set has arrived. At most `qos.depth()` messages of each topic wait for messages
+  /// of the others.
   template <typename... Ts, typename F>
   RCLRT_SETUP Synchronizer create_synchronizer(const std::array<std::string, sizeof...(Ts)>& topics,
                                                const QoS& qos, const SyncOptions& sync, F callback,
@@ -157,8 +161,8 @@ class RCLRT_EXPORT Node {
     return result;
   }
 
-  /// Creates a synchronizer for topics of one type. `callback` takes `std::span<const T* const>`,
-  /// the messages in the order of the topics, optionally followed by `const InstanceInfo&`.
+  /// Creates a synchronizer of topics with one type. `callback` takes `std::span<const T* const>`:
+  /// one message of each topic, in the order of the topics. `const InstanceInfo&` may follow.
   template <typename T, typename F>
   RCLRT_SETUP Synchronizer create_synchronizer(const std::vector<std::string>& topics,
                                                const QoS& qos, const SyncOptions& sync, F callback,
@@ -178,8 +182,9 @@ class RCLRT_EXPORT Node {
     return result;
   }
 
-  /// Creates a service. `callback` takes `const S::Request&, S::Response&`, optionally followed by
-  /// `const InstanceInfo&`; the response is sent when it returns.
+  /// Creates a service. For each request it calls `callback` with `const S::Request&,
+  /// S::Response&`, optionally followed by `const InstanceInfo&`. The response is sent when
+  /// `callback` returns.
   template <typename S, typename F>
   RCLRT_SETUP std::shared_ptr<Service<S>> create_service(const std::string& name, F callback,
                                                          const QoS& qos = 10,
@@ -199,8 +204,8 @@ class RCLRT_EXPORT Node {
     return client;
   }
 
-  /// Creates a guard condition. `callback` takes nothing, or `const InstanceInfo&`. It runs after
-  /// `trigger()`.
+  /// Creates a guard condition. `callback` runs after the guard condition's `trigger()` was called.
+  /// It takes nothing, or `const InstanceInfo&`.
   template <typename F>
   RCLRT_SETUP std::shared_ptr<GuardCondition> create_guard_condition(
       F callback, const CallbackOptions& options = {}) {
@@ -210,10 +215,10 @@ class RCLRT_EXPORT Node {
     return condition;
   }
 
-  /// Declares a parameter with the type of `value`, which is its default. The ROS arguments may
-  /// override the value (`-p name:=value`, a parameter file). Throws std::invalid_argument if the
-  /// name is declared already, or if the value is of another type, out of range or refused by a
-  /// callback.
+  /// Declares a parameter with the default `value`; the parameter has the type of `value`. The ROS
+  /// arguments may override the default (`-p name:=value`, or a parameter file). Throws
+  /// std::invalid_argument if the name is declared already, or if the resulting value has another
+  /// type, is out of range or is refused by a callback.
   template <typename T>
   RCLRT_SETUP Parameter<StoredParameter<T>> declare_parameter(
       const std::string& name, T value, const ParameterOptions<StoredParameter<T>>& options = {}) {
@@ -221,8 +226,8 @@ class RCLRT_EXPORT Node {
     return parameters_->declare<StoredParameter<T>>(name, StoredParameter<T>(std::move(value)),
                                                     options);
   }
-  /// Declares a parameter without a default. Throws std::invalid_argument when the ROS arguments do
-  /// not give a value.
+  /// Declares a parameter that has no default. Throws std::invalid_argument if the ROS arguments do
+  /// not give it a value.
   template <typename T>
   RCLRT_SETUP Parameter<T> declare_parameter(const std::string& name,
                                              const ParameterOptions<T>& options = {}) {
@@ -234,11 +239,12 @@ class RCLRT_EXPORT Node {
   /// Warns of parameters that were given to this node and have no effect. See Parameters.
   RCLRT_SETUP void warn_of_ignored_overrides() const { parameters_->warn_of_ignored_overrides(); }
 
-  // The graph as this node knows it. Names are expanded and remapped as the node's own. All of
-  // these are thread-safe, allocate, and throw Error.
+  // The following functions return the ROS graph as this node knows it. Names are expanded and
+  // remapped like the names of the node's own topics. All of them are thread-safe, allocate, and
+  // throw Error.
 
-  /// Returns how many publishers the graph has on the topic; the next three count alike. Throws
-  /// Error.
+  /// Returns how many publishers the graph has on the topic. The next three functions do the same
+  /// for subscriptions, services and clients. Throws Error.
   std::size_t count_publishers(const std::string& topic) const;
   /// Returns how many subscriptions the graph has on the topic.
   std::size_t count_subscribers(const std::string& topic) const;
@@ -248,18 +254,19 @@ class RCLRT_EXPORT Node {
   std::size_t count_clients(const std::string& service) const;
   /// Returns the names of all nodes, with their namespaces.
   std::vector<std::string> get_node_names() const;
-  /// Waits until the topic has at least so many publishers, polling once a millisecond. Returns
-  /// false if `timeout` (negative: no limit) has passed first, or the context is shut down.
+  /// Waits until the topic has at least `at_least` publishers, and checks once a millisecond.
+  /// Returns true when it has them. Returns false if `timeout` passes first (negative: no limit) or
+  /// the context is shut down.
   bool wait_for_publishers(const std::string& topic, std::size_t at_least,
                            realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
   /// Waits for subscriptions as wait_for_publishers does for publishers.
   bool wait_for_subscribers(const std::string& topic, std::size_t at_least,
                             realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
 
-  /// Creates a mutually exclusive or reentrant group. Without
-  /// `automatically_add_to_executor_with_node`, `Executor::add_node` skips its members and
-  /// `Executor::add_callback_group` adds them. So groups of one node can run in different
-  /// executors.
+  /// Creates a mutually exclusive or a reentrant callback group. If
+  /// `automatically_add_to_executor_with_node` is false, `Executor::add_node` skips the group's
+  /// callbacks and `Executor::add_callback_group` adds them. So the groups of one node can run in
+  /// different executors.
   RCLRT_SETUP std::shared_ptr<CallbackGroup> create_callback_group(
       CallbackGroupType type = CallbackGroupType::kMutuallyExclusive,
       bool automatically_add_to_executor_with_node = true) {
@@ -270,16 +277,16 @@ class RCLRT_EXPORT Node {
     return group;
   }
 
-  /// Returns whether `Executor::add_node` adds this callback of the node: false if its group was
-  /// created with `automatically_add_to_executor_with_node` false.
+  /// Returns whether `Executor::add_node` adds this callback of the node. Returns false if the
+  /// callback's group was created with `automatically_add_to_executor_with_node` false.
   RCLRT_SETUP bool is_added_with_node(const executor::Callback& callback) const;
 
   /// Returns the handle, for entities of your own (see add_callback).
   const std::shared_ptr<NodeHandle>& handle() const noexcept { return handle_; }
 
-  /// Adds a callback of an entity that other code created for this node: an executor that takes the
-  /// node takes the callback, too. `create_action_client` and similar functions use it. Use it for
-  /// entities of your own, derived from SubscriptionBase or Subscription<T>.
+  /// Adds a callback of an entity that other code has created for this node. An executor that gets
+  /// the node then also gets the callback. `create_action_client` and similar functions use it.
+  /// Call it for your own classes that derive from SubscriptionBase or Subscription<T>.
   RCLRT_SETUP void add_callback(std::shared_ptr<executor::Callback> callback) {
     callbacks_.push_back(std::move(callback));
   }
@@ -288,8 +295,8 @@ class RCLRT_EXPORT Node {
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
 
  private:
-  /// Puts callbacks that share state into a new mutually exclusive group, unless the options name
-  /// such a group already.
+  /// Makes callbacks that share state exclude each other: unless the options name a mutually
+  /// exclusive group already, sets them to a new one.
   static void exclude_each_other(CallbackOptions& options) {
     if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
       options.group = std::make_shared<CallbackGroup>();

@@ -79,8 +79,8 @@ struct ParameterEntry {
 
 }  // namespace detail
 
-/// Reads one declared parameter, from any thread; cheap to copy. It keeps the last value when the
-/// parameter is undeclared.
+/// Reads the value of one declared parameter, from any thread. Cheap to copy. After the parameter
+/// is undeclared it still returns the last value.
 template <typename T>
 class Parameter {
   static constexpr bool kIsScalar = detail::kIsScalarParameter<T>;
@@ -90,9 +90,10 @@ class Parameter {
   explicit Parameter(std::shared_ptr<const detail::ParameterEntry> entry)
       : entry_(std::move(entry)) {}
 
-  /// Returns the current value; one atomic load for bools, integers and doubles. If two parameters
-  /// are set together, a reader may get one before and one after the change. To get both together,
-  /// copy them in a post-set callback (see Parameters).
+  /// Returns the current value, with one atomic load for bools, integers and doubles. If two
+  /// parameters are set together, a thread that reads both may get one value from before the change
+  /// and one from after it. To get both from the same change, copy them in a post-set callback (see
+  /// Parameters).
   T get() const noexcept RCLRT_NONBLOCKING
     requires kIsScalar
   {

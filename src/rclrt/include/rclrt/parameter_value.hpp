@@ -44,8 +44,9 @@ RCLRT_EXPORT const char* to_string(ParameterType type) noexcept;
 /// Returns the value for people, in YAML's flow style: 1, 2.5, true, "text", [1, 2].
 RCLRT_EXPORT std::string to_string(const ParameterValue& value);
 
-/// Returns `value` as a `type`: unchanged, or an integer as a double if that loses nothing (people
-/// write `gain: 2`). Returns kNotSet otherwise.
+/// Returns `value` if it has the type `type`. If `type` is double and `value` is an integer,
+/// returns it as a double (people write `gain: 2`); likewise for arrays. Returns kNotSet for other
+/// types, and for an integer that a double cannot represent exactly.
 RCLRT_EXPORT ParameterValue converted(ParameterValue value, ParameterType type);
 
 namespace detail {

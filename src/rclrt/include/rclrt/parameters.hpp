@@ -29,15 +29,15 @@ namespace rclrt {
 /// The result of a set: success, or the reason of the refusal.
 using SetParametersResult = rcl_interfaces::msg::SetParametersResult;
 
-/// Every parameter is declared first, with a type that never changes. All member functions are
-/// thread-safe; they lock and may allocate, so callbacks with a deadline read through
-/// `Parameter<T>`. One thread changes parameters at a time, and the others wait. A parameter
-/// callback may read. It gets std::logic_error if it sets, declares or undeclares a parameter, or
-/// adds or removes a callback.
+/// The parameters of a node. A parameter must be declared before it is used, and its type never
+/// changes. All member functions are thread-safe. They lock and may allocate, so a callback with a
+/// deadline must read a parameter through `Parameter<T>`. Only one thread at a time changes
+/// parameters; the others wait. A parameter callback may read parameters. It gets std::logic_error
+/// if it sets, declares or undeclares a parameter, or adds or removes a callback.
 class RCLRT_EXPORT Parameters {
  public:
-  /// Called before changes are made, also for the value of a new parameter; may refuse them with a
-  /// reason.
+  /// A callback that runs before parameters are changed, and before a new one gets its first value.
+  /// It may refuse the change; its result then has the reason.
   using OnSet = std::function<SetParametersResult(const std::vector<ParameterChange>&)>;
   /// Called after changes have been made.
   using OnChanged = std::function<void(const std::vector<ParameterChange>&)>;
@@ -56,14 +56,15 @@ class RCLRT_EXPORT Parameters {
   ParameterValue get(const std::string& name) const;
   /// Returns the descriptor; with the name alone when it is not declared.
   rcl_interfaces::msg::ParameterDescriptor describe(const std::string& name) const;
-  /// Returns the names that equal one of `prefixes` or are below one (separated by dots; no
-  /// prefixes: all names), at most `depth` levels down (0: no limit). Also returns the prefixes of
-  /// these names.
+  /// Returns the declared names that equal one of `prefixes` or are below one of them (levels are
+  /// separated by dots), at most `depth` levels below. No prefixes: all names; a depth of 0: no
+  /// limit. Also returns the prefixes of these names.
   rcl_interfaces::msg::ListParametersResult list(const std::vector<std::string>& prefixes = {},
                                                  std::uint64_t depth = 0) const;
 
-  /// Sets a parameter. Refuses, with the reason, a parameter that is not declared or is read-only,
-  /// a value of another type or out of range, and a change that an on-set callback refuses.
+  /// Sets a declared parameter. Does not set it, and returns the reason, if the parameter is not
+  /// declared or is read-only, if the value has another type or is out of range, or if an on-set
+  /// callback refuses the change.
   SetParametersResult set(const std::string& name, ParameterValue value);
   /// Sets all of them or none.
   SetParametersResult set_atomically(std::vector<ParameterChange> changes);
@@ -71,20 +72,22 @@ class RCLRT_EXPORT Parameters {
   /// read-only.
   void undeclare(const std::string& name);
 
-  /// Adds a callback. Callbacks run in the order in which they were added, on the thread that sets
-  /// (usually the one that serves the request), one set at a time.
+  /// Adds a callback for changes. Callbacks run in the order in which they were added, on the
+  /// thread that sets the parameter (usually the one that serves the request). Only one change is
+  /// made at a time.
   CallbackHandle add_on_set_parameters_callback(OnSet callback);
   /// Adds a callback that is called after parameters were set, as above.
   CallbackHandle add_post_set_parameters_callback(OnChanged callback);
-  /// Removes a callback; it does not run any more after this has returned. Returns false if it was
-  /// removed before.
+  /// Removes a callback. After this has returned, the callback does not run any more. Returns false
+  /// if it was removed before.
   bool remove_callback(CallbackHandle handle);
 
-  /// Returns the parameters that the command line and its parameter files set for this node and
-  /// that are not declared: mostly typing errors.
+  /// Returns the names of parameters that the command line or its parameter files set for this
+  /// node, but that the node has not declared. Most of them are typing errors.
   std::vector<std::string> undeclared_overrides() const;
-  /// Warns on stderr of the overrides that have no effect: those that are not declared, and
-  /// `use_sim_time`, which no timer follows. Warns once for each name; Executor::add_node calls it.
+  /// Warns on stderr of values on the command line or in parameter files that have no effect:
+  /// parameters that are not declared, and `use_sim_time`, which no timer of rclrt follows. Warns
+  /// once for each name. Executor::add_node calls this function.
   RCLRT_SETUP void warn_of_ignored_overrides();
 
  private:
@@ -94,9 +97,9 @@ class RCLRT_EXPORT Parameters {
   template <typename F>
   using Callbacks = std::vector<std::pair<CallbackHandle, F>>;
 
-  /// Declares a parameter. An override takes precedence over `value`. If `value` is monostate,
-  /// there must be an override. Throws std::invalid_argument if the name is empty or declared
-  /// already, or the value is refused.
+  /// Declares a parameter. A value from the command line takes precedence over `value`. If `value`
+  /// is monostate, the command line must give a value. Throws std::invalid_argument if the name is
+  /// empty or declared already, or if the value is refused.
   std::shared_ptr<const detail::ParameterEntry> declare(
       rcl_interfaces::msg::ParameterDescriptor descriptor, ParameterValue value);
 
@@ -136,8 +139,9 @@ class RCLRT_EXPORT Parameters {
   mutable realtime::PiMutex mutex_;  // guards entries_; never held while a callback runs
   std::map<std::string, Entry> entries_;
 
-  // One thread changes parameters at a time, callbacks and event included, so callbacks and events
-  // are in the order of the changes. It guards all below, and is locked before mutex_.
+  // Locked while a thread changes parameters, including the callbacks and the event of the change.
+  // So callbacks and events are in the order of the changes. It guards all members below, and is
+  // locked before mutex_.
   realtime::PiMutex setting_;
   std::atomic<std::thread::id> setter_;  // the thread that holds setting_
   Callbacks<OnSet> on_set_;

@@ -28,8 +28,8 @@ struct NodeHandle;
 
 /// Options of a publisher.
 struct PublisherOptions {
-  /// How many messages may be borrowed, or be in use by `publish`, at once. The publisher allocates
-  /// this number when it is made.
+  /// How many messages may be in use at once: borrowed, or being sent by `publish`. The publisher
+  /// allocates this number of messages when it is made.
   std::size_t loans = 1;
 };
 
@@ -46,8 +46,8 @@ struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
   void* borrow() noexcept;
   void give_back(void* token) noexcept override;
 
-  /// Returns how many subscriptions are matched. Asks the middleware, which locks for it, only
-  /// after some have appeared or disappeared.
+  /// Returns the number of matched subscriptions. Asks the middleware, which takes a lock, only if
+  /// subscriptions have appeared or disappeared since the last call.
   std::size_t count_subscriptions() noexcept;
 
   /// Ends the warnings of incompatible subscriptions: a callback of the user gets them instead.
@@ -64,8 +64,10 @@ struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
   rcl_event_t matched_;
   bool listens_ = false;  // to matched_
   std::unique_ptr<QosWarning> warning_;
-  // The listener counts changes after the middleware has counted subscriptions. The number is kept
-  // with the change after which it was read, so the next thread corrects the number of a late one.
+  // change_ counts the changes of the matched subscriptions. The listener increments it after the
+  // middleware has counted the subscriptions. known_ has the number of subscriptions together with
+  // the value of change_ before the number was read. So if a slow thread stores an old number, the
+  // next thread sees that the change differs, and reads the number again.
   std::atomic<std::uint32_t> change_{1};
   std::atomic<std::uint64_t> known_{0};  // upper half: the change; lower half: the subscriptions
 };
@@ -85,14 +87,14 @@ class RCLRT_EXPORT PublisherBase {
   std::size_t get_subscription_count() const;
   /// Returns how many of them get its messages by reference.
   std::size_t get_intra_process_subscription_count() const;
-  /// Returns how often there was no message to borrow, or none for `publish` to copy into.
-  /// Thread-safe.
+  /// Returns how often all messages were in use, so that `borrow` had none to lend or `publish`
+  /// none to copy into. Thread-safe.
   std::uint64_t exhausted() const noexcept { return exhausted_.load(std::memory_order_relaxed); }
   /// Returns whether the middleware lends messages of this type to be published without a copy.
   bool can_loan_messages() const noexcept { return handle_->lends; }
 
-  /// Signals that the publisher is alive, for QoS::liveliness_by_topic; publishing does so, too.
-  /// Thread-safe. Returns false after a shutdown.
+  /// Reports to the middleware that this publisher is alive, for QoS::liveliness_by_topic.
+  /// Publishing a message does so, too. Thread-safe. Returns false after a shutdown.
   bool assert_liveliness() noexcept;
 
   /// Returns the handle, for entities of your own.
@@ -126,8 +128,8 @@ class RCLRT_EXPORT PublisherBase {
   std::atomic<std::uint64_t> exhausted_{0};  // statistics only
 };
 
-/// Sends to the subscriptions of its topic: to intra-process ones of its context by reference, and
-/// through the middleware if there are others. Thread-safe.
+/// Sends messages on a topic. Intra-process subscriptions of the same context get them by
+/// reference; other subscriptions get them through the middleware. Thread-safe.
 template <typename T>
 class Publisher : public PublisherBase {
   using Slot = detail::IntraSlotOf<T>;
@@ -139,10 +141,10 @@ class Publisher : public PublisherBase {
       : PublisherBase(std::move(node), rosidl_typesupport_cpp::get_message_type_support_handle<T>(),
                       topic, qos, options, &detail::get_intra_topic<T>) {}
 
-  /// Sends `message`; for intra-process subscriptions it is copied once, into existing storage.
-  /// Returns false if it was not sent: the context is shut down, the middleware refused it, or
-  /// intra-process subscriptions hold every slot of the pool. rmw_fastrtps itself allocates about
-  /// once per call; without it a message of a size seen before allocates nothing.
+  /// Sends `message`. For intra-process subscriptions it is copied once, into existing storage.
+  /// Returns false if it was not sent: the context is shut down, the middleware refused it, or all
+  /// messages of the intra-process pool are in use. If a message of the same size was sent before,
+  /// nothing is allocated here; rmw_fastrtps itself allocates about once per call.
   bool publish(const T& message) noexcept {
     if (!has_intra_process_subscriptions()) {
       return send(&message);
@@ -155,10 +157,10 @@ class Publisher : public PublisherBase {
     return publish(std::move(copy));
   }
 
-  /// Returns a message to fill in and publish without a copy. It comes from the pool that is shared
-  /// with intra-process subscriptions if there are any, else from the middleware if it lends
-  /// messages of this type, else from the pool. The loan is empty if all are in use. Allocates
-  /// nothing itself.
+  /// Returns a message to fill in and publish without a copy. If there are intra-process
+  /// subscriptions, it comes from the pool that is shared with them. Otherwise the middleware lends
+  /// it if it can do so for this type; if not, the message comes from the pool as well. The loan is
+  /// empty if all messages are in use. Allocates nothing here.
   Loan<T> borrow() noexcept {
     if (handle_->lends && !has_intra_process_subscriptions()) {
       if (void* const message = handle_->borrow()) {
@@ -168,9 +170,9 @@ class Publisher : public PublisherBase {
     return lend_slot();
   }
 
-  /// Sends a message borrowed from this publisher, or from the pool by another publisher of the
-  /// same topic and context. Returns false as above, and for an empty loan or one from elsewhere.
-  /// The loan ends in any case.
+  /// Sends a message that was borrowed from this publisher, or from another publisher of the same
+  /// topic and context with a shared pool. Returns false for the same reasons as the function
+  /// above, and if the loan is empty or from elsewhere. The loan is empty afterwards in any case.
   bool publish(Loan<T> loan) noexcept {
     if (!loan) {
       return false;

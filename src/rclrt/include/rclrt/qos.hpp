@@ -14,8 +14,8 @@
 namespace rclrt {
 
 /// Quality of service: ROS's default profile (reliable, volatile, keep last) with a depth. The
-/// depth is also the number of instances that may wait for their callback. Durations throw
-/// std::invalid_argument when they are negative.
+/// depth is also the number of instances that may wait for their callback. Functions that set a
+/// duration throw std::invalid_argument if it is negative.
 class QoS {
  public:
   // Implicit on purpose, as in rclcpp: create_publisher<T>("topic", 10).

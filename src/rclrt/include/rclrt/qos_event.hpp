@@ -22,8 +22,8 @@
 
 namespace rclrt {
 
-// Statuses count from the beginning (`total_count`) and from the last callback
-// (`total_count_change`).
+// Each status has two counts: `total_count` since the beginning, and `total_count_change` since the
+// last callback.
 
 /// Status of a publisher that offered a deadline and did not keep it.
 using OfferedDeadlineMissed = rmw_offered_deadline_missed_status_t;
@@ -61,13 +61,14 @@ class RCLRT_EXPORT EventWatch {
 
 }  // namespace detail
 
-/// An rcl event: a guard condition that is triggered when the middleware reports the event. Events
-/// before the callback has started count as one. The first one in a context starts a thread of
-/// normal priority that waits for events, whether or not an executor has the callback.
+/// A callback for QoS events of the middleware: a guard condition that is triggered when the
+/// middleware reports the event. All events before the callback starts cause one run. The first
+/// such object in a context starts a thread of normal priority that waits for events, even if no
+/// executor has the callback.
 class RCLRT_EXPORT QosEventBase : public GuardCondition {
  public:
-  /// Makes the event. Throws std::invalid_argument for a second one of a kind for one publisher or
-  /// subscription.
+  /// Makes the callback for one kind of event. Throws std::invalid_argument if the publisher or
+  /// subscription already has a callback for this kind.
   RCLRT_SETUP QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
                            rcl_publisher_event_type_t type, CallbackOptions options);
   RCLRT_SETUP QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription,
@@ -120,8 +121,9 @@ constexpr auto event_of(const SubscriptionBase& /*source*/) {
   }
 }
 
-/// Fills in the changes since `before`, and copies `now` into it. The middleware counts from the
-/// last time the status was taken; that would be wrong, because several takes are one callback.
+/// Sets the changes in `now` to the difference to `before`, and then copies `now` into `before`.
+/// The middleware counts changes since the status was last taken. That would be wrong here, because
+/// several statuses may be taken before the callback runs once.
 template <typename Status>
 bool note_change(Status& now, Status& before) {
   bool changed = false;
@@ -174,8 +176,8 @@ class QosEventOf final : public QosEventBase {
   }
 
  private:
-  /// Takes over the reports from before this event existed. Until then the warning of incompatible
-  /// endpoints received them; the warning ends when this event begins.
+  /// Takes over the events that were reported before this object existed. Until then the warning of
+  /// incompatible QoS received them; the warning ends when this object begins.
   bool collect_earlier() {
     if constexpr (std::is_same_v<Status, QosIncompatible>) {
       Status status{};  // NOLINT(bugprone-invalid-enum-default-initialization): as rmw has it
@@ -200,9 +202,9 @@ class QosEventOf final : public QosEventBase {
 
 }  // namespace detail
 
-/// Creates a callback of `node` for events, as `create_qos_event<MessageLost>(node, subscription,
-/// callback)`; see QosEventBase for the statuses. `callback` takes `const Status&`, optionally
-/// followed by `const InstanceInfo&`.
+/// Creates a callback of `node` for one kind of QoS event of a publisher or subscription:
+/// `create_qos_event<MessageLost>(node, subscription, callback)`. For the kinds see the statuses
+/// above. `callback` takes `const Status&`, optionally followed by `const InstanceInfo&`.
 template <typename Status, typename Source, typename F>
 RCLRT_SETUP std::shared_ptr<QosEventBase> create_qos_event(Node& node,
                                                            const std::shared_ptr<Source>& source,

@@ -32,9 +32,9 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   /// Returns the name after remapping, with its namespace.
   std::string get_service_name() const;
 
-  /// Returns how many responses the middleware did not send because it did not find the client: it
-  /// is not discovered yet (rmw_fastrtps waits 100 ms for that), it is gone, or its QoS differs.
-  /// Thread-safe.
+  /// Returns how many responses the middleware did not send because it did not find the client. The
+  /// client is not discovered yet (rmw_fastrtps waits 100 ms for that), has ended, or has another
+  /// QoS. Thread-safe.
   std::uint64_t lost_responses() const noexcept RCLRT_NONBLOCKING {
     return lost_responses_.load(std::memory_order_relaxed);
   }
@@ -59,8 +59,8 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   rcl_service_t service_;
   std::size_t place_ = 0;  // in the wait set
   std::atomic<std::uint64_t> lost_responses_{0};
-  // The rcl listener stays from the first attach on: rmw_fastrtps calls the listener of a service
-  // without a check whether it was removed meanwhile.
+  // true from the first `attach` on. The listener is never removed, because rmw_fastrtps calls a
+  // service's listener without checking whether it was removed meanwhile.
   bool has_listener_ = false;  // used by attach alone
 };
 

@@ -26,13 +26,13 @@ namespace rclrt {
 
 struct NodeHandle;
 
-/// An rcl subscription as an entity of the engine. Messages are taken on the worker that runs the
-/// callback, into storage allocated at construction.
+/// The part of a subscription that does not depend on the message type. The worker that runs the
+/// callback takes the message, into storage that was allocated at construction.
 class RCLRT_EXPORT SubscriptionBase : public Entity {
  public:
-  /// Makes the subscription. `get_topic` is for CallbackOptions::intra_process. Throws
-  /// std::invalid_argument if that is requested without `get_topic`, or with a QoS that excludes
-  /// it.
+  /// Makes the subscription. `get_topic` returns the IntraTopic for CallbackOptions::intra_process.
+  /// Throws std::invalid_argument if that option is set and `get_topic` is empty, or if the QoS
+  /// excludes the option.
   RCLRT_SETUP SubscriptionBase(std::shared_ptr<NodeHandle> node,
                                const rosidl_message_type_support_t* type, const std::string& topic,
                                const QoS& qos, const CallbackOptions& options,
@@ -44,9 +44,9 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   /// Returns how many publishers it is matched with now.
   std::size_t get_publisher_count() const;
 
-  /// Returns whether messages are read in the middleware's memory: the type is plain, and
-  /// ROS_DISABLE_LOANED_MESSAGES is 0 (rcl's default is 1). Not with
-  /// CallbackOptions::intra_process.
+  /// Returns whether the callback reads messages in the middleware's memory, without a copy. That
+  /// is so if the type is plain and ROS_DISABLE_LOANED_MESSAGES is 0 (rcl's default is 1), and not
+  /// with CallbackOptions::intra_process.
   bool can_loan_messages() const noexcept { return lends_; }
 
   /// Returns the handle, for entities of your own.
@@ -61,22 +61,23 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
 
  protected:
-  /// Takes the oldest message from the middleware. Returns false if there is none. Sets the time of
-  /// its arrival if the executor does not know it. Throws Error.
+  /// Takes the oldest message from the middleware into `message`. Returns false if there is none.
+  /// Also sets the time of its arrival, if the executor does not know it. Throws Error.
   bool take(void* message, InstanceInfo& info);
 
-  /// Returns whether one instance represents the newest message, handed over or not. If so and
-  /// nothing was taken, the caller must try once more: see take_slot.
+  /// Returns whether one waiting instance represents the newest message, from the middleware or
+  /// from an intra-process publisher. If so, and an instance has taken no message, the caller must
+  /// try once more; see take_slot.
   bool keeps_newest() const noexcept;
 
-  /// Returns the oldest message that was handed over within the context; nullptr if there is none.
-  /// `return_slot` must follow.
+  /// Takes the oldest message that an intra-process publisher has added; nullptr if there is none.
+  /// The caller must pass the result to `return_slot` afterwards.
   const detail::IntraSlot* take_slot(InstanceInfo& info) noexcept;
   /// Ends the hold on what take_slot returned.
   void return_slot(const detail::IntraSlot* slot) noexcept;
 
-  /// Takes as `take` does, without a copy. Returns nullptr if there is none. `give_back` must
-  /// follow.
+  /// Takes a message from the middleware as `take` does, without a copy. Returns nullptr if there
+  /// is none. The caller must pass the result to `give_back` afterwards.
   const void* take_lent(InstanceInfo& info);
   /// Gives what take_lent returned back to the middleware.
   void give_back(const void* lent) noexcept;
@@ -111,8 +112,8 @@ class Subscription : public SubscriptionBase {
                          rosidl_typesupport_cpp::get_message_type_support_handle<T>(), topic, qos,
                          options, &detail::get_intra_topic<T>) {}
 
-  /// A message that is read in place while this object exists; it was handed over, or lent by the
-  /// middleware.
+  /// A message that the callback reads without a copy while this object exists. It comes from an
+  /// intra-process publisher, or the middleware has lent it.
   class InPlace {
    public:
     /// Takes a message without a copy, if there is one.
@@ -145,8 +146,8 @@ class Subscription : public SubscriptionBase {
     const T* message_ = nullptr;
   };
 
-  /// Takes a message; copies one that is read in place. Returns false if there is none. Throws
-  /// Error.
+  /// Takes a message into `*message`. If the subscription reads messages in place, it is copied.
+  /// Returns false if there is none. Throws Error.
   bool take(T* message, InstanceInfo& info) {
     return take_once(message, info) || (this->keeps_newest() && take_once(message, info));
   }
@@ -163,7 +164,7 @@ class Subscription : public SubscriptionBase {
 
 namespace detail {
 
-/// The input that a subscription has taken before its instance runs; see
+/// Which input a subscription has taken before its instance runs; see
 /// executor::Callback::take_input.
 enum class TakenAhead : std::uint8_t {
   kNotAsked,  ///< the instance takes its message itself

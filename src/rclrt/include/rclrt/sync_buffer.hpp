@@ -18,12 +18,13 @@ enum class SyncPolicy {
   kApproximate,  ///< the nearest stamps, at most a window apart
 };
 
-/// Forms sets of messages, one of each input, as they arrive. A message joins at once the set with
-/// the closest stamps (all within the window, or equal). The set's messages and everything older at
-/// each input are then removed. Each message is in at most one set, and sets are in order at every
-/// input. Unlike message_filters' approximate policy it never waits for a possibly better partner:
-/// that adds no delay, and for inputs of equal rate it finds the same sets. Messages are swapped
-/// into storage allocated at construction.
+/// Forms sets of messages, one of each input, as they arrive. When a message arrives, it forms a
+/// set at once with the waiting messages that have the closest stamps: all within the window, or
+/// equal. The messages of the set and all older messages of each input are then removed. So each
+/// message is in at most one set, and sets are in order at every input. Unlike message_filters'
+/// approximate policy it never waits for a better match. That adds no delay, and for inputs of
+/// equal rate it finds the same sets. Messages are swapped into storage that was allocated at
+/// construction.
 template <typename... Ts>
 class SyncBuffer {
  public:

@@ -23,8 +23,8 @@ struct SyncOptions {
   realtime::SaturatingNanoseconds window = std::chrono::seconds(1);
 };
 
-/// Returns the time by which messages are matched, in nanoseconds: `header.stamp`, or `stamp_ns`.
-/// Specialise it for messages that keep it elsewhere.
+/// Returns the time stamp by which messages are matched, in nanoseconds: the field `header.stamp`,
+/// or `stamp_ns`. Specialise this function for messages that keep the stamp elsewhere.
 template <typename T>
 std::int64_t message_stamp_ns(const T& message) {
   if constexpr (requires { message.header.stamp.sec; }) {
@@ -35,8 +35,8 @@ std::int64_t message_stamp_ns(const T& message) {
   }
 }
 
-/// The subscriptions of a synchroniser, in the order of its topics. Each is an entity of its own to
-/// the executor; they exclude each other, so the buffer between them needs no lock.
+/// The subscriptions of a synchroniser, in the order of its topics. Each of them is a callback of
+/// its own for the executor. They exclude each other, so the buffer that they share needs no lock.
 struct Synchronizer {
   std::vector<std::shared_ptr<SubscriptionBase>> inputs;
 };
@@ -76,8 +76,9 @@ struct SyncState {
   }
 };
 
-/// The same for inputs of one type. A function object with a member `took` gets each message before
-/// it is matched with others: `took(std::size_t input, const T&)`.
+/// The shared state of a synchroniser with inputs of one type: the buffer and the user's function.
+/// If the function object has a member function `took(std::size_t input, const T&)`, it is called
+/// with each message before the message is matched with others.
 template <typename F, typename T>
 struct SyncListState {
   SyncListBuffer<T> buffer;

@@ -8,8 +8,8 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Returns the number of arrivals from the start of a busy period up to and including `t`, as early
-/// as possible.
+/// Returns how many instances of the stream arrive from the start of a busy period up to and
+/// including `t`, if they arrive as early as possible.
 Ticks arrivals_until(const Stream& stream, Ticks t) {
   return t + stream.jitter < 0 ? 0 : (t + stream.jitter) / stream.period + 1;
 }
@@ -28,9 +28,9 @@ Ticks blocking_at(const BusyWindow& window, Ticks a) {
   return longest;
 }
 
-/// Returns the end of the instance that arrives at `a`. If `a` is before the start of the busy
-/// period: the end of all instances that would have arrived until then, with all of their jitter at
-/// its start.
+/// Returns the end of the own instance that arrives `a` after the start of the busy period,
+/// measured from that start. A negative `a` stands for the instances that arrived before, as late
+/// as their jitter allows: at the start. nullopt if there is no bound or the budget ends.
 std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Budget& budget) {
   Ticks constant = sum(blocking_at(window, std::max<Ticks>(0, a)), window.instant);
   for (const Stream& own : window.own) {

@@ -51,17 +51,17 @@ Overheads of_executor(Overheads overheads, ExecutorKind executor) {
   return overheads;
 }
 
-/// Under EDF and in a wait set, applications with more callbacks have the bounds by busy periods
-/// only. The bounds of single callbacks take time with the square of the callbacks, and are the
-/// lower ones for short chains.
+/// Applications with more callbacks than this get only the bounds by busy periods under EDF and in
+/// a wait set. The bounds of single callbacks, which are lower for short chains, take time in
+/// proportion to the square of the number of callbacks.
 constexpr std::size_t kOneByOne = 150;
 
 /// The analyses of one application; each is made on its first use.
 class Bounds {
  public:
-  /// `executor`: the kind that the application is analysed for, which may stand in for the `chosen`
-  /// one (PreemptiveForm). The chosen one decides how many callbacks run at a time, and their
-  /// order.
+  /// Makes the analyses of an application under the kind `chosen`. `executor` is the kind with the
+  /// analysis that is used; it differs from `chosen` for a PreemptiveForm. The traits of `chosen`
+  /// state how many callbacks run at a time, and in what order.
   Bounds(const Application& application, ExecutorKind executor, ExecutorKind chosen,
          const Overheads& stated, Effort effort)
       : application_(application),
@@ -204,8 +204,8 @@ class Bounds {
     return &at->second;
   }
 
-  /// Returns the bounds by busy periods if the executor has its core for itself and messages in it
-  /// arrive at once; otherwise nullptr.
+  /// Returns the bounds by busy periods, for an executor that has its CPU for itself and takes no
+  /// time for messages within it. Otherwise returns nullptr.
   ExecutorBounds* by_busy_periods(std::size_t executor) {
     if (!cores_.alone(executor) || overheads_.near.max > 0) {
       return nullptr;
@@ -220,10 +220,10 @@ class Bounds {
     return &at->second;
   }
 
-  /// Returns the bounds by busy periods if several executors have one core for themselves and
-  /// messages between them arrive at once. While an instance of a chain is under way, the core has
-  /// work of it. So the core is not idle before the chain's end, in any order in which the
-  /// executors run their callbacks.
+  /// Returns the bounds by busy periods, for several executors that have one CPU for themselves and
+  /// take no time for messages between them. Otherwise returns nullptr. While an instance of a
+  /// chain is under way, some executor of the CPU has work of it. So the CPU is not idle before the
+  /// chain's end, in whatever order the executors run their callbacks.
   ExecutorBounds* by_busy_periods_of_core(std::size_t executor) {
     const bool shared = !cores_.alone(executor) && cores_.on_one_core(executor);
     if (!shared || overheads_.near.max > 0 || overheads_.far.max > 0 || overheads_.polling > 0 ||
@@ -250,8 +250,9 @@ class Bounds {
     return &at->second;
   }
 
-  /// Returns the bounds of single callbacks, by the rarest input of each sync and by the busiest.
-  /// The first ones exist for higher loads; the second ones count fewer sets at once.
+  /// Returns analyses that bound each callback by itself: one counts the sets of a sync by its
+  /// rarest input, the other by its busiest input. The first finds bounds at higher loads; the
+  /// second counts fewer sets in a short time. Empty if they are not needed.
   std::span<const Holistic> one_by_one(std::size_t executor) {
     if (by_busy_periods(executor) != nullptr &&
         (workload_.order == Workload::Order::kPriority || workload_.wcet.size() > kOneByOne)) {

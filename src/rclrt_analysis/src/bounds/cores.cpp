@@ -156,9 +156,9 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
     const bool pinned = own.cpus.size() == 1;
     if (has_scheduler_apart(own, scheduled) &&
         !(several && has_scheduler_cpus_alone(application, i))) {
-      // While the scheduler thread hands a message over from another CPU, a less urgent callback
-      // may start on this CPU and hold a group; and the executors on that other CPU have less of
-      // it.
+      // The bounds assume that a scheduler thread on another CPU takes no time. In reality, while
+      // it passes a message on, a less urgent callback may start on this CPU and hold a group. The
+      // executors on the scheduler thread's CPU also get less of that CPU.
       result.push_back("the scheduler thread of '" + own.name +
                        "' takes no time on its own CPUs (scheduler_cpus)");
     }

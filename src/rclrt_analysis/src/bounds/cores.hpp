@@ -23,33 +23,34 @@ struct Cores {
   std::vector<Core> cores;
   std::vector<std::size_t> executor_of;  ///< of each callback
   std::vector<std::size_t> core_of;      ///< of each executor
-  /// For each executor its component. Executors of one component exchange messages or share a CPU,
-  /// directly or through others.
+  /// For each executor, the number of its component. Two executors are in one component if they
+  /// exchange messages or share a CPU, directly or through other executors.
   std::vector<std::size_t> component;
 
   /// Returns whether no other executor shares its CPU or exchanges messages with it.
   bool alone(std::size_t executor) const;
 
-  /// Returns whether all executors that share its CPU or exchange messages with it, directly or
-  /// through others, have one CPU.
+  /// Returns whether all executors of the component of this one (see `component`) run on one CPU.
   bool on_one_core(std::size_t executor) const;
 
-  /// Returns the statement of the application that contradicts the bounds of this executor, or
-  /// std::nullopt if there is none. Such a statement is: several CPUs for an executor that runs
-  /// callbacks on all of them at once, or a CPU that two executors name and that only one has for
-  /// itself. `one_at_a_time`: an executor runs one callback at a time, regardless of its CPUs.
-  /// `on_several`: there are bounds for a global() executor.
+  /// Returns why the bounds do not cover this executor, as a sentence about the application;
+  /// std::nullopt if they do. The reason is one of these: an executor of its component runs
+  /// callbacks on several CPUs at once, or two executors share a CPU and one of them has other
+  /// CPUs, too. `one_at_a_time`: an executor runs one callback at a time, on however many CPUs.
+  /// `scheduled`: executors have scheduler threads. `on_several`: there are bounds for a global()
+  /// executor.
   std::optional<std::string> contradiction(const model::Application& application,
                                            std::size_t executor, bool one_at_a_time, bool scheduled,
                                            bool on_several) const;
 
-  /// Returns whether the executor states several CPUs, or one besides those of its scheduler
-  /// thread, and exchanges no messages with another executor.
+  /// Returns whether the executor runs callbacks on several CPUs, or on one CPU apart from its
+  /// scheduler thread, and exchanges no messages with another executor. `scheduled`: executors have
+  /// scheduler threads.
   bool global(const model::Application& application, std::size_t executor, bool scheduled) const;
 
-  /// Returns the assumptions about the machine under which each executor of the component has the
-  /// CPU that `cores` states, or the CPUs that it states. `scheduled`: executors have scheduler
-  /// threads.
+  /// Returns the assumptions under which each executor of this one's component has its CPU or CPUs
+  /// for itself, as sentences. `scheduled`: executors have scheduler threads. `one_at_a_time`,
+  /// `on_several`: as for contradiction().
   std::vector<std::string> assumptions(const model::Application& application, std::size_t executor,
                                        bool scheduled, bool one_at_a_time, bool on_several) const;
 };

@@ -12,13 +12,13 @@
 
 namespace rclrt::analysis::detail {
 
-/// Returns the number of instances of a callback that may be pending before one is dropped. A
-/// timer's depth is that of rclrt's TimerOptions. `skips`: the executor skips releases of a timer
-/// that come while an earlier one waits.
+/// Returns how many instances of one input of the callback may be pending before one is dropped.
+/// For a timer, it is the default depth of rclrt's TimerOptions, or 1 if releases that come while
+/// an earlier one waits are skipped. `skips`: the executor skips them for every timer.
 std::size_t queue_depth(const model::Callback& callback, bool skips);
 
-/// Adds the conditions under which no instance is dropped, if up to `pending` of one input may be
-/// pending.
+/// Appends the conditions under which no instance of the callback is dropped. `pending` is a bound
+/// on the pending instances of one input, kHorizon if there is none.
 void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
                      std::vector<std::string>& assumptions);
 

@@ -37,16 +37,18 @@ Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArri
   return find_joins(workload_, callbacks, arrival, arrivals);
 }
 
-/// Returns the longest time from the release of the chain's timer to the end of its last callback,
-/// if it waits for the release of the way's timer, which is at most `lag` later.
+/// Returns a bound on the time from the release of the chain's timer to the end of its last
+/// callback, in the case that the chain waits in a sync for the release of `way`'s timer, which is
+/// at most way.lag later.
 ///
-/// Either the CPU has work of the way's level and the chain's from the chain's release to the end.
-/// Then the end is in the busy period of the chain's release, after all work that it counts. Or the
-/// CPU is without such work at some time between the two releases. Then all work of the chain's
-/// release is done when the busy period of the other release begins.
+/// There are two cases. (1) The CPU always has work of the priorities of the way and the chain,
+/// from the chain's release to the end. Then the end is in the busy period of the chain's release.
+/// (2) At some time between the two releases, the CPU has no such work. Then all work of the
+/// chain's release is done when the busy period of the other release begins.
 ///
-/// In both cases the result is also no longer than the lag and the response from the other release,
-/// with the chain's timer at any phase.
+/// In both cases the time is also at most the lag plus the response from the other release, with
+/// the chain's timer at any phase. The result is the smaller of this and the larger of the two
+/// cases.
 PathBound ExecutorBounds::response_of(const Way& way, const Way& chain, std::size_t last) {
   PathBound any = paths_.bound({way.timer, last, way.level, {}});
   if (way.lag <= 0 || way.timer == chain.timer || !any.response) {
@@ -79,7 +81,8 @@ PathBound ExecutorBounds::with_lag(PathBound path, const Way& way) {
 }
 
 /// Returns the longest time from the release of the chain's timer or event to the end of its last
-/// callback.
+/// callback, over all ways. nullopt if one of them has no bound; `result` then gets the note that
+/// states why. Otherwise `result` gets the terms of the longest.
 std::optional<Ticks> ExecutorBounds::response(const std::vector<Way>& ways, std::size_t last,
                                               ChainBound& result) {
   std::optional<Ticks> worst;

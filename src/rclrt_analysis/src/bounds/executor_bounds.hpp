@@ -15,8 +15,9 @@ namespace rclrt::analysis::detail {
 
 class ExecutorBounds {
  public:
-  /// `in_turn`: a sync takes messages from its inputs in turn, as in a wait set, and not in the
-  /// order in which they arrive.
+  /// Bounds the chains of `timers` (indices into Workload::timers). `jitter` is how late a timer
+  /// may be released, in ns. `in_turn`: a sync takes messages from its inputs in turn, as in a wait
+  /// set, instead of in order of arrival.
   ExecutorBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
                  Effort effort, bool in_turn)
       : workload_(workload),

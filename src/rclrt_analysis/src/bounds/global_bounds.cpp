@@ -59,9 +59,9 @@ GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explain
   return result;
 }
 
-/// Returns the response of a node as the sum of the longest one before it and its own, from when it
-/// is ready. This is the shorter one where several instances are under way: each delays the
-/// callbacks of the path only once.
+/// Returns a bound on the response of a node: the longest response of a node before it, plus the
+/// node's own time from being ready to its end. This is the lower bound if several instances of the
+/// path are under way, because each of them delays the callbacks of the path only once.
 Ticks GlobalBounds::response_by_last(std::size_t source, std::size_t node) {
   const GlobalNode& own = system_.sources[source].nodes[node];
   Ticks before = 0;
@@ -92,8 +92,9 @@ bool GlobalBounds::raise(std::size_t source, std::size_t node) {
   return std::exchange(own.response, std::max(own.response, response)) < response;
 }
 
-/// Raises all responses until none changes. Suppose that an instance were the first one to end
-/// after its response: until then all others have kept theirs, so its own is not exceeded either.
+/// Computes the responses of all nodes, as a fixed point: raises them from zero until none changes.
+/// The result bounds all responses: an instance that were the first to end later than its response
+/// would contradict it, because all others have kept theirs until then.
 void GlobalBounds::solve() {
   if (std::exchange(solved_, true)) {
     return;
@@ -118,9 +119,10 @@ Joins GlobalBounds::joins_of(std::span<const std::size_t> callbacks, KnownArriva
   return find_joins(workload_, callbacks, arrival, arrivals);
 }
 
-/// Returns the longest time until the end of a path along single callbacks, if its first one is
-/// ready after `ready`: the least sum over all divisions of the path. `is_all`: it is all of a
-/// chain.
+/// Returns the longest time until the end of a path in which each callback runs once, if its first
+/// callback is ready after `ready`. The path may be divided into parts that are bounded one after
+/// the other; the result is the least sum over all divisions. nullopt if there is none. `is_all`:
+/// the path is a whole chain. `result` gets the terms.
 std::optional<Ticks> GlobalBounds::follow(const GlobalPath& path, Ticks ready, bool is_all,
                                           ChainBound& result) {
   const std::size_t n = path.nodes.size();
@@ -157,8 +159,9 @@ std::optional<Ticks> GlobalBounds::follow(const GlobalPath& path, Ticks ready, b
 }
 
 /// Returns the longest time from the release of the chain's timer or event to the end of its last
-/// callback. A set of a sync is complete when the chain's message has arrived, or that of another
-/// input, which is released at most the join's lag later.
+/// callback; nullopt without a bound. A set of a sync is complete when the chain's message has
+/// arrived, or when that of another input has arrived, which is released at most Join::lag later.
+/// `result` gets the terms.
 std::optional<Ticks> GlobalBounds::latency(std::span<const std::size_t> callbacks,
                                            const Joins& joins, ChainBound& result) {
   Ticks total = system_.overheads.timer_jitter;

@@ -15,15 +15,18 @@
 
 namespace rclrt::analysis::detail {
 
+/// Bounds the chains of an executor that runs callbacks on several CPUs at once.
+///
 /// A chain counts as one sequential task: while an instance of it is under way, exactly one of its
-/// callbacks is ready. If that does not run, then either it waits for what it shares with other
+/// callbacks is ready. If this callback does not run, it waits for what it shares with other
 /// callbacks (its group, the only worker of its level, the scheduler thread), or all CPUs run
-/// callbacks at least as urgent as the chain's least urgent one. So in a time x, with C the chain's
-/// own work, B(x) the work that it may have to wait for, and W_i(x) the work of flow i at that
-/// level,
+/// callbacks at least as urgent as the chain's least urgent one. So the response x is the least
+/// solution of
 ///   x = C + B(x) + floor(sum over i of min(W_i(x), x - C - B(x) + 1) / CPUs).
-/// W_i(x) counts carried-in work of all flows, by their own response times: these grow from zero
-/// until nothing changes. Bertogna and Cirinei, RTSS 2007, for single callbacks.
+/// C is the chain's own work, B(x) the work that it may have to wait for, and W_i(x) the work of
+/// flow i at that level in a time x. W_i(x) includes work of instances that were released before,
+/// by the response times of their flows: these grow from zero until nothing changes. Bertogna and
+/// Cirinei, RTSS 2007, for single callbacks.
 class GlobalBounds {
  public:
   /// `callbacks`: those of the executor.
@@ -32,8 +35,8 @@ class GlobalBounds {
 
   RelyingBound bound(const model::Chain& chain);
 
-  /// Returns the most instances of one input of a callback that are released and have not ended;
-  /// kHorizon: no bound.
+  /// Returns the most instances of one input of the callback that are released and have not ended,
+  /// at any time. kHorizon: there is no bound.
   Ticks most_pending(std::size_t callback);
 
  private:

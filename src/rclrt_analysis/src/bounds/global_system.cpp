@@ -48,8 +48,9 @@ GlobalSystem::GlobalSystem(const Workload& all, const std::vector<std::size_t>& 
   }
 }
 
-/// Returns the longest time from the release that counts a run, see Workload::runs, to the run's
-/// stamp: the stamp of a set is at most the window later than that of its rarest message.
+/// Returns the longest time from the release by which a run of the callback is counted (see
+/// Workload::runs) to the stamp of the run. In each sync on the way, the stamp of a set is at most
+/// the sync's window later than that of the message of its rarest input.
 Ticks GlobalSystem::waits_in_syncs(std::size_t callback) const {
   const auto& inputs = workload.graph.publishers[callback];
   if (inputs.empty()) {

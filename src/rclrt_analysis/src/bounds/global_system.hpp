@@ -19,9 +19,9 @@ struct GlobalArrivals {
   Ticks count{};  ///< instances for each release
 };
 
-/// The runs of a callback that follow each other from a timer, an event or a sync on, up to the
-/// next sync. A message to a sync is a node of its own: it costs its dispatch, and the set that
-/// it may complete is an instance of another source.
+/// A callback on the paths that lead from a timer, an event or a sync (the source) up to the next
+/// sync. A message to a sync is a node of its own (is_message), because it costs its dispatch; the
+/// set that it may complete is an instance of another source.
 struct GlobalNode {
   std::size_t callback{};
   bool is_message{};
@@ -45,8 +45,8 @@ struct GlobalSource {
 
   /// Returns whether each release brings one instance, all by one timer.
   bool is_simple() const { return arrivals.size() == 1 && arrivals.front().count == 1; }
-  /// Returns the most instances of which something may run within a time x, if each has ended
-  /// `response` after its stamp.
+  /// Returns the most instances of this source of which some callback may run within a time x, if
+  /// each instance has ended `response` after its stamp.
   Ticks instances(Ticks x, Ticks response) const;
 };
 
@@ -70,8 +70,8 @@ struct GlobalSystem {
   /// Returns the path to the end of a node.
   GlobalPath path_to(std::size_t source, std::size_t node) const;
 
-  /// Returns the path of these callbacks from a timer, an event or a sync on; absent if they do not
-  /// release each other.
+  /// Returns the path through these callbacks, which begin with a timer, an event or a sync.
+  /// nullopt if one of them does not release the next one.
   std::optional<GlobalPath> path_along(std::span<const std::size_t> callbacks) const;
 
   /// Returns the path of the last node alone, after all before it have ended.
@@ -80,13 +80,13 @@ struct GlobalSystem {
   /// Returns the part of a path along single callbacks from one position to another.
   GlobalPath part_of(const GlobalPath& path, std::size_t begin, std::size_t end, Ticks ready) const;
 
-  /// Returns 1 if the last callback may be interrupted after its work and before it returns: by the
-  /// scheduler thread, or by a more urgent callback that is released at that very time on another
-  /// CPU. Otherwise returns 0.
+  /// Returns 1 (ns) if the last callback may be interrupted after its work, before it returns: by
+  /// the scheduler thread, or by a more urgent callback that is released at that very time on
+  /// another CPU. Otherwise returns 0.
   Ticks tail(const GlobalPath& path) const;
 
   /// Returns the longest time from the stamp of an instance until its first callback is ready;
-  /// absent without a bound.
+  /// nullopt without a bound.
   std::optional<Ticks> ready_after_stamp(const GlobalSource& source) const;
 
   /// Returns the longest time from the stamp of a run of the callback to its end.

@@ -10,8 +10,9 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-/// Returns the most work of instances within a time x. Each does `work` in sequence, within the
-/// time `response` after its release, and releases are at least `period` apart.
+/// Returns the most work that instances of a flow do within a time x, including instances that were
+/// released before. Each does `work` in sequence and ends within `response` after its release;
+/// releases are at least `period` apart.
 Ticks carried_in_work(Ticks x, Ticks response, Ticks work, Ticks period) {
   if (work == 0) {
     return 0;
@@ -41,9 +42,10 @@ GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
   own_ = sum(sum(own_, product(path.jobs, all.overheads.handover)), all.tail(path));
 }
 
-/// The time without the constant part is the least y with
+/// Returns the end of the path's instance, from when it is ready, if it is assumed to be at most x.
+/// It is the constant part (own work and waiting) plus the least time y with
 ///   sum over units of min(work, parallel y) < CPUs y,
-/// which holds for all longer ones, too.
+/// minus one ns. Every longer y satisfies this, too, so a binary search finds the least.
 Ticks GlobalWindow::end(Ticks x) {
   const Ticks constant = sum(own_, wait(x));
   Ticks all = 0;
@@ -102,10 +104,12 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
   return result;
 }
 
-/// Finds what the path's callbacks may wait for while a CPU is idle: other runs of themselves,
-/// members of their groups, and what else the only worker of their level runs. A member below
-/// the callback's level delays it once, because none enters while the callback waits: a thread of
-/// its level is ready. This does not hold while its thread wakes up or is busy.
+/// Finds the work that the path's callbacks may wait for even while a CPU is idle: other runs of
+/// themselves, members of their groups, and whatever the only worker of their level runs.
+///
+/// A group member with a lower priority delays a callback only once, because it cannot enter the
+/// group while a thread of the callback's level is ready. This does not hold while that thread
+/// still wakes up or is busy; then the member counts like the others.
 void GlobalWindow::find_shared() {
   const auto& priority = all_.workload.priority;
   const bool has_thread = all_.pool != Pool::kOnePerLevel && all_.workload.scheduler == 0 &&
@@ -149,9 +153,9 @@ void GlobalWindow::find_less_urgent() {
   }
 }
 
-/// Adds what each run costs besides its work: the scheduler thread passes an instance on, and once
-/// more after it has waited for its group; and a thread on another CPU has to start. Queueing a
-/// less urgent instance may cost the path's own thread its time.
+/// Adds the costs of each run besides its work. The scheduler thread handles an instance twice: to
+/// pass it on, and after it has waited for its group. A thread on another CPU has to start.
+/// Queueing a less urgent instance may take its time from the path's own thread.
 void GlobalWindow::add_jobs(std::size_t index) {
   const GlobalSource& source = all_.sources[index];
   for (const GlobalNode& each : source.nodes) {
@@ -212,8 +216,8 @@ void GlobalWindow::add(std::size_t index) {
   }
 }
 
-/// Takes the work of a less urgent member, which counts whole, from its unit. This is possible if
-/// only one member and one unit come into question.
+/// Removes the work of a less urgent group member from the unit of its flow, because it already
+/// counts whole as a delay. Does so only if exactly one member and one unit can be meant.
 void GlobalWindow::attribute(const Low& low) {
   Unit* found = nullptr;
   for (Unit& unit : units_) {
@@ -234,8 +238,8 @@ bool GlobalWindow::runs_on_path(std::size_t index) const {
                       : index == 0 || index == path_.nodes.back();
 }
 
-/// Returns how many instances of the path's source other than its own are under way within x,
-/// each for `response` after its stamp.
+/// Returns how many other instances of the path's own source are under way within x, if each is
+/// under way for `response` after its stamp.
 Ticks GlobalWindow::others(Ticks x, Ticks response) const {
   const GlobalSource& source = all_.sources[path_.source];
   if (source.is_sync) {

@@ -147,8 +147,9 @@ bool Holistic::raise(const Responses& responses, const std::vector<SegmentBound>
   return changed;
 }
 
-/// Returns whether a message is there as soon as it is published, and on the same CPU. False if
-/// the CPU runs callbacks of several executors in any order.
+/// Returns whether a message is available as soon as it is published, and to a callback on the same
+/// CPU. False for a CPU with several executors, if they run their callbacks in any order relative
+/// to each other.
 bool Holistic::at_once(std::size_t from, std::size_t to) const {
   const std::size_t core = cores_.core_of[cores_.executor_of[from]];
   const bool any_order = kind_.orders_own_only && cores_.cores[core].executors.size() > 1;
@@ -204,10 +205,12 @@ std::vector<Flow> Holistic::messages(std::size_t from, std::size_t to) const {
   return result;
 }
 
-/// Adds the flows of a callback. In a busy period a sync runs no more often than messages arrive at
-/// the busiest of its inputs. When the period begins, one input has no message that can be in a
-/// set. Each set of the period needs a message that arrives at that input in the period. See
-/// Workload::find_sources for the proof. Each of the other messages costs a dispatch.
+/// Adds the flows of a callback: the streams of instances that its publishers cause.
+///
+/// In a busy period, a sync runs no more often than messages arrive at the busiest of its inputs.
+/// The reason: when the period begins, some input has no message that can be in a set, so each set
+/// of the period needs a message that arrives at that input within the period (see
+/// Workload::find_sources for the proof). Each of the other messages costs a dispatch.
 void Holistic::add_flows(std::size_t callback) {
   const auto& inputs = workload_.graph.publishers[callback];
   const bool rarest = sets_ == SetCount::kRarestInput || !workload_.source[callback];
@@ -237,10 +240,10 @@ void Holistic::add_flows(std::size_t callback) {
   }
 }
 
-/// Adds the flows of a sync by its rarest input: one run for each release of Workload::runs. The
-/// message that completes a set has a stamp no earlier than its arrival less `late`, so the release
-/// that counts is no earlier than that, less RunsOf::earlier. In a wait set, a message may complete
-/// a set with one that arrives while it waits.
+/// Adds the flows of a sync, with its runs counted by its rarest input: one run for each release of
+/// Workload::runs. The message that completes a set arrives at most `late` after its stamp. So the
+/// release by which the set is counted is at most `late` plus RunsOf::earlier before that arrival.
+/// In a wait set, a message may also complete a set with one that arrives while it waits.
 void Holistic::add_rarest_flows(std::size_t callback) {
   const auto& inputs = workload_.graph.publishers[callback];
   Ticks late = 0;  // from the release of a timer to the arrival of its message here
@@ -266,8 +269,8 @@ void Holistic::add_rarest_flows(std::size_t callback) {
   }
 }
 
-/// Returns the jitter of the callback's ends for a flow: it includes the jitter from the first
-/// arrival of the flow to its last.
+/// Returns the jitter with which instances of the flow end at this callback: the time from the
+/// earliest to the latest possible end, including the jitter of their arrivals.
 Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
   const Ticks of_path = std::max<Ticks>(0, from_release_[callback] - least_[callback]);
   const Ticks alone = std::min(sum(flow.jitter, responses_[callback]), of_path);
@@ -317,8 +320,8 @@ void Holistic::add_ends(std::size_t callback) {
   }
 }
 
-/// Returns whether each release of one timer, and nothing else, triggers the callback: no sync is
-/// before it.
+/// Returns whether each release of one timer triggers the callback, and nothing else does. This
+/// requires one publisher for each callback before it, and no sync.
 bool Holistic::follows_timer(std::size_t callback) const {
   const auto* inputs = &workload_.graph.publishers[callback];
   while (inputs->size() == 1 && inputs->front().size() == 1) {
@@ -346,8 +349,8 @@ Ticks Holistic::most_pending(std::size_t callback) const {
   return result;
 }
 
-/// Returns the most pending instances of the callback and of the others that wait in its queue in a
-/// wait set.
+/// Returns the most instances that wait at one time in the callback's queue in a wait set. For a
+/// service, the requests of all of its clients share the queue.
 Ticks Holistic::most_in_queue(std::size_t callback) const {
   const auto& all = workload_.application.callbacks;
   if (model::role_of(all[callback]) != model::Role::kService) {
@@ -362,9 +365,10 @@ Ticks Holistic::most_in_queue(std::size_t callback) const {
   return result;
 }
 
-/// Returns the most pending messages of one input of a sync. Messages of one release, or of
-/// releases at one time, have arrived by all inputs at the latest end of the callback, over all
-/// timers that trigger it. Messages of another sync may have waited there for `earlier`.
+/// Returns the most messages of one input of a sync that are pending at one time; kHorizon: no
+/// bound. By the latest end of the callback (over all timers that trigger it), messages of the same
+/// or an equally timed release have arrived by all inputs. Messages that another sync publishes may
+/// have waited there for Flow::earlier.
 Ticks Holistic::most_of_input(std::size_t callback,
                               const std::vector<std::size_t>& publishers) const {
   Ticks end = 0;

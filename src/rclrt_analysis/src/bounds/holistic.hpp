@@ -31,8 +31,8 @@ struct Flow {
   Ticks earlier{};  ///< how long the releases may have waited in syncs before, see RunsOf
 };
 
-/// The input of the analysis of one core. The result is, for each callback of `core`, the longest
-/// time from ready to end, kHorizon if there is no bound.
+/// The input of the analysis of one CPU. The result of such an analysis is, for each callback in
+/// `core`, the longest time from being ready to its end; kHorizon if there is no bound.
 struct CoreProblem {
   const Workload& workload;
   const Core& core;
@@ -43,13 +43,13 @@ struct CoreProblem {
 };
 using Responses = std::vector<Ticks>;  ///< of every callback
 
-/// For each callback, the only callback that releases it, if it does so at once and on the same
-/// CPU. Absent for timers, syncs, and callbacks with several publishers or with a publisher
-/// elsewhere.
+/// For each callback, the one callback that releases it, if that happens at once and on the same
+/// CPU. nullopt for timers, syncs, and callbacks that have several publishers or a publisher on
+/// another CPU.
 using Predecessors = std::vector<std::optional<std::size_t>>;
 
-/// The bound of a segment: callbacks that follow each other on one CPU, up to this one, as
-/// Predecessors name them. See segment_bounds.hpp.
+/// The bound of a segment: callbacks that release each other on one CPU (see Predecessors), up to
+/// and including the callback that has this bound. See segment_bounds.hpp.
 struct SegmentBound {
   std::size_t first{};                ///< callback of the segment
   Ticks from_arrival{};               ///< at the first one to the end of the last
@@ -60,22 +60,23 @@ struct SegmentBound {
 void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, Budget& budget);
 void holistic_ready_sets(const CoreProblem& problem, Responses& responses, Budget& budget);
 
-/// Returns the streams of a callback's flows, each with the work of its instances; with `user_code`
-/// false, only with their other costs.
+/// Returns the streams of a callback's flows, each with the work of its instances: user code and
+/// other costs. If `user_code` is false, only the other costs (queueing and dispatching) count.
 std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
                                bool user_code = true);
 
-/// Returns the streams with user code only. The other costs of an instance, queueing and
-/// dispatching, delay whatever runs when the instance arrives, even if its own turn comes later:
-/// see streams_of(..., false).
+/// Returns the streams of a callback's flows with the work of user code only. The other costs,
+/// queueing and dispatching, are in streams_of(..., false): they delay whatever runs when an
+/// instance arrives, even if the instance itself runs later.
 std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback);
 
 /// Adds the costs of queueing the callback's instances, at any time of their arrival.
 void add_queueing(const CoreProblem& problem, std::size_t callback,
                   std::vector<Interferer>& others);
 
-/// Returns the deadline of a callback's instances under EDF, from their release; a timer's is its
-/// shortest interval unless stated. Absent: its instances run behind all that have one.
+/// Returns the relative deadline of a callback's instances under EDF. For a timer or event it is
+/// the shortest interval unless stated. nullopt: the callback has no deadline, and its instances
+/// run behind all that have one.
 std::optional<Ticks> relative_deadline(const model::Callback& callback);
 
 /// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set.
@@ -92,20 +93,22 @@ enum class SetCount { kRarestInput, kBusiestInput };
 
 struct Overlapping;
 
-/// Holistic analysis by jitter propagation: Tindell and Clark, "Holistic schedulability analysis
-/// for distributed hard real-time systems", Microprocessing and Microprogramming 40, 1994.
-/// Responses grow from zero until nothing changes; the least fixed point bounds them all.
+/// Bounds the chains by holistic analysis, with jitter propagation: Tindell and Clark, "Holistic
+/// schedulability analysis for distributed hard real-time systems", Microprocessing and
+/// Microprogramming 40, 1994. The responses of all callbacks grow from zero until nothing changes;
+/// this least fixed point bounds them all.
 class Holistic {
  public:
   Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor, SetCount sets,
            const Overheads& overheads, Effort effort);
 
-  /// Returns the bound from the release of the chain's timer to the end of its last callback, with
-  /// its terms.
+  /// Returns the bound on the time from the release of the chain's timer to the end of its last
+  /// callback, with its terms.
   RelyingBound bound(const model::Chain& chain) const;
 
   /// Returns the most instances of a callback that are released and have not ended; kHorizon: no
-  /// bound. For a sync: of one input; as many messages may wait for a partner that comes later.
+  /// bound. For a sync, they are the messages of one input, including those that wait for a
+  /// partner.
   Ticks most_pending(std::size_t callback) const;
 
  private:
@@ -182,11 +185,11 @@ class Holistic {
   std::vector<int> priority_;         // of each callback: of its thread, see thread_priorities()
   std::vector<int> ceiling_;          // of each callback: see thread_ceilings()
   std::vector<PathFromTimer> paths_;  // to each callback
-  /// For each callback: the bound of PathFromTimer, from the timer's nominal release to the end;
-  /// kHorizon: none.
+  /// For each callback with a PathFromTimer: the bound on the time from the timer's nominal release
+  /// to the callback's end. kHorizon: no bound, or no such path.
   std::vector<Ticks> from_release_;
-  /// For each callback: the longest time from the release of a timer that triggers it until it is
-  /// ready (`ready_`), and until its end (`ends_`).
+  /// For each callback and each timer (as a callback) that triggers it: the longest time from the
+  /// timer's release until the callback is ready (`ready_`), and until its end (`ends_`).
   std::vector<std::map<std::size_t, Ticks>> ready_;
   std::vector<std::map<std::size_t, Ticks>> ends_;
 };

@@ -10,9 +10,9 @@
 
 namespace rclrt::analysis::detail {
 
-/// Adds callbacks of one CPU that follow each other at once. In a wait set the message of each
-/// arrives before its ready set ends, so the next callback is in the next set: only the first
-/// callback waits for the rest of a set.
+/// Adds the time of callbacks on one CPU that release each other at once to `latency`. In a wait
+/// set, the message to the next callback arrives before the current ready set ends, so the next
+/// callback is in the next set: only the first callback waits for the rest of a set.
 void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& latency) const {
   Latency one_by_one;
   std::size_t from = 0;
@@ -88,16 +88,16 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& 
     if (!before) {
       return std::nullopt;
     }
-    // A lane keeps the order in which messages arrive; a wait set takes one from each input in
-    // turn.
+    // `taken`: in a wait set, a sync takes messages from its inputs in turn, so the chain's message
+    // may still have to wait for its turn. A lane runs messages in order of arrival.
     const Ticks taken = runs_sets_ ? responses_[callbacks[n]] : 0;
     return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
   };
   return find_joins(workload_, callbacks, arrival, arrivals);
 }
 
-/// Adds the terms of the end of the last callback, as find_ends() computes it: one for each part of
-/// the path.
+/// Sets `latency` to the time from the timer's release to the end of the last callback, as
+/// find_ends() computes it, with one term for each part of the path.
 void Holistic::explain_end(std::span<const std::size_t> callbacks, Latency& latency) const {
   const std::size_t timer = callbacks.front();
   latency = {.total = ends_[callbacks.back()].at(timer)};

@@ -19,12 +19,17 @@
 // each instance in the hyperperiod has its own numbers of overlapping instances. The path's own
 // timer has phase 0.
 //
-// Under EDF, an instance is as urgent only if its deadline is not after the latest deadline of the
-// path's callbacks on that CPU, each from its latest arrival on. Suppose that two instances that
-// are due later hold up a callback of the path. The second one to start has a shorter relative
-// deadline than the first one's group allows, and so than the callback. As it is due later, it was
-// released after the latest arrival of the callback, and cannot have started before. So there is at
-// most one.
+// Under EDF, an instance is as urgent only if its deadline is not after L, the latest deadline of
+// the path's callbacks on that CPU, each from its latest arrival on, plus the lateness of a timer.
+// An instance B that is due after L has started before the path's callback is ready, and holds it
+// up only while B's ceiling, the shortest relative deadline in its group, is no longer than the
+// relative deadline of X, the waiting instance that is due first. X became ready after B started,
+// because X is due earlier. So it was released at most that lateness before B. If X had a relative
+// deadline at least as long as that of B, it would be due after the path's callback, and not first.
+// So B is in a group with a shorter relative deadline. Suppose that B had preempted another such
+// instance that holds up the callback as well. Then B's relative deadline is shorter than the
+// ceiling of that one, and so than that of the X for which it waits, which is the same
+// contradiction. So there is at most one.
 //
 // Holistic finds all bounds together: each is found under the assumption that all others hold up to
 // that time. The idea of one interference for a whole path: Palencia and Harbour, "Exploiting
@@ -99,9 +104,10 @@ std::vector<Ticks> Holistic::path_bounds(Budget& budget) const {
   return result;
 }
 
-/// Returns the callbacks of the path's own release that run after its end: those that its last
-/// callback releases, and those that follow. A more urgent one on its CPU may preempt it before it
-/// returns.
+/// Returns, for each callback, whether its run for the same release of the timer comes after the
+/// end of the path's last callback, so that it does not delay the path. This holds for callbacks
+/// that the last one releases, directly or through others, except those on its CPU that may preempt
+/// it before it returns.
 std::vector<bool> Holistic::after_path(std::size_t last) const {
   std::vector<bool> result(workload_.wcet.size());
   std::vector<std::size_t> open{last};
@@ -128,9 +134,10 @@ std::vector<bool> Holistic::after_path(std::size_t last) const {
   return result;
 }
 
-/// Returns the latest deadline of the path's callbacks on a CPU, each from its latest arrival, from
-/// the nominal release of the timer on. Absent if there is none, or if it does not order the
-/// callbacks of the CPU.
+/// Returns the latest absolute deadline of the path's callbacks on the CPU `core`, measured from
+/// the nominal release of the path's timer, if each arrives as late as possible; plus the lateness
+/// of a timer. nullopt if one has no deadline, or if deadlines do not order the callbacks of this
+/// CPU.
 std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::size_t core) const {
   if (!by_deadline_ || cores_.cores[core].executors.size() > 1) {
     return std::nullopt;
@@ -152,7 +159,7 @@ std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::s
     }
     latest = std::max(latest, sum(arrival, *deadline));
   }
-  return latest;
+  return sum(latest, overheads_.timer_jitter);
 }
 
 std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
@@ -164,8 +171,9 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
     on_path[callback] = true;
   }
   std::vector<Overlapping> result;
-  // `executes`: the work is done until the instance ends; else, when it arrives. `later`: the
-  // instance of the path's own release does not count.
+  // Adds the instances of `other` from a flow. `executes`: their work may delay the path until they
+  // end; otherwise, only when they arrive. `later`: the instance of the path's own release does not
+  // delay the path.
   const auto add = [&](std::size_t other, const Flow& flow, Ticks each, bool executes, bool later,
                        Ticks until) {
     if (each > 0) {
@@ -249,9 +257,9 @@ Holistic::Latency Holistic::constant_terms(const PathFromTimer& path) const {
   return once;
 }
 
-/// Returns for each of `others` the first release after that of the path's instance with this
-/// number, where the phase is known. The path's own timer has phase 0; others need stated offsets,
-/// and must be among `in_phase`.
+/// Returns, for each of `others`, the time from the release of the path's instance `number` to the
+/// next release of that timer (0: at the same time). nullopt if their phase is not known: the timer
+/// is not in `in_phase`. The path's own timer, `own`, has 0.
 std::vector<std::optional<Ticks>> Holistic::next_releases(const std::vector<Overlapping>& others,
                                                           const std::vector<bool>& in_phase,
                                                           std::size_t own, Ticks number) const {
@@ -274,8 +282,9 @@ std::vector<std::optional<Ticks>> Holistic::next_releases(const std::vector<Over
   return result;
 }
 
-/// Chooses the timers with known phases, and returns how many instances of the path have different
-/// ones.
+/// Chooses the timers with phases that the analysis uses, as flags in `in_phase`: those with stated
+/// offsets, as long as the hyperperiod stays short. Returns the number of instances of the path
+/// with different phases.
 Ticks Holistic::find_in_phase(const std::vector<Overlapping>& others, std::size_t own,
                               std::vector<bool>& in_phase) const {
   const auto states = [&](std::size_t timer) {

@@ -136,8 +136,8 @@ void holistic_ready_sets(const CoreProblem& problem, Responses& responses, Budge
     const std::vector<BusyWindow::Blocking> polling{{polled, 0, kHorizon}};
     const auto kind = problem.workload.application.callbacks[callbacks[own]].kind();
     Ticks found = busy;
-    // A sync's inputs take turns: a later message of one input may run before a waiting one of
-    // another.
+    // This bound does not hold for a sync: its inputs take turns, so a later message of one input
+    // may run before a waiting message of another.
     if (busy < kHorizon && kind != model::CallbackKind::kSync) {
       found = response_in_busy_window({streams[own], others, polling, 1}, budget).value_or(busy);
     }

@@ -20,8 +20,9 @@ enum class Pool {
 };
 
 struct KindBounds {
-  /// Turns the application into one for which `preemptive` has the bounds, see PreemptiveForm;
-  /// null: the kind has an analysis of its own. `tops` are the model::top_priorities().
+  /// For a kind of executor that is analysed as `preemptive`: changes the application so that its
+  /// bounds under `preemptive` hold for the original one under this kind (see PreemptiveForm).
+  /// Null: the kind has an analysis of its own. `tops`: the result of model::top_priorities().
   void (*to_preemptive)(model::Application& application, const std::vector<int>& tops) = nullptr;
   /// The order in which callbacks run, as far as the analysis knows it.
   Workload::Order order = Workload::Order::kPriority;

@@ -60,11 +60,12 @@ Ticks Workload::return_delay(std::size_t callback) const {
   return wcet[callback] == 0 || std::ranges::any_of(graph.successors[callback], preempts) ? 1 : 0;
 }
 
-/// Finds the timers that the runs of syncs and subscriptions are counted by.
+/// Finds, for each sync and subscription, the publisher (`counted_by`) and the timer (`source`) by
+/// which its runs are counted.
 ///
 /// A sync runs once for each set. When a busy period begins, one of its inputs has no message that
 /// can be in a set (a set is formed at once, see below). So within the period the sync runs no more
-/// often than messages arrive at the busiest input: one with a timer of the shortest period.
+/// often than messages arrive at the busiest input, the one with a timer of the shortest period.
 ///
 /// Proof: suppose each input had such a message, and take the oldest of each. Let c be the time of
 /// the latest of these. All sets to come have a stamp of at least c, so a message that is older
@@ -179,7 +180,7 @@ bool Workload::is_rarer_than_source(std::size_t sync) const {
   return rate_of(runs[sync]) < rate_of(all);
 }
 
-/// Finds the releases that bring all runs of each callback.
+/// Finds, for each callback, the releases that bring all of its runs: `runs`.
 ///
 /// A set takes one message of each input, and no message is in two sets. So a sync has no more runs
 /// than its rarest input has messages that can be in a set. The stamps of a set are within the
@@ -187,8 +188,8 @@ bool Workload::is_rarer_than_source(std::size_t sync) const {
 /// message is at most a window before the stamp of the run. This holds for any number of publishers
 /// of the other inputs, and whatever is lost.
 ///
-/// A sync keeps `depth` messages of each input. So at any time, at most `depth` messages of the
-/// rarest input wait, which is as if their releases were that many periods earlier.
+/// A sync keeps `depth` messages of each input. So at most `depth` messages of the rarest input
+/// wait at any time. They count as if their releases had been that many periods earlier.
 void Workload::find_runs() {
   runs.resize(wcet.size());
   messages.resize(wcet.size());
@@ -237,8 +238,8 @@ LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool
     Ticks before_syncs = 0;
     for (const std::size_t to : workload.graph.successors[i]) {
       after = sum(after, whole[to]);
-      // A message costs its dispatch when it arrives; a set costs its run when its last message
-      // arrives.
+      // A message to a sync costs only its dispatch when it arrives. The run of the set that it
+      // completes is in sets().
       before_syncs = sum(before_syncs, is_sync(workload, to) ? workload.dispatch : head_[to]);
     }
     // Each release adds one dispatch overhead to the running callback.

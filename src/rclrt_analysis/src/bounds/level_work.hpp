@@ -46,34 +46,36 @@ struct Workload {
   Ticks stall;                      ///< ns, once
   std::vector<std::size_t> timers;  ///< the callbacks with a timer
   std::vector<Ticks> period;        ///< of each of `timers`
-  /// For a sync, the publisher of the messages that count its runs; for a subscription, its only
-  /// publisher. Absent if there are several.
+  /// For each callback, the publisher by which its runs are counted: for a subscription its only
+  /// publisher, for a sync the publisher of its busiest input. nullopt if an input has several
+  /// publishers.
   std::vector<std::optional<std::size_t>> counted_by;
   /// The timer at the end of counted_by, as a callback; absent if counted_by ends before a timer.
   std::vector<std::optional<std::size_t>> source;
-  /// The releases that bring all runs of a callback, also of a sync: in any time, there are no more
-  /// runs than releases in that time and the time `earlier` before it. For a sync, the releases of
-  /// the input with the fewest, `rarest_input`. Empty for a sync without a publisher.
+  /// For each callback, the releases that bring all of its runs: in any time, it runs no more often
+  /// than there are such releases in that time and the time RunsOf::earlier before it. For a sync,
+  /// they are the releases of the input with the fewest, `rarest_input`. Empty for a sync without a
+  /// publisher.
   std::vector<std::vector<RunsOf>> runs;
   /// For a sync, the releases that bring all of its messages.
   std::vector<std::vector<RunsOf>> messages;
   /// For a sync, the input that `runs` counts, as an index into CallbackGraph::publishers.
   std::vector<std::size_t> rarest_input;
 
-  /// Returns 1 if a callback returns an instant after its work, so that a release at that very time
-  /// finds it running. That is the case if it has no work, or if something that it releases may
-  /// preempt it before it returns, such as a callback of another executor. Otherwise returns 0.
+  /// Returns 1 (ns) if the callback returns later than its work ends, so that a release at that
+  /// very time still finds it running: it has no work, or a callback that it releases may preempt
+  /// it before it returns, such as one of another executor. Otherwise returns 0.
   Ticks return_delay(std::size_t callback) const;
 
   /// Returns the lowest priority of these callbacks, of which there is at least one.
   int lowest(std::span<const std::size_t> callbacks) const;
 
-  /// Returns the lowest priority from the timer that releases the callback to it. Absent if a sync
-  /// or several publishers are before it.
+  /// Returns the lowest priority on the path from the timer that releases the callback to the
+  /// callback. nullopt if a sync or a callback with several publishers is on the path.
   std::optional<int> lowest_from_timer(std::size_t callback) const;
 
-  /// Returns whether `runs` of a sync is fewer in the long run than one for each release of
-  /// `source`.
+  /// Returns whether, in the long run, a sync runs less often by the count of `runs` than once for
+  /// each release of `source`.
   bool is_rarer_than_source(std::size_t sync) const;
 
  private:
@@ -89,8 +91,8 @@ struct Workload {
 /// Returns whether the callback is a timer with releases that keep their grid.
 bool keeps_grid(const model::Callback& callback);
 
-/// Returns the time from a release of a timer to the next one of another timer, which may be at the
-/// same time.
+/// Returns the time from `release` to the next release of a timer with this offset and period; 0 if
+/// it is at the same time.
 inline Ticks from_release_to(Ticks release, Ticks offset, Ticks period) {
   return (((offset - release) % period) + period) % period;
 }
@@ -116,8 +118,8 @@ enum class WithSets { kNo, kYes };
 struct SetWork {
   std::size_t sync{};
   Ticks work{};
-  /// The timer of which each release brings at most one set in the busy period, as an index into
-  /// Workload::timers; see Workload::find_sources. Absent if none is known.
+  /// A timer, as an index into Workload::timers: in a busy period, the sync completes at most one
+  /// set for each release of it (see Workload::find_sources). nullopt: no such timer is known.
   std::optional<std::size_t> at_most;
 };
 
@@ -129,14 +131,14 @@ class LevelWork {
 
   int level() const { return level_; }
 
-  /// Returns the work that an instance of the callback brings, with all that follows it, before a
-  /// callback below the level is needed. A message to a sync costs its dispatch: sets() has the
-  /// rest. If a path through the graph meets a callback twice, the callback runs twice.
+  /// Returns the work that one instance of the callback brings, together with all that it releases,
+  /// up to callbacks below the level. A message to a sync counts only with its dispatch; the rest
+  /// is in sets(). A callback that several paths through the graph reach runs once for each.
   Ticks head(std::size_t callback) const { return head_[callback]; }
 
-  /// Returns the work of the sets of each sync on the core, at and above the level. A set is not
-  /// part of the work of a release: the message that completes it may meet one that has waited
-  /// since before.
+  /// Returns the work of one set of each sync on the core that is at or above the level, with all
+  /// that it releases. It is not part of head(), because the message that completes a set may meet
+  /// a message that has waited since an earlier release.
   const std::vector<SetWork>& sets() const { return sets_; }
 
   /// Returns whether each release of Workload::source runs the callback once: no sync is before it.
@@ -145,8 +147,8 @@ class LevelWork {
   /// Returns whether the callback's instances are all part of the head of Workload::source.
   bool counted(std::size_t callback) const { return counted_[callback]; }
 
-  /// Returns the work that the callback may leave if it is running when the busy period begins; 0
-  /// if it cannot be running then, or leaves none.
+  /// Returns the remaining work of the callback, and of what it releases at or above the level, if
+  /// it was running when the busy period began. 0 if it cannot delay the level then.
   Ticks left(std::size_t callback, WithSets with) const {
     return (with == WithSets::kYes ? left_ : left_without_sets_)[callback];
   }

@@ -36,8 +36,9 @@ const LevelWork& PathBounds::work(int level) {
   return at->second;
 }
 
-/// Returns the longest time from the release of a callback to its end, or to the end of its own
-/// work; absent if no single timer releases it, or if it has no bound.
+/// Returns the longest time from the release of a callback's timer to the end of the callback, or
+/// with `before_successors` to the end of its own work. nullopt if no single timer releases it, or
+/// if there is no bound.
 std::optional<Ticks> PathBounds::age_of(std::size_t callback, bool before_successors) {
   const std::pair key(callback, before_successors);
   if (const auto at = ages_.find(key); at != ages_.end()) {
@@ -53,8 +54,9 @@ std::optional<Ticks> PathBounds::age_of(std::size_t callback, bool before_succes
   return ages_[key] = age;
 }
 
-/// Returns the longest time for which work may be under way that has started when a busy period of
-/// the level begins, and that completes sets. Its bound depends on lower levels only.
+/// Returns how long ago, at the begin of a busy period of the level, the work may have been
+/// released that had started by then and completes sets of syncs. nullopt without a bound. The
+/// result depends only on bounds of lower levels.
 std::optional<Ticks> PathBounds::age_of_started(int level) {
   Ticks oldest = 0;
   for (const std::size_t callback : work(level).before_sets()) {
@@ -82,8 +84,8 @@ PathBound PathBounds::bound(const Path& path) {
   return result;
 }
 
-/// Returns the callbacks that may have started before the busy period; the bound is the largest of
-/// all.
+/// Returns the callbacks that may be running when the busy period begins, with what is known about
+/// the first release in it. The bound of the path is the largest over all of them.
 ///
 /// Suppose that a callback which an earlier release of the path's own timer has triggered is
 /// running when the busy period begins. That release is at most its age before the begin, and the
@@ -183,8 +185,8 @@ Ticks PathBounds::most_pending(std::size_t callback) {
   return most;
 }
 
-/// Returns the most pending instances that messages of these publishers release; for a timer, its
-/// own.
+/// Returns the most instances of the callback that are pending because of messages of these
+/// publishers. For a timer or event, `publishers` has only the callback itself.
 Ticks PathBounds::pending_by(std::size_t callback, const std::vector<std::size_t>& publishers) {
   struct Reached {
     int level;

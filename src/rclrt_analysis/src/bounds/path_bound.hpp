@@ -16,7 +16,7 @@
 
 namespace rclrt::analysis::detail {
 
-/// A timer that was released before a path's own one, at most `lag` before it. All its work of that
+/// A timer that was released before the path's own timer, by at most `lag`. All work of that
 /// release was done when the busy period began.
 struct EarlierRelease {
   std::size_t timer{};  ///< index into Workload::timers
@@ -49,9 +49,9 @@ class PathBounds {
 
   PathBound bound(const Path& path);
 
-  /// Returns the most instances of one of its inputs that are released and have not ended;
-  /// kHorizon: no bound. Each was triggered by a release not longer ago than the bound of the path
-  /// from there.
+  /// Returns the most instances of one input of the callback that are released and have not ended;
+  /// kHorizon: no bound. Each of them was triggered by a release that is no longer ago than the
+  /// bound of the path from that timer to the callback.
   Ticks most_pending(std::size_t callback);
 
  private:

@@ -46,8 +46,9 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Path
       result.waited = release;
       result.response = worst;
     }
-    // The busy period ends when all work of this instance is done before the next one arrives.
-    // Releases up to that time also delay the callbacks after the last one.
+    // If all work of this instance is done before the next instance arrives, the busy period ends.
+    // Releases up to that time also delay the callbacks after the last one, so `terms.after` is
+    // added.
     const Ticks next = release + period;
     if (sum(w, terms.after) > next) {
       continue;
@@ -64,12 +65,13 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Path
   return result;
 }
 
-/// Returns the same with PathTerms::ordered.
+/// Returns the same as worst_in_busy_period(), for paths with PathTerms::ordered: releases at the
+/// last callback's priority delay it only if they are not later than its own release.
 ///
-/// Each instance of a path of one callback is examined at the times at which one more release
-/// precedes it. In a longer path, the last callback is released when all work of the busy period
-/// but its own is done, or earlier; this depends on no time of arrival. A callback without work
-/// that releases it takes an instant, and releases at that very time come first.
+/// For a path of one callback, each instance is examined at all arrival times at which one more
+/// release precedes it. In a longer path, the last callback is released at the latest when all work
+/// of the busy period except its own is done; this does not depend on arrival times. A callback
+/// without work that releases it takes one tick, so that releases at that very time come first.
 std::optional<PathBound> PathBounds::worst_in_order(const Path& path, PathTerms& terms,
                                                     Budget& budget) const {
   const Ticks period = workload_.period[path.timer];
@@ -153,8 +155,9 @@ Ticks PathBounds::jobs_to_follow(const Path& path, const PathTerms& terms) const
   return hyperperiod ? std::max<Ticks>(1, *hyperperiod / workload_.period[path.timer]) : kHorizon;
 }
 
-/// `end`: of the busy window, the instant of PathTerms included. `arrival`: of the last callback,
-/// as far as releases of PathTerms::ordered that come later count no work.
+/// Returns the terms of the bound of instance q. `end`: the end of the busy window, with
+/// PathTerms::instant. `arrival`: when the last callback is released; releases of
+/// PathTerms::ordered after it do not count. kHorizon: all count.
 PathBound PathBounds::explain(const Path& path, const PathTerms& terms, Ticks q, Ticks end,
                               Ticks arrival) const {
   const LevelWork& level = levels_.at(path.level);

@@ -11,14 +11,15 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// The limits of one search: starts of a busy period, and steps, of which a microsecond has about
-/// 300.
+/// Limits of one search: the number of busy periods that are examined, and the number of steps, of
+/// which about 300 take a microsecond.
 constexpr Ticks kMostStarts = 2000;
 constexpr std::int64_t kMostSteps = 2'000'000;
 
 }  // namespace
 
-/// Returns the lower one of `any_offsets` and the bound with stated offsets.
+/// Returns the lower of two bounds: `any_offsets`, and the bound that uses stated offsets of
+/// timers.
 ///
 /// Let a busy period start at time s, and let n be the first nominal release of a timer with a
 /// stated offset that is no earlier than s - J, for the timer jitter J. No such timer has a nominal
@@ -61,8 +62,9 @@ PathBound PathBounds::bound_by_offsets(const Path& path, std::optional<Ticks> ag
   return in_phase.empty() ? any_offsets : worst;
 }
 
-/// Returns the timers with stated offsets that `bound_by_offsets` uses, as indices into
-/// Workload::timers, with the hyperperiod of their offsets; empty if their offsets do not matter.
+/// Returns the timers with stated offsets that bound_by_offsets() uses, as indices into
+/// Workload::timers, and sets `hyperperiod` to that of these timers. Empty if offsets cannot lower
+/// the bound.
 std::vector<std::size_t> PathBounds::timers_in_phase(const Path& path, Ticks& hyperperiod) {
   const LevelWork& level = work(path.level);
   std::vector<std::size_t> result;

@@ -8,12 +8,12 @@
 
 namespace rclrt::analysis::detail {
 
-/// Adds the releases of a timer, each with this work. `by_release`: the last callback takes its
-/// turn in the order of releases.
+/// Adds the work of a timer's releases to `terms`: `work` for each release. `by_release`: callbacks
+/// of the last callback's priority run in order of release.
 ///
-/// Callbacks of the last callback's priority run in order of release. A timer's callback of that
-/// priority which is released after the last callback starts after its end. So do the callbacks
-/// that it releases. Only the dispatching of that release delays the last callback.
+/// In that case, a callback of that priority delays the last callback only if it is released no
+/// later. A later one starts after the end of the last callback, and so do the callbacks that it
+/// releases. Only the dispatching of the later release delays the last callback.
 void PathBounds::add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter,
                               bool by_release, PathTerms& terms) const {
   const Ticks period = workload_.period[timer];
@@ -45,8 +45,9 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
     }
   }
   terms.head = level.head(timer);
-  // The last callback returns after the more urgent ones that it has released. That takes an
-  // instant, and releases at that very time come first. The same holds if it does no work.
+  // `instant` is 1 if the path's end comes later than its work. The last callback returns only
+  // after the more urgent callbacks that it has released, so releases at the time at which its work
+  // ends come first. The same holds if it has no work.
   if (workload_.wcet[path.last] == 0) {
     terms.instant = 1;
   }
@@ -67,8 +68,8 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
     }
   }
   terms.own = terms.head - std::min(terms.after, terms.head);
-  // A later instance may overtake with all callbacks but the last, which keeps the order of
-  // releases. Queueing it still delays whatever runs.
+  // A later instance of the path may overtake with all callbacks except the last, because the last
+  // callback runs in order of release. Queueing the later instance still delays whatever runs.
   terms.early = terms.head;
   if (counted) {
     terms.early -= std::min(level.head(path.last) - workload_.dispatch, terms.head);
@@ -80,19 +81,20 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
   return terms;
 }
 
-/// Adds the sets of syncs.
+/// Adds the work of the sets of syncs to `terms`.
 ///
 /// A set is complete in the busy period only by a message that arrives in it. Work that had started
-/// before brings such messages. All others stem from releases within the busy period, so their
-/// stamps are no earlier than its start, less the jitter. The sets that they complete have a
-/// release each of Workload::runs, since `earlier` before that.
+/// before the busy period brings such messages. All other messages stem from releases within the
+/// busy period, so their stamps are no earlier than its start, less the jitter. The sets that they
+/// complete have a release each of Workload::runs, since RunsOf::earlier before that.
 ///
-/// Without `age`, the work that had started is counted with the sets that it completes. With it,
-/// that work was released at most `age` before the busy period, so all sets have a release each of
-/// Workload::runs, since `earlier` and `age` before.
+/// Without `age`, the work that had started is counted together with the sets that it completes.
+/// With `age`, that work was released at most `age` before the busy period, so all sets have a
+/// release each of Workload::runs, since RunsOf::earlier and `age` before.
 ///
 /// At a load of exactly 1, the counts must grow after a hyperperiod as they did in it. The lower
-/// one of two different counts is another after some time, so one count remains.
+/// one of two different counts does not always come from the same of the two, so only one count is
+/// used then.
 void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age,
                           PathTerms& terms) const {
   for (const SetWork& set : level.sets()) {
@@ -131,8 +133,9 @@ void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age,
   }
 }
 
-/// Returns the jitter of another timer than the path's own. After a release that is done, the next
-/// one is a period later: a jitter below zero delays all releases.
+/// Returns the jitter with which releases of another timer than the path's own count in the busy
+/// period. If a release of that timer was done before (Path::done), its next release is a period
+/// later: the result may then be below zero, which means that all of its releases are later.
 Ticks PathBounds::jitter_of(std::size_t timer, const Path& path, const BeforePath& before) const {
   if (!before.first_releases.empty() && before.first_releases[timer]) {
     return -*before.first_releases[timer];

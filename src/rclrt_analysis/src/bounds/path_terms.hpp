@@ -25,8 +25,8 @@ struct BeforePath {
 
 /// The terms of the recurrences of one path.
 struct PathTerms {
-  /// Releases at the priority of the last callback. They delay it only if they come no later than
-  /// its own release.
+  /// Releases of a timer at the priority of the path's last callback. They delay the last callback
+  /// only if they come no later than its own release.
   struct Ordered {
     std::size_t timer{};  ///< index into Workload::timers
     Ticks work{};         ///< of each; part of `others`

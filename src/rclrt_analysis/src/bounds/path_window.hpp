@@ -26,8 +26,9 @@ struct Overlapping {
   bool later{};           ///< the instance of the path's own release does not count
   Ticks until{kHorizon};  ///< releases from here on do not count
 
-  /// Returns how many releases count in the time from 0 to w. `next`: the first release from 0 on,
-  /// where it is known.
+  /// Returns how many releases delay the path from its release (0) to w. `next`: the time of the
+  /// first release of this timer from 0 on; nullopt: unknown, so releases come as early as
+  /// possible.
   Ticks count(Ticks w, std::optional<Ticks> next) const {
     w = std::min(w, until);
     if (!next) {
@@ -51,10 +52,10 @@ struct PathWindow {
 
   static Ticks milliseconds(Ticks w) { return ceil_div(sum(w, kMillisecond), kMillisecond); }
 
-  /// Returns the time from the release to the end of the instance, plus one tick. A callback
-  /// returns only after the more urgent callbacks that it has released. A release at the very end
-  /// of the work still delays the return, and the tick makes it count. Absent beyond kHorizon, or
-  /// if the budget ends.
+  /// Returns the time from the release of the path's instance to its end, plus one tick. A callback
+  /// returns only after the more urgent callbacks that it has released, so a release at the very
+  /// end of its work still delays the return; the extra tick makes such a release count. nullopt if
+  /// the time is beyond kHorizon or the budget ends.
   std::optional<Ticks> end(Budget& budget) const {
     const Ticks least = sum(once, 1);
     return fixed_point(least, 8 * others.size(), budget, [&](Ticks w) {

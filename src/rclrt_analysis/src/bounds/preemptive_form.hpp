@@ -9,11 +9,12 @@
 
 namespace rclrt::analysis::detail {
 
-/// An application, and a kind of executor that has its own analysis. Under it no response is
-/// shorter than under the stated kind. With one worker for each level, `preemptive` behaves as some
-/// other kinds do for another application: see KindBounds::to_preemptive.
+/// Converts an application under a kind of executor to an application and a kind with an analysis
+/// of its own. Bounds of the converted form hold for the original one: no response is shorter under
+/// it. Some kinds behave like `preemptive` with one worker per level, for another application: see
+/// KindBounds::to_preemptive.
 ///
-/// Keeps a reference to the application; callbacks and chains keep their indices.
+/// Keeps a reference to the application. The indices of callbacks and chains stay the same.
 class PreemptiveForm {
  public:
   /// Throws std::invalid_argument as model::top_priorities() and bounds_of() do.

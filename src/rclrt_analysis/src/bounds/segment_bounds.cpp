@@ -45,7 +45,8 @@ class SegmentSearch {
     return sum(problem_.workload.wcet[callback], problem_.per_instance);
   }
 
-  /// Returns the callback at which an arrival triggers a run of this one, in a busy period of the
+  /// Returns the callback at which a message arrives that leads to a run of `callback` within a
+  /// busy period of the priority `lowest`: goes back through predecessors of at least this
   /// priority.
   std::size_t arrives_at(std::size_t callback, int lowest) const {
     while (predecessors_[callback] && priority_[*predecessors_[callback]] >= lowest) {
@@ -54,8 +55,8 @@ class SegmentSearch {
     return callback;
   }
 
-  /// Returns the arrivals at `first`, each with this work. A sync's message that waits for a
-  /// partner brings `kept`.
+  /// Returns the streams of instances that arrive at the callback `first`. Each instance brings
+  /// `work`; a message to a sync that only waits for a partner brings `kept`.
   std::vector<Stream> streams(std::size_t first, Ticks work, Ticks kept) const {
     std::vector<Stream> result;
     for (const Flow& flow : problem_.flows[first]) {
@@ -73,8 +74,9 @@ class SegmentSearch {
     }
   }
 
-  /// Collects all delays of the last callback by others, and the longest of the callbacks that had
-  /// started before.
+  /// Collects all that delays the last callback of a segment from `first` to `last`, in a busy
+  /// period of the priority `lowest`: the streams of other callbacks, and the longest callback that
+  /// may have started before.
   void collect_others(std::size_t first, std::size_t last, int lowest) {
     others_.clear();
     std::ranges::fill(work_, 0);

@@ -16,8 +16,9 @@
 
 namespace rclrt::analysis::detail {
 
-/// Bounds each callback of the core that has a predecessor, from the first callback of its segment,
-/// as far as `predecessors` lead back.
+/// Computes the bound of each callback of the CPU that has a predecessor: from the first callback
+/// of its segment, which is as far back as `predecessors` lead, to its own end. `bounds` is by
+/// callback.
 void segment_bounds(const CoreProblem& problem, const Predecessors& predecessors,
                     std::vector<SegmentBound>& bounds, Budget& budget);
 

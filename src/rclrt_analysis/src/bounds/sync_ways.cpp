@@ -49,8 +49,8 @@ class JoinSearch {
     return keeps_grid(workload_.application.callbacks[callback]);
   }
 
-  /// Returns whether releases are at least an interval apart: a timer that keeps its grid, or an
-  /// event.
+  /// Returns whether two releases of the callback are always at least an interval apart: it is a
+  /// timer that keeps its grid, or an event.
   bool keeps_apart(std::size_t callback) const {
     return is_steady(callback) || kind(callback) == model::CallbackKind::kEvent;
   }
@@ -63,8 +63,8 @@ class JoinSearch {
     return stated_offset(workload_.application.callbacks[callback]).has_value();
   }
 
-  /// Returns the timer or sync behind an input if each callback on the path has one publisher;
-  /// kNone if not.
+  /// Returns the timer, event or sync from which the messages of an input come, if each callback in
+  /// between has one publisher. Otherwise returns kNone.
   std::size_t origin(const std::vector<std::size_t>& input) const {
     const std::vector<std::size_t>* publishers = &input;
     while (publishers->size() == 1) {
@@ -77,10 +77,11 @@ class JoinSearch {
     return kNone;
   }
 
-  /// Returns what the messages of an input have in common with those of other inputs: each has one
-  /// message for each release, with the stamp of that release. Equal for inputs from one timer, or
-  /// from timers of one period and one stated offset, and behind syncs of such inputs only; and for
-  /// inputs from one sync. Returns kNone if a callback on the path has several publishers.
+  /// Returns a number that is equal for inputs with the same sequence of messages: one message for
+  /// each release of the same timer, with the stamp of that release. Timers of one period and one
+  /// stated offset count as the same timer; a sync of such inputs has this sequence again. All
+  /// inputs from one other sync have a number of their own. Returns kNone if a callback on the way
+  /// has several publishers.
   std::size_t releases(const std::vector<std::size_t>& input) const {
     const std::size_t from = origin(input);
     if (from == kNone) {
@@ -102,8 +103,9 @@ class JoinSearch {
     return *std::ranges::find_if(workload_.timers, same);
   }
 
-  /// Returns a bound on the time after any release of `here`, a timer or an event, until `there`
-  /// has its first release. An offset that is not stated is less than the period.
+  /// Returns a bound on the time from any release of `here` (a timer or an event) until the timer
+  /// `there` has had its first release. Returns 0 if `there` states no offset: its first release is
+  /// then within a period, which the caller adds.
   Ticks first_release(std::size_t here, std::size_t there) const {
     if (!timer(there).offset_stated) {
       return 0;
@@ -112,9 +114,9 @@ class JoinSearch {
     return std::max<Ticks>(0, timer(there).offset.count() - own);
   }
 
-  /// Returns whether each message of the timer, event or sync has a later stamp than the one
-  /// before. For a sync this holds if it holds for each input, and each input has one publisher, so
-  /// that sets are in order.
+  /// Returns whether the stamps of the messages of this timer, event or sync always increase. For a
+  /// sync this holds if it holds for each of its inputs, and each input has one publisher, so that
+  /// sets are formed in order.
   bool stamps_increase(std::size_t callback) const {
     return std::ranges::all_of(workload_.graph.publishers[callback], [&](const auto& input) {
       const std::size_t from = origin(input);
@@ -122,9 +124,10 @@ class JoinSearch {
     });
   }
 
-  /// Adds the callbacks from this one back to its origin, all with one publisher. `releases`: the
-  /// value of releases(); the origin may be a sync of inputs with the same value, which are added,
-  /// too.
+  /// Records that the lag is only valid if no message of this callback is lost, and none of the
+  /// callbacks back to its origin, each of which has one publisher. If `releases` is given (a
+  /// result of releases()) and the origin is another sync of inputs with this number, those inputs
+  /// are recorded, too.
   void rely_on(std::size_t callback, std::optional<std::size_t> releases = {}) {
     found_.relies_on.push_back(callback);
     while (kind(callback) == model::CallbackKind::kSubscription) {
@@ -162,9 +165,9 @@ class JoinSearch {
     stamp_ = stamp;
   }
 
-  /// The delay of the other input against the chain's timer: `release` is the lag of the other
-  /// input's release for a run that waits for it; `stamp` is the lag of the stamp of a pair, for
-  /// every run.
+  /// How late the other input of a sync is against the chain's timer. `release`: the lag of the
+  /// other input's release, for a run that waits for it. `stamp`: the lag of the stamp of a set,
+  /// for every run.
   struct Lag {
     Ticks release{};
     Ticks stamp{};
@@ -176,9 +179,9 @@ class JoinSearch {
     });
   }
 
-  /// Returns a bound on the time from its release until the chain's message no longer waits at the
-  /// sync, because `depth` later messages of the chain have arrived. Returns the longest time
-  /// without such a bound, or if the later messages alone span the window.
+  /// Returns a bound on the time from its release until the chain's message has left the sync's
+  /// queue, because `depth` later messages of the chain have arrived. Returns kHorizon if there is
+  /// no such bound, or if the later messages alone take longer than the window.
   Ticks pushed_out(std::size_t at, const model::Sync& sync) {
     const std::size_t here = callbacks_.front();
     const auto before = callbacks_.subspan(1, at - 1);

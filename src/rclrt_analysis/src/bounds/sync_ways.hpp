@@ -25,8 +25,8 @@ struct Joins {
   std::vector<Join> joins;
   /// The lags hold only if no message of these callbacks is lost, in addition to the chain's own.
   std::vector<std::size_t> relies_on;
-  /// True if every message of the chain is matched in every sync: the inputs come from one timer or
-  /// sync, or from timers of the same period and stated offset.
+  /// Whether every message of the chain is matched in every sync. This is so if all inputs come
+  /// from one timer or sync, or from timers of the same period and stated offset.
   bool complete = true;
 };
 
@@ -36,8 +36,8 @@ struct RelyingBound {
   std::vector<std::size_t> relies_on;
 };
 
-/// One path to a run of the chain's last callback: the release of a timer, and from there on
-/// callbacks of at least `level`, each of which releases the next one at its end.
+/// A path that determines when the chain's last callback runs: the release of a timer, and from
+/// there on callbacks of at least the priority `level`, each of which releases the next one.
 struct Way {
   std::size_t timer{};              ///< index into Workload::timers
   int level{};                      ///< the lowest from that timer to the last callback
@@ -45,13 +45,12 @@ struct Way {
   std::optional<std::size_t> sync;  ///< joins the chain there; absent for the chain itself
 };
 
-/// Bounds the time from the release of the chain's timer or event until its message is at the sync
-/// that is callback `n` of the chain, before all that the other input brings from then on; absent
-/// when there is no bound.
+/// Returns a bound on the time from the release of the chain's timer or event until its message has
+/// arrived at the sync that is callback `n` of the chain, and counts before all that arrives at the
+/// other inputs from then on. nullopt without a bound.
 using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 
-/// The results of Arrival for the prefixes of one chain. Each call asks for the syncs in its
-/// prefix.
+/// The results of Arrival that are known already, by `n`, for one chain and its prefixes.
 using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 
 /// Returns the points at which these callbacks of a chain meet others. The lags follow from the
@@ -111,8 +110,9 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
                  const Arrival& arrival, KnownArrivals& known);
 
-/// Returns a chain's bound with what its joins add: reaction and data age if every message of the
-/// chain is matched, and the callbacks that it relies on. `bound` must have a value.
+/// Returns the bound of a chain completed by what its joins imply: reaction and data age, if every
+/// message of the chain is matched, and the callbacks that must not lose a message. `bound` must
+/// have a value.
 RelyingBound relying_bound(const Workload& workload, const model::Chain& chain, ChainBound bound,
                            Joins joins);
 

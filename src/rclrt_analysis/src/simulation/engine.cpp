@@ -180,11 +180,6 @@ void SimulationEngine::finish(Id thread) {
   }
   threads_.set_key(thread, own.base_key);
   Executor& executor = executors_[callback.executor];
-  if (group.shared && !executor.blocked.empty()) {
-    for (const Id blocked : std::exchange(executor.blocked, {})) {
-      threads_.wake_in_place(blocked);
-    }
-  }
   leave_worker(thread);
   if (executor.loops.size() > 1) {
     wake_polling(executor);  // it did not ask for entities in this group

@@ -101,6 +101,7 @@ class SimulationEngine {
     struct Started {
       Id thread = kNone;
       std::int64_t deadline_ns = 0;  // absolute, as of its start
+      std::int64_t ceiling_ns = 0;   // only shorter relative deadlines start above it
     };
     std::size_t workers = 0;
     std::vector<Started> started;  // from the bottom up
@@ -128,9 +129,7 @@ class SimulationEngine {
     std::vector<Id> ready_set;             // the rest of its ready set begins at `ready_next`
     std::size_t ready_next = 0;
     std::int64_t armed_ns = kNever;
-    std::vector<Id> shared_groups;  // of EDF
-    std::vector<Id> blocked;        // threads that wait for one of the shared groups
-    std::optional<EdfStack> stack;  // of an EDF that shares its CPU with another one
+    std::optional<EdfStack> stack;  // of a preemptive EDF
     bool polls() const { return !loops.empty(); }
   };
 
@@ -240,7 +239,6 @@ class SimulationEngine {
   void start_on_worker(Id thread, Id instance);
   void leave_worker(Id thread);
   void choose_next(Executor& executor, std::optional<std::uint64_t> place);
-  bool blocked_by_ceiling(Id thread);
 
   // kinds/events.cpp
   Id lane_of_timers(const Callback& callback, const std::vector<Id>& lanes, std::size_t place,
@@ -334,8 +332,6 @@ struct SimulationEngine::Kind {
   void (SimulationEngine::*complete)(Id executor) = nullptr;
   /// Lets a worker of a lane choose.
   void (SimulationEngine::*pick)(Id thread) = &SimulationEngine::pick_from_lane;
-  /// Returns whether a thread must not start its instance yet; null: it may.
-  bool (SimulationEngine::*is_blocked)(Id thread) = nullptr;
 };
 
 }  // namespace rclrt::analysis::detail

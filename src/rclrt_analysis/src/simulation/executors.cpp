@@ -71,7 +71,6 @@ void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
   own.number = next_number_++;
   own.cpu_ns = 0;
   own.preemptions = 0;
-  groups_[callback.group].holder = thread;
   threads_.work(thread, before_ns + executor.stated->dispatch_ns);
 }
 
@@ -306,16 +305,14 @@ void SimulationEngine::pick_for_scheduler(Id thread) {
 
 void SimulationEngine::pick_for_one_off(Id thread) {
   const Id instance = threads_[thread].waiting;
-  const auto is_blocked = executors_[threads_[thread].executor].kind->is_blocked;
   if (instance == kNone) {
     retire(thread);
-  } else if (is_blocked == nullptr || !(this->*is_blocked)(thread)) {
+  } else {
     threads_[thread].waiting = kNone;
     if (enter(thread, instance)) {
       start_on_worker(thread, instance);
       begin(thread, instance);
     } else {
-      leave_worker(thread);
       retire(thread);
     }
   }

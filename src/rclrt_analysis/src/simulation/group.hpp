@@ -13,10 +13,10 @@ namespace rclrt::analysis::detail {
 class SimulatedGroup {
  public:
   Key ceiling = std::numeric_limits<Key>::min();  ///< key of the most urgent member
-  /// For EDF: the shortest relative deadline of the members (the ceiling of SRP).
+  /// For EDF: the shortest relative deadline of the members, kNever without one (the ceiling of
+  /// SRP).
   std::int64_t shortest_deadline_ns = kNever;
   bool shared = false;  ///< has more than one member
-  Id holder = kNone;    ///< the thread inside
 
   /// An instance that requests to enter, or waits for the group.
   struct Member {
@@ -43,7 +43,6 @@ class SimulatedGroup {
   /// Leaves the group. Returns the instance that may try again, or kNone when there is none.
   Id leave() {
     busy_ = false;
-    holder = kNone;
     if (parked_.empty() ||
         (reserved_.instance != kNone && parked_.front().level <= reserved_.level)) {
       return kNone;

@@ -30,8 +30,6 @@ void Processors::wake(Id thread) {
   insert_ready(thread);
 }
 
-void Processors::wake_in_place(Id thread) { insert_ready(thread); }
-
 void Processors::sleep(Id thread) {
   SimulatedThread& own = threads_[thread];
   stop(own.cpu);

@@ -86,8 +86,6 @@ class Processors {
 
   /// Makes a sleeping thread ready, behind those with its key.
   void wake(Id thread);
-  /// Makes a sleeping thread ready, at its old place among those with its key.
-  void wake_in_place(Id thread);
   /// Takes the CPU from a running thread and lets it sleep.
   void sleep(Id thread);
   /// Sets the key of a thread in any state. Call `place` afterwards.

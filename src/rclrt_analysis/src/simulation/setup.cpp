@@ -218,7 +218,7 @@ void SimulationEngine::set_up_levels(Id index) {
   levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
   const std::vector<Id> lanes = add_lanes(index, levels.size());
   std::map<Id, Id> more;
-  std::vector<unsigned> members(groups_.size());
+  std::vector<bool> has_member(groups_.size());
   for (std::size_t i = 0; i < callbacks_.size(); ++i) {
     Callback& callback = callbacks_[i];
     if (callback.executor != index) {
@@ -239,10 +239,8 @@ void SimulationEngine::set_up_levels(Id index) {
     if (callback.deadline_ns != 0) {
       group.shortest_deadline_ns = std::min(group.shortest_deadline_ns, callback.deadline_ns);
     }
-    if (++members[callback.group] == 2) {
-      group.shared = true;
-      executor.shared_groups.push_back(callback.group);
-    }
+    group.shared = group.shared || has_member[callback.group];
+    has_member[callback.group] = true;
   }
 }
 

@@ -47,8 +47,8 @@ class Audsley {
   }
 
  private:
-  /// Puts tasks without a level above all levels. The order among them does not change the result
-  /// for the tasks below.
+  /// Gives all tasks that have no priority yet priorities above all assigned ones. Their order does
+  /// not change the result for the tasks below.
   void order_above() {
     int above = static_cast<int>(2 * tasks_.size());
     for (const std::size_t task : open_) {
@@ -56,8 +56,8 @@ class Audsley {
     }
   }
 
-  /// Returns whether the task meets its deadline at this level, with all tasks without a level
-  /// above it.
+  /// Returns whether the task meets its deadline at the priority `level`, while all tasks that have
+  /// no priority yet are above it.
   Answer fits(std::size_t task, int level) {
     const int stated = tasks_[task].priority;
     tasks_[task].priority = level;

@@ -22,8 +22,8 @@ struct Part {
   Ticks blocking;
 };
 
-/// Returns the work that must be done by t, with the longest blocking of the tasks that have a
-/// deadline by then.
+/// Returns the processor demand: the work of jobs released from 0 on with deadlines up to t, plus
+/// the longest blocking of a task that has a deadline up to t.
 Ticks demand_by(const std::vector<Part>& parts, Ticks t) {
   Ticks work = 0;
   Ticks blocking = 0;
@@ -49,8 +49,8 @@ Ticks deadline_before(const std::vector<Part>& parts, Ticks t) {
   return last;
 }
 
-/// Returns a time after which no deadline is missed for the first time. Zhang and Burns 2009,
-/// equations 4 and 5, with blocking. Absent when neither limit can be found.
+/// Returns a time such that, if no deadline up to it is missed, none is ever missed. Zhang and
+/// Burns 2009, equations 4 and 5, extended by blocking. nullopt if neither equation gives a time.
 std::optional<Ticks> horizon(std::span<const Task> tasks, const std::vector<Part>& parts,
                              const detail::Load& load, detail::Budget& budget) {
   Ticks blocking = 0;

@@ -16,8 +16,9 @@ using detail::jobs_due;
 using detail::product;
 using detail::sum;
 
-/// Returns the end of the job of task i that arrives at `a` and starts as late as it can. George et
-/// al. 1996, theorem 15.
+/// Returns the latest end of the job of task i that arrives `a` after the start of the busy period,
+/// under EDF without preemption. George et al. 1996, theorem 15. nullopt if it has no bound or the
+/// budget ends.
 std::optional<Ticks> nonpreemptive_end(std::span<const Task> tasks, std::size_t i, Ticks a,
                                        Budget& budget) {
   const Task& own = tasks[i];

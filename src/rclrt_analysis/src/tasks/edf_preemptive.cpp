@@ -18,8 +18,9 @@ using detail::jobs_due;
 using detail::product;
 using detail::sum;
 
-/// Returns the end of the busy period of the jobs due by the deadline of the job of task i that
-/// arrives at `a`. Spuri 1996, equations 7 to 9.
+/// Returns the latest end of the job of task i that arrives `a` after the start of the busy period:
+/// the end of the busy period of all jobs with deadlines up to this job's. Spuri 1996, equations 7
+/// to 9. nullopt if it has no bound or the budget ends.
 std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Ticks a,
                                 Budget& budget) {
   const Task& own = tasks[i];
@@ -49,8 +50,8 @@ std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Tick
   return detail::fixed_point(Ticks{1}, 4 * tasks.size(), budget, work);
 }
 
-/// Marks the bound as not exact, and a miss as unknown: with suspension counted as computation, the
-/// bound may not be reached.
+/// Changes a result that was computed with suspension counted as computation. Its bound may never
+/// be reached, so it is not exact, and a missed deadline becomes unknown.
 void weaken(TaskResult& task) {
   task.note = task.response ? "suspension: the bound may not be reached"
               : task.schedulable == Answer::kNo

@@ -15,8 +15,9 @@
 
 namespace rclrt::analysis::detail {
 
-/// Returns the time from which on arrivals need not be examined: no busy period is longer, or, at a
-/// load of exactly 1, everything repeats after a hyperperiod. Absent when it cannot be found.
+/// Returns a time after the start of the busy period from which on arrivals need not be examined:
+/// no busy period is longer or, at a load of exactly 1, everything repeats after a hyperperiod.
+/// nullopt if it cannot be computed.
 inline std::optional<Ticks> busy_period(std::span<const Task> tasks, const Load& load,
                                         Ticks blocking, Budget& budget) {
   if (load.compare_with_one() == 0) {
@@ -36,9 +37,10 @@ inline std::optional<Ticks> busy_period(std::span<const Task> tasks, const Load&
   return fixed_point(blocking, std::max<Ticks>(1, blocking), all, budget);
 }
 
-/// Returns the arrivals of task i, from the start of the busy period, at which its response may be
-/// the longest: its deadline coincides with one of a task that releases from 0 on as early as it
-/// can. Spuri 1996, lemma 3.3. Absent when there are too many.
+/// Returns the arrivals of task i in the busy period (times after its start) at which its response
+/// may be the longest. These are the arrivals at which its deadline coincides with one of a task
+/// that releases from 0 on as early as it can: Spuri 1996, lemma 3.3. nullopt if there are too
+/// many.
 inline std::optional<std::vector<Ticks>> arrivals_to_check(std::span<const Task> tasks,
                                                            std::size_t i, Ticks busy,
                                                            Budget& budget) {
@@ -82,15 +84,15 @@ std::optional<Ticks> worst_response(std::span<const Task> tasks, std::size_t i, 
   return worst;
 }
 
-/// Returns the number of jobs of `task` with a deadline up to `deadline`, released from 0 on as
-/// early as possible.
+/// Returns how many jobs of `task` have a deadline up to `deadline`, if they are released from time
+/// 0 on as early as possible.
 inline Ticks jobs_due(const Task& task, Ticks deadline) {
   const Ticks room = deadline + task.jitter - task.deadline;
   return room < 0 ? 0 : room / task.period + 1;
 }
 
-/// Bounds each task by the longest time from an arrival `a` in the busy period to `end_of_job(i,
-/// a)`.
+/// Returns a response-time bound for each task: the longest time from an arrival `a` in the busy
+/// period to `end_of_job(i, a)`, the end of that job of task i.
 template <typename EndOfJob>
 TaskSetResult bound_responses(std::span<const Task> tasks, Budget& budget, EndOfJob end_of_job) {
   TaskSetResult result;

@@ -31,8 +31,10 @@ struct Interference {
   }
 };
 
-/// Within the busy period, work of the level and above is always waiting. The task's later jobs may
-/// be the worst ones, even if each ends before the next one arrives.
+/// Bounds the response time of one task under fixed priorities without preemption. `others` is the
+/// work of tasks of the same and higher priorities. All jobs of the task in the busy period are
+/// examined: a later job may have the longest response, even if each job ends before the next one
+/// arrives.
 TaskResult analyse(const Task& task, Ticks blocking, Interference others, Budget& budget) {
   TaskResult result;
   detail::Load load = others.load;

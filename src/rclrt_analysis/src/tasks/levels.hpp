@@ -10,8 +10,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// Returns indices into the task set, the most urgent level first. Each level has the tasks of one
-/// priority, in the order of the set.
+/// Groups the tasks by priority, the highest priority first. Each group has the indices of the
+/// tasks of one priority, in the order of the task set.
 std::vector<std::vector<std::size_t>> levels_of(std::span<const Task> tasks);
 
 /// Returns for each task the longest `length(task)` of the less urgent ones.

@@ -11,9 +11,10 @@ double load_of(const Job& task) {
   return static_cast<double>(task.wcet) / static_cast<double>(task.period);
 }
 
-/// Returns a value that no fixed point w = constant + sum of ceil((w + J) / T) C is below: a
-/// ceiling is at least its argument. Sjödin and Hansson, "Improved response-time analysis
-/// calculations", RTSS 1998. The result is rounded down by more than the error of the sums.
+/// Returns a lower limit on every fixed point of w = constant + sum of ceil((w + J) / T) C. `load`
+/// is the sum of C / T, `late_work` the sum of J C / T. The limit holds because a ceiling is at
+/// least its argument (Sjödin and Hansson, "Improved response-time analysis calculations", RTSS
+/// 1998). It is rounded down by more than the error of the sums.
 Ticks least_fixed_point(Ticks constant, double load, double late_work) {
   const double room = 1 - load;
   if (room < 1e-6) {
@@ -62,8 +63,9 @@ Response PreemptiveLevel::response(const Job& task, Ticks deadline, std::span<co
       std::max<Ticks>(1, least_fixed_point(constant, sums.load.rounded(), sums.late_work));
   std::optional<Ticks> first;
   if (peers.empty()) {
-    // w = constant + higher(w) was solved for a task before. Since then, tasks were added that
-    // bring at least one job each. So this w is greater by at least what was added to both.
+    // The search can start at a higher value: w = constant + higher(w) was solved for a task
+    // before, and each task that was added since brings at least one job. So the new w exceeds the
+    // old one by at least what was added to the constant and to `higher`.
     const Ticks growth = constant - last_constant_;
     if (growth >= 0) {
       start = std::max(start, sum(reached_, growth));
@@ -132,9 +134,10 @@ Response PreemptiveLevel::later_jobs(const Job& task, Ticks deadline, Ticks firs
   return {.value = worst + task.jitter, .exact = true, .note = {}};
 }
 
-/// Returns a bound that is quick to compute. In the busy period that ends at w, the last job of
-/// task k is released C_k before w at the latest, so k brings at most U_k (w + J_k) + C_k (1 -
-/// U_k). With a load up to 1 the first job is the worst for this bound.
+/// Returns a bound that is quick to compute, with `why` in its note. In the busy period that ends
+/// at w, the last job of task k is released at the latest C_k before w, so task k brings at most
+/// U_k (w + J_k) + C_k (1 - U_k), where U_k is C_k / T_k. With a load up to 1 the first job is the
+/// worst for this bound. The result has no value if the load is (almost) 1.
 Response PreemptiveLevel::quick_bound(const Job& task, const Sums& sums, const std::string& why) {
   Response result;
   const double room = 1 - sums.load.rounded();

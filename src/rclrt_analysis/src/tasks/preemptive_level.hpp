@@ -34,8 +34,9 @@ class PreemptiveLevel {
  public:
   explicit PreemptiveLevel(std::int64_t steps_per_task) : steps_per_task_(steps_per_task) {}
 
-  /// Returns the response time of `task` when `peers` are on its level. The deadline is used only
-  /// to set `missed` when the budget ends first.
+  /// Returns the response time of `task`. `peers` are the other tasks of its priority; those of
+  /// higher priorities have been given to add(). `deadline` is used only to set `missed` if the
+  /// budget ends first.
   Response response(const Job& task, Ticks deadline, std::span<const Job> peers, Budget& total);
 
   /// Adds the task to the more urgent ones.

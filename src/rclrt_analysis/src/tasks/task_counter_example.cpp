@@ -35,7 +35,7 @@ std::optional<ExecutorKind> kind_of(Policy policy) {
 /// Returns a system with a chain for each task. A tick is simulated as a nanosecond.
 SimulatedSystem system_of(std::span<const Task> tasks, ExecutorKind kind) {
   SimulatedSystem system;
-  system.executors.push_back({.choice = kind});
+  system.executors.push_back({.choice = kind, .preempts_by_absolute_deadline = true});
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SimulatedCallback callback;
     callback.level = tasks[i].priority;
@@ -71,8 +71,8 @@ double rate_of(std::span<const Task> tasks) {
   return rate;
 }
 
-/// Returns the time in which about `jobs` jobs are released, plus the longest period if that costs
-/// little more.
+/// Returns a time in ticks in which about `jobs` jobs are released. It is extended by the longest
+/// period if that makes it at most ten times as long.
 std::int64_t horizon(std::span<const Task> tasks, double jobs) {
   const double rate = rate_of(tasks);
   const auto longest = static_cast<double>(std::ranges::max(tasks, {}, &Task::period).period);

@@ -35,25 +35,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--batch",
         metavar="FILE.jsonl",
         type=Path,
-        help="analyse a task set from each line of the file, and print one result for each",
+        help="analyse the task set in each line of the file, and print a line of JSON for each",
     )
     priorities.add_arguments(parser)
     parser.add_argument(
         "--no-search",
         action="store_true",
-        help="do not simulate in search of a schedule that misses a deadline that is not proved",
+        help="do not search, by simulation, for a schedule that misses an unproved deadline",
     )
     parser.add_argument(
         "--sensitivity",
         action="store_true",
-        help="show how far each execution time and each period can change by itself before a"
+        help="show how far each execution time and each period can change alone before a"
         " deadline is no longer proved",
     )
     parser.add_argument(
         "--counter-example",
         metavar="FILE",
         type=Path,
-        help="write the first schedule found that misses a deadline, for rclrt simulate "
+        help="write the first schedule that misses a deadline to this file, for rclrt simulate "
         "--replay; - is the standard output",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -67,25 +67,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--test",
         choices=("sound", "thesis", "picas"),
         default="sound",
-        help="which bounds of an application to compute: safe ones (sound, default), the "
-        "thesis's two tests, or PiCAS's own bounds beside the safe ones for picas",
+        help="which bounds of an application to compute: safe bounds (sound, default), the "
+        "thesis's two tests, or the published PiCAS bounds beside the safe ones (picas)",
     )
     parser.add_argument(
         "--executor",
         metavar="X",
         type=executor_argument,
         default="preemptive",
-        help=f"the executor, for --test sound: one of {', '.join(EXECUTORS)}; default preemptive",
+        help=f"the executor, only for --test sound: one of {', '.join(EXECUTORS)}; default "
+        "preemptive",
     )
     overheads.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if (arguments.file is None) == (arguments.batch is None):
-        raise BadInput("analyze: expected either FILE or --batch FILE.jsonl")
+        raise BadInput("analyze: name either FILE or --batch FILE.jsonl, not both")
     if arguments.batch is not None:
         if arguments.priorities is not None:
-            raise BadInput("--priorities: not for --batch; expected an app.yaml as the FILE")
+            raise BadInput(
+                "--priorities: has no meaning with --batch; name an app.yaml as FILE instead"
+            )
         return _batch(arguments.batch)
     text = read_input(arguments.file)
     answer = _of_tasks if tasks.is_task_set(text) else _of_application
@@ -108,7 +111,7 @@ def _of_tasks(
 ) -> tuple[tasks.TaskAnalysis, Iterator[str], Examples]:
     if arguments.priorities is not None:
         raise BadInput(
-            "--priorities: a task set has no callbacks; expected an app.yaml as the FILE"
+            "--priorities: a task set has no callbacks; name an app.yaml as FILE instead"
         )
     file = tasks.parse_tasks(text, str(arguments.file))
     result, found = tasks.analyse(file, search=not arguments.no_search)
@@ -148,8 +151,8 @@ def _of_application(
 
 
 def _write_counter_example(path: Path, examples: Examples) -> None:
-    """Writes the first of the examples. Each is the name of a chain or task that misses, and a
-    text."""
+    """Writes the first of the counter-examples to the file; without one, prints that there is none.
+    Each of `examples` is the name of the chain or task that misses, and the text of its file."""
     if not examples:
         print("rclrt: no counter-example was found; nothing was written", file=sys.stderr)
         return
@@ -162,7 +165,10 @@ def _write_counter_example(path: Path, examples: Examples) -> None:
 def _refuse_options_of_sound(arguments: argparse.Namespace) -> None:
     for name in ("sensitivity", *overheads.OPTIONS):
         if getattr(arguments, name) not in (None, False):
-            raise BadInput(f"--{name.replace('_', '-')}: of --test sound only")
+            raise BadInput(
+                f"--{name.replace('_', '-')}: works only with --test sound; leave it out, or leave "
+                "out --test"
+            )
 
 
 def _batch(path: Path) -> int:

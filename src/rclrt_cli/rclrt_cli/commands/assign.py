@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         choices=("search", "picas"),
-        help="search with the bounds, beginning with PiCAS's and other assignments "
+        help="search for the best bounds, beginning with PiCAS's and other assignments "
         "(default); or take PiCAS's allocation and priorities unchanged (Choi, Xiang "
         "and Kim, RTAS 2021)",
     )
@@ -74,13 +74,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.out == STANDARD_OUTPUT:
-        raise BadInput("-o - and --json: both write to the standard output; expected one of them")
+        raise BadInput(
+            "-o - and --json: both write to the standard output; leave out one of the two"
+        )
     text = read_input(arguments.file)
     if is_task_set(text):
         for option in ("cores", "cpus", "priorities", "method", "objective", *overheads.OPTIONS):
             if getattr(arguments, option) is not None:
                 name = option.replace("_", "-")
-                raise BadInput(f"--{name}: of an application; a task set is for one core")
+                raise BadInput(
+                    f"--{name}: has no meaning for a task set, which is for one core; leave it out"
+                )
         name = str(arguments.file)
         tasks, written = assign_tasks(parse_tasks(text, name), name)
         result: Assignment | TaskAssignment = tasks
@@ -103,13 +107,13 @@ def _how(arguments: argparse.Namespace) -> tuple[str, str]:
     """Returns the method, and the quantity that it optimises."""
     method = arguments.method or "search"
     if method == "picas" and arguments.objective is not None:
-        raise BadInput("--objective: --method picas does not search; leave one of the two out")
+        raise BadInput("--objective: --method picas does not search; leave out one of the two")
     return method, arguments.objective or "max-slack"
 
 
 def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]:
     if arguments.cores is not None and arguments.cpus is not None:
-        raise BadInput("--cores and --cpus: expected one of them")
+        raise BadInput("--cores and --cpus: both state the CPUs; leave out one of the two")
     cpus = arguments.cpus or list(range(arguments.cores or 1))
     application = load_application(arguments.file, arguments.priorities)
     machine = overheads.from_arguments(arguments, arguments.executor, application)

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run a SCHED_IDLE spinner on each CPU, which keeps a virtual machine's host awake",
     )
     parser.add_argument(
-        "--json", metavar="FILE", type=Path, help="write the rows of the tables to this file"
+        "--json", metavar="FILE", type=Path, help="write the measured rows to this file, as JSON"
     )
     parser.add_argument(
         "--plots",

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--application",
         metavar="APP",
         type=Path,
-        help="the app.yaml of a recorded run: the page puts its bounds beside the observations",
+        help="the app.yaml of a recorded run: the page compares the observations with its bounds",
     )
     add_file_arguments(parser)
 
@@ -47,12 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     directories: list[Path] = arguments.directories
     if arguments.application is None and arguments.overheads is not None:
-        raise BadInput("--overheads: of which application? Name it with --application APP")
+        raise BadInput(
+            "--overheads: needs an application to compute bounds of; add --application APP"
+        )
     if arguments.application is not None and len(directories) > 1:
-        raise BadInput("--application: several directories; expected one that was recorded")
+        raise BadInput("--application: works with one recorded run only; name one directory")
     overheads = overheads_file(arguments)
     if len(directories) > 1 and arguments.output is None:
-        raise BadInput("report: several directories; expected -o FILE, where the report goes")
+        raise BadInput("report: several directories have no common place for the page; add -o FILE")
     if arguments.output is not None:
         check_file("-o", arguments.output)
     directory = directories[0]

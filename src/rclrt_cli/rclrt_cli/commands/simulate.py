@@ -81,15 +81,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timer-jitter-us",
         metavar="T",
-        help="release timers that catch up at most T late; default 0",
+        help="delay each release of a timer by at most T, if its overrun is catch_up; default 0",
     )
     parser.add_argument(
-        "--hop-us", metavar="T", help="longest time of a message between executors; default 0"
+        "--hop-us",
+        metavar="T",
+        help="longest time that a message between executors takes; default 0",
     )
     parser.add_argument(
         "--cpus",
         metavar="N",
-        help="number of CPUs of an executor for which the application states none; default 1",
+        help="number of CPUs of an executor if the application does not state them; default 1",
     )
     run_options.add_fail_on_miss_argument(parser)
 
@@ -153,10 +155,9 @@ def _counter_example(arguments: argparse.Namespace) -> CounterExample | None:
 def _executor_and_seconds(
     arguments: argparse.Namespace, example: CounterExample | None
 ) -> tuple[str, float]:
-    """Returns the executor and the seconds.
-
-    The command line comes first, then the counter-example; the default is ten seconds.
-    """
+    """Returns the executor and the number of seconds to simulate: those on the command line,
+    otherwise those of the counter-example `example`. Without either, simulates ten seconds. Throws
+    BadInput if no executor is stated."""
     executor, seconds = arguments.executor, arguments.seconds
     if example is not None:
         executor = executor or example.executor

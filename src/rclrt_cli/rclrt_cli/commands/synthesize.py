@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--levels",
         metavar="N",
         type=_levels_argument,
-        help="use at most N priorities per executor, and merge neighbours where that costs "
+        help="use at most N priorities per executor: merge neighbouring ones where bounds rise "
         "least; default 94, the number that SCHED_FIFO has room for",
     )
     parser.add_argument(
@@ -52,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.out == STANDARD_OUTPUT:
-        raise BadInput("-o - and --json: both write to the standard output; expected one of them")
+        raise BadInput(
+            "-o - and --json: both write to the standard output; leave out one of the two"
+        )
     application = load_application(arguments.app)
     synthesis = synthesize(application, arguments.source, arguments.levels)
     if arguments.nodes:
@@ -68,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     lost = [chain["id"] for chain in synthesis["levels"]["chains"] if chain["lost"]]
     for chain in lost:
         print(
-            f"rclrt: merging levels cost chain {chain} the proof of its deadline", file=sys.stderr
+            f"rclrt: the deadline of chain {chain} is not proved after merging priorities",
+            file=sys.stderr,
         )
     return EXIT_NO if lost else EXIT_OK
 

@@ -42,13 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--path",
         metavar="DIR",
         type=Path,
-        help="measure the workloads in this directory of rclrt workloads import as well",
+        help="also measure the workloads in this directory, which rclrt workloads import made",
     )
     calibrate.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="write the times to this file, as JSON"
     )
     load = actions.add_parser(
-        "import", help="make workloads of the programs in a tree, such as TACLeBench's"
+        "import", help="compile the C programs in a source tree, such as TACLeBench, to workloads"
     )
     load.add_argument("tree", metavar="TREE", type=Path)
     load.add_argument(

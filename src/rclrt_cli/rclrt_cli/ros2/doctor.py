@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The findings of `rclrt doctor`, as a check and a report of `ros2 doctor`.
 
-ros2doctor may not be installed, so it is imported only when it calls.
+ros2doctor may not be installed, so this module imports it only in the functions that ros2doctor
+calls.
 """
 
 from __future__ import annotations

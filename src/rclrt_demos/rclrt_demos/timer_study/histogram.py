@@ -68,8 +68,8 @@ class Panel:
 
 
 def side_by_side(panels: Sequence[Panel]) -> str:
-    """An SVG with a panel for each, on common axes. Counts are logarithmic, so that one late
-    wake-up among thousands is visible."""
+    """Draws the histograms as an SVG with a panel for each, with the same axes. The axis of counts
+    is logarithmic, so that one late wake-up among thousands is visible."""
     published = max((each.published_us[1] for each in panels if each.published_us), default=0)
     widest = max((each.histogram.last for each in panels), default=0)
     longest_us = _round_up(max(widest + 1, published, 10))

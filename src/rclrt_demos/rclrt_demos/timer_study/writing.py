@@ -49,8 +49,8 @@ def check_out(directory: Path) -> None:
 
 
 def write_study(out: Path, study: Study, made: Path) -> None:
-    """Writes the page, the pictures and the figures into `out`, with the files of the runs below
-    `made`. Removes those of an earlier study."""
+    """Writes the page, the pictures and the results into `out`, with the files of the runs below
+    `made`. Replaces the files of an earlier study there."""
     out.mkdir(exist_ok=True)
     (out / MARKER).touch()
     shutil.rmtree(out / RUNS, ignore_errors=True)

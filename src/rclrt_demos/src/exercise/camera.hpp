@@ -87,8 +87,9 @@ struct CameraDemo {
   /// Returns the same under SCHED_FIFO, if that is permitted, from `priority` downwards.
   ExecutorOptions realtime(const char* name, int priority) const;
 
-  /// Spins each executor in a thread, and publishes from a thread of the camera's own, until the
-  /// session ends. Call one of the two, once.
+  /// Runs until the session ends: spins each executor in a thread of its own, and publishes the
+  /// images from a thread of the camera. Call either this function or run_with_camera_timer(),
+  /// once.
   void run(std::initializer_list<Executor*> executors);
   /// Spins each executor in a thread until the session ends; one of them has the camera's timer.
   void run_with_camera_timer(std::initializer_list<Executor*> executors);

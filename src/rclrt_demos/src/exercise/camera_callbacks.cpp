@@ -112,8 +112,8 @@ void report_other_cameras(Session& session, std::size_t publishers) {
   if (publishers > 1) {
     session.note("other_cameras", publishers - 1);
     std::fprintf(stderr,
-                 "exercise %s: %zu other process(es) publish on /image; their images are in the "
-                 "figures, too: set ROS_DOMAIN_ID to an unused number\n",
+                 "exercise %s: %zu other process(es) publish on /image; their images are in "
+                 "the measurements, too; set ROS_DOMAIN_ID to an unused number\n",
                  session.results().exercise.c_str(), publishers - 1);
   }
 }

@@ -42,8 +42,9 @@ inline constexpr LoggerTime kLongLogger{.draws = 1, .least_us = 20'000, .most_us
 /// 5 to 10 ms, for exercise 4-2.
 inline constexpr LoggerTime kMediumLogger{.draws = 1, .least_us = 5'000, .most_us = 10'000};
 
-/// The callbacks' work and its records. Each function but the constructor and `add_notes` is for
-/// one thread at a time; different ones may run at the same time.
+/// The work of the exercise's callbacks, and the times that they record. Different functions may
+/// run at the same time, but each function in one thread at a time. Call the constructor and
+/// `add_notes` when no other function runs.
 class CameraCallbacks {
  public:
   using Image = rclrt_msgs::msg::CameraImage;
@@ -102,8 +103,8 @@ class CameraCallbacks {
   std::uint64_t missed_deadlines_ = 0;
 };
 
-/// Returns the camera's own thread. Once started, it calls `publish` each frame under SCHED_FIFO,
-/// if that is permitted.
+/// Returns the camera's thread, which is not started yet. It calls `publish` once per frame
+/// (kFrame), under SCHED_FIFO if that is permitted.
 realtime::CyclicThread make_camera_thread(const Session& session, std::function<void()> publish);
 
 /// Reports other publishers of /image, if there are any: their images arrive, too.

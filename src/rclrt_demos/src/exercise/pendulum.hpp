@@ -23,8 +23,8 @@ class Pendulum {
   static constexpr double kStart = 0.6;
   static constexpr double kRebound = -0.4;  ///< factor of the velocity at a bounce
 
-  /// Advances the time by `dt` and returns the position. Without a command the pendulum falls; at
-  /// ±pi/2 it bounces off the floor.
+  /// Advances the simulation by `dt` seconds and returns the pendulum's angle in rad. Without a
+  /// command the pendulum falls; at ±pi/2 it bounces off the floor.
   double read_sensor(double dt) noexcept RCLRT_NONBLOCKING;
 
   /// Sets the velocity that the motor adds at each step from now on, in rad/s.
@@ -47,8 +47,8 @@ class PidController {
  public:
   static constexpr double kMaxIntegral = 100;  ///< of the error over time, either way
 
-  /// Returns a velocity for `Pendulum::write_command`, within ±pi/4. `dt` is the time since the
-  /// last call, positive.
+  /// Returns the velocity in rad/s for `Pendulum::write_command`, within ±pi/4. Angles are in rad;
+  /// `dt` is the time in seconds since the last call and must be positive.
   double command(double position, double desired, const PidConstants& constants,
                  double dt) noexcept RCLRT_NONBLOCKING;
 

@@ -12,8 +12,9 @@ namespace rclrt::demos {
 /// Priority of the control loop.
 inline constexpr int kControlPriority = 80;
 
-/// Runs until the session ends: a control loop of 1 kHz, the ROS node, and, if given,
-/// `without_deadline` repeatedly in a thread of normal scheduling. All are on one CPU.
+/// Runs three threads on one CPU until the session ends: the control loop at 1 kHz, the executor of
+/// the ROS node, and a thread of normal scheduling that calls `without_deadline` again and again.
+/// Without `without_deadline`, the third one does not exist.
 void run_pendulum(Session& session, DesiredPosition& desired, SharedPidConstants& constants,
                   SampleQueue& samples, std::function<void()> without_deadline = {});
 

@@ -20,8 +20,8 @@ struct PendulumData {
   std::atomic<bool> reset{false};
 };
 
-/// Publishes every sample on /joint_states_full and one per 10 ms on /joint_states, and offers
-/// /reset_pendulum, /set_desired_position and /set_PID_constants.
+/// Publishes every state of the pendulum on /joint_states_full and one per 10 ms on /joint_states.
+/// Offers the services /reset_pendulum, /set_desired_position and /set_PID_constants.
 class PendulumNode {
  public:
   /// Makes the node; `data` must outlive it.

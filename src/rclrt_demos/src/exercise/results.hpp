@@ -30,8 +30,8 @@ struct Results {
 /// Returns the results as JSON. Slices of one name are one, track after track.
 std::string to_json(const Results& results);
 
-/// Writes the tracks as a trace for Perfetto, replacing the file as a whole. Throws
-/// std::system_error naming the file.
+/// Writes the tracks as a trace for Perfetto. Replaces the file only when the whole trace is
+/// written. Throws std::system_error with the file's name.
 void write_trace(const std::filesystem::path& path, const Results& results);
 
 }  // namespace rclrt::demos

@@ -36,8 +36,8 @@ std::unique_ptr<realtime::ReplacingFile> open_output(const char* option,
 void report_conditions(const Session& session, const Results& results) {
   if (!session.realtime()) {
     std::fprintf(stderr,
-                 "exercise %s: without real time, so what it shows is not the scheduling it is "
-                 "about: %s\n",
+                 "exercise %s: runs without real-time scheduling, so its results do not show what "
+                 "the exercise is about: %s\n",
                  results.exercise.c_str(), results.no_realtime.c_str());
   }
   // A missing permission costs page faults, which may be visible in a figure.

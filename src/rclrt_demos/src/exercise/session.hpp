@@ -25,16 +25,16 @@ class Session {
   bool solution() const noexcept { return options_.solution; }
   const Options& options() const noexcept { return options_; }
 
-  /// Returns the CPU on which the whole exercise runs. Most flaws show only if threads compete for
-  /// one CPU: on several CPUs, the thread that holds a lock would run beside the one that waits for
-  /// it.
+  /// Returns the CPU on which all threads of the exercise run. Most flaws show only if threads
+  /// compete for one CPU. On several CPUs, the holder of a lock would run beside the thread that
+  /// waits for the lock.
   int cpu() const noexcept { return cpu_; }
 
   /// Returns whether SCHED_FIFO is permitted.
   bool realtime() const noexcept { return results_.no_realtime.empty(); }
 
-  /// Returns SCHED_FIFO at `priority` on the exercise's CPU, or normal scheduling if that is not
-  /// permitted.
+  /// Returns the scheduling for a real-time thread on the exercise's CPU: SCHED_FIFO at `priority`,
+  /// or normal scheduling if SCHED_FIFO is not permitted.
   realtime::Scheduling fifo(int priority) const;
 
   /// Returns normal scheduling on the exercise's CPU.
@@ -62,8 +62,8 @@ class Session {
   Results results_;
 };
 
-/// Runs an exercise from its command line to its files, and returns the exit code. `run` sets up,
-/// calls `Session::wait` and ends its threads.
+/// Runs an exercise: reads its command line, calls `run`, and writes the result files. Returns the
+/// exit code. `run` starts the exercise's threads, calls `Session::wait`, and ends the threads.
 int run_exercise(const Exercise& exercise, int argc, const char* const* argv,
                  void (*run)(Session& session));
 

@@ -10,8 +10,8 @@ namespace rclrt::demos {
 /// Spins from construction to destruction, also if an exception leaves the scope.
 class SpinThread {
  public:
-  /// Prepares the executor, which must outlive this object, and starts. Throws as
-  /// Executor::prepare.
+  /// Prepares the executor and starts to spin it in a thread. The executor must outlive this
+  /// object. Throws as Executor::prepare does.
   explicit SpinThread(Executor& executor) : executor_(executor) {
     executor_.prepare();
     thread_ = realtime::Thread({.name = "spin"}, [this] { executor_.spin(); });

@@ -21,8 +21,9 @@ struct TimeSpan {
   std::int64_t end_ns = 0;
 };
 
-/// All spans of one name. One thread at a time records. Memory is allocated at set-up, and spans
-/// beyond it are counted.
+/// Records all time spans of one name, such as "Loop". Memory is allocated at set-up; spans for
+/// which there is no memory left are only counted, in dropped(). Not thread-safe: one thread at a
+/// time records.
 class Slice {
  public:
   /// Allocates memory for `capacity` spans, and touches it.

@@ -35,9 +35,9 @@ class Camera : public rclcpp::Node {
   rclcpp::TimerBase::SharedPtr timer_;
 };
 
-/// The node of the data logger, which is created first, and of the object detector. Each is in a
-/// callback group of its own: callbacks of one mutually exclusive group would wait for each other
-/// under every executor.
+/// A node with the callbacks of the data logger, which is created first, and of the object
+/// detector. Each callback has a callback group of its own, because two callbacks of one mutually
+/// exclusive group would wait for each other under every executor.
 class CameraProcessing : public rclcpp::Node {
  public:
   explicit CameraProcessing(CameraCallbacks& callbacks);
@@ -80,16 +80,17 @@ struct CameraDemo {
   /// Makes the nodes.
   CameraDemo(Session& for_session, const LoggerTime& logger_time);
 
-  /// Returns options for an executor of rclrt_rclcpp on the exercise's CPU, under SCHED_FIFO, if
-  /// that is permitted, from `priority` downwards.
+  /// Returns options for an executor of rclrt_rclcpp on the exercise's CPU. Its threads run under
+  /// SCHED_FIFO, if that is permitted, at `priority` and below.
   rclrt_rclcpp::Options realtime(const char* name, int priority) const;
 
-  /// Spins each executor in a thread of normal scheduling on the exercise's CPU until the session
-  /// ends; a thread of the camera's own publishes. (An executor of rclrt_rclcpp runs its callbacks
-  /// in threads of its own.) Call one of the two functions, once.
+  /// Runs until the session ends: spins each executor in a thread of normal scheduling on the
+  /// exercise's CPU, and publishes the images from a thread of the camera. (An executor of
+  /// rclrt_rclcpp runs its callbacks in other threads, which it starts itself.) Call either this
+  /// function or run_with_camera_timer(), once.
   void run(std::initializer_list<rclcpp::Executor*> executors);
-  /// Spins each executor until the session ends; the one that has the camera's node publishes, from
-  /// a timer.
+  /// Spins each executor until the session ends. The executor to which the camera's node is added
+  /// publishes the images, from a timer.
   void run_with_camera_timer(std::initializer_list<rclcpp::Executor*> executors);
 
   Session& session;

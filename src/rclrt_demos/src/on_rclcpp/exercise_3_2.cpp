@@ -19,8 +19,9 @@ constexpr Exercise kExercise{
     .client = "rclcpp",
 };
 
-/// The flaw: the detector has a thread, but shares the CPU with the logger and with all other load
-/// of the machine.
+/// The flaw of the exercise: the executor has a second thread, so the object detector does not wait
+/// for the data logger. But under normal scheduling both threads share the CPU with each other and
+/// all other load.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kVaryingLogger);
   rclcpp::executors::MultiThreadedExecutor executor(rclcpp::ExecutorOptions(), 2);

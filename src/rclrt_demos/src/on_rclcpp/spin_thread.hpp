@@ -15,9 +15,9 @@ namespace rclrt::demos::on_rclcpp {
 /// Spins until `stop`.
 class SpinThread {
  public:
-  /// Starts, and waits until the executor has run a first callback, that of a timer of a node that
-  /// this adds. So later work does not wait for the executor's set-up. The executor must outlive
-  /// this object.
+  /// Spins the executor in a thread. Adds a node with a timer, and returns when the executor has
+  /// run this timer's callback: later callbacks are then not delayed by the executor's set-up. The
+  /// executor must outlive this object.
   SpinThread(rclcpp::Executor& executor, const realtime::Scheduling& scheduling);
   ~SpinThread();
   SpinThread(const SpinThread&) = delete;

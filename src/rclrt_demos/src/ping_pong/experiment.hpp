@@ -23,8 +23,9 @@ inline constexpr int kLowPriority = 1;
 /// How long a program waits for the other node.
 inline constexpr std::chrono::seconds kLongestDiscovery{600};
 
-/// Declares a parameter that is a time in seconds. Throws std::invalid_argument, which names the
-/// parameter, unless the value is a time from 1 us to 1e6 s.
+/// Declares the node's parameter `name`, a time in seconds with the default `standard`, and returns
+/// its value. Throws std::invalid_argument with the parameter's name unless the value is from 1 us
+/// to 1e6 s.
 Seconds declare_seconds(Node& node, const std::string& name, double standard);
 
 /// Declares `duration`, the length of the experiment: 10 s by default.
@@ -56,19 +57,19 @@ void print_running(const Node& node, Seconds duration);
 /// Reports that `program` found no node of the program `other`; returns the exit code.
 int report_absent(const std::string& program, const std::string& other);
 
-/// Prints the effects that are not visible without real-time priority, if the executors' threads
-/// have none.
+/// Prints a warning if the executor's threads have no real-time priority, because the experiment
+/// then shows nothing.
 void warn_without_realtime(const Executor& executor);
 
 /// Waits until `duration` has passed. Returns false if the context was shut down before.
 bool wait_for_the_end(const Context& context, Seconds duration);
 
-/// Throws std::invalid_argument for arguments that are not for ROS, and for parameters given on
-/// the command line that none of the nodes has declared.
+/// Throws std::invalid_argument if the command line has arguments that are not for ROS, or sets
+/// parameters that none of the nodes has declared.
 void require_known_arguments(const Context& context, const std::vector<Node*>& nodes);
 
-/// Runs `program` and returns the exit code: 2, with the error on stderr, if it throws
-/// std::invalid_argument or Error.
+/// Makes a ROS context from the command line, calls `program` with it, and returns its exit code.
+/// If `program` throws std::invalid_argument or Error, prints the error to stderr and returns 2.
 int run_program(const std::string& name, int argc, char** argv,
                 const std::function<int(const std::shared_ptr<Context>&)>& program);
 

@@ -14,8 +14,9 @@
 
 namespace rclrt::demos {
 
-/// Its three callbacks (the timer and a subscription for each path) are one group. They read and
-/// write everything below, so no lock is needed.
+/// A node that sends pings on two paths and records the pongs. Its three callbacks (the timer, and
+/// a subscription for each path) are in one callback group, so they never run at the same time and
+/// need no lock for the data below.
 class PingNode {
  public:
   /// Makes the node. Throws std::invalid_argument for an invalid parameter.
@@ -26,8 +27,8 @@ class PingNode {
   /// Waits until a pong node is matched. Returns false if none comes within `timeout`.
   bool wait_for_pong_node(std::chrono::nanoseconds timeout) const;
 
-  /// Prints the number of sent and answered pings, and the round trips. Call it when no executor
-  /// spins.
+  /// Prints the numbers of sent and answered pings, and the round-trip times. `duration` is how
+  /// long the experiment ran. Call it only when no executor spins.
   void print_statistics(Seconds duration) const;
 
  private:

@@ -27,11 +27,11 @@ class PongNode {
   /// Waits until a ping node is matched. Returns false if none comes within `timeout`.
   bool wait_for_ping_node(std::chrono::nanoseconds timeout) const;
 
-  /// Reads the CPU time that the threads of the two groups have used so far, also for an unfinished
-  /// answer. Call it while they spin.
+  /// Reads and keeps the CPU time that the threads of the two groups have used so far, including
+  /// the answer that they compute now. Call it while the executors spin.
   void read_cpu_times();
-  /// Prints the times of `read_cpu_times`, or larger ones if the threads have gone on since. Call
-  /// it when nothing spins.
+  /// Prints the CPU times that read_cpu_times() has read, or those at the last answers if they are
+  /// larger. Call it when no executor spins.
   void print_statistics() const;
 
  private:
@@ -44,8 +44,8 @@ class PongNode {
     const std::shared_ptr<CallbackGroup> group;
     const std::shared_ptr<Publisher<std_msgs::msg::Int32>> pongs;
     std::shared_ptr<Subscription<std_msgs::msg::Int32>> pings;
-    // CPU-time clock of the one thread that runs the group. Written by that thread, read once by
-    // another; the value is complete in itself, so relaxed is enough.
+    // The CPU-time clock of the one thread that runs the group. That thread writes it, and another
+    // reads it once. No other data depends on the value, so relaxed is enough.
     std::atomic<clockid_t> thread_clock;
     std::int64_t answered_cpu_ns = 0;  // of the thread, at its last answer
     std::int64_t read_cpu_ns = 0;      // at the call of read_cpu_times

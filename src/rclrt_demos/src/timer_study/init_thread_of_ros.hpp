@@ -8,9 +8,10 @@
 
 namespace rclrt::timer_study {
 
-/// Takes SIGINT and SIGTERM: the first requests a stop, the second ends the process. An
-/// rclrt::Context would start such a thread, too, but with a policy of its own. That thread
-/// inherits nothing, so the study could not be repeated with it.
+/// A thread that handles SIGINT and SIGTERM: the first one requests a stop, the second one ends the
+/// process. It inherits the scheduling policy of the thread that makes it, like the thread that
+/// rclcpp::init starts in the study. rclrt::Context would also start such a thread, but with a
+/// policy of its own, so the study could not be repeated with it.
 class InitThread {
  public:
   /// Blocks the signals for the calling thread and those that it starts from now on.

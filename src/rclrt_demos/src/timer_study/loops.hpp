@@ -29,9 +29,9 @@ struct Loop {
 /// Sleeps until each release: the latency is that of the wake-up.
 void run_nanosleep(Loop& loop);
 
-/// Sleeps until each release, and then runs a timer that is ready. The latency is that of its
-/// callback, from the time to which the loop slept. The timer has half the loop's period, so that
-/// each pass finds it ready.
+/// In each pass, sleeps until the next release and then runs a timer that is ready. The latency is
+/// the time from that release to the timer's callback. The timer has half the loop's period, so
+/// that each pass finds it ready.
 void run_spin_some(Loop& loop);
 
 /// Waits for a timer: the latency is that of its callback, from the timer's nominal release.

@@ -27,8 +27,8 @@ struct Figures {
   std::int64_t min_ns;
   std::int64_t max_ns;
 
-  /// Returns the percentile in us. The histogram's value is the end of a bucket, which may lie
-  /// above the largest value.
+  /// Returns the percentile in us, at most the maximum. (The histogram returns the upper end of a
+  /// bucket, which may be above the largest value.)
   double percentile(double percent) const {
     return us(std::min(values.percentile(percent), max_ns));
   }

@@ -21,8 +21,9 @@ struct Unit {
   std::uint64_t factor;
 };
 
-/// Returns the number in units of 1. The first of `units` may be left out. Returns std::nullopt if
-/// the text is not a number with one of the units, or is more than `most`.
+/// Reads a number with a unit, such as "512kb". Returns the number times the unit's factor. Without
+/// a unit, the first of `units` is assumed. Returns std::nullopt if the text is not a number with
+/// one of the units, or if the value is above `most`.
 std::optional<std::uint64_t> number_with_unit(std::string_view number, std::span<const Unit> units,
                                               std::uint64_t most) {
   const auto value = text::take_number<std::uint64_t>(number);

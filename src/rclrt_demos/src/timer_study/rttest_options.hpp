@@ -27,12 +27,12 @@ struct RttestOptions {
 /// Returns the table of the options behind --rttest_args.
 text::OptionTable rttest_table(RttestOptions& to);
 
-/// Returns a time in nanoseconds: a number with ns, us, ms or s; without a unit microseconds.
-/// Returns std::nullopt for any other text, and for a time of 0 or of more than ten seconds.
+/// Reads a time: a number with ns, us, ms or s, or without a unit for microseconds. Returns it in
+/// nanoseconds, or std::nullopt for any other text, for 0 and for more than ten seconds.
 std::optional<std::int64_t> parse_period(std::string_view text);
 
-/// Returns bytes: a number with b, kb, mb or gb; without a unit megabytes. Returns std::nullopt for
-/// any other text.
+/// Reads a size: a number with b, kb, mb or gb, or without a unit for megabytes. Returns it in
+/// bytes, or std::nullopt for any other text.
 std::optional<std::size_t> parse_bytes(std::string_view text);
 
 }  // namespace rclrt::timer_study

@@ -29,8 +29,8 @@ struct StudyOptions {
   std::optional<std::string> answer{};       ///< what --help or --version prints, instead of a run
 };
 
-/// Returns the options of a command line without the program's name. `program` and `purpose` are
-/// for its help. Throws text::UsageError.
+/// Reads the command line of a study program, without the program's name. `program` and `purpose`
+/// appear in its help. Throws text::UsageError if the command line is wrong.
 StudyOptions parse_study_options(const std::string& program, const std::string& purpose,
                                  const std::vector<std::string>& arguments);
 

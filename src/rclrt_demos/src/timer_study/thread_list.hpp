@@ -31,12 +31,13 @@ class ThreadList {
   /// Makes the list; the calling thread is the main one.
   ThreadList();
 
-  /// Finds the threads that appeared since the last step: this step started them. Returns their
-  /// number.
+  /// Finds the threads of this process that appeared since the last call, and records that `step`
+  /// started them. Returns their number.
   std::size_t end_step(const std::string& step);
 
-  /// Reads the state of all threads now, by thread id. Threads that have ended are left out;
-  /// threads that appeared since the last step belong to the step "later".
+  /// Reads the name and the scheduling of all threads of this process, in the order of their thread
+  /// ids. Threads that have ended are left out. Threads that appeared since the last end_step()
+  /// have the step "later".
   std::vector<ThreadState> read() const;
 
  private:

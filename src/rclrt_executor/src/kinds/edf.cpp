@@ -24,7 +24,7 @@ ExecutorOptions on_one_cpu(ExecutorOptions options) {
   if (options.cpus.size() > 1) {
     throw std::invalid_argument("executor \"" + options.name + "\": edf runs on one CPU, not on " +
                                 std::to_string(options.cpus.size()) +
-                                ": state one, and use an executor for each further CPU");
+                                ": state one CPU, and use an executor for each further CPU");
   }
   if (options.cpus.empty()) {
     options.cpus = {realtime::allowed_cpus().back()};  // interrupts are often on the first CPU
@@ -126,8 +126,8 @@ void EdfDispatcher::remove(Callback& callback) noexcept {
   group_of(callback).set_deadline_ceiling(ceiling_ns);
 }
 
-/// Returns the number of workers: one for each relative deadline, limited by the number of
-/// priorities; one where nothing nests.
+/// Returns the number of workers that the executor needs: one for each distinct relative deadline,
+/// limited by the number of SCHED_FIFO priorities. If no instance preempts another, one.
 std::size_t EdfDispatcher::wanted_workers() const noexcept {
   if (context().threads.runs_to_completion()) {
     return 1;
@@ -140,8 +140,9 @@ int EdfDispatcher::worker_priority(std::size_t index) const noexcept {
   return context().options.top_priority - static_cast<int>(wanted_workers() - index);
 }
 
-/// Changes the priorities of existing workers, the lowest first, so that none overtakes another.
-/// Then starts missing workers. Throws std::system_error; the next call continues.
+/// Changes the priorities of existing workers, the lowest worker first, so that none is above a
+/// higher worker meanwhile. Then starts missing workers. Throws std::system_error; the next call
+/// continues.
 void EdfDispatcher::update_workers() {
   if (!running_) {
     return;

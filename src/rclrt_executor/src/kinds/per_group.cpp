@@ -22,8 +22,8 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A group's queue and threads: its own, and the spares of a reentrant one. `group`, `level` and
-/// `threads` are guarded by the configuration.
+/// The queue and the threads of one group: its own thread, and the spare threads of a reentrant
+/// group. The lock of the executor's configuration guards `group`, `level` and `threads`.
 struct GroupLane {
   GroupLane(std::uint32_t number, realtime::EventCount& outside)
       : slot(number), lane(Lane::Use::kRun, outside) {}
@@ -47,10 +47,10 @@ std::map<const Group*, int> ceilings_of(const std::vector<std::shared_ptr<Callba
   return ceilings;
 }
 
-/// A lane is created when a group is added, and lives as long as the dispatcher. When its group has
-/// no callback any more, the next group gets the lane. Running instances of the old group end
-/// first. An instance that a thread still pushes is given up when it is popped, as all instances of
-/// a removed callback.
+/// Runs each group on its own thread. A lane is created when a group is added, and lives as long as
+/// the dispatcher. If its group has no callback any more, the next new group gets the lane. Running
+/// instances of the old group end first. If a thread still pushes an instance of the old group,
+/// that instance is given up when it is popped, as all instances of a removed callback are.
 class PerGroupDispatcher final : public Dispatcher {
  public:
   explicit PerGroupDispatcher(const DispatcherContext& context)
@@ -200,8 +200,8 @@ WorkerPool PerGroupDispatcher::pool_of(const Callback& callback) const {
           .name = "the group of '" + callback.name() + "'"};
 }
 
-/// Returns the number of threads: one and, for a reentrant group, spares for members that wait for
-/// each other.
+/// Returns the number of threads of the lane: one and, for a reentrant group, spare threads for
+/// members that wait for each other.
 std::size_t PerGroupDispatcher::wanted_threads(const GroupLane& own) const {
   const std::size_t spares = context().threads.spare_count();
   if (context().spin.limit() != SpinLimit::kNone || spares == 0) {
@@ -258,8 +258,8 @@ void PerGroupDispatcher::stop() noexcept {
       each->threads.clear();
     }
   }
-  // Without the lock, because a callback may wait for it. Joins all before one is freed, because
-  // spares read the others.
+  // The configuration is not locked here, because a callback may wait for that lock. All threads
+  // are joined before one is destroyed, because the spare threads read the state of the others.
   for (const auto& each : threads) {
     each->join();
   }

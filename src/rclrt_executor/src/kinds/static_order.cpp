@@ -54,8 +54,8 @@ class StaticOrderDispatcher final : public Dispatcher {
   }
 
  private:
-  /// Completes a set that was read before the thread ends, because taken messages cannot be given
-  /// back.
+  /// Runs sets until the spin stops. A set of which the messages were taken is completed before the
+  /// thread ends, because taken messages cannot be given back.
   void run(const InstanceRunner::Worker& worker) noexcept {
     const bool reads_ahead = traits().reads_ahead;
     WorkerPriority priority;
@@ -83,7 +83,8 @@ class StaticOrderDispatcher final : public Dispatcher {
 
 StaticOrderOptions checked(StaticOrderOptions options) {
   if (!options.trigger) {
-    throw std::invalid_argument("static_order needs a trigger: leave it out for trigger_any()");
+    throw std::invalid_argument(
+        "static_order needs a trigger, not nullptr; leave out the argument to use trigger_any()");
   }
   return options;
 }

@@ -21,8 +21,8 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A scheduler thread with an inbox, which holds all timers, and a thread for each instance. Where
-/// callbacks run to completion: workers that share one lane.
+/// A scheduler thread with an inbox, which holds all timers, and a new thread for each instance. If
+/// callbacks run to completion (Preemption::kNever), there are workers that share one lane instead.
 class ThreadDispatcher final : public Dispatcher {
  public:
   explicit ThreadDispatcher(const DispatcherContext& context)
@@ -41,8 +41,8 @@ class ThreadDispatcher final : public Dispatcher {
     shared_.remove_queued(callback, taken);
   }
 
-  /// Returns an unlimited pool where each instance has a thread of its own, because no callback
-  /// then lacks a thread.
+  /// Returns the threads that may run `callback`. The pool is unlimited if each instance has a
+  /// thread of its own, because no callback then lacks a thread.
   WorkerPool pool_of(const Callback& callback) const override {
     return has_workers() ? shared_.pool_of(callback) : WorkerPool{.threads = SIZE_MAX};
   }
@@ -92,8 +92,8 @@ class ThreadDispatcher final : public Dispatcher {
   SchedulerInbox inbox_;
   LaneSet shared_;                // has no lane where each instance has a thread
   bool has_warm_stacks_ = false;  // of start
-  // Only the scheduler thread uses jobs_, ending_ and idle_; `stop` does when that thread has
-  // ended.
+  // Only the scheduler thread uses jobs_, ending_ and idle_; after that thread has ended, `stop`
+  // uses them.
   std::list<Job> jobs_;     // owns every job; never shrinks while spinning
   Job* ending_ = nullptr;   // jobs taken from finished_, with threads that are not joined yet
   std::vector<Job*> idle_;  // jobs with joined threads, the lowest slot last
@@ -101,10 +101,10 @@ class ThreadDispatcher final : public Dispatcher {
   std::atomic<Job*> finished_{nullptr};
 };
 
-/// Runs threads that touch stacks and heaps. The C library reuses the stack and the heap of an
-/// ended thread for the next one. Without these threads each of the first instances would wait
-/// until the kernel has mapped a stack, and filled it in a process that locks its memory: a
-/// millisecond and more.
+/// Starts threads that touch their stack and heap, and end. The C library gives the stack and the
+/// heap of an ended thread to the next one. Without these threads each of the first instances would
+/// wait until the kernel has mapped a stack, and filled it in a process that locks its memory,
+/// which takes a millisecond or more.
 void ThreadDispatcher::warm_stacks() {
   constexpr std::size_t kMost = 16;  // MiB by default; the C library keeps 40
   realtime::ThreadOptions options = context().threads.thread_options("warm", 0);
@@ -138,9 +138,11 @@ void ThreadDispatcher::dispatch(Instance* instance) noexcept {
       idle_.push_back(&jobs_.emplace_back());
       idle_.back()->slot = static_cast<std::uint32_t>(jobs_.size() - 1);
     }
-    // Started at normal priority, raised, and only then released by `go`. The kernel puts a waking
-    // thread behind those of its priority. But it puts a lowered one in front of them, even before
-    // the callback that released it; pthread_create would lower it from the scheduler's priority.
+    // The thread starts at normal priority, is raised to its SCHED_FIFO priority, and runs the
+    // instance only after `go`. The kernel puts a thread that wakes up behind the threads of its
+    // priority. But it would put a lowered thread in front of them, even before the callback that
+    // released the instance. pthread_create without this would lower the thread from the
+    // scheduler's priority.
     realtime::ThreadOptions options =
         context().threads.thread_options("L" + std::to_string(level), 0);
     options.scheduling.policy = realtime::Policy::kOther;
@@ -148,8 +150,8 @@ void ThreadDispatcher::dispatch(Instance* instance) noexcept {
     idle_.back()->thread = realtime::Thread(options, [this, job = idle_.back()] { run(*job); });
     job = idle_.back();
     idle_.pop_back();
-    // Read once: the level may change, and the thread compares ceilings with the priority that it
-    // has.
+    // The priority is read only once: the level may change meanwhile, and the thread must compare
+    // ceilings with the priority that it really has.
     job->kernel_priority = state_of(*instance->callback).kernel_priority.load();
     if (context().threads.realtime()) {
       job->thread.set_priority(realtime::Policy::kFifo, job->kernel_priority);
@@ -186,8 +188,9 @@ void ThreadDispatcher::run(Job& job) noexcept {
   }
 }
 
-/// Joins ended threads without waiting. A finished job may belong to a less urgent thread that was
-/// preempted just before its end. Such a job is checked again next time.
+/// Joins the threads that have ended, without waiting. A finished job may belong to a less urgent
+/// thread that was preempted just before its end. Such a thread is not joined; the next call checks
+/// it again.
 void ThreadDispatcher::reap() noexcept {
   for (Job* job = finished_.exchange(nullptr, std::memory_order_acquire); job != nullptr;) {
     Job* const next = std::exchange(job->next_finished, ending_);

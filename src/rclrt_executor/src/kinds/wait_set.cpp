@@ -28,8 +28,8 @@ std::uint64_t scrambled(std::uint64_t value) {
   return value ^ (value >> 31U);
 }
 
-/// Returns the position of a type of entity in the order in which rclcpp checks them, without
-/// timers.
+/// Returns the position of `type` in the order in which rclcpp checks the entities of a wait set,
+/// not counting timers.
 int turn_of(EntityType type, bool clients_first) {
   switch (type) {
     case EntityType::kTimer:
@@ -265,8 +265,8 @@ bool WaitSetDispatcher::is_empty() const {
          std::none_of(ready_.begin(), ready_.end(), is_set);
 }
 
-/// Waits until a thread leaves a group. All entities that are left in the set wait for their
-/// groups.
+/// Waits until a thread leaves a group. Called when the groups of all entities that are left in the
+/// set are busy.
 void WaitSetDispatcher::await_group() {
   asked_.assign(others_.size(), false);
   std::vector<bool> none(others_.size());
@@ -314,7 +314,8 @@ void WaitSetDispatcher::stop() noexcept {
 
 WaitSetOptions checked(WaitSetOptions wait_set) {
   if (wait_set.threads == 0) {
-    throw std::invalid_argument("a wait set executor needs at least one thread");
+    throw std::invalid_argument(
+        "a wait set executor needs at least one thread; set WaitSetOptions::threads");
   }
   if (wait_set.threads > 1 && wait_set.subscriptions_first) {
     throw std::invalid_argument(
@@ -327,7 +328,7 @@ WaitSetOptions checked(WaitSetOptions wait_set) {
 std::unique_ptr<Executor> make_wait_set(KindArguments arguments) {
   if (!arguments.make_source) {
     throw std::invalid_argument("executor \"" + arguments.options.name +
-                                "\": a wait set needs a source of readiness");
+                                "\": a wait set executor needs a ReadinessSource, not nullptr");
   }
   return std::make_unique<WaitSetExecutor>(std::move(arguments.options), arguments.make_source(),
                                            arguments.kind_options.wait_set);

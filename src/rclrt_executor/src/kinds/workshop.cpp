@@ -201,9 +201,9 @@ Instance* WorkshopDispatcher::take_on_caller(std::int64_t ready_by_ns,
   return instance;
 }
 
-/// Returns the most urgent level that has work and room for a thread, and counts the caller as its
-/// thread. If there is none, returns nullptr and sets the time until which an idle thread sleeps.
-/// `leads`: the caller kept the time until now.
+/// Returns the most urgent level that has work and room for one more thread, and counts the calling
+/// thread as one of that level. If there is none, returns nullptr and sets the time until which the
+/// idle thread sleeps. `leads`: the caller was the thread that wakes up for timers.
 WorkshopDispatcher::Level* WorkshopDispatcher::choose(bool& leads,
                                                       std::int64_t& until_ns) noexcept {
   const std::scoped_lock lock(pool_);

@@ -15,9 +15,9 @@ def app_yaml(
     priorities: Mapping[str, int] | None = None,
     deadlines_ns: Mapping[str, int] | None = None,
 ) -> str:
-    """Returns the application as rclrt_model reads it. `priorities` and `deadlines_ns` are those of
-    callbacks. All names are made here, except the application's, which the rules restrict to
-    letters and digits."""
+    """Returns the text of an app.yaml with the application. `priorities` and `deadlines_ns` are by
+    callback id; None: no callback states one. The text needs no escapes: all names are made here,
+    except the application's, which the rules restrict to letters and digits."""
     executors = sorted({place.executor for place in application.places.values()})
 
     def process(executor: int) -> str:

@@ -61,8 +61,8 @@ class GeneratedApplication:
             yield self.topic(chain, hop - 1), self.topic(chain, hop)
 
     def topic(self, chain: int, hop: int) -> str | None:
-        """Returns the topic of the hop with this number. None: before or behind the chain, or a
-        service."""
+        """Returns the topic between the callbacks `hop` and `hop` + 1 of the chain. None: one of
+        the two does not exist, or the hop is a request to a service or its response."""
         callbacks = self.graph.chains[chain]
         if not 0 <= hop < len(callbacks) - 1 or self.is_service_hop(callbacks, hop):
             return None
@@ -112,8 +112,8 @@ class GeneratedApplication:
         return (cpus[executor % len(cpus)],) if cpus else ()
 
     def period_ns(self, callback: int) -> int:
-        """Returns the period of the callback's first chain: that of a timer, or the shortest
-        interval of an event."""
+        """Returns the shortest time between two releases of the first chain through this callback,
+        in nanoseconds: the period of its timer, or the shortest interval of its event."""
         return self.times[self.graph.chains_of(callback)[0]].period_us * 1000
 
     def max_interval_ns(self, event: int) -> int:
@@ -142,9 +142,13 @@ def topic(chain: int, hop: int) -> str:
 def draw_application(
     rules: Rules, given: Sequence[ChainTime] | None = None, attempt: int = 0
 ) -> GeneratedApplication:
-    """Returns the application of these rules; `given` replaces the drawn times. Each stage has
-    draws of its own, so that a rule changes only its own stage. Each `attempt` has other times.
-    Throws Infeasible."""
+    """Draws an application by these rules. `given` replaces the drawn times of the chains; None:
+    they are drawn.
+
+    Each stage has its own sequence of random numbers, so a rule changes only its own stage. Another
+    `attempt` with the same rules draws other times. Throws Infeasible if the rules allow no such
+    application.
+    """
     seed = rules.random_seed
     graph = draw_graph(rules, Draws(seed, "graph"))
     times = draw_times(rules, graph, Draws(seed, f"times {attempt}" if attempt else "times"), given)
@@ -174,8 +178,9 @@ def draw_application(
 
 
 def _priorities(rules: Rules, times: list[ChainTime]) -> list[int]:
-    """Returns the priorities of the chains. A shorter period is more urgent; at equal periods, the
-    lower number is. Or chain 0 is urgent, and all others are equal."""
+    """Returns the priorities of the chains, by the rule `priorities`. Either a shorter period gets
+    a higher priority and, at equal periods, the lower chain number; or chain 0 has priority 1, and
+    all others have 0."""
     if rules.priorities == "chain_0":
         return [1] + [0] * (len(times) - 1)
     ranked = sorted(range(len(times)), key=lambda n: (times[n].period_us, n))
@@ -190,8 +195,8 @@ def _draw_deadlines(rules: Rules, times: list[ChainTime], draws: Draws) -> list[
 def _draw_sizes(
     rules: Rules, graph: ChainGraph, services: Mapping[int, Service], draws: Draws
 ) -> dict[str, int]:
-    """Draws the message sizes of the topics. Edges without a topic have a draw, too, so that
-    services do not change the sizes of other topics."""
+    """Draws the message size of each topic, in bytes. Requests and responses of services also
+    consume a random number, so that services do not change the sizes of other topics."""
     low, high = rules.min_message_bytes, rules.max_message_bytes
     sizes = {
         edge: low + draws.index(high - low + 1) for edge in (graph.edges() if high > 0 else ())

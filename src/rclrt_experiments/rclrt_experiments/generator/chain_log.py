@@ -33,9 +33,10 @@ class ChainLog:
 
 
 def read_chain_log(lines: Iterable[tuple[int, bytes]], name: str) -> ChainLog:
-    """Reads the bodies `{executor: 0, chain: 1, start: 2, duration: 3}` of the lines. Those of
-    callbacks also have `callback: 4`. Text around a body, and lines without one, belong to syslog.
-    Throws BadInput, with the line, for a body without its keys or with a negative duration."""
+    """Reads the runs and durations in a log: the parts `{executor: 0, chain: 1, start: 2, duration:
+    3}` of lines. Those of callbacks also have `callback: 4`. Text around such a part, and lines
+    without one, come from syslog and are ignored. Throws BadInput with the line if a part lacks a
+    key or has a negative duration."""
     log = ChainLog({}, [])
     for number, line in lines:
         found = _BODY.search(line)
@@ -60,10 +61,13 @@ def read_chain_log(lines: Iterable[tuple[int, bytes]], name: str) -> ChainLog:
 
 
 def durations_of_runs(runs: Iterable[Run], chain: int, path: Sequence[int]) -> list[int]:
-    """Returns the times from the start of a chain's first callback to the end of its last one.
-    There is an instance for each run of the last callback. A run belongs to the instance with the
-    oldest message that can have released it. This is exact while nothing is dropped, because
-    messages of a topic keep their order."""
+    """Returns, for each instance of a chain, the time in microseconds from the start of its first
+    callback to the end of its last callback.
+
+    There is an instance for each run of the last callback. Each run is assigned to the instance
+    with the oldest message that can have released it. The assignment is exact if no message was
+    dropped, because messages of a topic keep their order.
+    """
     of_callback: dict[int, list[Run]] = {callback: [] for callback in path}
     for run in runs:
         if run.chain == chain and run.callback in of_callback:

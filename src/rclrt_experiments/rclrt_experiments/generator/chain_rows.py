@@ -38,8 +38,8 @@ class Times:
 
 
 def times_of(source: Path, chains: Sequence[JsonValue]) -> list[Times | None]:
-    """Returns the times of each chain of chains.json in a log or a directory of results. None: the
-    chain has none there."""
+    """Returns the best, worst and mean time of each chain of chains.json. `source` is a log file,
+    or a directory of results. None: the source has no times of that chain."""
     return (_times_of_results if source.is_dir() else _times_of_log)(source, chains)
 
 

@@ -55,8 +55,8 @@ class Draws:
         return low + self.uniform() * (high - low)
 
     def normal(self) -> Decimal:
-        """Returns a normal draw of mean 0 and deviation 1, by the polar method (Marsaglia and Bray,
-        SIAM Review, 1964)."""
+        """Returns a random number from the standard normal distribution (mean 0, deviation 1), by
+        the polar method (Marsaglia and Bray, SIAM Review, 1964)."""
         while True:
             u, v = 2 * self.uniform() - 1, 2 * self.uniform() - 1
             square = u * u + v * v
@@ -85,8 +85,8 @@ class Draws:
 
 
 def uunifast(draws: Draws, count: int, total: Decimal) -> list[Decimal]:
-    """Returns shares that sum up to the total, uniform among all such: Bini and Buttazzo,
-    "Measuring the performance of schedulability tests", Real-Time Systems 30, 2005."""
+    """Draws `count` shares with the sum `total`, uniformly from all such lists (UUniFast: Bini and
+    Buttazzo, "Measuring the performance of schedulability tests", Real-Time Systems 30, 2005)."""
     shares, left = [], total
     for others in range(count - 1, 0, -1):
         rest = (left * draws.power(others)).quantize(SHARE)
@@ -98,9 +98,10 @@ def uunifast(draws: Draws, count: int, total: Decimal) -> list[Decimal]:
 def randfixedsum(
     draws: Draws, count: int, total: Decimal, low: Decimal, high: Decimal
 ) -> list[Decimal]:
-    """Returns shares between low and high that sum up to the total, uniform among all such: R.
-    Stafford's algorithm, in P. Emberson, R. Stafford and R. Davis, "Techniques for the synthesis of
-    multiprocessor tasksets", WATERS 2010. The total must be between count times low and high."""
+    """Draws `count` shares between `low` and `high` with the sum `total`, uniformly from all such
+    lists (RandFixedSum: R. Stafford's algorithm, in P. Emberson, R. Stafford and R. Davis,
+    "Techniques for the synthesis of multiprocessor tasksets", WATERS 2010). `total` must be from
+    count * low to count * high."""
     if count == 1 or low == high:
         return [total / count] * count
     scaled = float((total - count * low) / (high - low))
@@ -117,8 +118,9 @@ def randfixedsum(
 
 
 def _unit_sum(draws: Draws, count: int, total: float) -> list[float]:
-    """Returns values between 0 and 1 with this sum. The region is a union of simplices. A table of
-    their volumes gives the probability of each; one coordinate is drawn after the other."""
+    """Draws `count` values between 0 and 1 with the sum `total`, uniformly from all such lists. The
+    region of these lists is a union of simplices; a table of their volumes gives the probability of
+    each simplex, and one coordinate is drawn after the other."""
     k = int(min(max(math.floor(total), 0), count - 1))
     total = min(max(total, float(k)), float(k + 1))
     below = [total - (k - n) for n in range(count)]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def feasible_priorities(application: GeneratedApplication) -> dict[str, int]:
-    """Returns the synthesized priorities of the callbacks, or none if the rules do not want any.
-    Throws Infeasible with the reason if the application is not feasible in the sense of its
-    rules."""
+    """Returns the synthesized priorities by callback id; empty if the rules state no synthesis.
+    Throws Infeasible, with the reason, if the application does not meet the rule `feasibility`: a
+    utilisation of at most 1 on each CPU, or proved deadlines."""
     rules = application.rules
     if rules.feasibility != "none":
         _check_load(application)
@@ -50,8 +50,8 @@ def feasible_priorities(application: GeneratedApplication) -> dict[str, int]:
 
 
 def _check_load(application: GeneratedApplication) -> None:
-    """Throws Infeasible if a CPU has more work than time. Executors on all CPUs are not checked:
-    they have many."""
+    """Throws Infeasible if the callbacks on a CPU have a utilisation above 1. Executors without
+    stated CPUs are not checked, because they may use every CPU."""
     load: dict[tuple[int, ...], Decimal] = {}
     for executor in {place.executor for place in application.places.values()}:
         cpus = application.cpus_of(executor)
@@ -66,8 +66,8 @@ def load(
     priorities: Mapping[str, int],
     deadlines_ns: Mapping[str, int] | None = None,
 ) -> Application:
-    """Loads the application into rclrt_model, with the priorities and deadlines of its
-    callbacks."""
+    """Returns the application as rclrt_model's object, with these priorities and deadlines of
+    callbacks, by callback id. None: no callback has a deadline of its own."""
     with tempfile.TemporaryDirectory(prefix="rclrt_generate_") as directory:
         path = Path(directory) / "app.yaml"
         path.write_text(app_yaml(application, priorities, deadlines_ns), encoding="utf-8")

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timing-data",
         metavar="FILE",
         type=Path,
-        help="the period and CPU time of each chain in microseconds: "
+        help="a JSON file with the period and CPU time of each chain in microseconds: "
         '[{"T": 20000, "C": 5000}, ...]',
     )
     add_workload_arguments(parser)
@@ -47,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--count",
         metavar="N",
         type=count_argument,
-        help="make N applications, with this seed and the following ones, each in a "
-        "directory of DIR",
+        help="make N applications, with this seed and the next N - 1 seeds, each in a "
+        "subdirectory of DIR",
     )
     parser.add_argument(
         "-o",
@@ -61,25 +61,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--client",
         choices=CLIENTS,
-        help="make DIR a colcon package as well; its programs, one for each executor, use "
+        help="also make DIR a colcon package, with a program for each executor that uses "
         "this client library",
     )
     parser.add_argument(
         "--pictures",
         action="store_true",
-        help="make the pictures also with --count; about 0.2 s for each application",
+        help="make the two pictures with --count, too; takes about 0.2 s per application",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.rules is None and arguments.preset is None and arguments.rules_data is None:
-        raise BadInput("there are no rules; expected a file, --preset or --rules-data")
+        raise BadInput("there are no rules; name a file of rules, or add --preset or --rules-data")
     if arguments.client is not None and arguments.out is None:
-        raise BadInput("--client makes a package; expected -o DIR, too")
+        raise BadInput("--client makes a package in a directory; add -o DIR")
     if arguments.out is not None:
         check_new_directory(arguments.out)
     elif arguments.count is not None:
-        raise BadInput("--count writes directories; expected -o DIR, too")
+        raise BadInput("--count makes several directories; add -o DIR")
     rules = rules_of(arguments)
     times = None
     if arguments.timing_data is not None:
@@ -105,7 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(_summary(application))
     if not drawn:
         print(
-            "rclrt: no pictures, only their .gv: there is no dot; install graphviz", file=sys.stderr
+            "rclrt: pictures are written as .gv only: the program dot is missing; install graphviz",
+            file=sys.stderr,
         )
     print(arguments.out / "app.yaml")
     return EXIT_OK

@@ -80,9 +80,9 @@ class ChainGraph:
         return sorted(self.on[callback])
 
     def may_merge(self, one: int, other: int) -> bool:
-        """Returns whether the merge is legal: both are of one kind, no cycle appears, and each
-        chain keeps a callback of its own. (Two callbacks of one chain would make a cycle of it, so
-        neighbours are not merged either.)"""
+        """Returns whether the callbacks `one` and `other` may become one: both are of one kind, no
+        cycle appears, and each chain keeps a callback that only it has. (Two callbacks of one chain
+        are refused, because their merge would make a cycle.)"""
         if one == other or self.kinds[one] != self.kinds[other]:
             return False
         if nx.has_path(self.joined, one, other) or nx.has_path(self.joined, other, one):
@@ -104,9 +104,9 @@ class ChainGraph:
         nx.relabel_nodes(self.joined, {one: into}, copy=False)
 
     def may_synchronise(self, edges: tuple[Edge, ...]) -> bool:
-        """Returns whether a sync on these edges is legal: they exist, they are of different chains,
-        and the sync makes no cycle, so that nothing waits for itself. A path from a target to a
-        source would make one."""
+        """Returns whether a sync may be put on these edges: each edge still exists, they are of
+        different chains, and the sync makes no cycle. A path from the target of one edge to the
+        source of another would make one."""
         if len({edge.chain for edge in edges}) < len(edges):
             return False
         if not all(self.has(edge) for edge in edges):
@@ -142,9 +142,9 @@ def draw_lengths(rules: Rules, draws: Draws) -> list[int]:
 
 
 def draw_merges(callbacks: list[int], probability: float, draws: Draws) -> list[tuple[int, int]]:
-    """Draws merges by algorithm 3: pairs of which the first is to be merged into the second. There
-    are as many chances as pairs. After a merge, the pairs are counted again; a pass without a merge
-    is the last one."""
+    """Draws merges by algorithm 3 of the thesis. Each result is a pair: the first callback is to be
+    merged into the second. A pass gives each pair of callbacks that are left one chance of
+    `probability`, and ends with at most one merge. A pass without a merge is the last."""
     left = list(callbacks)
     merges: list[tuple[int, int]] = []
     if probability == 0:

@@ -20,7 +20,7 @@ def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rules-data",
         metavar="JSON",
-        help="rules as JSON on the command line; they override those of the file",
+        help="rules as a JSON text; they replace those in the file or the preset",
     )
     parser.add_argument(
         "--seed",
@@ -35,23 +35,24 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         "--workloads",
         metavar="FILE",
         type=Path,
-        help="callbacks run workloads instead of a busy loop: those in the file of rclrt "
-        "workloads calibrate, each with as many iterations as fit into the execution "
+        help="let callbacks run the workloads in this file (of rclrt workloads calibrate) "
+        "instead of a busy loop, with as many iterations as fit into the execution "
         "time",
     )
     parser.add_argument(
         "--workload-time",
         choices=STATISTICS,
-        help=f"which time of an iteration counts; default {STATISTICS[0]}",
+        help=f"statistic of a workload's time per iteration to use; default {STATISTICS[0]}",
     )
 
 
 def workloads_of(arguments: argparse.Namespace) -> dict[str, int]:
-    """Returns the time of each workload in nanoseconds. Empty: callbacks use CPU time. Throws
+    """Returns the time of one iteration of each workload in the file of --workloads, in
+    nanoseconds. Empty: the option is not given, so callbacks use CPU time in a busy loop. Throws
     BadInput."""
     if arguments.workloads is None:
         if arguments.workload_time is not None:
-            raise BadInput("--workload-time: of which workloads? expected --workloads FILE, too")
+            raise BadInput("--workload-time: means nothing without workloads; add --workloads FILE")
         return {}
     statistic = arguments.workload_time or STATISTICS[0]
     return read_workloads(JsonValue.load(arguments.workloads), statistic)

@@ -24,8 +24,9 @@ def write_application(
     with_pictures: bool,
     client: str | None = None,
 ) -> bool:
-    """Writes all files of one application; with `client`, also a package for that library. Returns
-    False if there is no `dot`: the pictures are then only texts for it."""
+    """Writes all files of one application into the directory; with `client`, also those of a colcon
+    package for that client library. Returns False if the program `dot` is missing: the pictures are
+    then only written as .gv files, the input of `dot`."""
     files = {
         "app.yaml": app_yaml(application, priorities),
         "chains.json": chain_file(application),

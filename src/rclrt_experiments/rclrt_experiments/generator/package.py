@@ -39,8 +39,8 @@ def package_files(
     kind = kind_of(rules.executor)
     if client == "rclrt" and kind.orders_executors and len(executors) > 1:
         raise BadInput(
-            f"a package of several {kind.name} executors: each program would have the same "
-            "priority, and not that of its most urgent callback\n"
+            f"a package cannot have several {kind.name} executors: all programs would have the "
+            "same priority, instead of that of their most urgent callback\n"
             "  fix: executor_count: 1, or `rclrt run` on the app.yaml, which sets them"
         )
     values: dict[str, Any] = {

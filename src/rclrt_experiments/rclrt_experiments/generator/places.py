@@ -42,8 +42,9 @@ def draw_places(rules: Rules, graph: ChainGraph, draws: Draws) -> dict[int, Plac
 def placed_services(
     places: Mapping[int, Place], services: Mapping[int, Service]
 ) -> dict[int, Place]:
-    """Places clients in the nodes of their callers. `services` is in the order of the chains, so
-    that a client that calls another one has its place already."""
+    """Returns the places with each service client in the node of the callback that calls it.
+    `services` must be in the order of the chains: a client that calls another client is then placed
+    before that one."""
     result = dict(places)
     for service in services.values():
         result[service.client] = result[service.caller]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt postprocess`: makes a row for each chain, from logs or results, to be appended to
-others."""
+"""`rclrt postprocess`: makes a row of measured times for each chain, from logs or results. The rows
+can be appended to those of other applications."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "source",
         metavar="SOURCE",
         type=Path,
-        help="a log (of syslog, or of the file that CHAIN_LOG names), or a directory with "
-        "results.json",
+        help="a log (syslog, or the file named by CHAIN_LOG), or a directory with results.json",
     )
     parser.add_argument(
-        "--chains", metavar="FILE", type=Path, required=True, help="chains.json of the application"
+        "--chains",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="the file chains.json of the application, which rclrt generate wrote",
     )
     parser.add_argument(
         "--no-header", action="store_true", help="write only the rows, to append them to a file"

@@ -25,8 +25,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules. Times are microseconds. The first seventeen rules are those of the thesis's
-    tool."""
+    """The rules by which an application is generated. Times are in microseconds. The first
+    seventeen rules are those of the thesis's tool."""
 
     name: str = "generated"
     chain_count: int = 5
@@ -122,9 +122,9 @@ PRESETS: Mapping[str, Rules] = {
 
 
 def read_rules(document: JsonValue, base: Rules) -> Rules:
-    """Reads the rules of a JSON object, which replace those of `base`. Its keys may be in upper or
-    lower case. Throws BadInput, with the place, for a key that is no rule or a value that is not
-    legal."""
+    """Reads rules from a JSON object; rules that it does not have are those of `base`. Keys may be
+    in upper or lower case. Throws BadInput with the place for a key that is no rule or a value that
+    is not allowed."""
     known = {field.name for field in fields(Rules)} | {"directory", "preset", "executor_type"}
     spelt: dict[str, str] = {}
     for key in document.object():

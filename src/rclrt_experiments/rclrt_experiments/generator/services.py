@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hops of the chains that are services: the callback before the server calls it, and the one
-after it takes its response."""
+"""Turns hops of chains into services: three neighbouring callbacks of a chain become a caller, the
+server that it calls, and the client that takes the response."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Service:
 
 
 def draw_services(graph: ChainGraph, probability: float, draws: Draws) -> dict[int, Service]:
-    """Draws the services by their servers, with one chance for each callback that may be a
-    server."""
+    """Draws which callbacks become servers: each callback that may be one does so with this
+    probability. Returns the services by the number of the server's callback."""
     return _services(graph, lambda _: draws.chance(probability)) if probability > 0 else {}
 
 
@@ -50,9 +50,9 @@ def _services(graph: ChainGraph, wanted: Callable[[int], bool]) -> dict[int, Ser
 
 
 def _possible(graph: ChainGraph, service: Service) -> bool:
-    """Returns whether server and client are subscriptions of this chain only. The caller is one,
-    too, or a timer. A timer may call for one of its chains, because it runs once for all of
-    them."""
+    """Returns whether these three callbacks can be caller, server and client of a service. Server
+    and client must be subscriptions that belong to one chain only. The caller must be one as well,
+    or a timer: a timer of several chains may call for one of them, because it runs once for all."""
     unshared = [
         len(graph.on[each]) == 1 and graph.kinds[each] is Kind.SUBSCRIPTION
         for each in (service.caller, service.server, service.client)

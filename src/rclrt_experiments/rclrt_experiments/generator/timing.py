@@ -47,7 +47,7 @@ def draw_utilisations(rules: Rules, draws: Draws) -> list[Decimal]:
             return shares
     raise Infeasible(
         f"none of {MOST_REDRAWS} draws by uunifast has every chain's utilisation between {low} and "
-        f"{high}; with 'utilisation': 'randfixedsum' each draw has"
+        f"{high}; state 'utilisation': 'randfixedsum', which draws only such utilisations"
     )
 
 
@@ -68,8 +68,9 @@ def draw_periods(rules: Rules, draws: Draws) -> list[int]:
 
 
 def read_times(document: JsonValue, rules: Rules) -> list[ChainTime]:
-    """Reads the period T and CPU time C of each chain, in microseconds. Throws BadInput unless
-    there are as many as chains, and their utilisation is within 0.001 of util_total."""
+    """Reads the period "T" and CPU time "C" of each chain, in microseconds. Throws BadInput unless
+    the document has as many entries as the rules have chains, and their utilisation is within 0.001
+    of util_total."""
     times = []
     for item in document.items():
         period_us, execution_us = item.get("T").integer(), item.get("C").integer()
@@ -96,8 +97,9 @@ def read_times(document: JsonValue, rules: Rules) -> list[ChainTime]:
 def draw_times(
     rules: Rules, graph: ChainGraph, draws: Draws, given: Sequence[ChainTime] | None = None
 ) -> list[ChainTime]:
-    """Draws the times of each chain. Chains that share a timer, or meet in a sync, have the period
-    of the first one."""
+    """Draws the period and utilisation of each chain, or takes them from `given`. Chains that share
+    a timer get the period of the first of them; so do chains that meet in a sync, if the rule
+    sync_share_period is set."""
     if given is None:
         utilisations = draw_utilisations(rules, draws)
         periods = draw_periods(rules, draws)
@@ -132,9 +134,9 @@ def _owners(graph: ChainGraph, through_syncs: bool) -> list[int]:
 
 
 def split_times(graph: ChainGraph, times: Sequence[ChainTime]) -> dict[int, int]:
-    """Returns the execution time of each callback in nanoseconds. The time of a chain is split
-    evenly. A shared callback takes the smallest of its shares; the rest of a chain's time goes to
-    the callbacks of that chain alone. A sync does no work."""
+    """Returns the execution time of each callback, in nanoseconds. The time of a chain is split
+    evenly over its callbacks. A callback of several chains gets the smallest of its shares, and the
+    callbacks of one chain alone get the rest of that chain's time. A sync gets 0."""
     shares: dict[int, int] = {
         callback: 0 for callback, kind in graph.kinds.items() if kind is Kind.SYNC
     }

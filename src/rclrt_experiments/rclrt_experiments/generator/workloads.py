@@ -22,9 +22,9 @@ MOST_TIMINGS = 4
 
 
 def read_workloads(document: JsonValue, statistic: str) -> dict[str, int]:
-    """Returns the time of an iteration of each workload in nanoseconds: one of STATISTICS from the
-    file of `rclrt workloads calibrate`, or the time in the thesis's file, [{"Name": ...,
-    "Execution_time_us": ...}]. Throws BadInput that names the place."""
+    """Reads the time of one iteration of each workload. Returns nanoseconds by name. The document
+    is a file of `rclrt workloads calibrate`, of which `statistic` (one of STATISTICS) is used, or
+    the thesis's file, [{"Name": ..., "Execution_time_us": ...}]. Throws BadInput with the place."""
     times = {}
     for name, time in _timed(document, statistic):
         if not NAME.fullmatch(name.text()) or "__" in name.text():
@@ -55,8 +55,9 @@ def _timed(document: JsonValue, statistic: str) -> Iterator[tuple[JsonValue, Jso
 def draw_with_workloads(
     rules: Rules, times_ns: Mapping[str, int], timing: list[ChainTime] | None = None
 ) -> GeneratedApplication:
-    """Returns the application of the rules. Its callbacks do workloads if there are any. Draws the
-    execution times again if a callback has less than any workload takes. Throws Infeasible."""
+    """Draws an application by the rules. If `times_ns` is not empty, its callbacks run these
+    workloads, and the execution times are drawn again, up to MOST_TIMINGS times, if a callback has
+    less time than any workload takes. `timing` replaces the drawn times. Throws Infeasible."""
     for attempt in range(MOST_TIMINGS):
         application = draw_application(rules, timing, attempt)
         try:
@@ -70,8 +71,8 @@ def draw_with_workloads(
 def with_workloads(
     application: GeneratedApplication, times_ns: Mapping[str, int]
 ) -> GeneratedApplication:
-    """Assigns each callback the workload that fills its time best. Throws Infeasible if a callback
-    has less time than any workload takes."""
+    """Returns the application with a workload for each callback: the one that fills the callback's
+    execution time best. Throws Infeasible if a callback has less time than any workload takes."""
     assigned = {}
     for callback, execution_ns in application.execution_ns.items():
         if execution_ns == 0:
@@ -88,8 +89,9 @@ def with_workloads(
 
 
 def best(execution_ns: int, times_ns: Mapping[str, int]) -> Assigned | None:
-    """Returns the workload with the smallest remainder, and how often it fits. Among equal ones, it
-    is the first by name. None: none fits."""
+    """Returns the workload that leaves the least of `execution_ns` unused, with its number of
+    iterations; among equal ones, the first by name. None: each workload takes longer than
+    `execution_ns`, or would need more than MOST_ITERATIONS."""
     fitting = [
         (execution_ns % time_ns, name, execution_ns // time_ns)
         for name, time_ns in times_ns.items()

@@ -21,10 +21,11 @@ Attack = Callable[[int], Outcomes | None]
 
 
 def attack_all(attack: Attack, seeds: range, jobs: int | None) -> list[Outcomes]:
-    """Returns the outcomes of the feasible applications, in the order of the seeds.
+    """Calls `attack` for each seed, in parallel, and returns the results of the feasible
+    applications in the order of the seeds.
 
-    Ctrl-C ends the processes. `attack` must be picklable. `jobs` is the number of processes; None:
-    one for each CPU.
+    `jobs` is the number of processes; None: one for each CPU. `attack` must be picklable. Ctrl-C
+    ends the processes.
     """
     return [outcomes for outcomes in _all(attack, seeds, jobs) if outcomes is not None]
 

@@ -60,14 +60,13 @@ def run_live(
     overheads: Path | None,
     workloads: Mapping[str, int],
 ) -> int:
-    """Runs the first `count` feasible applications that this process has the CPUs for.
+    """Runs, on ROS 2, the first `count` feasible applications that need no other CPUs than this
+    process may use, and prints the responses above a bound.
 
-    Callbacks do the workloads, given as nanoseconds of an iteration, or use CPU time if there are
-    none. Prints the observations above a bound, and the CPU time of callbacks relative to the time
-    that the rules assign them. The exit code is EXIT_ABOVE_BOUND if an observation is above its
-    bound and the host does not explain it.
-
-    Throws RunFailed.
+    Callbacks run `workloads` (the time of an iteration in nanoseconds, by name) or, if there are
+    none, use CPU time in a busy loop. Also prints their CPU time relative to the execution time
+    that the rules assign. Returns the exit code: EXIT_ABOVE_BOUND if a response is above its bound
+    and no stall of the host explains it. Throws RunFailed.
     """
     seen = Seen()
     code = EXIT_OK
@@ -89,7 +88,7 @@ def run_live(
             (directory / "app.yaml").write_text(app_yaml(application, priorities), "utf-8")
             done = _run(directory, executor, seconds, overheads)
             if done.returncode not in (EXIT_OK, EXIT_ABOVE_BOUND):
-                raise RunFailed(f"the application of seed {seed} did not run:\n{done.stderr}")
+                raise RunFailed(f"the application of seed {seed} cannot be run:\n{done.stderr}")
             if done.returncode == EXIT_ABOVE_BOUND:
                 print(f"seed {seed}: {done.stderr.strip()}")
                 code = EXIT_ABOVE_BOUND

@@ -14,9 +14,10 @@ from rclrt_experiments.generator.services import kept_services
 
 
 def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
-    """Yields applications without one thing each: a chain, the last callback of a chain, a sync,
-    the services, the groups, the events, the executors. The greatest part is removed first.
-    Execution times, periods, places and priorities of the rest stay."""
+    """Yields smaller variants of the application. Each variant lacks one part: a chain, the last
+    callback of a chain, a sync, all services, all groups, all events, or all executors but one.
+    Variants without a large part come first. Execution times, periods, places and priorities of the
+    other parts stay."""
     chains = application.graph.chains
     if len(chains) > 1:
         for number in range(len(chains)):
@@ -62,8 +63,8 @@ def _without_chain(application: GeneratedApplication, number: int) -> GeneratedA
 def _with_chains(
     application: GeneratedApplication, chains: list[list[int]]
 ) -> GeneratedApplication:
-    """Returns the application with these chains. A sync with only one chain left is removed,
-    too."""
+    """Returns the application reduced to these chains. A sync that has only one chain left is
+    removed from it."""
     graph = ChainGraph(chains, application.graph.kinds)
     for sync, kind in application.graph.kinds.items():
         if kind is Kind.SYNC and len(graph.on.get(sync, ())) == 1:

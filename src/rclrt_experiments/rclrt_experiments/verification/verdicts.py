@@ -28,8 +28,9 @@ STATISTICS = ("max", "max", "max_undisturbed", "p99")
 
 
 def drawn_machine(seed: int, load: float, largest_message: int) -> dict[str, Any]:
-    """Returns a file of overheads. Its machine leaves real-time threads about as much as `load`,
-    was measured with messages of about `largest_message` bytes, and lacks some of the times."""
+    """Draws the content of an overheads file. The drawn machine leaves real-time threads a share of
+    the CPU of about `load`, was measured with messages of about `largest_message` bytes, and lacks
+    some of the times that a file can have."""
     draws = Draws(seed, "machine")
 
     def time(most_us: float) -> object:
@@ -140,8 +141,9 @@ def _stated(application: Application, judgement: Judgement) -> dict[str, Any]:
 def differences(
     application: GeneratedApplication, priorities: Mapping[str, int], executors: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, Overheads]]:
-    """Returns, per executor, the difference of the verdicts on a drawn machine, and its
-    overheads."""
+    """Draws a machine and computes the verdicts on it by the command `rclrt analyze` and by the
+    library. Returns, by executor, the first difference between the two (empty text: none) and the
+    overheads of the machine."""
     with tempfile.TemporaryDirectory(prefix="rclrt_verify_") as directory:
         machine = DrawnMachine(application, priorities, Path(directory))
         found = {executor: machine.difference(executor) for executor in executors}

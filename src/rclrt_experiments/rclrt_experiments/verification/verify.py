@@ -133,8 +133,9 @@ class Attack:
         return outcome
 
     def smallest(self, violation: Violation, overheads: Overheads | None = None) -> Violation:
-        """Returns a violation under the same executor, on a machine with these overheads, that no
-        smaller application still shows."""
+        """Returns a violation of a bound by an application that is as small as possible: none of
+        the smaller ones that smaller_ones() makes of it has a violation. The executor and the
+        overheads stay."""
         found = True
         while found:
             found = False
@@ -159,10 +160,12 @@ def load_on(application: Application, overheads: Overheads) -> float:
 def attack_seed(
     rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool
 ) -> dict[str, Outcome] | None:
-    """Attacks one application under each executor, and compares the verdicts on a drawn machine.
+    """Searches, under each executor, for a response above a bound in the application of one seed,
+    and compares the verdicts of the command and the library on a drawn machine. Returns the
+    outcomes by executor.
 
     Returns None if the rules and the seed give no feasible application. With `vary`, the seed also
-    draws what the rules leave open: see varied().
+    draws the rules that varied() changes.
     """
     own = replace(rules, random_seed=seed)
     try:
@@ -186,8 +189,9 @@ def attack_seed(
 
 
 def varied(rules: Rules) -> Rules:
-    """Returns rules for applications of every kind: few chains and many, merged or not, with
-    services or not, in phase or not, on one executor or several."""
+    """Returns `rules` with drawn values for most rules, so that many seeds give applications of
+    every kind: few chains or many, merged or not, with services or not, in phase or not, on one
+    executor or several."""
     draws = Draws(rules.random_seed, "varied")
     executors = draws.one_of((1, 1, 1, 2, 3))
     return replace(

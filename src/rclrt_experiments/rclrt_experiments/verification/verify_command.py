@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt verify`: generated applications, their verdicts, and the search for a response that
-contradicts one."""
+"""`rclrt verify`: generates applications, computes their verdicts, and searches for a response that
+contradicts a verdict."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=count_argument,
         default=1000,
-        help="generate N applications, with this seed and the following ones; default 1000",
+        help="generate N applications, with this seed and the next N - 1 seeds; default 1000",
     )
     parser.add_argument(
         "--executors",
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=count_argument,
         default=0,
-        help="then run the first N applications that fit the CPUs on ROS 2, under the first "
+        help="also run, on ROS 2, the first N applications that fit the CPUs, under the first "
         "of the executors",
     )
     parser.add_argument(
@@ -91,14 +91,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--overheads",
         metavar="FILE",
         type=Path,
-        help="the file of rclrt calibrate, for the bounds of --run",
+        help="a file of rclrt calibrate with the overheads that the bounds of --run include",
     )
     parser.add_argument(
         "-o",
         "--out",
         metavar="DIR",
         type=Path,
-        help="write the applications that violate a bound to this directory",
+        help="write the applications with a response above a bound to this directory",
     )
     add_workload_arguments(parser)
 
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     rules = rules_of(arguments)
     workloads = workloads_of(arguments)
     if workloads and arguments.run == 0:
-        raise BadInput("--workloads: nothing does them; expected --run N, too")
+        raise BadInput("--workloads: only runs on ROS 2 use workloads; add --run N")
     if arguments.out is not None:
         check_new_directory(arguments.out)
     if arguments.overheads is not None:
@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
         if outcome.difference
     ]
     for difference in differing:
-        print(f"the verdicts differ under {difference}")
+        print(f"verdicts of the command and the library differ under {difference}")
     found = list(violations(outcomes))
     for number, violation in enumerate(found):
         _say(number, violation)

@@ -9,8 +9,8 @@
 
 namespace rclrt::model::detail {
 
-/// Returns the content of a file. `kind` names the file in messages. Throws ModelError with every
-/// mistake and its position.
+/// Returns the content of a YAML file as Python objects. `kind` says in messages what file it
+/// should be, such as "app.yaml". Throws ModelError with every mistake and its position.
 pybind11::object read_document(const std::filesystem::path& path, const std::string& kind);
 
 }  // namespace rclrt::model::detail

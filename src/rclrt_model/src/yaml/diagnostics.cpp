@@ -22,8 +22,8 @@ std::size_t sequence_length(unsigned char lead) {
   return lead < 0xF0 ? 3 : 4;
 }
 
-/// Returns whether a character must not be shown raw to a user: control characters of C1,
-/// separators, zero-width and direction marks.
+/// Returns whether a character must be escaped before it is shown to a user: C1 control characters,
+/// separators, zero-width characters and marks of the writing direction.
 bool is_invisible(std::string_view sequence) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
   if (sequence.size() == 2) {

@@ -10,8 +10,8 @@ namespace {
 
 char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Returns whether YAML readers take this word without quotes for a null, a truth value or a
-/// special number (YAML 1.1 and 1.2 together).
+/// Returns whether YAML 1.1 or 1.2 reads this word, if it is not in quotes, as a null, a truth
+/// value or a special number.
 bool is_reserved_word(std::string_view text) {
   constexpr std::array<std::string_view, 11> kWords = {
       "true", "false", "yes", "no", "on", "off", "null", "~", ".nan", ".inf", "-.inf"};
@@ -20,8 +20,8 @@ bool is_reserved_word(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
 }
 
-/// Returns whether the text has only characters of a number and begins like one: "e0" and "_1" are
-/// words.
+/// Returns whether the text looks like a number: it has only characters of numbers and begins like
+/// a number. ("e0" and "_1" do not.)
 bool looks_like_a_number(std::string_view text) {
   if (text.find_first_not_of("0123456789._eE+-") != std::string_view::npos) {
     return false;

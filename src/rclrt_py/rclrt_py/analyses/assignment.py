@@ -101,8 +101,8 @@ def assign_application(
     objective: str,
     evaluations: int,
 ) -> tuple[Assignment, str]:
-    """Assigns nodes to the CPUs and priorities to callbacks. Returns the document, and the new
-    app.yaml."""
+    """Searches for an assignment of the nodes to the CPUs and of priorities to the callbacks.
+    Returns the document of `--json`, and the text of the new app.yaml."""
     found = analysis().assign(
         application,
         list(cpus),
@@ -167,8 +167,9 @@ def _quality(quality: Quality) -> AssignmentQuality:
 
 
 def assign_tasks(file: TaskFile, name: str) -> tuple[TaskAssignment, str]:
-    """Assigns priorities to the tasks. Returns the document, and the new file. Throws BadInput,
-    which names the file, for a policy without priorities."""
+    """Assigns priorities to the tasks. Returns the document of `--json`, and the text of the new
+    task file. Throws BadInput with the file's name if the file's scheduling policy has no
+    priorities."""
     module = analysis()
     try:
         found = module.assign_priorities(file.tasks, file.policy)

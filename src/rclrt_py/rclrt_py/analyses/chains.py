@@ -135,11 +135,13 @@ class Analysis(TypedDict):
 def sound(
     application: Application, executor: str, machine: Machine, *, search: bool
 ) -> tuple[Analysis, list[CounterExample]]:
-    """Returns the safe bounds with their verdicts, and the counter-examples.
+    """Returns the document of `rclrt analyze --json` with safe bounds and verdicts, and the
+    counter-examples that were found.
 
-    With `search`, a simulation searches for a schedule that misses what is not proved. A chain with
-    such a schedule is refuted. An executor without bounds leaves every chain unknown or refuted.
-    `feasible` is true if every deadline is proved or conditional.
+    If `search` is true, a simulation searches, for each chain without a proof, for a schedule that
+    misses the deadline. A chain with such a schedule has the verdict "refuted". Under an executor
+    without bounds, each chain is unknown or refuted. In the document, `feasible` is
+    true if every deadline is proved or conditional.
     """
     module = analysis()
     judgement = judge(application, executor, machine)

@@ -20,10 +20,11 @@ class ReasonedPriority(TypedDict):
 
 
 def node_priorities(application: Application, callbacks: list[ReasonedPriority]) -> str:
-    """Returns one entry per timer and per subscribed topic of a node, with its reason.
+    """Returns the text of a node priorities file: one entry per timer and per subscribed topic of a
+    node, each with the reason for its priority.
 
-    Callbacks that the graph's names do not distinguish (two subscriptions of one group to one
-    topic) get the highest of their priorities.
+    Several callbacks get one entry if the names in the ROS graph cannot tell them apart (two
+    subscriptions of one group to one topic): the highest of their priorities.
     """
     entries: dict[str, list[ReasonedPriority]] = {}
     for places, item in zip(model().places_of(application), callbacks, strict=True):

@@ -46,8 +46,8 @@ class Synthesis(TypedDict):
 
 
 def synthesize(application: Application, source: str, most: int | None) -> Synthesis:
-    """Returns a priority for each callback, with at most `most` levels per executor. None: as many
-    as SCHED_FIFO has."""
+    """Returns a priority for each callback, with at most `most` different priorities per executor.
+    None: as many as SCHED_FIFO has."""
     module = analysis()
     most = most or module.MAPPABLE_LEVELS
     found = module.synthesize_priorities(application, source)

@@ -91,10 +91,10 @@ def number(ticks: int | None, decimals: int) -> Number:
 
 
 def analyse(file: TaskFile, *, search: bool) -> tuple[TaskAnalysis, list[TaskCounterExample]]:
-    """Returns the document of `--json`, and the counter-examples.
+    """Returns the document of `--json`, and the counter-examples that were found.
 
-    With `search`, a simulation searches for a schedule in which a task misses that is not proved.
-    `schedulable` is true if the deadline was proved to hold.
+    If `search` is true, a simulation searches for a schedule in which a task without a proof misses
+    its deadline. In the document, `schedulable` of a task is true if its deadline was proved.
     """
     module = analysis()
     tasks = file.tasks

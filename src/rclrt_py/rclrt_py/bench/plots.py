@@ -30,8 +30,9 @@ def colour(benchmark: Benchmark, executor: str) -> str:
 
 
 def burner(benchmark: Benchmark) -> str:
-    """Draws a panel per CPU count. Each executor is a line from p50 to max that shows the 99th
-    percentile."""
+    """Draws the results of the CPU burner benchmark as an SVG with one panel per CPU count. Each
+    executor is a line from the median to the maximum of its times, with a mark at the 99th
+    percentile. Empty text: this was not measured."""
     rows = [row for row in benchmark.select("burner", "timer") if row.p50]
     if not rows:
         return ""

@@ -69,11 +69,13 @@ def _lost(benchmark: Benchmark, cpus: int) -> float | None:
 
 
 def _own_allocations(case: str, entity: str, middleware: str | None) -> Value:
-    """Returns a function that computes the allocations of the executor itself.
+    """Returns a function that computes how many heap allocations the executor itself makes in
+    `case`.
 
-    These are the allocations of the case without those of the middleware, which the inline publish
-    and take make. The result has one decimal, because the allocations of the whole process are
-    counted and the middleware's own threads send announcements a few times a second.
+    It subtracts the allocations of the middleware, which are measured in the row `middleware`
+    (inline publish and take). None: there is nothing to subtract. The function rounds to one
+    decimal: the allocations of the whole process are counted, and the middleware's own threads send
+    announcements a few times a second. It returns None if the benchmark has no such row.
     """
 
     def value(benchmark: Benchmark, cpus: int) -> float | None:

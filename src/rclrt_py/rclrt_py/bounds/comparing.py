@@ -69,10 +69,9 @@ def _with_prediction(
 
 
 def _worst_explained(above: Sequence[Excess]) -> tuple[str, ...]:
-    """Describes the excesses that no stall explains, the longest response first.
-
-    Instances that never ended come before all others.
-    """
+    """Describes the instances above their bound that no stall of the host explains, at most
+    MOST_TOLD of them, the longest response first. Instances that never ended come before all
+    others."""
     own = [excess for excess in above if not excess.by_host]
     own.sort(key=lambda excess: -math.inf if excess.response is None else -excess.response)
     return tuple(str(excess) for excess in own[:MOST_TOLD])
@@ -88,9 +87,11 @@ def add_to_results_file(directory: Path, results: Results) -> None:
 
 
 def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
-    """Returns the exit code and the reasons.
+    """Returns the exit code for observations above bounds, and a sentence for each chain that has
+    any.
 
-    The code is 3 if an observation is above a proved bound and the host did not cause it.
+    The code is 3 if an observation is above a proved bound and no stall of the host explains it,
+    otherwise 0.
     """
     code, said = EXIT_OK, []
     for results in executors:

@@ -74,8 +74,8 @@ def end_of(run: Run) -> int:
 
 
 def load_excesses(run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:
-    """Loads the excesses that were judged when the run was made. Without a file, nothing is
-    explained."""
+    """Loads the instances above their bound, with the cause that was found when the run was made.
+    If the run has no file of them, they are computed from its instances, without causes."""
     path = run.directory / EXCESSES
     if path.is_file():
         found, known = list(_read(path)), {chain.id for chain in run.results.chains}

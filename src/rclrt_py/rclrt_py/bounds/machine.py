@@ -39,10 +39,11 @@ class OverheadsFile:
         hops: str | None = None,
         stated: StatedOverheads | None = None,
     ) -> Machine:
-        """Returns the machine, as this executor of the application uses it.
+        """Returns the overheads of the machine for this application under this executor.
 
-        `hops` is the slowest hop that a message between executors takes. None: as the processes of
-        the application require. `stated` replaces times of the file.
+        `hops` states whether a message between executors stays in one process or goes to another.
+        None: the processes in the application decide. `stated` replaces times of the overheads
+        file. Throws BadInput if the file does not have the needed values.
         """
         module = analysis()
         try:

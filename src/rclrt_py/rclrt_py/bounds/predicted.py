@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bounds that the analysis computes for an application, kept as bounds.json with the
-results."""
+"""The response-time bounds that the analysis computes for an application. They are kept as
+bounds.json beside the results of a run."""
 
 from __future__ import annotations
 

@@ -10,10 +10,9 @@ from rclrt_py.runs.run_data import Run
 
 
 def worst_steps(runs: Iterable[Run], chains: Iterable[PredictedChain]) -> dict[str, list[int]]:
-    """Returns, per chain, the longest time from a release to the end of each callback on its path.
-
-    In nanoseconds; -1 if no instance ended there.
-    """
+    """Returns, for each chain, one time per callback on its path: the longest observed time from
+    the chain's release to the end of that callback, over all runs, in nanoseconds. -1: no instance
+    of the chain reached the end of that callback."""
     places = {
         (chain.id, callback): place
         for chain in chains

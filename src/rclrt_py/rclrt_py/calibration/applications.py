@@ -42,10 +42,9 @@ def one_cpu(cpu: int, message_bytes: int) -> dict[str, Any]:
 
 
 def two_processes(cpu: int, other_cpu: int, message_bytes: int) -> dict[str, Any]:
-    """Returns a sender on `other_cpu` and, in another process, a receiver on `cpu`.
-
-    The period is so long that each message arrives well before the next one is sent.
-    """
+    """Returns an application with a sender on the CPU `other_cpu` and, in another process, a
+    receiver on the CPU `cpu`. The period is so long that each message arrives well before the next
+    one is sent."""
     application = _application(
         {
             "tick": {**_TICK, "timer": {"period_ms": 20}, "node": "sender"},

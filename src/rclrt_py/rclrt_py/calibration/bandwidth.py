@@ -3,8 +3,9 @@
 
 Two mechanisms can hold these threads back: the bandwidth limit (kernel.sched_rt_runtime_us, 95 % by
 default), and since Linux 6.12 the fair server, which guarantees 5 % to threads of normal priority.
-Their settings say more than two seconds of measurement: a limit that had no effect in them may act
-in the next. So the measured share counts only if it is smaller.
+The measurement takes only two seconds, and a limit that had no effect during them may still have
+one later. The result is therefore the smaller of the measured share and the share that the kernel's
+settings leave.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ LEAST_WAIT_NS = 1_000_000
 
 
 def measure(cpu: int, seconds: float = PERIODS * PERIOD_S) -> dict[str, float] | None:
-    """Keeps `cpu` busy for `seconds` at the lowest real-time priority, beside a normal thread.
+    """Measures which share of `cpu` a real-time thread gets: keeps it busy for `seconds` at the
+    lowest real-time priority, beside a thread of normal priority.
 
-    Returns None if real-time scheduling is not permitted, or if the kernel does not account for
-    waiting.
+    Returns "share" (0 to 1), "longest_wait_us" and "period_us". Returns None if real-time
+    scheduling is not permitted, or if the kernel does not count how long a thread waits for a CPU.
     """
     with _child(lambda: _spin(cpu)), _child(lambda: _spin_realtime(cpu, seconds)) as said:
         text = said()
@@ -75,8 +77,8 @@ def stated_share(cpu: int, root: Path = Path("/"), kernel: str | None = None) ->
     server = _share(root / f"sys/kernel/debug/sched/fair_server/cpu{cpu}", "runtime", "period")
     if server is None:  # not readable: assume the kernel's default
         server = FAIR_SERVER_SHARE if has_fair_server(kernel or os.uname().release) else 0.0
-    # -1 means no limit. Both mechanisms reserve the same rest of the CPU, so only the smaller share
-    # counts.
+    # A limit of -1 means that there is none. Both mechanisms take the same part of the CPU away, so
+    # the result is the smaller of the two shares, not their product.
     return min(1.0 if limit is None or not 0 <= limit < 1 else limit, 1 - server)
 
 
@@ -101,9 +103,10 @@ def _run_delay() -> int:
 
 @contextlib.contextmanager
 def _child(work: Callable[[], str]) -> Iterator[Callable[[], str]]:
-    """Runs `work` in a child process.
+    """Runs `work` in a child process, which is killed when the block ends.
 
-    Yields a function that waits for the result of `work`; the result is empty if `work` failed.
+    Yields a function that waits for the text that `work` returns. The text is empty if `work`
+    failed.
     """
     read, write = os.pipe()
     child = os.fork()

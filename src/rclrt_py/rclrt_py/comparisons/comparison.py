@@ -46,8 +46,8 @@ class Comparison:
 
     @property
     def context(self) -> dict[str, Any]:
-        """Returns the merged context of the measured results; of the simulated ones if none is
-        measured."""
+        """The facts about the machine during all measured runs, merged; those of the simulated runs
+        if no run was measured."""
         measured = [results for results in self.executors if results.simulated is None]
         return merge_contexts([results.context for results in measured or self.executors])
 
@@ -92,7 +92,10 @@ def merge_directory(
         if done:
             runs[executor] = tuple(done)
     if not runs:
-        raise BadInput(f"{directory}: no round completed; there is nothing to report")
+        raise BadInput(
+            f"{directory}: no round of any executor completed, so there is nothing to report; "
+            "measure again"
+        )
     predictions = Predictions.load(directory)
     merged = tuple(with_predictions(merge_runs(done), done, predictions) for done in runs.values())
     for results in merged[1:]:
@@ -105,8 +108,8 @@ def merge_directory(
 
 
 def _check_plan(directory: Path, executors: Sequence[str], rounds: int) -> None:
-    """Rejects a plan that leads out of the directory or has too many rounds: it may come from a
-    file."""
+    """Throws BadInput unless all names of `executors` are names of folders inside `directory` and
+    `rounds` is in its range. These values may come from a file that was changed by hand."""
     if not 1 <= rounds <= MAX_ROUNDS:
         raise BadInput(f"{directory}: {rounds} rounds; expected 1 to {MAX_ROUNDS}")
     for executor in executors:
@@ -127,10 +130,9 @@ def load_single_run(directory: Path) -> Comparison:
 
 
 def combine(comparisons: Sequence[Comparison]) -> Comparison:
-    """Merges several results directories into one, the simulated ones beside the measured ones.
-
-    An executor that occurs more than once is named with its directory.
-    """
+    """Merges the results of several directories into one comparison, with the simulated results
+    beside the measured ones. If an executor occurs more than once, the path of the directory is
+    added to its name."""
     executors: list[Results] = []
     runs: dict[str, tuple[Run, ...]] = {}
     for comparison in comparisons:
@@ -155,8 +157,9 @@ def combine(comparisons: Sequence[Comparison]) -> Comparison:
 
 
 def _distinguished(results: Results, directory: Path, taken: Container[str]) -> Results:
-    """Renames the results, so that a simulation is never mistaken for a real run of the
-    executor."""
+    """Returns the results with an unambiguous executor name: simulated results get the prefix
+    "simulated", and a name that is already in `taken` gets the path of the directory. Throws
+    BadInput if the name is taken nevertheless."""
     name, label = results.executor, results.executor_label
     if results.simulated is not None:
         name = f"simulated {name}"

@@ -75,10 +75,11 @@ class Measurement:
             write_atomically(directory / BOUNDS, self.expected.predictions.to_json())
 
     def run(self, executor: str, seconds: float, directory: Path) -> tuple[Path | None, bool]:
-        """Measures once, in a staging folder inside `directory`.
+        """Makes one run under `executor` in a temporary folder inside `directory`.
 
         Returns the folder of the finished run, and whether the run lasted as long as requested. The
-        folder is None if the user stopped the program and it wrote nothing.
+        folder is None if the user stopped the program before it wrote results. Throws RunFailed if
+        the program fails.
         """
         staging = directory / STAGING
         shutil.rmtree(staging, ignore_errors=True)

@@ -19,10 +19,12 @@ from rclrt_py.runs.run_data import RESULTS, Run
 
 
 def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) -> None:
-    """Adds to a run's files the bounds of `app` under the priorities that were recorded.
+    """Computes the bounds of the application `app` with the priorities that a recorded run in
+    `directory` had, and adds them to the run's files, so that a report compares observations with
+    bounds.
 
-    Throws BadInput if the file does not describe that run: it must have the chains that were
-    measured, with the periods that the robot really had.
+    Throws BadInput if `app` does not describe that run: it must have the chains that were measured,
+    with the periods that they really had.
     """
     if not JsonValue.load(directory / RESULTS).has("rclrt_results"):
         raise BadInput(f"--application: {directory} is a comparison; expected a single run")
@@ -42,8 +44,8 @@ def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) ->
         if round(chain.period_ms * 1e6) != period_ns:
             raise BadInput(
                 f"{app}: '{chain.callbacks[0]}' has a period of {period_ns / 1e6:g} ms, and "
-                f"had {chain.period_ms:g} ms in {directory}: its bounds would be those of another "
-                f"robot; expected period_ms: {chain.period_ms:g}"
+                f"had {chain.period_ms:g} ms in {directory}, so its bounds do not apply to this "
+                f"recording; expected period_ms: {chain.period_ms:g}"
             )
     recorded = {callback.id: callback.priority for callback in run.results.callbacks}
     priorities = [

@@ -17,8 +17,8 @@ LABEL_WIDTH = 17
 
 
 def measure_rounds(measurement: Measurement, plan: Plan, directory: Path) -> RclrtError | None:
-    """Measures every round of every executor. Stops early if the user asks for it or a run fails,
-    and returns the error of that run."""
+    """Measures every round of every executor. Stops early if the user asks to stop or a run fails.
+    Returns the error of the failed run; None if none failed."""
     share = plan.seconds / plan.rounds
     for number in range(1, plan.rounds + 1):
         for executor in plan.executors:

@@ -20,9 +20,9 @@ def check_chain(name: str, known: list[str]) -> None:
 
 
 def verdict(comparison: Comparison, fail_on_miss: str | None) -> tuple[int, list[str]]:
-    """Returns the exit code and its reasons: first the observations above their bound, then, for
-    --fail-on-miss, the misses of that chain or of any chain. Throws BadInput for an unknown chain.
-    """
+    """Returns the exit code of a run or comparison, and the reasons for it: first the observations
+    above a bound, then the deadline misses of the chain `fail_on_miss` (ANY_CHAIN: of every chain;
+    None: misses do not count). Throws BadInput for an unknown chain."""
     above, reasons = judgement(comparison.executors)
     if above or fail_on_miss is None:
         return above, reasons
@@ -31,8 +31,8 @@ def verdict(comparison: Comparison, fail_on_miss: str | None) -> tuple[int, list
 
 
 def _misses(comparison: Comparison, fail_on_miss: str) -> list[str]:
-    """Returns a line for each chain with misses that count. Those of a baseline do not, unless it
-    ran alone."""
+    """Returns a sentence for each executor and chain with deadline misses. Misses of the baseline
+    executor count only if the baseline is the only executor that ran."""
     judged = [
         results
         for results in comparison.executors

@@ -13,8 +13,9 @@ MOST_CPUS = 8192
 
 
 def parse(text: str | None) -> set[int]:
-    """Returns the CPUs of a list. Leading flags, as in `isolcpus=domain,2-3`, and strides are
-    ignored. A text that is not a list gives no CPUs."""
+    """Returns the CPU numbers of a list in the kernel's format, such as "0,2-3". Ignores leading
+    flags, as in `isolcpus=domain,2-3`, and ranges with a stride. Returns an empty set if the text
+    is None or is not such a list."""
     found: set[int] = set()
     for part in (text or "").split(","):
         numbers = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
@@ -47,8 +48,8 @@ def online(root: Path) -> set[int]:
 
 
 def boot_parameter(root: Path, name: str) -> str | None:
-    """Returns the value of `name` on the kernel's command line. The last of several values
-    counts."""
+    """Returns the value of the parameter `name` on the kernel's command line. If the parameter is
+    given several times, the last value counts. None: it is not given with a value."""
     value = None
     for word in (read(root / "proc/cmdline") or "").split(" -- ")[0].split():
         key, equals, text = word.partition("=")

@@ -167,10 +167,12 @@ def _kernel(root: Path) -> Iterator[Step]:
 
 
 def boot_parameters(root: Path) -> list[str]:
-    """Returns all parameters of the isolated CPUs if one is missing.
+    """Returns the boot parameters that isolate CPUs, as "name=value" texts. Empty: all of them are
+    already in force, or there is only one CPU.
 
-    If no CPU is isolated, they are those of the last CPU. All are returned because they go into a
-    file that this script may have written before.
+    The parameters are for the CPUs that are isolated now or, if none is, for the last CPU. If one
+    parameter is missing, all are returned: together they replace a file that an earlier script may
+    have written.
     """
     online = cpu_lists.online(root)
     isolated = cpu_lists.isolated(root)
@@ -235,8 +237,8 @@ def _devices(root: Path) -> Iterator[Step]:
 
 
 def _file(path: str, *lines: str) -> tuple[str, ...]:
-    """Returns commands that write a new file with these lines. The shell expands nothing in
-    them."""
+    """Returns shell commands that write a new file with these lines. The lines are quoted, so the
+    shell expands nothing in them."""
     content = " ".join(quote(line) for line in lines)
     return (
         f"mkdir -p {quote(str(Path(path).parent))}",

@@ -28,9 +28,10 @@ class Granted:
 
 
 def granted(root: Path, login: Login) -> Granted:
-    """Returns the limits as pam_limits reads them. An entry of the user comes before one of a
-    group, and both come before `*`; the last of several entries counts. The limit in force is the
-    soft limit, which is never above the hard one."""
+    """Returns the limits that pam_limits sets for this user at login, from
+    /etc/security/limits.conf and limits.d. An entry for the user comes before one for a group, and
+    both come before `*`. If there are several such entries, the last counts. The limit in force is
+    the soft limit, which is never above the hard one."""
     best: dict[tuple[str, str], tuple[int, str]] = {}
     for domain, kind, item, value in _entries(root):
         rank = _rank(domain, login)
@@ -71,8 +72,8 @@ def _rank(domain: str, login: Login) -> int:
 
 
 def _in_range(domain: str, uid: int | None) -> bool:
-    """Matches a uid: `:uid` is exactly this one, `least:` is all from it on, `least:most` is a
-    range."""
+    """Returns whether `uid` is in the range that the first field of a limits entry states: `:uid`
+    is exactly this uid, `least:` all from `least` on, `least:most` all from `least` to `most`."""
     least, colon, most = domain.partition(":")
     if not colon or uid is None or not all(part.isdecimal() for part in (least, most) if part):
         return False

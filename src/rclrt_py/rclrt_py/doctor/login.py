@@ -27,14 +27,16 @@ class Login:
 
     @property
     def domain(self) -> str:
-        """Returns the first field of an entry. `:number` is exactly this uid; `number:` would be
-        all from it on."""
+        """The first field of an entry of limits.conf(5) for this user: the name or, without an
+        account, `:number`. (`number:` without the leading colon would mean this uid and all
+        above.)"""
         return self.user if self.account else f":{self.user}"
 
     @property
     def limits_file(self) -> str:
-        """Returns a file of this user only, so that entries of other users stay. It is read after
-        `rclrt.conf`, which earlier versions wrote: the last entry counts."""
+        """The path of a limits file for this user only, so that the entries of other users stay as
+        they are. Its name sorts after `rclrt.conf`, which earlier versions wrote: the last entry
+        counts."""
         return f"{_DIRECTORY}/rclrt_{quote(self.user, safe='')}.conf"
 
 

@@ -30,9 +30,10 @@ def highest_fifo() -> int | str:
 
 
 def explained(environment: Mapping[str, str], priority: int = RTPRIO) -> str | None:
-    """Returns why the kernel refuses a priority, and the fix, in the words of rclrt_realtime.
+    """Returns why the kernel refuses a SCHED_FIFO priority, and what to do, as text of the program
+    why_no_realtime of rclrt_realtime.
 
-    Returns None if the kernel permits it, or if rclrt_realtime is not built.
+    Returns None if the kernel permits the priority, or if that program is not installed or fails.
     """
     try:
         program = find_program(environment, "rclrt_realtime", "why_no_realtime")
@@ -52,8 +53,9 @@ def explained(environment: Mapping[str, str], priority: int = RTPRIO) -> str | N
 
 
 def scheduling(highest: int | str, login: Login, why: str | None = None) -> Finding:
-    """Checks SCHED_FIFO. `highest` is the result of highest_fifo(), `why` the result of
-    explained()."""
+    """Checks which SCHED_FIFO priorities this user may use. `highest` is the result of
+    highest_fifo(): the highest permitted priority, or an error text. `why` is the result of
+    explained(): the reason and the fix; None: unknown."""
     name = "SCHED_FIFO"
     if highest == RTPRIO:
         return ok(name, f"permitted up to priority {RTPRIO}")
@@ -77,7 +79,7 @@ def memory(limit: int, root: Path, login: Login) -> Finding:
         return ok(name, "unlimited")
     return warning(
         name,
-        f"limited to {limit / (1 << 20):.3g} MiB: at most what is mapped at the start is locked",
+        f"limited to {limit / (1 << 20):.3g} MiB: memory above this limit is not locked",
         f"put '{login.domain} - memlock unlimited' into {login.limits_file} and log in again "
         "(LimitMEMLOCK=infinity in a systemd unit, --ulimit memlock=-1 for a container); "
         "otherwise a page fault can stop a real-time thread",
@@ -85,8 +87,8 @@ def memory(limit: int, root: Path, login: Login) -> Finding:
 
 
 def idle_states(root: Path) -> Finding:
-    """Checks that /dev/cpu_dma_latency can keep CPUs out of deep idle states, which cost time to
-    leave."""
+    """Checks that this user may write /dev/cpu_dma_latency. A program that holds this file open
+    keeps CPUs out of deep idle states, which take long to leave."""
     name = "CPU idle states"
     device = root / "dev/cpu_dma_latency"
     states = list((root / "sys/devices/system/cpu").glob("cpu0/cpuidle/state[0-9]*"))
@@ -97,7 +99,7 @@ def idle_states(root: Path) -> Finding:
     what = "cannot be written" if device.exists() else "does not exist"
     return warning(
         name,
-        f"/dev/cpu_dma_latency {what}, and CPUs may sleep deeply",
+        f"/dev/cpu_dma_latency {what}, so CPUs may enter idle states that take long to leave",
         'let the user write it with a udev rule, KERNEL=="cpu_dma_latency", MODE="0660", '
         'GROUP="realtime"; or boot with processor.max_cstate=1',
     )

@@ -38,7 +38,7 @@ def middleware(environment: Mapping[str, str]) -> Finding:
     if rmw not in TRIED_RMW:
         return warning(
             name,
-            f"{rmw} {version}, on which rclrt has not been tried",
+            f"{rmw} {version}, with which rclrt has not been tested",
             f"set RMW_IMPLEMENTATION={DEFAULT_RMW}, or run make test on {rmw}",
         )
     return ok(name, f"{rmw} {version}")

@@ -169,18 +169,17 @@ def huge_pages(root: Path) -> Finding:
 
 
 def cgroup_budget(root: Path) -> Path | None:
-    """Returns the file of the real-time budget of this process's cgroup (version 1), below
-    `root`."""
+    """Returns the path of cpu.rt_runtime_us for the cgroup (version 1) of this process, in the file
+    system below `root`. None: there is no such file."""
     for line in (read(root / "proc/self/cgroup") or "").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if "cpu" in controllers.split(","):
             for mount in ("cpu,cpuacct", "cpu"):
-                # The path comes from the kernel. A part that leads out of the mount is not
-                # followed.
+                # Parts of the path that would lead out of the mounted cgroups are dropped.
                 parts = [part for part in path.split("/") if part not in ("", ".", "..")]
-                # In a container, the path may be that of the host while the mount begins at the
-                # group.
+                # In a container, the path may be the host's while the mount begins at the
+                # container's group: so the root of the mount is tried as well.
                 for group in (parts, []):
                     file = (root / "sys/fs/cgroup" / mount).joinpath(*group, "cpu.rt_runtime_us")
                     if file.is_file():

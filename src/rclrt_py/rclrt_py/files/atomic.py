@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The only writer of files and directories: each appears complete, or not at all.
+"""The only functions that write files and directories of results: each file or directory appears
+complete, or not at all.
 
-It is written beside its place under an unpredictable name, and renamed when it is complete. An
-empty directory that exists already is kept, and gets the new entries.
+A new file or directory is written beside its place under an unpredictable name, and renamed when it
+is complete. An empty directory that exists already is kept, and the new entries are moved into it.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def check_file(option: str, path: Path) -> None:
             raise BadInput(f"{label}: is a directory; expected the name of a file")
         if path.exists() and not path.is_file():
             raise BadInput(
-                f"{label}: is a device or a pipe, which would be replaced; expected the "
-                "name of a file"
+                f"{label}: is a device or a pipe, which a file would replace; expected the "
+                "name of a regular file"
             )
         place = resolve_place(path, label)
         if not place.parent.is_dir():
@@ -84,11 +85,12 @@ def write_output(path: Path, content: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Yields a stream; its content becomes the file at `path` if the block ends without an error.
+    """Yields a stream for the new content of the file `path`. If the block ends without an error,
+    the content replaces the file; otherwise the file stays unchanged.
 
-    A link stays, and the file that it names is replaced. The new file gets the permissions of the
-    replaced one. The content is on the disk before it gets its name. Throws BadInput, which names
-    the path, if the file cannot be written; errors of the block itself pass through.
+    If `path` is a symbolic link, the link stays and its target is replaced. The new file gets the
+    permissions of the replaced one, and is on the disk before it is renamed. Throws BadInput with
+    the path if the file cannot be written. Errors of the block pass through.
     """
     with _os_errors_named(path):
         place = resolve_place(path, str(path))
@@ -118,15 +120,16 @@ def unfinished(place: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def new_directory(path: Path, option: str = "-o") -> Iterator[Path]:
-    """Yields a directory to fill; it becomes `path` if the block ends without an exception.
+    """Yields a new directory for the block to fill. If the block ends without an exception, it
+    becomes the directory `path`; otherwise it is removed, together with the parent directories that
+    were made for it.
 
-    Otherwise it is removed, with the parents that were made for it.
+    If `path` is an empty directory, or a link to one, that directory stays, and the new entries are
+    moved into it one after the other. (It may be a mount point, or the working directory of a
+    shell.)
 
-    If `path` is an empty directory, or a link to one, that directory stays (it may be a mount
-    point, or the working directory of a shell), and gets the entries one after the other.
-
-    Throws BadInput, which names the option, if `path` exists already and is not such a directory,
-    if it cannot be written, or if the disk is full during the block. Other errors of the block pass
+    Throws BadInput with the name of the option if `path` exists and is no empty directory, if it
+    cannot be written, or if the disk is full during the block. Other errors of the block pass
     through.
     """
     label = f"{option} {path.absolute()}"
@@ -164,10 +167,9 @@ def new_directory(path: Path, option: str = "-o") -> Iterator[Path]:
 
 
 def move_into_place(made: Path, place: Path) -> None:
-    """Renames a complete file or directory to its place on the same file system.
-
-    A file there is replaced. The directory of the place is made if it is missing.
-    """
+    """Renames the complete file or directory `made` to `place`, which must be on the same file
+    system. Replaces a file at `place`, and makes the parent directory of `place` if it is
+    missing."""
     place.parent.mkdir(exist_ok=True)
     os.replace(made, place)
 

@@ -16,11 +16,12 @@ from rclrt_py.errors import BadInput
 
 @contextlib.contextmanager
 def locked(directory: Path, name: str, option: str = "--out") -> Iterator[IO[str]]:
-    """Locks the directory while the block runs; yields the file in it that carries the lock.
+    """Locks a directory against other rclrt commands while the block runs, by a lock on the file
+    `name` in it. Yields that file.
 
-    The file is made if it is missing, and opened to append. Throws BadInput, which names the
-    option, if the file is a link, if it cannot be written or locked, or if another command holds it
-    or has just removed it.
+    The file is made if it is missing, and is opened to append. Throws BadInput with the name of the
+    option if the file is a symbolic link, if it cannot be written or locked, or if another command
+    holds the lock or has just removed the file.
     """
     with open_to_append(directory, name, option) as file:
         try:
@@ -37,16 +38,17 @@ def locked(directory: Path, name: str, option: str = "--out") -> Iterator[IO[str
             ) from error
         if os.fstat(file.fileno()).st_nlink == 0:
             raise BadInput(
-                f"{option} {directory}: another rclrt command has just taken it away; try again"
+                f"{option} {directory}: another rclrt command has just removed its lock file; try "
+                "again"
             )
         yield file
 
 
 def open_to_append(directory: Path, name: str, option: str = "--out") -> IO[str]:
-    """Opens the file `name` of a directory to read and append; makes it if it is missing.
+    """Opens the file `name` in a directory to read and append; makes the file if it is missing.
 
-    Throws BadInput, which names the option, if the file cannot be written, or if it is a link:
-    another user may have placed it, and its target is not ours to change.
+    Throws BadInput with the name of the option if the file cannot be written or is a symbolic link.
+    A link is refused because another user may have made it, and rclrt must not change its target.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     try:

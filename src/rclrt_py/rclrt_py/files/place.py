@@ -16,12 +16,13 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 def resolve_place(path: Path, label: str) -> Path:
-    """Returns the absolute place that `path` leads to: links stay, and their targets are written.
+    """Returns the absolute path that will be written for `path`: symbolic links are followed,
+    because the links stay and their targets are replaced.
 
-    Throws BadInput, which begins with `label`, if a link on the way or the place is below /dev or
-    /proc, if a link must not be followed because another user put it into a directory that all may
-    write (the rule of protected_symlinks in proc(5)), or if there are more than MAX_LINKS links.
-    Throws OSError if the path cannot be examined.
+    Throws BadInput with `label` at the beginning in these cases: a link on the way, or the result,
+    is below /dev or /proc; a link was made by another user in a directory that all may write (the
+    rule of protected_symlinks in proc(5)); there are more than MAX_LINKS links. Throws OSError if
+    the path cannot be examined.
     """
     place = path
     for _ in range(MAX_LINKS + 1):

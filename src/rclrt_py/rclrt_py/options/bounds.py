@@ -15,8 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bounds",
         action="store_true",
-        help="put the bounds of the analysis beside the observations; the exit code is 3 if "
-        "an observation is above a proved bound and no stall of the machine explains it",
+        help="compute response-time bounds and compare the observations with them; the exit code "
+        "is 3 if an observation is above a proved bound and no stall of the machine explains it",
     )
     overheads.add_file_arguments(parser)
 

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--overheads", metavar="FILE", type=Path, help="the file of rclrt calibrate, for the bounds"
+        "--overheads",
+        metavar="FILE",
+        type=Path,
+        help="a file of rclrt calibrate with the machine's overheads, which the bounds include",
     )
     parser.add_argument(
         "--overhead-percentile",
         choices=STATISTICS,
-        help=f"which of the statistics in the file, default {STATISTICS[0]}; a percentile makes "
+        help=f"statistic of the overheads file to use, default {STATISTICS[0]}; a percentile makes "
         "verdicts conditional",
     )
 
@@ -48,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hops",
         choices=HOPS,
-        help="which of the file's hops a message between executors takes: within one process or "
-        f"between two; default: {HOPS[1]} where the application states processes",
+        help="whether a message between executors stays within one process or goes "
+        f"to another; default: {HOPS[1]} where the application states processes",
     )
     for name, what in (
         ("dispatch", "for each instance"),
@@ -90,14 +93,17 @@ def from_arguments(
     if file is not None:
         return file.machine(application, executor, arguments.hops, stated)
     if arguments.hops is not None:
-        raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
+        raise BadInput(
+            "--hops: selects hop times of an overheads file; add --overheads FILE, with the file "
+            "of rclrt calibrate"
+        )
     machine: Machine = stated.machine()
     return machine
 
 
 def notes(arguments: argparse.Namespace, machine: Machine) -> Iterator[str]:
-    """Yields a hint if the file's background takes so much of the CPU that stalls of a host are the
-    likely reason."""
+    """Yields a hint if the background load in the overheads file takes so much of the CPU (above
+    BUSY_BACKGROUND) that stalls of a virtual machine's host are the likely reason."""
     share = overheads_us(machine)["background_us"] / 1000
     statistic = arguments.overhead_percentile or STATISTICS[0]
     if arguments.overheads is not None and statistic == STATISTICS[0] and share > BUSY_BACKGROUND:

@@ -27,7 +27,7 @@ def add_fail_on_miss_argument(parser: argparse.ArgumentParser, which: str = "") 
         metavar="CHAIN",
         nargs="?",
         const=ANY_CHAIN,
-        help=f"exit with 1 when CHAIN (or any chain) missed a deadline{which}",
+        help=f"exit with code 1 if CHAIN (without a name: any chain) missed a deadline{which}",
     )
 
 

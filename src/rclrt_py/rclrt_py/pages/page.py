@@ -34,9 +34,10 @@ code { white-space: pre-wrap; }
 def make_page(
     title: str, body: str, style: str, script: str = "", color_scheme: str = "light"
 ) -> str:
-    """Returns the text of the file. `title` is text, `body` is markup; `script` comes after it.
+    """Returns the text of an HTML file. `title` is plain text and is escaped; `body` is HTML;
+    `script` is JavaScript, placed after the body.
 
-    The content security policy names style and script by their hashes and allows nothing else.
+    The page's content security policy allows only this style and this script, by their hashes.
     """
     scripts = f"script-src {_hash(script)}; " if script else ""
     policy = (

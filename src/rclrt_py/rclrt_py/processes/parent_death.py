@@ -13,11 +13,9 @@ PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> Callable[[], None]:
-    """Returns a function that a child of this process calls before it becomes its program.
-
-    It is the `preexec_fn` of subprocess.Popen, or the child's first call. After it, the kernel
-    sends the child SIGTERM when the thread of this process that started it ends.
-    """
+    """Returns a function for a child process to call before it runs its program, as `preexec_fn` of
+    subprocess.Popen or after fork(). After that call, the kernel sends the child SIGTERM when the
+    thread that started the child ends."""
     return partial(_end_with, os.getpid())
 
 

@@ -11,8 +11,8 @@ RTPRIO = 99
 
 
 def fifo_permitted(priority: int = RTPRIO) -> str | None:
-    """Returns None if a thread may run under SCHED_FIFO with this priority; otherwise the
-    reason."""
+    """Returns None if this user's threads may run under SCHED_FIFO with this priority; otherwise
+    the reason as text."""
     problem: list[str | None] = [None]
 
     def attempt() -> None:

@@ -36,10 +36,9 @@ def find_runner(environment: Mapping[str, str]) -> Path:
 
 
 def find_program(environment: Mapping[str, str], package: str, program: str) -> Path:
-    """Returns a package's program in the first workspace on AMENT_PREFIX_PATH that has it.
-
-    Without such a workspace, returns the program of the wheel. Throws BadInput if there is none.
-    """
+    """Returns the path of a package's program, from the first workspace on AMENT_PREFIX_PATH that
+    has it. If no workspace has it, returns the program in the Python wheel. Throws BadInput if
+    there is none."""
     prefixes = [item for item in environment.get("AMENT_PREFIX_PATH", "").split(":") if item]
     for prefix in prefixes:
         path = Path(prefix) / "lib" / package / program
@@ -106,10 +105,12 @@ def check_simulation(
 
 
 def run_environment(environment: Mapping[str, str], process: int) -> dict[str, str]:
-    """Returns an environment that keeps a measured application apart from robots and other runs.
+    """Returns environment variables that keep a measured application apart from robots and other
+    runs.
 
-    Unless the user sets it otherwise, the application stays on this host, in a domain of its own:
-    one of the 101 domains that ROS calls safe on every platform, by the number of this process.
+    Unless `environment` states otherwise, the application communicates only on this computer, and
+    has a ROS domain of its own. The domain is one of the 101 that ROS calls safe on every platform,
+    and follows from `process`, the number of this process.
     """
     alone = {
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
@@ -135,12 +136,12 @@ def run_child(
     tick: Callable[[float], None] | None = None,
     patience: Patience | None = None,
 ) -> Ended:
-    """Runs the command to its end, or ends it when the user asks to stop.
+    """Runs the command and waits for its end; ends it earlier if the user asks to stop.
 
-    The command gets a session of its own: a Ctrl-C of the terminal reaches it once, through this
-    process, as SIGINT. If this process is killed, the command gets SIGTERM. `tick` is called now
-    and then with the seconds since the start. Without it, this process does not wake up while the
-    program measures.
+    The command runs in a session of its own, so a Ctrl-C in the terminal reaches it only once, as
+    SIGINT from this process. If this process is killed, the command gets SIGTERM. `tick` is called
+    from time to time with the seconds since the start; without `tick`, this process does not wake
+    up during the measurement.
     """
     patience = patience or Patience()
     out_log, error_log = log_directory / "stdout.log", log_directory / "stderr.log"

@@ -14,10 +14,9 @@ _PATIENCE = 3
 
 
 class StopSignals:
-    """While entered, SIGINT, SIGTERM and SIGHUP are counted; the third raises KeyboardInterrupt.
-
-    SIGHUP stays ignored if it was ignored before (under nohup).
-    """
+    """A context manager that counts SIGINT, SIGTERM and SIGHUP in its block instead of ending the
+    process; the third signal raises KeyboardInterrupt. SIGHUP stays ignored if it was ignored
+    before (under nohup)."""
 
     def __init__(self) -> None:
         self.count = 0

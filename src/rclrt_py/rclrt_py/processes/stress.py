@@ -23,17 +23,16 @@ PATIENCE_S = 5.0
 
 
 class Stress:
-    """While entered, one busy process per CPU: `stress-ng -c N` if installed, otherwise our own.
+    """A context manager that keeps all CPUs busy in its block, with one process per CPU: `stress-ng
+    -c N` if it is installed, otherwise processes of rclrt.
 
-    The processes end on leaving, and also if this process is killed. Throws RunFailed if one does
-    not start.
+    The processes end with the block, and also if this process is killed. Throws RunFailed if one of
+    them does not start.
     """
 
     def __init__(self, program: str | None = None, *, writes: bool = False) -> None:
-        """Sets `program`, the path of stress-ng. None: the one on PATH; "": our own processes.
-
-        With `writes`, one more process writes to the disk.
-        """
+        """`program` is the path of stress-ng. None: stress-ng from PATH, if there is one; "":
+        processes of rclrt. With `writes`, one more process writes to the disk."""
         self.cpus = len(os.sched_getaffinity(0))
         self._program = shutil.which(STRESS_NG) if program is None else program
         self._writes = writes
@@ -81,7 +80,8 @@ class Stress:
             if code is not None:
                 raise RunFailed(
                     f"the stress ({self.label}) ended during the measurement with exit code "
-                    f"{code}; expected it to last\n  fix: try again, or without stress-ng on PATH"
+                    f"{code}; expected it to run until the end\n  fix: try again, or without "
+                    "stress-ng on PATH"
                 )
 
     def _start(self, what: str, command: Sequence[str] = ()) -> None:

@@ -14,11 +14,10 @@ WIDTHS = (12, 13, 9, 13, 17)
 
 
 def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
-    """Yields a line per chain and executor with a bound, and whether the bounds hold for this run.
-
-    A chain above its bound is shown callback by callback. The report shows the callbacks of the
-    other chains.
-    """
+    """Yields the lines of the table that compares bounds with observations: one per executor and
+    chain with a bound. For a chain above its bound, more lines show the time until each callback on
+    its path. A last line warns if the runs had no real-time scheduling, because no bound holds
+    then. Yields nothing if there are no bounds."""
     shown = [
         (results, chain, chain.predicted)
         for results in executors

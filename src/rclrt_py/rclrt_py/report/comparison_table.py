@@ -59,8 +59,8 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
 
 
 def by_urgency(comparison: Comparison) -> list[ChainResult]:
-    """Returns the chains, the most urgent first, and at equal urgency the shorter deadline
-    first."""
+    """Returns the chains in the order of the report: the highest priority first, and at equal
+    priority the shortest deadline first."""
     chains = comparison.executors[0].chains
     return sorted(chains, key=lambda chain: (-chain.priority, chain.deadline_ms))
 
@@ -116,8 +116,8 @@ def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
 
 
 def held_back_text(context: dict[str, Any]) -> str:
-    """Describes how long the kernel gave no CPU to ready real-time threads, and why. Empty:
-    never."""
+    """Returns a sentence that states how often and how long the kernel gave no CPU to ready
+    real-time threads, and why. Empty if it never did."""
     held_back = context.get("held_back")
     if not held_back or not held_back["count"]:
         return ""
@@ -134,8 +134,8 @@ def held_back_text(context: dict[str, Any]) -> str:
 
 
 def _digits(comparison: Comparison, chain_id: str) -> int:
-    """Returns the decimals of one chain's block: microseconds if the worst value leaves room for
-    them."""
+    """Returns the number of decimals for the milliseconds of one chain: three if the longest
+    response time is below 1 s, fewer if it is longer, so that the columns do not get wider."""
     found = [results.chain(chain_id) for results in comparison.executors]
     worst = max((chain.response.worst for chain in found if chain and chain.response), default=0.0)
     return 3 if worst < 1e3 else 2 if worst < 1e4 else 1 if worst < 1e5 else 0

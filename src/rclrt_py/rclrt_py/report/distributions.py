@@ -23,10 +23,8 @@ def thin(ordered: list[int], limit: int) -> list[int]:
 
 
 def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
-    """Returns, per chain, its description and each executor's figures and samples.
-
-    The most urgent chain comes first.
-    """
+    """Returns, for each chain, its properties and, for each executor, the statistics and samples of
+    its response times. The most urgent chain comes first."""
     responses = {
         results.executor: _responses(comparison, results.executor)
         for results in comparison.executors

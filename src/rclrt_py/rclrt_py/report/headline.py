@@ -12,8 +12,8 @@ from rclrt_py.runs.results import ChainResult, Results
 
 
 def focus(comparison: Comparison) -> Results:
-    """Returns the executor of the headline: preemptive, else the last one that is not a
-    baseline."""
+    """Returns the results of the executor that the headline is about: `preemptive` if it ran,
+    otherwise the last executor that is not the baseline, otherwise the baseline."""
     others = [item for item in comparison.executors if item is not comparison.baseline]
     named = [item for item in others if item.executor == FOCUS]
     return (named or others or list(comparison.executors))[-1]
@@ -61,8 +61,8 @@ def _missed(chain: ChainResult) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Formats three significant digits with a unit, such as 16.0 ms, like the rest of the
-    report."""
+    """Returns the time (in milliseconds) with three significant digits and its unit, such as "16.0
+    ms", in the same format as the rest of the report."""
     number, unit = (value * 1000, "µs") if value < 1 else (value, "ms")
     decimals = 2 - math.floor(math.log10(number)) if number > 0 else 0
     return f"{number:.{max(0, min(decimals, 3))}f} {unit}"

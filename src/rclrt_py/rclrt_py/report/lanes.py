@@ -14,11 +14,13 @@ Interval = tuple[int, int]
 
 
 def paused(row: InstanceRow, rows: Sequence[InstanceRow]) -> list[Interval]:
-    """Returns when a slice paused because another one ran.
+    """Returns the intervals in which the execution `row` was preempted by others of `rows`, in
+    nanoseconds since the start of the run; empty if it was not.
 
-    The pause is inferred. The slice used less CPU time than it lasted. Slices that are more urgent,
-    or that began and ended within it at the same level, account for no more than the difference.
-    (On several cores they may have run in parallel.)
+    The recording does not have preemptions, so they are inferred: an execution that used less CPU
+    time than it lasted was preempted by executions of higher priority, or by ones of the same
+    priority that began and ended within it. If those together last longer than the missing CPU
+    time, they may have run in parallel on other cores, and the result is empty.
     """
     gap = row.end - row.start - row.cpu
     if gap <= UNEXPLAINED_NS // 2:
@@ -59,10 +61,11 @@ def running(row: InstanceRow, pauses: Sequence[Interval]) -> list[Interval]:
 def pack(
     rows: Sequence[InstanceRow], pauses: Sequence[Sequence[Interval]]
 ) -> tuple[list[str], list[int]]:
-    """Returns the names of the lanes, the most urgent first, and the lane of every slice.
+    """Distributes the executions `rows` over lanes of a chart. Returns the names of the lanes, the
+    most urgent first, and for each row the index of its lane.
 
-    Threads of one level share a lane while no two of them run at the same time. Otherwise an
-    executor that starts a thread per instance would need dozens of lanes.
+    Threads of one priority share a lane as long as no two of them run at the same time. Without
+    this rule, an executor that starts a thread per instance would need dozens of lanes.
     """
     levels: dict[str, int] = {}
     for row in rows:

@@ -26,8 +26,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """Positions. `y` is in rows, from 0 to `height`; `bends` are the points between an edge's
-    ends."""
+    """The positions in a drawing of a graph. `places` has the vertices. `bends` has, for each edge,
+    the points between its two ends. `y` coordinates are in rows, from 0 to `height`."""
 
     places: dict[str, Place]
     bends: dict[Edge, list[Place]]
@@ -153,8 +153,8 @@ class _Net:
         return total
 
     def heights(self) -> dict[str, float]:
-        """Returns the heights: every vertex is near the mean of its neighbours, in the column's
-        order, and never too close to the next one."""
+        """Returns the y coordinate of every vertex, in rows: close to the mean of its neighbours,
+        in the order of its column, and with a minimum distance to the next vertex of the column."""
         height = {name: float(row) for column in self.columns for row, name in enumerate(column)}
         for sweep in range(HEIGHT_SWEEPS):
             for column in self.columns if sweep % 2 == 0 else reversed(self.columns):

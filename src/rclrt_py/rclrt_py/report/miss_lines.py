@@ -11,8 +11,8 @@ from rclrt_py.runs.run_data import RESULTS
 
 
 def miss_lines(directory: Path) -> Iterator[str]:
-    """Yields the worst miss of each chain of a single run: one that never ended, or the longest
-    response."""
+    """Yields a line for the worst deadline miss of each chain of a single run: an instance that
+    never ended or, if all ended, the one with the longest response time."""
     results = JsonValue.load(directory / RESULTS)
     if not results.has("misses"):
         return

@@ -19,10 +19,10 @@ TIMES = ("execution_ms", "delayed_ms", "transit_ms", "unexplained_ms", "host_sta
 
 
 def misses_data(comparison: Comparison) -> dict[str, Any]:
-    """Returns the misses. `explained`: the results have reasons; `chains`: in the report's order.
-
-    A row has the number of its executor and, if there are several rounds, of its round.
-    """
+    """Returns the deadline misses of each chain, for the page's script. "explained" is true if
+    any run's results state reasons for misses; "rounds" is true if rows state their round.
+    "chains" is in the order of the report; each row has the index of its executor and the number
+    of its round."""
     known = [chain.id for chain in by_urgency(comparison)]
     found: dict[str, list[dict[str, Any]]] = {chain: [] for chain in known}
     explained = False

@@ -40,8 +40,8 @@ SCRIPTS = (
 
 
 def make_report(comparison: Comparison, directory: Path, output: Path | None = None) -> str:
-    """Returns the text of report.html for the results in `directory`. It will be written to
-    `output`."""
+    """Returns the text of the page report.html about the results in `directory`. `output` is the
+    path at which the caller will write the page; None: in `directory`."""
     data = report_data(comparison, directory, output or directory / REPORT)
     script = "'use strict';\n" + "\n".join(_file(name) for name in SCRIPTS)
     body = _file("body.html").replace("@DATA@", embed(data))

@@ -61,8 +61,9 @@ def window_length(application: ApplicationInfo, comparison: Comparison) -> tuple
 
 
 def choose(comparison: Comparison, length: int) -> list[Choice]:
-    """Returns the worst window of each chain, the median of the most urgent one, and the
-    beginning."""
+    """Returns the time windows that the reader of the report can choose: one around the worst
+    response of each chain, one around the median response of the most urgent chain, and one at the
+    beginning of the run. `length` is in nanoseconds."""
     chains = [chain.id for chain in by_urgency(comparison)[:MAX_CHAINS]]
     shown = [(chain, "worst") for chain in chains]
     shown[1:1] = [(chain, "median") for chain in chains[:1]]
@@ -97,8 +98,9 @@ def _choice(found: dict[str, dict[Shown, Place]], chain: str, which: str, length
 
 
 def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[Shown, Place]:
-    """Returns, for each chain and "worst" or "median", the first instance with that response
-    time."""
+    """Finds, for each chain and "worst" or "median" in `shown`, the first instance with exactly
+    that response time. Returns the instance with the number of its round. Chains without responses
+    are left out."""
     wanted: dict[tuple[str, int], list[Shown]] = {}
     for chain, which in shown:
         result = results.chain(chain)

@@ -60,18 +60,17 @@ def load_results(directory: Path) -> Comparison:
 
 
 def write_report(comparison: Comparison, directory: Path, output: Path | None = None) -> Path:
-    """Writes the page of the results in `directory`, and returns its path: `output`, or report.html
-    there."""
+    """Writes the report page about the results in `directory`. Returns its path: `output`, or
+    `directory`/report.html if `output` is None."""
     path = output or directory / REPORT
     write_atomically(path, make_report(comparison, directory, path))
     return path
 
 
 def _join_traces(comparison: Comparison, directory: Path) -> None:
-    """Writes one trace with the first round of every executor.
-
-    A Perfetto trace is a repeated protobuf field, so traces can be joined end to end.
-    """
+    """Writes one trace file for the whole comparison, from the traces of the first round of every
+    executor. Perfetto traces can be joined end to end, because a trace is a repeated protobuf
+    field."""
     traces = [runs[0].directory / TRACE for runs in comparison.runs.values()]
     with replacing(directory / TRACE) as joined:
         for trace in traces:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The facts about an application for a report, kept as application.json beside the results.
-
-With this file, `rclrt report` needs neither the app.yaml nor a ROS 2 environment.
-"""
+"""The facts about an application that a report needs, kept as application.json beside the results.
+With this file, `rclrt report` needs neither the app.yaml nor a ROS 2 environment."""
 
 from __future__ import annotations
 
@@ -82,20 +80,17 @@ class ApplicationInfo:
 
 
 def describe_app_file(path: Path, priorities: Path | None = None) -> ApplicationInfo | None:
-    """Loads the application of an app.yaml. None: the module that reads it is not installed.
-
-    `priorities` is a file of callback priorities that replace those of the application.
-    """
+    """Loads the facts about an application from its app.yaml. Returns None if the module that reads
+    app.yaml is not installed. `priorities` is a file with callback priorities that replace those of
+    the application; None: none are replaced."""
     application = _load(path, priorities)
     return from_model(application) if application else None
 
 
 def on_several_cpus(path: Path) -> str | None:
-    """Returns the name of an executor in an app.yaml that states several CPUs.
-
-    None: there is none, or the module that reads the file is not installed. Throws BadInput if the
-    file is not an app.yaml.
-    """
+    """Returns the name of the first executor in the app.yaml that states several CPUs. None: no
+    executor does, or the module that reads app.yaml is not installed. Throws BadInput if the file
+    is not an app.yaml."""
     application = _load(path, None)
     executors = application.executors if application else ()
     return next((each.name for each in executors if len(each.cpus) > 1), None)
@@ -184,8 +179,8 @@ def from_results(results: Results) -> ApplicationInfo:
 
 
 def interval_ns(callback: Callback) -> int | None:
-    """Returns the period of a timer or the shortest interval of an event; None for other
-    callbacks."""
+    """Returns the shortest time between two releases: the period of a timer, or the shortest
+    interval of an event. None for other callbacks."""
     name = "min_interval_ns" if callback.kind == "event" else "period_ns"
     interval: int | None = getattr(callback.trigger, name, None)
     return interval

@@ -59,8 +59,8 @@ class InstanceRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StallRow:
-    """An interval in which the host did not run a CPU, in nanoseconds since the start of the
-    run."""
+    """A row of stalls.csv: an interval in which the virtual machine's host did not run a CPU. Times
+    are nanoseconds since the start of the run."""
 
     cpu: int
     start: int
@@ -130,9 +130,10 @@ def _read(
     plain: Callable[[list[str]], Row],
     careful: Callable[[Cells], Row],
 ) -> Iterator[Row]:
-    """Yields the rows of a file that has these columns, quickly if the cells are plain.
+    """Yields the rows of a CSV file with exactly these columns.
 
-    `plain` raises _NotPlain for all other cells; `careful` reports the error in them.
+    `plain` converts a row quickly and raises _NotPlain if a cell is unusual. `careful` then
+    converts the row, or throws BadInput with the place and the error of the cell.
     """
     line = 0
     try:

@@ -61,8 +61,9 @@ def _merge_held_back(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def merge_contexts(contexts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the last context. The times that the machine took away are summed over all
-    contexts."""
+    """Merges the facts about the machine during several runs. Stalls, waiting times and lost
+    records are summed, and real-time scheduling and locked memory count only if all runs had them;
+    other facts are those of the last run."""
     stalls = [context["host_stalls"] for context in contexts]
     held_back = [context["held_back"] for context in contexts if "held_back" in context]
     return {

@@ -27,8 +27,8 @@ BOUNDS = "bounds.json"
 
 @dataclass(frozen=True)
 class Plan:
-    """The request of a command. The marker keeps it, so that a killed comparison can be
-    reported."""
+    """The executors, rounds and seconds that a command was asked to run. A marker file in the
+    output directory keeps them, so that a comparison that was killed can still be reported."""
 
     kind: str
     executors: tuple[str, ...]
@@ -51,10 +51,9 @@ class Plan:
 
 @contextlib.contextmanager
 def claimed(path: Path, plan: Plan) -> Iterator[Path]:
-    """Removes earlier results from `path`, and locks it against other rclrt commands.
-
-    If nothing was written by the end, everything made here is removed again.
-    """
+    """Prepares the output directory `path` of a command: removes earlier results of rclrt, and
+    locks it against other rclrt commands while the block runs. If the block wrote no results,
+    everything that was made here is removed again."""
     made = _make(path)
     try:
         with _locked_marker(path) as marker:
@@ -76,8 +75,8 @@ def claimed(path: Path, plan: Plan) -> Iterator[Path]:
 
 
 def move_up(made: Path, directory: Path) -> None:
-    """Moves the run's files into the output directory. results.json is last: it completes the
-    run."""
+    """Moves the files of the run in `made` into the output directory. results.json comes last: a
+    directory with this file is complete."""
     for name in sorted(RUN_FILES, key=lambda name: name == RESULTS):
         if (made / name).is_file():
             move_into_place(made / name, directory / name)

@@ -106,8 +106,8 @@ class ChainResult:
 
     @property
     def normalised_worst(self) -> float | None:
-        """Returns worst response / deadline to six digits, computed in the same steps as in the
-        runner."""
+        """The worst response time divided by the deadline, rounded to six digits in the same steps
+        as in the runner. None: the chain has no completed instance."""
         if self.response is None:
             return None
         worst_ns = round_half_up(self.response.worst * 1e6)
@@ -127,7 +127,7 @@ class ChainResult:
     def read(cls, json: JsonValue) -> ChainResult:
         deadline = json.get("deadline_ms")
         if deadline.number() < MIN_DEADLINE_MS:
-            deadline.fail("a deadline of at least a nanosecond")
+            deadline.fail("a deadline of at least 0.000001 ms")
         return cls(
             id=json.get("id").text(),
             priority=json.get("priority").integer(),

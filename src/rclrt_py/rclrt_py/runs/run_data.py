@@ -32,8 +32,8 @@ RUN_FILES = (RESULTS, CHAINS, INSTANCES, STALLS, EXCESSES, TRACE, MODEL)
 
 
 def nanoseconds() -> array[int]:
-    """Returns an empty column of times. A value needs 8 bytes, so that hours of a run fit in
-    memory."""
+    """Returns an empty column for times in nanoseconds. An array needs 8 bytes per value, so the
+    values of a run of hours fit in memory."""
     return array("q")
 
 
@@ -90,8 +90,8 @@ class Run:
             yield row
 
     def stalls(self) -> list[StallRow]:
-        """Returns the intervals in which the host did not run a CPU. Empty: the run has no such
-        file."""
+        """Returns the intervals in which the virtual machine's host did not run a CPU. Empty: there
+        were none, or the run has no file of them."""
         path = self.directory / STALLS
         return list(read_stall_rows(path)) if path.is_file() else []
 
@@ -121,10 +121,8 @@ class Run:
         return samples
 
     def callback_samples(self) -> dict[str, CallbackSamples]:
-        """Returns response, dispatch and execution times of every callback that ran.
-
-        An input that a sync only kept for later does not count as a run of its callback.
-        """
+        """Returns, for each callback that ran, its response, dispatch and execution times. A
+        message that a synchroniser only kept for a later set does not count as a run."""
         samples = {callback.id: CallbackSamples() for callback in self.results.callbacks}
         for row in self.instance_rows():
             callback = samples[row.callback]

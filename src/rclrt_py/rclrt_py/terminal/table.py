@@ -61,10 +61,9 @@ class Columns:
         return " " * self.widths[0]
 
     def line(self, *cells: str) -> str:
-        """Returns one line without blanks at its end. Cells after the last column are not aligned.
-
-        Colours of a cell do not count for its width.
-        """
+        """Returns a table row from the texts of its cells, without blanks at the end. Each cell is
+        padded to the width of its column; cells beyond the last column are not. Colour codes do not
+        count as width."""
         count = len(self.widths)
         padded = [
             _padded(cell, width, index < self.left)

@@ -40,8 +40,8 @@ class Skipped:
 
 
 def find_programs(tree: Path) -> list[Program]:
-    """Returns the directories of the tree with C files, one of them with main(); sorted by name.
-    Throws BadInput if there are none, or two of one name."""
+    """Returns the programs in `tree`: the directories with C files, at least one of them with a
+    main(), sorted by name. Throws BadInput if there are none, or if two have the same name."""
     if not tree.is_dir():
         raise BadInput(f"{tree}: is no directory; expected a tree of programs in C")
     found: dict[str, Program] = {}
@@ -62,13 +62,12 @@ def find_programs(tree: Path) -> list[Program]:
 
 
 def import_program(program: Program, directory: Path, timer: Path, compiler: str) -> str | None:
-    """Compiles the program to NAME.so in `directory` and tries it. Returns None on success.
-    Otherwise removes the file and returns the reason."""
+    """Compiles the program to the library NAME.so in `directory` and runs it once with `timer`.
+    Returns None on success. Otherwise removes the library and returns the reason."""
     if not NAME.fullmatch(program.name) or "__" in program.name:
         return "its name is not of letters, digits and single '_'"
     library = directory / f"{program.name}.so"
-    # The sources are paths of existing files and begin with the tree's path: none reads as an
-    # option.
+    # No source can be read as a compiler option: each is the absolute path of an existing file.
     sources = [str(path.resolve()) for path in program.sources]
     include = f"-I{program.sources[0].parent.resolve()}"
     problem = _run([compiler, *OPTIONS, include, *sources, "-lm", "-o", str(library)], COMPILING_S)

@@ -27,8 +27,8 @@ using GroupArgument =
 using NodeArgument =
     ExecutorArguments<decltype(&rclcpp::Executor::add_callback_group)>::NodeArgument;
 
-/// True if a subscription's callback can overlap itself in a reentrant group. Since rclcpp 31 (and
-/// 30.1.5) it holds a mutex of rclcpp while it runs.
+/// true: in a reentrant group a subscription's callback can run several times at once. Since rclcpp
+/// 31 (and 30.1.5) rclcpp locks a mutex of the subscription while its callback runs.
 inline constexpr bool kSubscriptionsOverlapThemselves = RCLCPP_VERSION_MAJOR < 30;
 
 /// Returns the timers that rclcpp runs on behalf of a waitable. Available since rclcpp 29.

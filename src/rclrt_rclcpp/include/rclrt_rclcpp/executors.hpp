@@ -35,9 +35,9 @@ class Observer;
 
 /// Options of an executor besides those of every rclcpp executor.
 struct Options {
-  /// CPUs, real time, reservations, the receiver of instances. By default the threads have the
-  /// process's stack size (`ulimit -s`), because the need of unmodified callbacks has not been
-  /// measured.
+  /// The options of the engine: CPUs, real time, reservations, the receiver of instances. By
+  /// default the threads have the process's stack size (`ulimit -s`), because it is not known how
+  /// much stack the callbacks need.
   engine::ExecutorOptions engine = [] {
     engine::ExecutorOptions result;
     result.stack_size = 0;
@@ -50,34 +50,36 @@ struct Options {
   /// The name of this process in a file with several processes (rclrt/model/host.hpp). Empty: the
   /// file describes a single process.
   std::string process = {};
-  /// Priorities that get a priority of the kernel in addition to those of the callbacks, so that
-  /// they mean the same in several processes. For executors that map priorities to the kernel's.
+  /// Priorities that get a SCHED_FIFO priority although no callback of this process may have them.
+  /// With the same list in several processes, a priority has the same SCHED_FIFO priority in all of
+  /// them. Only for executors that map priorities to SCHED_FIFO priorities.
   std::vector<int> levels = {};
-  /// Observes every callback with its instances, such as rclrt_robot::Recording; nullptr: none.
-  /// Several executors may share one. See rclrt_rclcpp/observer.hpp.
+  /// Records every callback with its instances, for example rclrt_robot::Recording; nullptr:
+  /// nothing is recorded. Several executors may share one object. See rclrt_rclcpp/observer.hpp.
   std::shared_ptr<Observer> recording = nullptr;
-  /// Measures the responses of callbacks with deadlines, see CallbackInfo::response_us. Costs one
-  /// reading of the clock per instance and 30 KB per callback.
+  /// Measures the response times of callbacks with deadlines, see CallbackInfo::response_us. Costs
+  /// one reading of the clock per instance and 30 KB of memory per callback.
   bool measure_responses = false;
-  /// Lets a message without a header count from the stamp of the data that it was made from, see
-  /// Timing::max_age. Also shares this origin for messages published here with the other executors
-  /// on this machine: rclrt_robot::share_origins, which a Robot with a monitor sets. nullptr:
-  /// neither. It needs spin(): between spins, and in short ones, new publishers are not looked up.
+  /// Shares the times at which data was made (its origins) with the other executors on this
+  /// machine. So the age of a message without a header counts from the stamp of the data that it
+  /// was made from, see Timing::max_age. rclrt_robot::share_origins makes such an object, and a
+  /// Robot with a monitor sets it. nullptr: origins are not shared. New publishers are looked up
+  /// only during spin(), not in short spins or between spins.
   MakeOriginSharing origins = nullptr;
 };
 
-/// Timing of a callback. A member that is not set comes from the callback group, then from the
-/// node, then from the defaults: priority 0, no deadline, and `kQueue`.
+/// The timing of a callback. A member without a value takes its value from the callback group, else
+/// from the node, else from the defaults: priority 0, no deadline, and `kQueue`.
 struct Timing {
   std::optional<int> priority = std::nullopt;  ///< higher is more urgent
   /// Time from each release to the callback's end.
   std::optional<std::chrono::nanoseconds> deadline = std::nullopt;
-  /// For subscriptions, instead of a deadline: the time from `header.stamp` of the message to the
-  /// end of the callback, across all nodes and processes that forwarded the stamp. A message type
-  /// without a header counts from the origin of the publishing callback's data: the stamp of the
-  /// message that this callback received, or the release of its timer. If the origin is not shared
-  /// (Options::origins), the message counts from its publication. EDF uses it as a deadline
-  /// from the arrival.
+  /// For subscriptions, instead of a deadline: the largest time from `header.stamp` of the message
+  /// to the end of the callback. The stamp may have been forwarded by several nodes and processes.
+  /// For a message type without a header, the time counts from the origin of the data: the stamp of
+  /// the message that the publishing callback received, or the release of its timer. If the origin
+  /// is not shared (Options::origins), the time counts from the publication of the message. EDF
+  /// uses max_age as a deadline from the arrival.
   std::optional<std::chrono::nanoseconds> max_age = std::nullopt;
   std::optional<engine::Overload> overload = std::nullopt;
 };
@@ -93,21 +95,22 @@ struct CallbackInfo {
   std::chrono::nanoseconds max_age{};   ///< 0: none
   engine::Overload overload;
   engine::Counters counters;
-  /// For a callback with a `max_age`: messages that did not count from their stamp. The stamp was
-  /// zero, more than a second in the future or older than a year, or the message came within the
-  /// process, where rclcpp does not show it. The latter count from their arrival, the others as
-  /// messages without a header.
+  /// For a callback with a `max_age`: the number of messages that have a header, but did not count
+  /// from its stamp. Either the stamp was zero, more than a second in the future or older than a
+  /// year: then the age counts as for a message without a header. Or the message came within the
+  /// process, where rclcpp does not show it: then the age counts from the arrival.
   std::uint64_t unstamped = 0;
-  /// For a callback with a `max_age`: messages without a header that count from their publication,
-  /// or from the publication of an earlier message of the chain, because no process shares the
-  /// origin of the data (Options::origins).
+  /// For a callback with a `max_age`: the number of messages without a header that count from their
+  /// publication, or from the publication of an earlier message of the chain, because no process
+  /// shares the origin of the data (Options::origins).
   std::uint64_t from_publication = 0;
-  /// Responses in microseconds since the callback was added, to 1 %, from the start of the deadline
-  /// or age to the end of user code. nullptr: they are not measured (Options::measure_responses).
+  /// The response times in microseconds since the callback was added, with an error of at most 1 %.
+  /// A response is the time from which the deadline or age counts to the end of user code. nullptr:
+  /// responses are not measured (Options::measure_responses).
   std::shared_ptr<const rclrt::realtime::Histogram> response_us;
 };
 
-/// Returns the name of a callback, as in the engine: "/lidar timer 0", "/lidar group 1 timer 0".
+/// Returns the name of a callback as it is in reports: "/lidar timer 0", "/lidar group 1 timer 0".
 /// Thread-safe.
 RCLRT_RCLCPP_EXPORT std::string to_string(const CallbackInfo& callback);
 
@@ -124,23 +127,23 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
  public:
   ~Executor() override;
 
-  /// Throws std::runtime_error if the executor is spinning already, and rethrows the exceptions of
-  /// callbacks.
+  /// Runs callbacks until cancel() or a shutdown. Throws std::runtime_error if the executor is
+  /// spinning already, and rethrows the exceptions of callbacks.
   void spin() override;
-  /// Runs the callbacks that are ready when it begins, on the calling thread, for at most
-  /// `max_duration`; 0: no limit.
+  /// Runs the callbacks that are ready now, on the calling thread, for at most `max_duration`; 0:
+  /// no time limit.
   void spin_some(std::chrono::nanoseconds max_duration = std::chrono::nanoseconds(0)) override;
   /// Runs until nothing is ready, on the calling thread, for at most `max_duration`; 0: no limit.
   void spin_all(std::chrono::nanoseconds max_duration) override;
-  /// Runs one callback on the calling thread, and waits for it at most `timeout`; negative: no
-  /// limit.
+  /// Runs one callback on the calling thread. If none is ready, waits for one at most `timeout`;
+  /// negative: no limit.
   void spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) override;
   void cancel() override;
 
-  // After a removal returns, no callback of the removed entity runs or will run. Called from a
-  // callback of this executor, a removal does not wait for running callbacks. The same holds for an
-  // addition that throws, such as for more levels than there are priorities
-  // (std::invalid_argument).
+  // After a removal has returned, no callback of the removed entity is running or will run. There
+  // is one exception: a removal that a callback of this executor calls does not wait for running
+  // callbacks. If an addition throws (for example std::invalid_argument, because there are more
+  // levels than SCHED_FIFO priorities), the same holds for the entity that was not added.
   using rclcpp::Executor::add_node;
   using rclcpp::Executor::remove_node;
   /// Adds a node. Throws std::runtime_error if another executor has it.
@@ -155,9 +158,10 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 
   // Timings can be set before or after the node is added, while the executor spins or not. A timing
   // holds as long as its entity, group or node exists.
-  /// Sets the members that `timing` has; the next six functions do the same for other parts. Throws
-  /// std::invalid_argument for nullptr, a negative deadline, a `max_age` that is not positive, both
-  /// of them, and a `max_age` for anything but a subscription.
+  /// Sets the timing of a subscription: only the members of `timing` that have a value. The next
+  /// six functions do the same for other entities, groups and nodes. Throws std::invalid_argument
+  /// for nullptr, a negative deadline, a `max_age` that is not positive, a deadline together with a
+  /// `max_age`, and a `max_age` for anything but a subscription.
   void set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription, const Timing& timing);
   /// Sets the timing of a timer.
   void set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing);
@@ -223,8 +227,9 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 /// A SCHED_FIFO thread per priority and CPU; the kernel preempts. The default choice.
 class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
  public:
-  /// Throws std::invalid_argument for a node priorities file with mistakes (each with its place).
-  /// Like the other executors, it also accepts rclcpp's options.
+  /// Makes the executor; like the other executors, it also accepts rclcpp's options. Throws
+  /// std::invalid_argument for mistakes in the file with priorities; the text lists each mistake
+  /// with its place in the file.
   explicit PreemptiveExecutor(const Options& options = {});
   /// Makes an executor with rclcpp's options.
   explicit PreemptiveExecutor(const rclcpp::ExecutorOptions& options);
@@ -251,8 +256,9 @@ class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
   ~ThreadDispatchExecutor() override;
 };
 
-/// Earliest deadline first on one CPU. Deadlines come from `Timing::deadline`; the deadline of a
-/// steady timer is its period by default. A callback without a deadline runs in the background.
+/// Runs the callback with the earliest deadline first, on one CPU. The deadline is
+/// `Timing::deadline`; for a timer on the steady clock it is the period by default. A callback
+/// without a deadline runs in the background.
 class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
  public:
   /// Makes an executor; throws as PreemptiveExecutor's.
@@ -262,7 +268,7 @@ class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
   ~EdfExecutor() override;
 };
 
-/// Runs the most urgent ready callback to its end, on one thread. See
+/// Runs callbacks on one thread, each to its end, the most urgent ready callback first. See
 /// rclrt::executor::PicasExecutor.
 class RCLRT_RCLCPP_EXPORT PicasExecutor final : public Executor {
  public:
@@ -283,15 +289,15 @@ class RCLRT_RCLCPP_EXPORT PerGroupExecutor final : public Executor {
   ~PerGroupExecutor() override;
 };
 
-/// Runs sets of ready callbacks in order of priority on one thread, when a trigger holds. See
-/// rclrt::executor::StaticOrderExecutor. Each rclcpp::Node has subscriptions of its own, such as to
-/// /parameter_events; trigger_all() would wait for them, too.
+/// Runs sets of ready callbacks on one thread, in order of priority, each time a trigger holds. See
+/// rclrt::executor::StaticOrderExecutor. Do not use trigger_all(): each rclcpp::Node has
+/// subscriptions of its own, such as to /parameter_events, and trigger_all() waits for these, too.
 class RCLRT_RCLCPP_EXPORT StaticOrderExecutor final : public Executor {
  public:
-  /// Throws std::invalid_argument for options that contradict each other, for logical execution
-  /// time (rclcpp's subscriptions take their messages when they run), and for a user-defined
-  /// trigger together with a recording's application, because its bounds do not cover such
-  /// triggers.
+  /// Throws std::invalid_argument in three cases. Options contradict each other. Logical execution
+  /// time is requested, which is not possible because rclcpp's subscriptions take their messages
+  /// when they run. Or a user-defined trigger is used together with a recording that has an
+  /// application, because the bounds of the application do not cover such triggers.
   explicit StaticOrderExecutor(const Options& options = {},
                                const engine::StaticOrderOptions& static_order = {});
   /// Takes rclcpp's options, of which only the context is used.
@@ -299,8 +305,8 @@ class RCLRT_RCLCPP_EXPORT StaticOrderExecutor final : public Executor {
   ~StaticOrderExecutor() override;
 };
 
-/// Runs callbacks on a pool of threads, each at the priority of its current callback. See
-/// rclrt::executor::WorkshopExecutor.
+/// Runs callbacks on a pool of threads; a thread takes the priority of the callback that it runs.
+/// See rclrt::executor::WorkshopExecutor.
 class RCLRT_RCLCPP_EXPORT WorkshopExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other.
@@ -311,9 +317,9 @@ class RCLRT_RCLCPP_EXPORT WorkshopExecutor final : public Executor {
   ~WorkshopExecutor() override;
 };
 
-/// Makes an executor by its name in files; `rclrt::model::rclcpp_executor_kinds` has the names.
-/// Throws std::invalid_argument for another name, and as the constructor of the executor's class.
-/// Thread-safe.
+/// Makes an executor of the kind with this name, as in files; `rclrt::model::rclcpp_executor_kinds`
+/// has the names. Throws std::invalid_argument for another name, and the exceptions of the
+/// constructor of the executor's class. Thread-safe.
 RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(
     std::string_view kind, const Options& options, const engine::KindOptions& kind_options = {});
 

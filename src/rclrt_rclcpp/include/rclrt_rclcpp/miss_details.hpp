@@ -32,8 +32,8 @@ struct MissDetails {
   MessageOrigin origin;  ///< of a message that has an age; otherwise zero
 };
 
-/// Returns the details of a miss of one of this package's executors. Called by the MissHandler that
-/// got the miss, on the thread that ran the instance, before it returns.
+/// Returns the details of a deadline miss of one of this package's executors. Only the MissHandler
+/// that received the miss may call it, on the same thread and before it returns.
 RCLRT_RCLCPP_EXPORT MissDetails
 details_of(const rclrt::executor::DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING;
 

@@ -41,13 +41,14 @@ struct CallbackFacts {
 class RCLRT_RCLCPP_EXPORT ObservedEntity {
  public:
   virtual ~ObservedEntity() = default;
-  /// Returns whether it would be released again; false for a cancelled timer. `kept` gets the
-  /// entity, which must not end with a lock held.
+  /// Returns whether the entity would be released again; false for a cancelled timer. Adds the
+  /// entity to `kept`, because the caller may hold a lock, and the entity must not be destroyed
+  /// meanwhile.
   virtual bool goes_on(Kept& kept) const = 0;
 };
 
-/// Observes one executor. The executor calls all functions but `record` and `on_message_taken` with
-/// its locks held: they must not call functions of the executor.
+/// Observes one executor. The executor calls all functions except `record` and `on_message_taken`
+/// while it holds its locks, so they must not call functions of the executor.
 class RCLRT_RCLCPP_EXPORT ExecutorObserver : public engine::InstanceSink {
  public:
   /// Notes that the engine is prepared.
@@ -59,16 +60,16 @@ class RCLRT_RCLCPP_EXPORT ExecutorObserver : public engine::InstanceSink {
   virtual void on_second() = 0;      ///< once a second, on a thread of normal priority
   /// Returns the number of a callback for its instances (engine::CallbackOptions::number).
   virtual std::uint32_t number(const CallbackFacts& facts) = 0;
-  /// Notes that the engine has the callback with this number. The observer must not keep `entity`
-  /// after on_removed().
+  /// Reports that the engine now has this callback, with the number that `number` returned. The
+  /// observer must not keep `entity` after on_removed().
   virtual void on_added(std::uint32_t number, const std::shared_ptr<engine::Callback>& callback,
                         const std::shared_ptr<const ObservedEntity>& entity) = 0;
   /// Notes that a callback has left the engine.
   virtual void on_removed(const engine::Callback& callback) = 0;
   /// Notes the topics on which a node has publishers; about once a second during a spin.
   virtual void on_publications(const std::string& node, const std::set<std::string>& topics) = 0;
-  /// Notes that the calling thread is about to run user code with a message that was published at
-  /// this time (CLOCK_MONOTONIC).
+  /// Reports that the calling thread is about to run user code with a message that was published at
+  /// `published_ns` (CLOCK_MONOTONIC).
   virtual void on_message_taken(std::int64_t published_ns) noexcept = 0;
 };
 
@@ -76,8 +77,9 @@ class RCLRT_RCLCPP_EXPORT ExecutorObserver : public engine::InstanceSink {
 class RCLRT_RCLCPP_EXPORT Observer {
  public:
   virtual ~Observer() = default;
-  /// Returns the observer of an executor of this kind. It passes each record on to the sink of the
-  /// executor's options, too. Throws std::invalid_argument if it cannot observe this executor.
+  /// Returns an observer for an executor with this kind and these options. The observer must pass
+  /// each record on to the sink in `options`, too. Throws std::invalid_argument if it cannot
+  /// observe such an executor.
   virtual std::unique_ptr<ExecutorObserver> observe(std::string_view kind,
                                                     const engine::ExecutorOptions& options,
                                                     const engine::KindOptions& kind_options) = 0;

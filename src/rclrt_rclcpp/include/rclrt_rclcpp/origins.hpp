@@ -21,8 +21,8 @@ namespace rclrt_rclcpp {
 /// The time from which data counts.
 struct Origin {
   std::int64_t since_ns = 0;  ///< CLOCK_MONOTONIC; 0: unknown
-  /// True if it is the true origin of the data; false if it is the publication of a message with an
-  /// unknown origin.
+  /// true: `since_ns` is the true origin of the data. false: the origin is unknown, and `since_ns`
+  /// is the time at which a message of the chain was published.
   bool is_whole = false;
 };
 
@@ -53,14 +53,15 @@ class RCLRT_RCLCPP_EXPORT OriginReader {
   OriginReader(const OriginReader&) = delete;
   OriginReader& operator=(const OriginReader&) = delete;
 
-  /// Returns the time from which the data of a message counts. `published_ns`: CLOCK_REALTIME;
-  /// `now_ns`: CLOCK_MONOTONIC.
+  /// Returns the time from which the age of a message's data counts. The message was published by
+  /// `publisher` at `published_ns` (CLOCK_REALTIME); `now_ns` is the current time
+  /// (CLOCK_MONOTONIC).
   virtual Origin find(const Gid& publisher, std::int64_t published_ns,
                       std::int64_t now_ns) noexcept RCLRT_NONBLOCKING = 0;
 };
 
-/// Receives a notification when a message came from an unknown publisher. Implemented by the
-/// executor, which then calls OriginSharing::scan() soon.
+/// Is notified when a message came from an unknown publisher. The executor implements it, and then
+/// soon calls OriginSharing::scan().
 class RCLRT_RCLCPP_EXPORT UnknownPublisherListener {
  public:
   virtual ~UnknownPublisherListener() = default;
@@ -68,8 +69,8 @@ class RCLRT_RCLCPP_EXPORT UnknownPublisherListener {
   virtual void on_unknown_publisher() noexcept RCLRT_NONBLOCKING = 0;
 };
 
-/// Makes the writers and readers of one executor. `writer` and `reader` are called by any thread,
-/// `scan` by the executor's maintenance thread.
+/// Makes the OriginWriters and OriginReaders of one executor. Any thread may call `writer` and
+/// `reader`; the executor's maintenance thread calls `scan`.
 class RCLRT_RCLCPP_EXPORT OriginSharing {
  public:
   OriginSharing() = default;

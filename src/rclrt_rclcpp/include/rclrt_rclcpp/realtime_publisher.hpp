@@ -26,13 +26,14 @@ namespace rclrt_rclcpp {
 /// Options of a RealtimePublisher.
 struct RealtimePublisherOptions {
   std::size_t depth = 4;  ///< messages that may wait or be filled at a time; at least 1
-  /// Scheduling of the publishing thread: below the loop, above the threads that must not delay its
-  /// messages.
+  /// The scheduling of the thread that publishes. Its priority should be below the loop's, and
+  /// above that of threads that must not delay its messages.
   rclrt::realtime::Scheduling scheduling{};
 };
 
-/// The part that does not depend on the message type. Indices of messages go from the loop to the
-/// thread and back through two single-producer, single-consumer queues.
+/// The part of a RealtimePublisher that does not depend on the message type. The loop passes the
+/// index of a filled message to the publishing thread, and gets it back after the publication,
+/// through two single-producer, single-consumer queues.
 class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
  public:
   RealtimePublisherBase(const RealtimePublisherBase&) = delete;
@@ -58,8 +59,8 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   /// Takes a message for the loop to fill. Returns kNone, and counts a drop, if all messages wait.
   std::size_t take_free() noexcept RCLRT_NONBLOCKING;
-  /// Returns whether the publisher's context is not shut down: after a shutdown, rclcpp drops
-  /// messages silently.
+  /// Returns true until the publisher's context is shut down. After that, rclcpp drops messages
+  /// without an error.
   static bool can_publish(const rclcpp::PublisherBase& publisher);
 
   /// Passes a filled message to the thread.
@@ -68,8 +69,8 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
   void give_back(std::size_t index) noexcept RCLRT_NONBLOCKING { returned_ = index; }
 
  private:
-  /// Publishes a message. Returns false if messages are not sent any more; rethrows rclcpp's
-  /// exceptions.
+  /// Publishes the message with this index. Returns false if messages are not sent any more,
+  /// because of a shutdown; rethrows rclcpp's exceptions.
   virtual bool publish_message(std::size_t index) = 0;
   void run();
 
@@ -133,8 +134,8 @@ class RealtimePublisher final : public RealtimePublisherBase {
     std::size_t index_;
   };
 
-  /// Starts the publishing thread. Throws std::invalid_argument for no publisher or a depth of 0,
-  /// std::system_error with cause and fix if the thread cannot get its scheduling.
+  /// Starts the publishing thread. Throws std::invalid_argument if `publisher` is nullptr or the
+  /// depth is 0, and std::system_error with cause and fix if the thread cannot get its scheduling.
   RCLRT_SETUP explicit RealtimePublisher(std::shared_ptr<rclcpp::Publisher<MessageT>> publisher,
                                          const RealtimePublisherOptions& options = {},
                                          const MessageT& prototype = MessageT())
@@ -142,19 +143,20 @@ class RealtimePublisher final : public RealtimePublisherBase {
         publisher_(std::move(publisher)),
         messages_(options.depth, prototype) {
     if (publisher_ == nullptr) {
-      throw std::invalid_argument("a RealtimePublisher without a publisher");
+      throw std::invalid_argument("a RealtimePublisher needs a publisher, not nullptr");
     }
     start(publisher_->get_topic_name());
   }
   /// Publishes the waiting messages, and ends the thread.
   ~RealtimePublisher() override { stop(); }
 
-  /// Borrows a message, with the content of its last publication. Only one thread may borrow at a
-  /// time, and only one message.
+  /// Borrows a message to fill in; it still has the content of its last publication. The result is
+  /// empty if all messages wait to be published. Only one thread may borrow, and only one message
+  /// at a time.
   [[nodiscard]] Loan borrow() noexcept RCLRT_NONBLOCKING { return Loan(*this, take_free()); }
 
-  /// Copies a message and passes it to the thread. Returns false, and counts a drop, if there is no
-  /// room. The copy allocates if it is longer than the prototype.
+  /// Copies a message and passes the copy to the publishing thread. Returns false and counts a drop
+  /// if all messages wait to be published. The copy allocates if it is longer than the prototype.
   bool try_publish(const MessageT& message) {
     Loan loan = borrow();
     if (!loan) {

@@ -12,8 +12,9 @@
 
 namespace rclrt_robot {
 
-/// Shares origins in shared memory of this user, 9 KB for each node. For
-/// `rclrt_rclcpp::Options::origins`; a Robot with a monitor sets it. Thread-safe.
+/// Returns an object that shares origins of data between the processes of this user, in shared
+/// memory of 9 KB for each node. Use it for `rclrt_rclcpp::Options::origins`; a Robot with a
+/// monitor sets it. Thread-safe.
 RCLRT_ROBOT_EXPORT std::unique_ptr<rclrt_rclcpp::OriginSharing> share_origins(
     std::size_t domain, rclrt_rclcpp::UnknownPublisherListener& listener);
 

@@ -23,28 +23,27 @@ namespace rclrt_robot {
 
 /// Options of a recording.
 struct RecordingOptions {
-  /// The directory for the files, which appear when they are complete. It must be new, empty, or
-  /// hold an earlier recording, which is then replaced.
+  /// The directory for the files of the recording; they appear when they are complete. It may be
+  /// new, empty, or have an earlier recording, which is then replaced.
   std::filesystem::path directory;
-  /// An app.yaml of this robot, with the chains to follow. Empty: each timer is a chain of its own,
-  /// with its period as the deadline.
+  /// An app.yaml of this robot that states the chains to follow. Empty: each timer is a chain of
+  /// its own, with its period as the deadline.
   std::filesystem::path application;
   std::string name = "robot";  ///< what the report calls it, without an application
-  /// Each instance takes about 0.5 kB, and as much again during `write`. The recording ends at this
-  /// number; later instances are only counted.
+  /// The largest number of recorded instances; later ones are only counted. Each takes about 0.5 kB
+  /// of memory, and as much again during `write`.
   std::size_t max_instances = 1'000'000;
 };
 
-/// Records every instance of the executors that it is given to
-/// (`rclrt_rclcpp::Options::recording`), and the times at which the machine did not run this
-/// process. All functions may be called from any thread.
+/// Records every instance of the executors that have it as `rclrt_rclcpp::Options::recording`, and
+/// the times at which the machine did not run this process. Any thread may call any function.
 ///
 /// A chain is followed by the publication times of its messages; docs/reference/recordings.md
-/// describes what this can and cannot show.
+/// describes what this can show and what it cannot.
 class RCLRT_ROBOT_EXPORT Recording final : public rclrt_rclcpp::Observer {
  public:
-  /// Throws std::invalid_argument with every mistake of the application's file, and
-  /// std::system_error if the directory cannot be written.
+  /// Makes a recording and its directory. Throws std::invalid_argument with every mistake in the
+  /// application's file, and std::system_error if the directory cannot be written.
   explicit Recording(RecordingOptions options);
   /// Leaves no files behind without `write`.
   ~Recording() override;
@@ -53,15 +52,15 @@ class RCLRT_ROBOT_EXPORT Recording final : public rclrt_rclcpp::Observer {
 
   /// Starts to count releases. If it was not called before, the first spin calls it.
   void start();
-  /// Writes the results until the last spin ended, or until now if one is under way. Returns the
-  /// differences between the application's file and the robot, a line each. Throws std::logic_error
-  /// if it is called twice, before `start`, or without an executor, and std::system_error if a file
-  /// cannot be written.
+  /// Writes the results up to the end of the last spin, or up to now if the executor is spinning.
+  /// Returns the differences between the application's file and the robot, one line each. Throws
+  /// std::logic_error if it was called before, if `start` was not called, or if no executor has the
+  /// recording; and std::system_error if a file cannot be written.
   std::vector<std::string> write();
 
-  /// Returns the observer of an executor that is made with this recording. Throws
-  /// std::invalid_argument if the executor is of another kind than those before, or if the bounds
-  /// of the application do not cover its options.
+  /// Returns the observer for an executor that is made with this recording. Throws
+  /// std::invalid_argument if the executor is of another kind than earlier ones of this recording,
+  /// or if the bounds of the application do not cover the executor's options.
   std::unique_ptr<rclrt_rclcpp::ExecutorObserver> observe(
       std::string_view kind, const rclrt::executor::ExecutorOptions& options,
       const rclrt::executor::KindOptions& kind_options) override;

@@ -29,18 +29,19 @@ class Monitor;
 struct MonitorOptions {
   std::chrono::milliseconds period{1000};  ///< between two messages; at least 1 ms
   std::string topic = "/diagnostics";      ///< of type diagnostic_msgs/msg/DiagnosticArray
-  /// Topic for the responses of each callback with a deadline since the last message, as
-  /// statistics_msgs/msg/MetricsMessage; such as "/statistics". Empty: none.
+  /// The topic for the response times of each callback with a deadline, as
+  /// statistics_msgs/msg/MetricsMessage; for example "/statistics". Each message covers the time
+  /// since the last one. Empty: no such topic.
   std::string statistics{};
-  /// Topic for each miss with all its culprits, as rclrt_msgs/msg/DeadlineMiss; such as "/misses".
-  /// Empty: none.
+  /// The topic for each deadline miss with all its culprits, as rclrt_msgs/msg/DeadlineMiss; for
+  /// example "/misses". Empty: no such topic.
   std::string misses{};
-  /// Misses per period that are reported with their culprits, 800 bytes each; all misses are
-  /// counted.
+  /// The largest number of misses in one period that are reported with their culprits; each takes
+  /// 800 bytes. All misses are counted.
   std::size_t capacity = 256;
-  /// Directory for a Perfetto file of the last seconds before a miss: miss-1.pftrace, ... At most
-  /// one a second is written, until the directory has 16, those of earlier runs included. It must
-  /// exist. Empty: none; each instance then costs nothing.
+  /// The directory for Perfetto files of the last seconds before a miss: miss-1.pftrace, and so on.
+  /// It must exist. At most one file per second is written, until the directory has 16, including
+  /// those of earlier runs. Empty: no traces; each instance then costs nothing.
   std::filesystem::path traces{};
 };
 
@@ -58,36 +59,39 @@ struct RobotOptions {
   std::chrono::milliseconds thread_period{500};  ///< between two scans; at least 1 ms
   std::optional<RecordingOptions> recording{};
   /// Reports on each callback with a deadline or a largest age: the misses since the last message,
-  /// the main culprit, and the counters. The status is ERROR if no instance has ended although one
-  /// was due.
+  /// the main culprit, and the counters. The status is ERROR if an instance was due and none has
+  /// ended. std::nullopt: no monitor.
   std::optional<MonitorOptions> monitor{};
-  /// None: the memory is left as it is. Otherwise the heap is set at construction, and memory is
-  /// locked when a spin begins and at each `update_memory`.
+  /// std::nullopt: the memory is left as it is. Otherwise the constructor of Robot sets the heap,
+  /// and memory is locked when a spin begins and at each `update_memory`.
   std::optional<MemoryOptions> memory{};
-  /// File for every callback with its current values, in the format of
+  /// The file to which every callback is written with its current values, in the format of
   /// `rclrt_rclcpp::Options::priorities`. It is written after `report_after`, and at the end of
-  /// each spin. Empty: none.
+  /// each spin. Empty: no file.
   std::filesystem::path write_priorities{};
   /// After this time of a spin, the log warns of each entry of the priorities that matches nothing.
   std::chrono::milliseconds report_after{10'000};
 };
 
-/// Reads a robot.yaml as `rclrt::model::load_robot` does, which shows the format. Throws
-/// std::runtime_error with one line "file:line:column: what is wrong; expected what" per mistake.
+/// Reads a robot.yaml, as `rclrt::model::load_robot` does; its documentation shows the format.
 /// `process` selects the process in a file with all processes of a host, see rclrt/model/host.hpp;
-/// empty: the file describes a single process. Thread-safe.
+/// empty: the file describes a single process. Throws std::runtime_error with one line for each
+/// mistake: "file:line:column: what is wrong; expected what". Thread-safe.
 RCLRT_ROBOT_EXPORT RobotOptions load_robot(const std::filesystem::path& file,
                                            const std::string& process = {});
 
 /// The executor of a process, with its threads, monitor, recording and memory. While it spins, it
 /// applies the thread plan to the threads of the middleware, of libraries and of nodes, also to
-/// those that appear later. The threads of rclrt itself keep their scheduling. The logger "rclrt"
-/// reports threads once: refusals and real-time threads without a rule as warnings, other threads
-/// without a rule as information; at the end, the rules that no thread has matched.
+/// those that appear later. The threads of rclrt itself keep their scheduling.
+///
+/// The logger "rclrt" reports each thread once. It warns of refused scheduling and of real-time
+/// threads that match no rule, and lists other threads without a rule as information. At the end it
+/// warns of rules that no thread has matched.
 class RCLRT_ROBOT_EXPORT Robot {
  public:
-  /// Throws as rclrt_rclcpp::make_executor and Recording, and std::invalid_argument with the name
-  /// and the allowed range of an option that is out of it.
+  /// Makes the executor and the other parts. Throws the exceptions of rclrt_rclcpp::make_executor
+  /// and Recording, and std::invalid_argument with the name and the allowed range for an option
+  /// that is out of its range.
   explicit Robot(RobotOptions options);
   ~Robot();
   Robot(const Robot&) = delete;
@@ -95,22 +99,22 @@ class RCLRT_ROBOT_EXPORT Robot {
 
   /// Returns the executor, for nodes. The Robot must outlive the users of the reference.
   rclrt_rclcpp::Executor& executor() noexcept { return *executor_; }
-  /// Returns the executor, for code that keeps a shared or weak pointer. After the end of the Robot
-  /// it must not spin or run callbacks.
+  /// Returns the executor, for code that needs a shared or weak pointer. After the Robot was
+  /// destroyed, the executor must not spin or run callbacks.
   std::shared_ptr<rclrt_rclcpp::Executor> shared_executor() const noexcept { return executor_; }
 
-  /// Spins the executor, then writes the recording, also if a callback has thrown. Throws as
-  /// rclrt_rclcpp::Executor::spin and Recording::write, and rethrows the error if the monitor's
-  /// topic is refused. With a recording it can be called once.
+  /// Spins the executor, then writes the recording, even if a callback has thrown. Throws the
+  /// exceptions of rclrt_rclcpp::Executor::spin and Recording::write, and rclcpp's exception if it
+  /// refuses the monitor's topic. With a recording it can be called only once.
   void spin();
 
-  /// Locks, if the options say so, the memory that has been mapped since, such as the library of a
-  /// component, and brings code into memory. The log reports once what is not permitted.
-  /// Thread-safe.
+  /// Locks memory that was mapped after the spin began, such as the library of a component, if the
+  /// options say so; also loads the code of such libraries into memory. The log reports once what
+  /// is not permitted. Thread-safe.
   void update_memory();
 
-  /// Returns the state of all threads except rclrt's own, after another scan of them. Returns an
-  /// empty report if the robot does not spin, or without rules. Thread-safe.
+  /// Scans the threads of the process and returns the state of all of them except rclrt's own.
+  /// Returns an empty report if the robot does not spin, or if it has no thread rules. Thread-safe.
   rclrt::realtime::ThreadPlanReport threads();
 
  private:

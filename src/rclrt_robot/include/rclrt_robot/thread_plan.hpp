@@ -9,9 +9,9 @@
 
 namespace rclrt_robot {
 
-/// Reads a thread plan from a YAML file as `rclrt::model::load_thread_plan` does, which shows the
-/// format. Throws std::runtime_error with one line "file:line:column: what is wrong; expected what"
-/// per mistake. Thread-safe.
+/// Reads a thread plan from a YAML file, as `rclrt::model::load_thread_plan` does; its
+/// documentation shows the format. Throws std::runtime_error with one line for each mistake:
+/// "file:line:column: what is wrong; expected what". Thread-safe.
 RCLRT_ROBOT_EXPORT rclrt::realtime::ThreadPlan load_thread_plan(const std::filesystem::path& file);
 
 }  // namespace rclrt_robot

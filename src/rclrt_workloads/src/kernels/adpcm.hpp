@@ -11,8 +11,9 @@
 
 namespace rclrt::workloads::detail {
 
-/// Predicts each sample by the last one and codes the difference in steps. The step size follows
-/// the signal: the scheme of the IMA's recommendation of 1992.
+/// The state of an encoder or decoder of ADPCM sound: it predicts that each sample equals the last
+/// one, and codes the difference in steps of a size that follows the signal. The scheme is the
+/// recommendation of the IMA (1992).
 class AdpcmState {
  public:
   std::uint8_t encode(std::int32_t sample) noexcept {
@@ -52,8 +53,8 @@ class AdpcmState {
   std::int32_t step_ = 7;
 };
 
-/// Codes 2000 samples of a synthetic signal, 0.25 s of telephone speech, in parts, and decodes
-/// them.
+/// A workload that encodes 2000 samples of a synthetic signal (0.25 s of telephone speech) and
+/// decodes them again.
 class Adpcm {
  public:
   static constexpr std::size_t kSamples = 2000;

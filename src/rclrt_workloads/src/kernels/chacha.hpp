@@ -12,8 +12,8 @@
 
 namespace rclrt::workloads::detail {
 
-/// Enciphers a page. It uses no tables and no branches on data, so its time does not depend on the
-/// data.
+/// A workload that encrypts one page with ChaCha. It uses no tables and no branches on data, so its
+/// time does not depend on the data.
 class ChaCha {
  public:
   static constexpr std::size_t kBytes = 4096;

@@ -12,8 +12,9 @@
 
 namespace rclrt::workloads::detail {
 
-/// A ring through all lines in random order (Sattolo 1986). Each iteration follows a part of it:
-/// the next address is not known before the last load has completed.
+/// A workload that follows links through memory, bound by cache misses. The links form one ring
+/// through all cache lines in random order (Sattolo 1986). Each iteration follows kHops links; the
+/// address of a load is only known after the load before it has completed.
 class Chase {
  public:
   static constexpr std::size_t kLines = 1U << 17U;  ///< of 64 bytes: 8 MiB

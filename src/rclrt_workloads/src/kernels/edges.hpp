@@ -12,8 +12,8 @@
 
 namespace rclrt::workloads::detail {
 
-/// Sobel's operator: the sum of the horizontal and vertical gradients, up to 255. The border has
-/// none.
+/// A workload that finds the edges in an image with Sobel's operator: the sum of the absolute
+/// horizontal and vertical gradients, at most 255. Pixels at the border are not computed.
 class Edges {
  public:
   static constexpr std::size_t kWidth = 96;

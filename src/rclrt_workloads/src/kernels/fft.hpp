@@ -14,8 +14,9 @@
 
 namespace rclrt::workloads::detail {
 
-/// The transform of Cooley and Tukey (1965), in place, for powers of two. Each stage halves the
-/// values: the result is the transform divided by the number of samples.
+/// A workload that computes the Fourier transform of Cooley and Tukey (1965) in place, for lengths
+/// that are powers of two. Each stage halves the values, so the result is the transform divided by
+/// the number of samples.
 class Fft {
  public:
   static constexpr std::size_t kSamples = 512;

@@ -10,8 +10,8 @@
 
 namespace rclrt::detail {
 
-/// A service with a callback that takes `const Request&, rmw_request_id_t`. `answer` sends the
-/// response, during the callback or later.
+/// A service with a callback that takes `const Request&, rmw_request_id_t` and returns no response.
+/// The response is sent by `answer`, during the callback or later.
 template <typename S>
 class AnsweringService : public Service<S> {
  public:

@@ -14,12 +14,13 @@ namespace rclrt::detail {
 /// One bit for each claimed kind. Thread-safe.
 using EventKinds = std::atomic<std::uint32_t>;
 
-/// The claim of one kind of event of one endpoint. The middleware delivers each change once: a
-/// second callback would take it from the first.
+/// Reserves one kind of event of one publisher or subscription for one callback, as long as this
+/// object exists. The middleware delivers each change only once, so a second callback would take
+/// changes away from the first.
 class EventClaim {
  public:
-  /// Throws std::invalid_argument if this kind is claimed already. `kinds` shares ownership of the
-  /// entity that has the events.
+  /// Reserves the event. Throws std::invalid_argument if this kind is reserved already. `kinds`
+  /// keeps the publisher or subscription alive.
   EventClaim(std::shared_ptr<EventKinds> kinds, unsigned kind, const std::string& endpoint)
       : kinds_(std::move(kinds)), bit_(std::uint32_t{1} << kind) {
     if ((kinds_->fetch_or(bit_) & bit_) != 0) {

@@ -18,23 +18,23 @@
 
 namespace rclrt::detail {
 
-/// Returns whether the middleware must receive every message: it keeps some for late joiners, or it
-/// watches the times between them.
+/// Returns whether the middleware must receive every message of a topic with this QoS: it keeps
+/// some for subscriptions that join late, or it checks the times between them.
 RCLRT_EXPORT bool middleware_must_see(const rmw_qos_profile_t& qos) noexcept;
 
-/// A message of the pool. Every holder may read the message; a holder may write it only while it is
-/// the only one. The topic's mutex guards both fields.
+/// A message in the pool of a topic. Each holder may read the message. A holder may write the
+/// message only while no other holder exists. The topic's mutex guards both fields.
 struct IntraSlot {
   std::uint32_t holders = 0;  ///< rings that it waits in, callbacks that read it, the loan
   IntraSlot* next = nullptr;  ///< the link of the free list, without holders
 };
 
-/// A subscription's end: a ring of the messages that wait for its callback. It joins its topic
-/// after construction and leaves it before destruction.
+/// The receiving end of an intra-process subscription: a ring of the messages that wait for its
+/// callback. It joins its topic after construction, and must leave the topic before destruction.
 class RCLRT_EXPORT IntraReader {
  public:
-  /// Makes a reader. At most `depth` messages wait, and each of `running` callbacks may read one
-  /// more.
+  /// Makes a reader with a ring for `depth` messages. `running` is the number of its callbacks that
+  /// may run at the same time; each of them may hold one message more.
   RCLRT_SETUP IntraReader(const rmw_qos_profile_t& qos, std::size_t depth, std::size_t running);
   virtual ~IntraReader() = default;
   IntraReader(const IntraReader&) = delete;
@@ -44,8 +44,8 @@ class RCLRT_EXPORT IntraReader {
   std::size_t waiting() const noexcept RCLRT_NONBLOCKING { return size_; }
 
  protected:
-  /// Announces that a message was added. It is called with the topic locked, so it must not call
-  /// the topic.
+  /// Announces that a message was added to the ring. The topic is locked during the call, so the
+  /// function must not call the topic.
   virtual void on_message() noexcept = 0;
 
  private:
@@ -85,8 +85,9 @@ class RCLRT_EXPORT IntraWriter {
 };
 
 /// All publishers and intra-process subscriptions of one topic and type in one context, and the
-/// pool of messages between them. The pool grows when one of them joins, to what all of them can
-/// hold at once; a message that finds no free slot is refused. Thread-safe.
+/// pool of messages between them. The pool grows when a publisher or subscription joins, up to the
+/// number of messages that all of them can hold at once. If no slot is free, a message is not sent.
+/// Thread-safe.
 ///
 /// One lock with priority inheritance guards the pool, the rings and the matching of writers with
 /// readers. It is held for a few instructions per matched subscription. No thread waits for another
@@ -105,12 +106,14 @@ class RCLRT_EXPORT IntraTopic : public LoanOwner {
 
   /// Returns a slot with the caller as its only holder; nullptr if all slots are held.
   IntraSlot* borrow() noexcept RCLRT_WAITS;
-  /// Adds the message to the ring of every matched subscription. In a full ring it replaces the
-  /// oldest message. The caller stays a holder and must not write any more.
+  /// Adds the message in `slot` to the ring of every matched subscription. In a full ring it
+  /// replaces the oldest message. The caller still holds the slot afterwards, and must not write to
+  /// it any more.
   void hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept RCLRT_WAITS;
-  /// Returns the oldest message that waits within its lifespan, and sets `ready_ns` to the start of
-  /// its wait; nullptr if there is none. The caller becomes a holder. A message that waits since
-  /// before `not_before_ns` stays in the ring.
+  /// Takes the oldest message of the reader's ring that has not exceeded its lifespan, and sets
+  /// `ready_ns` to the time at which it was added. The caller then holds the slot. Returns nullptr
+  /// if there is no such message, or if it was added before `not_before_ns`; it then stays in the
+  /// ring.
   IntraSlot* take(IntraReader& reader, std::int64_t& ready_ns,
                   std::int64_t not_before_ns) noexcept RCLRT_WAITS;
   /// Removes the messages that wait since before `time_ns`.
@@ -141,8 +144,8 @@ class RCLRT_EXPORT IntraTopic : public LoanOwner {
   std::size_t wanted_ = 0;  // slots that they can hold at once
   std::size_t slots_ = 0;   // that exist
 
-  // A slot is in free_ and has no holder, or it has as many holders as rings, callbacks and loans
-  // refer to it.
+  // Each slot either is in free_ and has no holder, or its number of holders is the number of
+  // rings, callbacks and loans that refer to it.
   realtime::PiMutex mutex_;
   IntraSlot* free_ = nullptr;
 };

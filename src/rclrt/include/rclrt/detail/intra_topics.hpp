@@ -13,8 +13,8 @@
 
 namespace rclrt::detail {
 
-/// Finds topics by full name and message type. A topic lives as long as it has an owner.
-/// Thread-safe; setup only.
+/// Finds the IntraTopic for a full topic name and message type, or creates it. A topic exists as
+/// long as a publisher or subscription owns it. Thread-safe; for setup only.
 class IntraTopics {
  public:
   template <typename T>

@@ -10,8 +10,8 @@
 
 namespace rclrt::detail {
 
-/// Polls `condition()` once a millisecond until it is true. Returns false if `timeout` (negative:
-/// no limit) has passed first, or the context is shut down.
+/// Calls `condition()` once a millisecond until it returns true. Returns false if `timeout` passes
+/// first (negative: no limit) or the context is shut down.
 template <typename F>
 bool poll_until(const Context& context, std::chrono::nanoseconds timeout,
                 const F& condition) RCLRT_WAITS {

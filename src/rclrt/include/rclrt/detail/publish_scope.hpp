@@ -24,8 +24,8 @@ class IntraTopic;
 /// the entity waits for it when it is detached.
 class RCLRT_EXPORT PublishScope {
  public:
-  /// Begins a publish. The intra-process subscriptions of the topic `handed_over` have already got
-  /// the message.
+  /// Begins the scope of a publish. The intra-process subscriptions of the topic `handed_over`
+  /// already have the message; nullptr: there are none.
   explicit PublishScope(const IntraTopic* handed_over = nullptr) noexcept
       : outer_(current_), handed_over_(handed_over) {
     current_ = this;
@@ -61,8 +61,9 @@ class RCLRT_EXPORT PublishScope {
     return true;
   }
 
-  /// Returns whether the message that the calling thread is sending went to intra-process
-  /// subscriptions of `topic`. If so, the middleware delivers a copy of it to them.
+  /// Returns whether the message that the calling thread is sending now was already added to the
+  /// intra-process subscriptions of `topic`. If so, what the middleware delivers to them is a
+  /// second copy of the message.
   static bool has_handed_over(const IntraTopic* topic) noexcept {
     return current_ != nullptr && current_->handed_over_ == topic;
   }

@@ -22,10 +22,11 @@ namespace detail {
 /// Makes the warnings of one context. Defined in the library.
 class QosWarner;
 
-/// While this object exists, each report of the middleware that it did not match this endpoint with
-/// another one becomes a warning on stderr, as rclcpp does by default. The warning names both
-/// nodes, the policies and what to change. Does nothing if the middleware has no such report. The
-/// endpoint and its node must outlive this object.
+/// Warns of incompatible QoS. While this object exists, each report of the middleware that this
+/// publisher or subscription could not be matched with another one becomes a warning on stderr, as
+/// in rclcpp by default. The warning names both nodes, the policies and what to change. Does
+/// nothing if the middleware has no such report. The publisher or subscription and its node must
+/// outlive this object.
 class RCLRT_EXPORT QosWarning {
  public:
   RCLRT_SETUP QosWarning(NodeHandle& node, const rcl_publisher_t& publisher,

@@ -11,21 +11,24 @@
 
 namespace rclrt::detail {
 
-/// The stamps of the messages that wait at each input, and where each message is kept. Allocates
-/// only when it is made.
+/// Finds sets of messages with matching time stamps. It stores the stamps of the messages that wait
+/// at each input, and the slot in which the caller keeps each message. Allocates only in the
+/// constructor.
 class RCLRT_EXPORT SyncMatcher {
  public:
-  /// Makes room for `depth` messages of each input. Throws std::invalid_argument for a depth of
-  /// 0, fewer than two inputs or a negative window.
+  /// Makes a matcher with room for `depth` messages of each input. Messages match if their stamps
+  /// are at most `window_ns` apart. Throws std::invalid_argument for a depth of 0, fewer than two
+  /// inputs or a negative window.
   SyncMatcher(std::size_t inputs, std::size_t depth, std::int64_t window_ns);
 
-  /// Adds a message; if the input is full, its oldest message is dropped. Returns the slot of that
-  /// input, below `depth`, where the message is to be kept.
+  /// Adds a message with the stamp `stamp_ns` to `input`. If the input is full, its oldest message
+  /// is dropped. Returns the number of the slot, from 0 to `depth` - 1, in which the caller must
+  /// keep the message.
   std::size_t add(std::size_t input, std::int64_t stamp_ns);
 
-  /// Returns whether the newest message of `input` completes a set: one message of each input, all
-  /// stamps at most the window apart. Among several sets it chooses the one with the closest
-  /// stamps, and among equal ones the oldest.
+  /// Returns whether the newest message of `input` completes a set: one message of each input, with
+  /// all stamps at most the window apart. If several sets are possible, chooses the one with the
+  /// closest stamps; of equally close ones, the oldest.
   bool match(std::size_t input);
 
   /// Returns the slot of the set's message of this input.

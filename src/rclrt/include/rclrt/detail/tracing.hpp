@@ -20,16 +20,18 @@ namespace detail {
 /// Traces that a timer with this period belongs to the node.
 RCLRT_EXPORT void trace_timer(const executor::Callback& timer, const NodeHandle& node,
                               std::int64_t period_ns);
-/// Traces that `callback` is an input of a synchroniser. All inputs of one synchroniser have the
-/// same `state`. A window of 0 means equal stamps.
+/// Writes a trace event: `callback` is an input of a synchroniser. `state` identifies the
+/// synchroniser and is the same for all of its inputs. The window is the largest difference of
+/// stamps in a set, in nanoseconds; 0: the stamps must be equal.
 RCLRT_EXPORT void trace_synchronizer_input(const void* state, const executor::Callback& callback,
                                            std::int64_t window_ns);
 /// Traces the start of user code and its release.
 RCLRT_EXPORT void trace_start(const executor::Callback& callback,
                               const executor::InstanceInfo& info, bool intra_process) noexcept;
 
-/// The scope of user code: traces its start and its end. It checks for a session once, at the
-/// start, so a session that has the start of an instance also has its end.
+/// The scope of user code: traces its start and its end. It checks only at the start whether a
+/// trace session is active. So a session that contains the start of an instance also contains its
+/// end.
 class UserCode {
  public:
   UserCode(const executor::Callback& callback, executor::InstanceInfo& info,

@@ -10,9 +10,9 @@
 
 namespace rclrt::analysis {
 
-/// Returns the analysis for this policy: see fixed_priority.hpp and edf.hpp. Pure; may be called
-/// from several threads. Throws std::invalid_argument for a task that the analysis does not
-/// support.
+/// Bounds the response times of the tasks under this scheduling policy, with the analysis in
+/// fixed_priority.hpp or edf.hpp. Pure; may be called from several threads. Throws
+/// std::invalid_argument for a task that this analysis does not support.
 RCLRT_ANALYSIS_EXPORT TaskSetResult analyse_tasks(std::span<const Task> tasks, Policy policy,
                                                   Effort effort = {});
 

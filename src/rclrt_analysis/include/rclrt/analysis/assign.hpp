@@ -19,23 +19,23 @@ namespace rclrt::analysis {
 struct TaskAssignment {
   std::vector<int> priorities;  ///< one per task, from 1 up, all different
   bool schedulable{};
-  /// True if no other assignment is schedulable when this one is not: the tests are of the kind for
-  /// which Audsley's algorithm is optimal. False if a task suspends itself, or if a test gave up.
+  /// Whether `schedulable` is final. True: if this assignment is not schedulable, no other one is,
+  /// because Audsley's algorithm is optimal for the tests that were used. False if a task suspends
+  /// itself, or if a test gave up.
   bool optimal{};
 };
 
-/// Assigns priorities after Audsley, "On priority assignment in fixed priority scheduling",
-/// Information Processing Letters 79(1), 2001. From the lowest priority up, each priority goes to a
-/// task that is schedulable there, preferring the longest deadline. If no task is, the remaining
-/// priorities are deadline monotonic. Policies: fp_preemptive, fp_nonpreemptive,
-/// fp_limited_preemptive; under EDF jobs of equal deadlines run in any order, so there
-/// is nothing to assign. Pure; any thread. Throws std::invalid_argument for another policy, and as
-/// analyse_tasks() does.
+/// Assigns priorities by Audsley's algorithm ("On priority assignment in fixed priority
+/// scheduling", Information Processing Letters 79(1), 2001): from the lowest priority up, each
+/// priority goes to a task that is schedulable at it, preferably the one with the longest deadline.
+/// If no task is, the remaining priorities are deadline monotonic. Supports fp_preemptive,
+/// fp_nonpreemptive and fp_limited_preemptive; there is nothing to assign under EDF. Pure; any
+/// thread. Throws std::invalid_argument for another policy, and as analyse_tasks() does.
 RCLRT_ANALYSIS_EXPORT TaskAssignment assign_priorities(std::span<const Task> tasks, Policy policy,
                                                        Effort effort = {.steps = 50'000'000});
 
-/// The quality of an assignment; less is better. `worst` and the means are over the chains with a
-/// bound; 0 without any.
+/// The quality of an assignment of an application; less is better. `worst` and both means are over
+/// the chains that have a bound; they are 0 if no chain has one.
 struct Quality {
   std::size_t not_proved{};  ///< chains
   std::size_t not_bounded{};
@@ -45,8 +45,8 @@ struct Quality {
   auto operator<=>(const Quality&) const = default;
 };
 
-/// The objective of an assignment. Every objective first minimises the number of chains without a
-/// proof, then the number of chains without a bound.
+/// The objective of assign(). Every objective first minimises the number of chains without a proved
+/// deadline, and then the number of chains without a bound.
 enum class Objective {
   kFeasible,     ///< nothing more: the search ends when all are proved
   kMaxSlack,     ///< the least Quality::worst: the most slack at the tightest deadline
@@ -80,20 +80,25 @@ struct Assignment {
   Quality before;                  ///< of the application as it is
   Quality after;
   std::size_t evaluations{};
-  /// True if Audsley's algorithm chose the order: it proves all deadlines if any order does. That
-  /// requires one core, one independent callback per chain, and threads that preempt by priority.
+  /// Whether the result is final. True: Audsley's algorithm chose the order of priorities, so if it
+  /// does not prove all deadlines, no order does. This requires one core, chains of one callback
+  /// that share no group, and threads that preempt by priority.
   bool optimal{};
   std::string start;  ///< what the search began from, such as "picas"
 };
 
-/// Assigns one executor per core, as PiCAS does: Choi, Xiang and Kim, RTAS 2021, section V. The
-/// nodes of a chain, and all nodes that topics join to them, begin on one core. If they are more
-/// than a core can do, each chain is placed by itself, the most urgent first. The heaviest group of
-/// nodes goes to the least loaded core first. Priorities start from the best of: given, rate
+/// Assigns the nodes to CPUs, with one executor per CPU, and priorities to the callbacks, as PiCAS
+/// does (Choi, Xiang and Kim, RTAS 2021, section V), and improves that by a search.
+///
+/// Allocation: all nodes that topics join begin on one core. If they are more than a core can do,
+/// each chain is placed by itself, the most urgent first. The heaviest group of nodes goes first,
+/// to the least loaded core. Priorities: the search starts from the best of the given ones, rate
 /// monotonic, deadline monotonic, PiCAS, and Audsley's algorithm over the chains. Local search over
-/// the chain bounds then improves both: it moves nodes, and changes the places of chains in the
-/// order. The result is never worse than the start. AssignMethod::kPicas has neither another start
-/// nor a search. Deterministic; any thread. Throws std::invalid_argument without CPUs and as
+/// the chain bounds then moves nodes and changes the places of chains in the order of priorities.
+/// The result is never worse than the start. With AssignMethod::kPicas there is neither another
+/// start nor a search.
+///
+/// Deterministic; any thread. Throws std::invalid_argument if `options` has no CPUs, and as
 /// chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
                                         const AssignOptions& options);

@@ -17,9 +17,10 @@
 
 namespace rclrt::analysis {
 
-/// Bounds exist for the kinds that run callbacks. The functions below throw std::invalid_argument
-/// for a kind that is only simulated. kPreemptive, kProducerConsumer and kThreadDispatch differ in
-/// the thread that dispatches; on one core only Overheads express that difference.
+/// The kinds of executors that bounds are computed for. The functions below throw
+/// std::invalid_argument for a kind that is only simulated. kPreemptive, kProducerConsumer and
+/// kThreadDispatch differ only in the thread that dispatches; on one core, only Overheads express
+/// this difference.
 using model::ExecutorKind;
 
 /// The least and the most time from a publication until the subscriber is ready.
@@ -78,44 +79,52 @@ struct ChainBound {
   Ticks waited{};                        ///< time between the timer's release and the busy period's
                                          ///< start that the bound does not count
   std::string note;                      ///< why there is no bound, or no verdict
-  /// The longest time that an event right after a release waits, up to the end of the instance that
-  /// sees it; and the greatest age of the data that an instance has read, when the next instance
-  /// ends and replaces them. If every instance reaches its end, both are the period plus the bound:
-  /// Duerr, von der Brueggen, Chen and Chen, "End-to-end timing analysis of sporadic cause-effect
-  /// chains in distributed systems", ACM TECS 18(5s), 2019; Guenzel et al., ECRTS 2023, show that
-  /// they are equal. Absent without a bound, and if a message of the chain may stay unmatched in a
-  /// sync.
+  /// `reaction`: the longest time from an event that occurs right after a release of the chain's
+  /// timer to the end of the instance that reads it. `data_age`: the greatest age of data that an
+  /// instance has read, at the end of the next instance, which replaces the result. Both are the
+  /// period plus the bound if every instance reaches its end: Duerr, von der Brueggen, Chen and
+  /// Chen, "End-to-end timing analysis of sporadic cause-effect chains in distributed systems", ACM
+  /// TECS 18(5s), 2019; Guenzel et al., ECRTS 2023, show that they are equal. nullopt if there is
+  /// no bound, or if a message of the chain may stay unmatched in a sync.
   std::optional<Ticks> reaction;
   std::optional<Ticks> data_age;
 };
 
-/// Returns one bound per chain. On one core the bound is found in the busy period of pi, the lowest
-/// level on the chain's path:
+/// Returns one bound per chain. Pure; any thread. Throws std::invalid_argument for a graph with a
+/// cycle.
+///
+/// On one core, let i be the timer of the chain, pi the lowest priority on the chain's path, T_k
+/// and J_k the period and jitter of timer k, and w_q the time from the start of a busy period of pi
+/// to the end of the chain's instance q, counted from 0:
 ///   w_q = q Head_i + Own_i + max(0, ceil((w_q + J_i) / T_i) - q - 1) Early_i
 ///         + sum over k of ceil((w_q + J_k) / T_k) Head_k
-///         + sum over syncs s of Sets_s(w_q) Set_s + max Started,
+///         + sum over syncs s of Sets_s(w_q) Set_s + max Started.
 /// The bound is the largest w_q - q T_i. Head_k is the work that one release of timer k can bring
-/// before a callback below pi is needed, equal levels included, up to the syncs. Set_s is that of a
-/// set, and Sets_s(w) the most sets in the busy period: ceil((w + J + E) / T) for the sync's rarest
-/// input of period T, of which messages may wait for E in syncs. Started is the rest of one
-/// callback below pi that holds a group's ceiling, and the work of level pi and above that follows
-/// it; a callback of the chain's own timer counts with the release that started it. Where callbacks
-/// of one priority run in order of release, a timer of priority pi counts up to the release of the
-/// chain's last callback, if that has priority pi, too. Source: Harbour, Klein and Lehoczky, "Fixed
-/// priority scheduling of periodic tasks with varying execution priority", RTSS 1991, section 4,
-/// with trees of callbacks instead of sequences. Blocking by the immediate ceiling: Sha, Rajkumar
-/// and Lehoczky, IEEE TC 39(9), 1990. If the chain meets others in a sync, any of several timers
-/// may bring the last message of a set. The bound is then the largest over these timers: the lag of
-/// the timer's release behind the chain's, at most the sync's window, plus the bound of the path
-/// from there. If the chain's own work was done before that release, it does not delay the path
-/// before its next release; else both releases are in one busy period.
+/// before a callback below pi is needed, equal priorities included, up to the syncs. Own_i is the
+/// part of Head_i without the work that starts only after the chain's end. Early_i is the part of
+/// Head_i that a later instance may do before the chain's end. Set_s is the work of one set of sync
+/// s, and Sets_s(w) the most sets in the busy period: ceil((w + J + E) / T) for the sync's rarest
+/// input of period T and jitter J, of which messages may wait for E in syncs. Started is the rest
+/// of one callback below pi that holds a group's ceiling, and the work of priority pi and above
+/// that follows it; a callback of the chain's own timer counts with the release that started it.
+/// Where callbacks of one priority run in order of release, a timer of priority pi counts up to the
+/// release of the chain's last callback, if that has priority pi, too.
+///
+/// Source: Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with varying
+/// execution priority", RTSS 1991, section 4, with trees of callbacks instead of sequences.
+/// Blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990.
+///
+/// If the chain meets others in a sync, any of several timers may bring the last message of a set.
+/// The bound is then the largest over these timers: the lag of the timer's release behind the
+/// chain's, at most the sync's window, plus the bound of the path from there. If the chain's own
+/// work was done before that release, it does not delay the path before its next release; otherwise
+/// both releases are in one busy period.
 ///
 /// Each callback is bounded by itself under EDF, in a wait set, with hop latencies, and for
 /// executors that exchange messages or share a CPU. Callbacks that follow each other on one CPU
 /// have one busy period. The responses are summed up along the chain, with jitter propagation:
-/// Tindell and Clark 1994 (see holistic.hpp, segment_bounds.hpp). An executor on several CPUs of
-/// its own has other bounds, see docs/explanation/several-cpus.md. Pure; any thread. Throws
-/// std::invalid_argument for a graph with a cycle.
+/// Tindell and Clark 1994 (see holistic.hpp, segment_bounds.hpp). For an executor on several CPUs
+/// of its own see docs/explanation/several-cpus.md.
 RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
@@ -128,8 +137,9 @@ struct QueueBound {
   bool holds() const { return pending && *pending <= static_cast<Ticks>(depth); }
 };
 
-/// Returns one bound per callback: the number of releases within the longest time from a release to
-/// the end of all that it triggers. Pure; any thread. Throws as chain_bounds() does.
+/// Returns, for each callback, a bound on the instances of one input that are pending at a time:
+/// the number of releases within the longest time from a release to the end of all that it
+/// triggers. Pure; any thread. Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});

@@ -7,10 +7,10 @@
 
 namespace rclrt::analysis {
 
-/// Returns the application with one chain for each prefix of each of its chains: the first
-/// callback, the first two, ..., the whole chain. They are in this order, chain by chain, have the
-/// chain's priority and deadline, and are named "<chain>/<number of callbacks>". The bound of a
-/// prefix limits the time from the release of the chain's timer to the end of the prefix's last
+/// Returns the application with its chains replaced by their prefixes: for each chain its first
+/// callback, its first two, ..., the whole chain, in this order, chain by chain. A prefix has the
+/// priority and deadline of its chain and the id "<chain>/<number of callbacks>". So the bound of a
+/// prefix is for the time from the release of the chain's timer to the end of the prefix's last
 /// callback. The priorities of callbacks do not change. Pure.
 RCLRT_ANALYSIS_EXPORT model::Application with_steps(model::Application application);
 

@@ -25,11 +25,12 @@ struct CounterExample {
   /// Execution times are drawn by the seed, from this percentage of the WCET up to the WCET.
   int lowest_execution_percent = 100;
   unsigned cpus = 1;  ///< of executors without stated CPUs
-  /// The overheads of the machine. Dispatching, scheduler threads and polling points take the
-  /// stated times. Background and stall are not simulated, because nothing states when they occur.
+  /// The overheads of the simulated machine. Dispatching, scheduler threads and polling points take
+  /// exactly these times. `background` and `stall` are not simulated, because nothing states when
+  /// they occur.
   Overheads overheads{};
-  /// The lateness of timers and the latencies of messages are drawn by the seed, from this
-  /// percentage of their range up to its maximum.
+  /// The lateness of timers and the latencies of messages are random (by `seed`), from this
+  /// percentage of their range up to its maximum. 100: always the maximum.
   int lowest_delay_percent = 100;
   std::int64_t horizon_ns = 0;  ///< a simulation up to here shows the miss
 
@@ -68,14 +69,17 @@ struct SearchResult {
   std::vector<double> closest;
 };
 
-/// Searches one miss per chain, and returns the earliest miss of its schedule. Chains that are not
-/// `wanted` (one flag per chain) get neither result. Stated offsets of timers do not change; events
-/// come as often as they may. The search tries all other releases together, then each of them an
-/// instant before the chain's, then random offsets, with better ones derived from good ones. It
-/// tries WCETs and shorter times; and with all timers and messages as late as possible, or only
-/// some of them. A callback that was released at least three times in a schedule and never ran is a
-/// miss of its chain, too. A search without a result proves nothing. Deterministic; any thread.
-/// Throws std::invalid_argument for an application that cannot be simulated.
+/// Searches, by simulation, a schedule for each wanted chain in which an instance misses its
+/// deadline. Returns the earliest miss of that schedule. `wanted` has one flag per chain; the other
+/// chains get no example and a `closest` of 0.
+///
+/// The search changes the offsets of timers without a stated offset; events come as often as they
+/// may. It first tries all releases at one time, then each release one nanosecond before the
+/// chain's, then random offsets and changes of the best ones. It tries execution times of the WCET
+/// and shorter ones, and timers and messages that are as late as possible, all or only some of
+/// them. A callback that was released at least three times in a schedule and never ran is a miss of
+/// its chain, too. A search without a result proves nothing. Deterministic; any thread. Throws
+/// std::invalid_argument for an application that cannot be simulated.
 RCLRT_ANALYSIS_EXPORT SearchResult search_schedules(const model::Application& application,
                                                     const std::vector<bool>& wanted,
                                                     const Search& search);
@@ -85,17 +89,18 @@ RCLRT_ANALYSIS_EXPORT std::vector<std::optional<CounterExample>> find_counter_ex
     const model::Application& application, const std::vector<bool>& wanted, const Search& search);
 
 /// Returns the application with the offsets and priorities of the counter-example. Throws
-/// std::invalid_argument when it was not made for this application.
+/// std::invalid_argument if the counter-example is of another application.
 RCLRT_ANALYSIS_EXPORT model::Application counter_example_application(model::Application application,
                                                                      const CounterExample& example);
 
 /// Returns the times that the counter-example simulates with.
 RCLRT_ANALYSIS_EXPORT SimulatedTimes counter_example_times(const CounterExample& example);
 
-/// Simulates the counter-example and returns the response of its instance, or std::nullopt if the
-/// instance does not end before the horizon and the counter-example does not state that a callback
-/// never runs. Throws as counter_example_application() and simulate()
-/// do, and std::invalid_argument for more than 50 million instances.
+/// Simulates the counter-example. Returns the response time of its instance in ns, or std::nullopt
+/// if the instance does not end before the horizon. If the counter-example states a callback that
+/// never runs, returns the time that the instance has waited at the horizon. Throws as
+/// counter_example_application() and simulate() do, and std::invalid_argument for more than 50
+/// million instances.
 RCLRT_ANALYSIS_EXPORT std::optional<std::int64_t> replay(const model::Application& application,
                                                          const CounterExample& example,
                                                          InterruptCheck check_interrupt = nullptr);
@@ -115,16 +120,17 @@ struct TaskCounterExample {
 /// A task's release jitter repeats after this number of jobs in a counter-example.
 inline constexpr std::size_t kJitterCycle = 1000;
 
-/// Searches one miss per task. Jobs take their WCET, are not blocked from outside and do not
-/// suspend: all of that is legal. Supports all policies but kFpLimitedPreemptive, for which it
-/// finds none.
+/// Searches, by simulation, a schedule for each wanted task in which a job misses its deadline.
+/// `wanted` has one flag per task; nullopt: none was found. In these schedules every job takes its
+/// WCET, is not blocked from outside and does not suspend, which is a legal behaviour. Finds
+/// nothing for kFpLimitedPreemptive, which it does not support.
 RCLRT_ANALYSIS_EXPORT std::vector<std::optional<TaskCounterExample>> find_counter_examples(
     std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
     const SearchEffort& effort = {});
 
-/// Returns the response of the job in that schedule, or std::nullopt if the job does not end in it.
-/// Throws std::invalid_argument when the schedule was not made for these tasks or takes more than
-/// 50 million jobs.
+/// Simulates the schedule of a counter-example. Returns the response time of its job, or
+/// std::nullopt if the job does not end. Throws std::invalid_argument if the counter-example is of
+/// another task set, or takes more than 50 million jobs.
 RCLRT_ANALYSIS_EXPORT std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
                                                   const TaskCounterExample& example,
                                                   InterruptCheck check_interrupt = nullptr);

@@ -15,8 +15,8 @@
 
 namespace rclrt::analysis {
 
-/// Returns the counter-example as YAML, exact to the nanosecond. Throws std::invalid_argument when
-/// it was not made for this application.
+/// Returns the counter-example as the text of a YAML file, exact to the nanosecond. Throws
+/// std::invalid_argument if the counter-example is of another application.
 RCLRT_ANALYSIS_EXPORT std::string to_text(const CounterExample& example,
                                           const model::Application& application);
 
@@ -26,13 +26,14 @@ struct CounterExampleResult {
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// Reads the output of to_text(). Timers that are not listed keep their offsets, and callbacks
-/// their priorities. Never throws on bad input (only std::bad_alloc when memory runs out).
+/// Reads the text of a counter-example file for this application. Timers that are not listed keep
+/// their offsets, and callbacks that are not listed keep their priorities. Never throws on bad
+/// input (only std::bad_alloc when memory runs out).
 RCLRT_ANALYSIS_EXPORT CounterExampleResult
 parse_counter_example(std::string_view text, const model::Application& application);
 
-/// Loads a counter-example from a file. Throws yaml::FileError when the file cannot be read or has
-/// no counter-example of this application; its what() is the whole located text.
+/// Loads a counter-example from a file. Throws yaml::FileError if the file cannot be read or has no
+/// counter-example of this application; what() has one "file:line:column: message" per mistake.
 RCLRT_ANALYSIS_EXPORT CounterExample load_counter_example(const std::filesystem::path& file,
                                                           const model::Application& application);
 

@@ -13,24 +13,25 @@
 
 namespace rclrt::analysis {
 
-/// Returns whether every deadline holds, by the processor demand: Baruah, Rosier and Howell,
-/// "Algorithms and complexity concerning the preemptive scheduling of periodic, real-time tasks on
-/// one processor", Real-Time Systems 2, 1990. The quick test (QPA) is theorem 5 of Zhang and Burns,
-/// "Schedulability analysis for real-time systems with EDF scheduling", IEEE TC 58(9), 2009. Jitter
-/// moves each deadline J nearer, and suspension counts as computation. Blocking at t is that of the
-/// tasks with a deadline up to t: Baker, "Stack-based scheduling of realtime processes", Real-Time
-/// Systems 3, 1991.
+/// Decides whether every deadline holds under preemptive EDF, by the processor demand: Baruah,
+/// Rosier and Howell, "Algorithms and complexity concerning the preemptive scheduling of periodic,
+/// real-time tasks on one processor", Real-Time Systems 2, 1990. It uses the quick test (QPA),
+/// theorem 5 of Zhang and Burns, "Schedulability analysis for real-time systems with EDF
+/// scheduling", IEEE TC 58(9), 2009. Jitter J makes each deadline shorter by J. Suspension counts
+/// as computation. Blocking at a time t is that of the tasks with a deadline up to t: Baker,
+/// "Stack-based scheduling of realtime processes", Real-Time Systems 3, 1991.
 RCLRT_ANALYSIS_EXPORT Answer edf_demand_test(std::span<const Task> tasks, Effort effort = {});
 
-/// Bounds response times after Spuri, "Analysis of deadline scheduled real-time systems", INRIA
-/// RR-2772, 1996, equations 7 to 10 and theorem 3.2, with the release jitter of its section 4. If
-/// that takes too long and edf_demand_test() answers yes, the response is the deadline.
+/// Bounds response times under preemptive EDF, after Spuri, "Analysis of deadline scheduled
+/// real-time systems", INRIA RR-2772, 1996, equations 7 to 10 and theorem 3.2, with the release
+/// jitter of its section 4. If this takes more than `effort` and edf_demand_test() answers yes, the
+/// deadline is the bound.
 RCLRT_ANALYSIS_EXPORT TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort = {});
 
-/// Bounds response times without preemption, in continuous time (a job with a later deadline may
-/// have started an instant before): George, Rivierre and Spuri, "Preemptive and non-preemptive
-/// real-time uniprocessor scheduling", INRIA RR-2966, 1996, theorem 15. Refuses tasks that suspend
-/// themselves.
+/// Bounds response times under EDF without preemption, in continuous time: a job with a later
+/// deadline may have started just before the release. George, Rivierre and Spuri, "Preemptive and
+/// non-preemptive real-time uniprocessor scheduling", INRIA RR-2966, 1996, theorem 15. Throws
+/// std::invalid_argument for tasks that suspend themselves.
 RCLRT_ANALYSIS_EXPORT TaskSetResult edf_nonpreemptive(std::span<const Task> tasks,
                                                       Effort effort = {});
 

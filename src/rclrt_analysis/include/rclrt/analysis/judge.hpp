@@ -16,22 +16,24 @@ namespace rclrt::analysis {
 
 /// Bounds and verdicts of all chains under one executor on one machine.
 struct Judgement {
-  /// In the order of the application's chains. The verdicts take the machine into account: a
-  /// chain's `assumptions` include the machine's conditions.
+  /// The bounds and verdicts, in the order of the application's chains. The verdicts take the
+  /// machine into account: the `assumptions` of a chain include the conditions that the machine
+  /// adds.
   std::vector<ChainBound> chains;
-  /// The assumptions of every bound of this executor on this machine. Those that are relevant for
-  /// the application come first.
+  /// The assumptions of every bound of this executor on this machine. Those that concern features
+  /// of this application come first.
   std::vector<Assumption> assumptions;
   bool feasible{};  ///< each chain is proved or conditional
 };
 
-/// Returns chain_bounds() with the verdicts that hold on the machine. A bound is proved only if
-/// nothing is left to check, neither of the application nor of the machine. `rclrt analyze`,
-/// `rclrt compare`, reports and recordings print this verdict. Machine::unmeasured() is a machine
-/// with unknown overheads: every bound is conditional. Machine{} is the model of a machine without
-/// overheads: the assumptions state it, and what is proved is proved in that model. Pure; any
-/// thread. If an option of the executor leaves no bounds (model::why_no_bounds), each chain is
-/// unknown for that reason. Throws as chain_bounds() does.
+/// Returns the results of chain_bounds() with the verdicts that hold on the machine: a bound is
+/// proved only if no condition of the application or of the machine is left to check. `rclrt
+/// analyze`, `rclrt compare`, reports and recordings all print this verdict.
+///
+/// With Machine::unmeasured(), the overheads are unknown and every bound is conditional. With
+/// Machine{}, the model is a machine without overheads: the assumptions state that, and bounds are
+/// proved in this model. If an option of the executor leaves no bounds (model::why_no_bounds), each
+/// chain is unknown for that reason. Pure; any thread. Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Judgement judge(const model::Application& application,
                                       const model::ExecutorChoice& executor, const Machine& machine,
                                       Effort effort = {});

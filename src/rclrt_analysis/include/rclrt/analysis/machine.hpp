@@ -17,16 +17,16 @@ namespace rclrt::analysis {
 /// The overheads of one machine, and how well they are known.
 struct RCLRT_ANALYSIS_EXPORT Machine {
   Overheads overheads;
-  /// The share of each CPU that the kernel leaves to real-time threads in each second
-  /// (kernel.sched_rt_runtime_us; the fair server from Linux 6.12 on); 1: there is no limit.
+  /// The share of each CPU (0 to 1) that the kernel leaves to real-time threads in each second, by
+  /// kernel.sched_rt_runtime_us or, from Linux 6.12 on, the fair server. 1: there is no limit.
   double realtime_share = 1;
   /// Every bound rests on these. They need not be checked for each application.
   std::vector<Assumption> assumptions;
   /// Every bound is conditional on these: a property that is not known, or does not fit.
   std::vector<std::string> conditions;
 
-  /// Returns a machine without any measurement: every bound is conditional on dispatching that
-  /// takes no time.
+  /// Returns a machine of which nothing was measured. Its overheads are zero, and every bound has
+  /// the condition that dispatching takes no time.
   static Machine unmeasured();
   /// Returns whether the kernel enforces realtime_share. A measured share of almost 1 is no limit.
   bool is_limited() const noexcept { return realtime_share < 0.995; }
@@ -41,9 +41,9 @@ struct Demand {
   double jitter{};       ///< s: how late a release may be
 };
 
-/// Returns the largest share of a second that threads with these demands may take of one CPU.
-/// `background` is the share that more urgent work takes. A result of `limit` or less may be too
-/// small, but then the true share is not above `limit` either.
+/// Returns the largest share of any second (0 to 1) that threads with these demands may take of one
+/// CPU. `background` is the share that more urgent work takes. A result of at most `limit` may be
+/// smaller than the true share, but then the true share is not above `limit` either.
 ///
 /// Let h(x) be the work released within x, minus x, counted from a time at which the CPU was idle.
 /// Work that runs in the second from d on was released before some x in it, or runs after x: it is
@@ -55,13 +55,13 @@ struct Demand {
 RCLRT_ANALYSIS_EXPORT double busiest_second(std::span<const Demand> demands, double background,
                                             double limit);
 
-/// Returns the mean load of the most loaded CPU, overheads included. Callbacks that may run on
-/// several CPUs count as if these were one. Pure.
+/// Returns the mean load (1: one CPU fully used) of the CPU with the highest load, overheads
+/// included. Several CPUs that a callback may run on count as one CPU. Pure.
 RCLRT_ANALYSIS_EXPORT double mean_load(const model::Application& application,
                                        const Machine& machine);
 
-/// Returns the condition of the bounds if the kernel's limit may stop real-time threads of the
-/// application, or std::nullopt if it cannot. Pure.
+/// Returns the condition that the bounds get because the kernel's limit for real-time threads may
+/// stop threads of the application; std::nullopt if the limit cannot stop them. Pure.
 RCLRT_ANALYSIS_EXPORT std::optional<std::string> throttling_condition(
     const model::Application& application, const Machine& machine);
 

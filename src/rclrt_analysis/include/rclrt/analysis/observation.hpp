@@ -33,8 +33,8 @@ struct ObservedInstance {
   std::string tokens;  ///< the chain instances that it belongs to, as "chain:0;other:7"
 };
 
-/// An interval in which a probe above every priority did not run on a CPU, in ns since the start of
-/// the run.
+/// An interval in which the probe, a thread above all real-time priorities, did not run on the CPU
+/// `cpu`. Times are in ns since the start of the run.
 struct Stall {
   int cpu{};
   Ticks start{};
@@ -65,21 +65,23 @@ struct ObservedRun {
 struct ChainLimit {
   std::string chain;
   std::optional<Ticks> bound;  ///< ns
-  /// The lowest priority that can delay the chain. For a chain through a sync, the lowest of all:
-  /// any callback may delay an input of the sync.
+  /// The lowest priority of a callback that can delay the chain. For a chain through a sync this is
+  /// the lowest of all priorities, because any callback may delay another input of the sync.
   int level{};
   std::vector<int> cpus;               ///< of the chain's executors; empty: any CPU
   std::vector<std::string> callbacks;  ///< on the chain's path
   bool meets_all = true;               ///< no instance stays unmatched in a sync
 };
 
-/// Returns the form of a chain's bound that observations are compared with. `chain` is an index;
-/// `bound` is the chain's result of chain_bounds() or judge(). Pure.
+/// Converts a chain's bound to the form that observations are compared with. `chain` is an index
+/// into Application::chains; `bound` is the chain's result of chain_bounds() or judge(). Pure.
 RCLRT_ANALYSIS_EXPORT ChainLimit chain_limit(const model::Application& application,
                                              std::size_t chain, const ChainBound& bound);
 
-/// Returns whether an instance is above the bound of its chain. An instance that never ended is
-/// above it if it was lost, or if the run lasted longer than the bound. Pure.
+/// Returns whether an observed instance is above the bound of its chain. An instance that never
+/// ended is above it if it was lost, or if the run lasted longer than the bound after its release;
+/// but not if messages of the chain may stay unmatched in a sync (ChainLimit::meets_all is false).
+/// Pure.
 RCLRT_ANALYSIS_EXPORT bool is_above(const ObservedChain& observed, const ChainLimit& limit,
                                     Ticks end_of_run);
 
@@ -102,14 +104,14 @@ struct RCLRT_ANALYSIS_EXPORT Allowance {
   Ticks wcet_of(const std::string& callback) const;
   /// Returns whether only the kernel's limit can explain how long the probe waited.
   bool is_limit(const Stall& stall) const;
-  /// Returns the part of the stall that the host or the kernel's limit caused. If the probe was
-  /// woken and had to wait, a more urgent thread had the CPU, unless only the limit explains so
-  /// long a wait.
+  /// Returns the part of the stall that the host or the kernel's limit for real-time threads
+  /// caused. While the probe was ready but waited, a more urgent thread had the CPU, so this time
+  /// is not part of it, unless only the kernel's limit explains so long a wait.
   Stall excused(const Stall& stall) const;
 };
 
-/// Bounds for a CPU that something above every priority takes once, for a time in ns. Timers
-/// continue during that time, so a bound grows by more than the time itself.
+/// Bounds on one CPU that something above every priority takes once, for `stalled` ns. Timers
+/// continue during that time, so a bound may grow by more than `stalled`.
 struct StalledBounds {
   /// Returns the bound on the chain's response, or std::nullopt if none was found.
   std::function<std::optional<Ticks>(const std::string& chain, Ticks stalled)> bound;
@@ -117,8 +119,8 @@ struct StalledBounds {
   std::function<bool(const std::string& chain, Ticks stalled)> may_drop;
 };
 
-/// Returns these bounds of an application, which must outlive the result. Each bound is computed at
-/// its first use. Not thread-safe.
+/// Returns the bounds of an application with a stall of the CPU. The application must outlive the
+/// result. Each bound is computed when it is first used. Not thread-safe.
 RCLRT_ANALYSIS_EXPORT StalledBounds stalled_bounds(const model::Application& application,
                                                    ExecutorKind executor, const Machine& machine,
                                                    Effort effort = {});
@@ -164,8 +166,9 @@ RCLRT_ANALYSIS_EXPORT ObservationContext observation_context(const model::Applic
                                                              const Machine& machine,
                                                              Effort effort = {});
 
-/// Returns every instance above its bound with its cause, in the order of the run. A chain without
-/// a limit or bound has none. Nothing is excused without a measurement that shows it.
+/// Returns every instance above its bound, with its cause, in the order of the run. A chain that
+/// has no entry or no bound in `limits` yields no excess. A cause other than kUnexplained always
+/// rests on a measurement that shows it.
 RCLRT_ANALYSIS_EXPORT std::vector<Excess> judge_observations(const ObservedRun& run,
                                                              std::span<const ChainLimit> limits,
                                                              const ObservationContext& context);
@@ -184,8 +187,10 @@ enum class BoundStatus {
   kContradicted,     ///< some are above a bound without conditions
 };
 
-/// Decides by the number of instances above the bound that the host did not cause, and the number
-/// of the bound's conditions. A run without real-time scheduling is no test of a bound. Pure.
+/// Returns what the observations say about a bound. `above`: the number of instances above the
+/// bound that the host did not cause. `conditions`: the number of the bound's conditions. Without
+/// `realtime` scheduling in the run, a bound always holds, because such a run is no test of it.
+/// Pure.
 RCLRT_ANALYSIS_EXPORT BoundStatus status_of(std::size_t above, std::size_t conditions,
                                             bool realtime);
 
@@ -196,8 +201,9 @@ struct ObservedTotals {
   Ticks stalled{};             ///< how long the host stopped CPUs during the run
 };
 
-/// Returns whether the totals contradict a proof: an instance missed a proved deadline, or the
-/// longest response is above its bound plus the time for which the host stopped CPUs. Pure.
+/// Returns whether the totals of a run contradict the verdict kProved: an instance missed its
+/// deadline, or the longest response is above `bound` plus the time for which the host stopped
+/// CPUs. Returns false for other verdicts. Pure.
 RCLRT_ANALYSIS_EXPORT bool contradicts_proof(Verdict verdict, std::optional<Ticks> bound,
                                              const ObservedTotals& observed);
 

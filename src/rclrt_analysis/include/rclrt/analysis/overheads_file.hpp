@@ -83,25 +83,26 @@ struct OverheadsFileResult {
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// Reads JSON or YAML. `name` is the name of the file in assumptions. Never throws on bad input
-/// (only std::bad_alloc when memory runs out).
+/// Reads the text of an overheads file, which is JSON or YAML. `name` is the name of the file in
+/// the text of assumptions. Never throws on bad input (only std::bad_alloc when memory runs out).
 RCLRT_ANALYSIS_EXPORT OverheadsFileResult parse_overheads(std::string_view text, std::string name);
 
-/// Loads a file. Throws yaml::FileError when it cannot be read or is wrong; its what() is the whole
-/// located text.
+/// Loads an overheads file. Throws yaml::FileError if it cannot be read or is wrong; what() has one
+/// "file:line:column: message" per mistake.
 RCLRT_ANALYSIS_EXPORT OverheadsFile load_overheads(const std::filesystem::path& file);
 
-/// Returns the machine of a file, as one executor of the application uses it. A time that the file
-/// does not have counts as zero, and an assumption states that. Every bound is conditional on a
-/// property that was not measured: the dispatch time of the executor, messages larger than the
-/// measured ones, times above a percentile. Throws yaml::FileError if the choice names hops that
-/// the file does not have.
+/// Returns the machine that an overheads file describes, for one kind of executor of the
+/// application. A time that is missing in the file counts as zero, and an assumption states that.
+///
+/// Every bound becomes conditional if something relevant was not measured: the dispatch time of the
+/// executor, messages as large as the application's, or times above a percentile. Throws
+/// yaml::FileError if `choice` names hops that the file does not have.
 RCLRT_ANALYSIS_EXPORT Machine machine_of(const OverheadsFile& file,
                                          const model::Application& application,
                                          ExecutorKind executor, const MachineChoice& choice = {});
 
-/// Returns the machine of stated times alone. Times that are not stated count as zero; without a
-/// dispatch time, the machine is Machine::unmeasured() in that respect.
+/// Returns a machine with only the stated times. Times that are not stated count as zero. Without a
+/// dispatch time, every bound is conditional, as with Machine::unmeasured().
 RCLRT_ANALYSIS_EXPORT Machine machine_of(const StatedOverheads& stated);
 
 }  // namespace rclrt::analysis

@@ -21,8 +21,8 @@
 
 namespace rclrt::analysis {
 
-/// A task set. Its times are decimal numbers of some unit: a tick is one unit of the last of
-/// `decimals` places.
+/// The content of a task set file. The times in the file are decimal numbers of an arbitrary unit
+/// with up to `decimals` places; a tick is the unit divided by 10 to the power of `decimals`.
 struct TaskFile {
   std::vector<Task> tasks;
   Policy policy{Policy::kFpPreemptive};
@@ -38,16 +38,16 @@ struct TaskFileResult {
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// Parses a file's text; does not throw on bad input (only std::bad_alloc when memory runs out).
-/// May be called from several threads.
+/// Reads the text of a task set file. Never throws on bad input (only std::bad_alloc when memory
+/// runs out). May be called from several threads.
 RCLRT_ANALYSIS_EXPORT TaskFileResult parse_task_set(std::string_view text);
 
-/// Loads a task set from a file. Throws yaml::FileError when the file cannot be read or has no
-/// valid task set; its what() is the whole located text.
+/// Loads a task set from a file. Throws yaml::FileError if the file cannot be read or is not a
+/// valid task set; what() has one "file:line:column: message" per mistake.
 RCLRT_ANALYSIS_EXPORT TaskFile load_task_set(const std::filesystem::path& file);
 
-/// Returns the ticks as a decimal number of the file's unit, exact and without trailing zeros:
-/// "2.5".
+/// Returns the time as a decimal number of the file's unit, exact and without trailing zeros, such
+/// as "2.5". `decimals` is TaskFile::decimals.
 RCLRT_ANALYSIS_EXPORT std::string in_units(Ticks ticks, int decimals);
 
 }  // namespace rclrt::analysis

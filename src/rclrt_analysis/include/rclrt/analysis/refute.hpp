@@ -21,15 +21,16 @@ struct Refutation {
   Judgement judgement;
   std::vector<std::optional<CounterExample>> examples;  ///< one per chain
   std::string not_searched;  ///< why the application cannot be simulated; empty if it can
-  /// The overheads of the machine that the simulator leaves out: "background" and "stall", because
-  /// nothing states when they occur, and "handover". Empty if every chain is proved, conditional or
-  /// refuted.
+  /// The overheads that the simulations of the search did not have: "background" and "stall",
+  /// because nothing states when they occur, and "handover". Empty if the machine has no such
+  /// overheads, or if no chain is left with the verdict kUnknown.
   std::vector<std::string> left_out;
 };
 
-/// Searches for counter-examples of the chains with the verdict kUnknown. Chains that are proved or
-/// conditional keep their verdicts. `search` has the executor and the overheads of the judgement.
-/// `rclrt analyze` and `rclrt assign` print this verdict. Deterministic; any thread.
+/// Searches, by simulation, for a counter-example of each chain with the verdict kUnknown, and
+/// returns the verdicts after that. Chains that are proved or conditional keep their verdicts.
+/// `search` must have the executor and the overheads of the judgement. `rclrt analyze` and `rclrt
+/// assign` print these verdicts. Deterministic; any thread.
 RCLRT_ANALYSIS_EXPORT Refutation refute(const model::Application& application, Judgement judgement,
                                         const Search& search);
 

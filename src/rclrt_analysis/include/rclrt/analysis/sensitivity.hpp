@@ -17,13 +17,13 @@ namespace rclrt::analysis {
 struct Margin {
   std::optional<Ticks> limit;  ///< none: with no value of it all deadlines are proved
   bool unlimited{};            ///< even the largest (of a period: the smallest) value holds
-  /// True if all values tried between the harmless end and the limit hold, and none tried beyond
-  /// the limit.
+  /// Whether the trials agree with a single limit: all values tried on the harmless side of the
+  /// limit keep the deadlines proved, and none tried beyond it does.
   bool monotone{true};
 };
 
-/// The margins of single values: everything else stays as it is, including deadlines that follow
-/// from a period.
+/// How far single values can change. For each margin, all other values stay as they are, including
+/// deadlines that were derived from a period.
 struct Sensitivity {
   /// The largest common factor of all execution times, in millionths; up to kMaxFactor.
   Margin factor;
@@ -33,16 +33,16 @@ struct Sensitivity {
 /// The largest factor that is tried, in millionths: a factor of a thousand.
 inline constexpr Ticks kMaxFactor = 1'000'000'000;
 
-/// Returns the sensitivity of an application for which chain_bounds() answers proved or conditional
-/// for every chain. WCETs and periods are tried up to an hour, in ns. A bound that takes more than
-/// `effort` counts as none. Takes some 40 analyses per callback and per timer. Pure; any thread.
-/// Throws as chain_bounds() does.
+/// Returns the sensitivity of an application. Every chain must be proved or conditional by
+/// chain_bounds(). WCETs and periods are tried up to an hour, in ns. A bound that takes more than
+/// `effort` to compute counts as missing. Takes about 40 analyses per callback and per timer. Pure;
+/// any thread. Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
                                               ExecutorKind executor, const Overheads& overheads,
                                               Effort effort = {.steps = 5'000'000});
 
-/// Returns the sensitivity of a task set for which analyse_tasks() answers yes for every task.
-/// Throws as analyse_tasks() does.
+/// Returns the sensitivity of a task set. Every task must be schedulable by analyse_tasks(). Throws
+/// as analyse_tasks() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(std::span<const Task> tasks, Policy policy,
                                               Effort effort = {.steps = 5'000'000});
 

@@ -29,8 +29,8 @@ namespace rclrt::analysis {
 struct SimulationOptions {
   /// Timers release before this time; nothing happens at or after it. Time starts at 0.
   std::int64_t horizon_ns = 0;
-  /// With the same seed, the n-th instance of a callback has the same execution time under every
-  /// executor.
+  /// The seed of the random numbers. With the same seed, the n-th instance of a callback has the
+  /// same execution time under every executor.
   std::uint64_t seed = 0;
   /// The simulation also ends when this number of instances has ended.
   std::uint64_t max_instances = std::numeric_limits<std::uint64_t>::max();
@@ -68,8 +68,9 @@ struct SimulatedInstance {
   SimulatedOutcome outcome = SimulatedOutcome::kRan;
   unsigned input = 0;         ///< of a callback with several, by which its message came
   std::int64_t stamp_ns = 0;  ///< of a sync: that of the message it took
-  /// The instances of chains that the instance carries. For a message that a sync keeps: those that
-  /// the message carries. Valid during the call.
+  /// The instances of chains that passed through this instance. For a message that a sync only
+  /// keeps: those that the message belongs to. The span is valid only during the call of the
+  /// observer.
   std::span<const SimulatedToken> tokens;
 };
 
@@ -134,8 +135,8 @@ struct SimulationResult {
   std::int64_t busy_ns = 0;                   ///< CPU time of all CPUs together
 };
 
-/// Simulates the system deterministically. `observer` may be nullptr. Throws as require_valid()
-/// does, and std::invalid_argument for a horizon that is negative or above a century.
+/// Simulates the system. Deterministic. `observer` may be nullptr. Throws as require_valid() does,
+/// and std::invalid_argument for a horizon that is negative or above a century.
 RCLRT_ANALYSIS_EXPORT SimulationResult simulate(const SimulatedSystem& system,
                                                 const SimulationOptions& options,
                                                 SimulationObserver* observer = nullptr);

@@ -27,8 +27,8 @@ struct SimulatedExecutor {
   std::vector<unsigned> scheduler_cpus{};  ///< of the scheduler thread; empty: as `cpus`
   /// For SetTrigger::kCallback: the callback that the choice names.
   std::optional<std::size_t> trigger_callback{};
-  /// The number of workers of each level for kPreemptive and kProducerConsumer, and of all levels
-  /// together for kPicas and kEvents; 0: the executor's own default.
+  /// The number of worker threads: of each priority level for kPreemptive and kProducerConsumer, of
+  /// all levels together for kPicas and kEvents. 0: the executor's own default.
   unsigned workers_per_level = 0;
   int top_priority = model::kTopPriority;  ///< of a scheduler thread; its levels have those below
   /// CPU time of each instance from its pick-up by a worker to the first instruction of user code.
@@ -37,6 +37,10 @@ struct SimulatedExecutor {
   std::int64_t scheduler_ns = 0;
   /// CPU time of a polling point that finds work, for kWaitSet.
   std::int64_t polling_ns = 0;
+  /// For kEdf: an instance preempts any other with a later deadline, as in the model of a task set.
+  /// By default its relative deadline must also be shorter, as in rclrt's executor. The two differ
+  /// for instances that are ready late.
+  bool preempts_by_absolute_deadline = false;
 };
 
 /// Releases at times of the timer's grid.
@@ -52,8 +56,8 @@ struct TimerTrigger {
 struct MessageTrigger {
   std::size_t depth = 10;  ///< of each input
   unsigned inputs = 1;     ///< topics that share the callback
-  /// The inputs are the clients of one service. At each polling point of kWaitSet only the oldest
-  /// request runs; otherwise one message of each input does.
+  /// Whether the inputs are the clients of one service, with one queue. If true, only the oldest
+  /// request runs at each polling point of kWaitSet; otherwise one message of each input runs.
   bool one_queue = false;
 };
 
@@ -98,13 +102,14 @@ struct SimulatedCallback {
   model::Role role = model::Role::kTopic;  ///< of its messages; kWaitSet takes each in its turn
   /// The callback publishes on these topics at its end, one after the other.
   std::vector<std::vector<Connection>> topics;
-  /// For each input, the indices (ascending) of the `topics` on which a run for a message of this
-  /// input publishes. Empty: every run publishes on all. Only for a MessageTrigger.
+  /// Only for a MessageTrigger. For each input: the topics on which the callback publishes when it
+  /// runs for a message of this input, as ascending indices into `topics`. Empty: each run
+  /// publishes on all topics.
   std::vector<std::vector<std::size_t>> routes;
 };
 
-/// A path of callbacks that starts at a timer or an event. Its response time is from the nominal
-/// release to the end of its last callback.
+/// A path of callbacks that starts at a timer or an event. Its response time is the time from the
+/// nominal release of the first callback to the end of the last one.
 struct SimulatedChain {
   std::vector<std::size_t> callbacks;
   std::int64_t deadline_ns = 0;  ///< 0: none
@@ -120,9 +125,10 @@ struct SimulatedSystem {
   std::vector<SimulatedChain> chains;
 };
 
-/// Throws std::invalid_argument, naming the callback or executor, for a system that cannot be
-/// simulated: an index out of range, times that are negative or above a century, a cycle of
-/// messages, a group across executors, EDF on several CPUs or on a CPU shared with another kind.
+/// Throws std::invalid_argument, with the callback or executor, if the system cannot be simulated:
+/// an index is out of range, a time is negative or above a century, messages form a cycle, a group
+/// has callbacks of several executors, or EDF has several CPUs or a CPU that it shares with another
+/// kind.
 RCLRT_ANALYSIS_EXPORT void require_valid(const SimulatedSystem& system);
 
 /// Times for `simulated_system` that an app.yaml does not state.
@@ -140,9 +146,10 @@ struct SimulatedTimes {
 /// Throws std::invalid_argument for a horizon that is negative or above a century.
 RCLRT_ANALYSIS_EXPORT void require_valid_horizon(std::int64_t horizon_ns);
 
-/// Returns the application under one executor as a system to simulate. CPUs get new numbers, in
-/// ascending order. An executor without stated CPUs gets `cpus_without_statement` of them, or the
-/// CPUs that other executors name if these are more. kEdf uses the first CPU of each executor.
+/// Converts an application under one kind of executor to a system to simulate. CPUs are numbered
+/// anew from 0, in ascending order. An executor that states no CPUs gets `cpus_without_statement`
+/// of them, or as many as the other executors name if these are more. kEdf uses only the first CPU
+/// of each executor.
 RCLRT_ANALYSIS_EXPORT SimulatedSystem simulated_system(const model::Application& application,
                                                        const model::ExecutorChoice& executor,
                                                        const SimulatedTimes& times = {},

@@ -23,8 +23,8 @@ enum class ChainPriorities {
                        ///< each callback above those before it
 };
 
-/// A callback's priority and its reason. Exactly one of `sync` and `chain` explains the value;
-/// neither does if the callback stated the priority itself or is on no chain.
+/// A callback's synthesized priority, and the reason for it: either `sync` or `chain` is set and
+/// explains the value. Neither is set if the callback stated the priority itself or is on no chain.
 struct SynthesizedPriority {
   int priority{};
   std::optional<std::size_t> chain;  ///< the most urgent chain that it is on
@@ -32,19 +32,22 @@ struct SynthesizedPriority {
   bool stated{};                     ///< the callback stated it itself
 };
 
-/// Returns one priority per callback, in the order of the application. Steps 1 and 2 of section
-/// 5.2.2 give a callback the highest priority of its chains (0 on none). Step 3 gives every
-/// callback that leads to a sync at least the sync's priority. kPicas uses PiCAS's rules instead:
-/// Choi, Xiang and Kim, "PiCAS: new design of priority-driven chain-aware scheduling for ROS2",
-/// RTAS 2021, section V. There, a callback that leads to a sync of a chain and is on no more urgent
-/// chain counts as a part of that chain. Pure; may be called from several threads; idempotent. With
-/// kGiven no priority is below Application::effective_priority(). Takes time in proportion to
-/// callbacks, edges and chains. Throws std::invalid_argument for a graph with a cycle.
+/// Returns one priority per callback, in the order of the application.
+///
+/// Steps 1 and 2 of the thesis's section 5.2.2 give each callback the highest priority of its
+/// chains (0 if it is on none). Step 3 raises every callback that leads to a sync to at least the
+/// sync's priority. kPicas uses other rules: Choi, Xiang and Kim, "PiCAS: new design of
+/// priority-driven chain-aware scheduling for ROS2", RTAS 2021, section V. There, a callback that
+/// leads to a sync of a chain and is on no more urgent chain counts as a part of that chain. With
+/// kGiven no priority is below Application::effective_priority().
+///
+/// Pure; may be called from several threads; idempotent. Takes time in proportion to callbacks,
+/// edges and chains. Throws std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT std::vector<SynthesizedPriority> synthesize_priorities(
     const model::Application& application, ChainPriorities source = ChainPriorities::kGiven);
 
-/// Returns one priority per chain, from which synthesize_priorities() starts; for kPicas the given
-/// ones.
+/// Returns one priority per chain: the ones from which synthesize_priorities() computes those of
+/// callbacks. For kPicas they are the given ones.
 RCLRT_ANALYSIS_EXPORT std::vector<int> chain_priorities(const model::Application& application,
                                                         ChainPriorities source);
 

@@ -19,8 +19,8 @@ using Ticks = std::int64_t;
 /// The longest time that the analysis accepts. Results that would exceed it are not decided.
 inline constexpr Ticks kMaxTicks = Ticks{1} << 60;
 
-/// A task releases jobs. Job n arrives at some time a(n) with a(n + 1) >= a(n) + period, and is
-/// released, ready to run, at most `jitter` later. Response time and deadline count from a(n).
+/// A sporadic task, which releases jobs. Two arrivals are at least `period` apart. A job becomes
+/// ready at most `jitter` after its arrival. Response time and deadline count from the arrival.
 struct Task {
   std::string id;
   Ticks wcet{};        ///< C: worst-case execution time, 0 (taken for 1 in its own response) to
@@ -62,8 +62,9 @@ constexpr Verdict verdict_of(Answer answer) {
 /// Long work calls this about once a millisecond; an exception that it throws ends the work.
 using InterruptCheck = void (*)();
 
-/// The limit of the work of a call, in additions (about a nanosecond each). Beyond it, the call
-/// answers "unknown", or uses a bound that is quick to compute, for all that is left.
+/// A limit for the work of one call, in additions of about a nanosecond each. When the limit is
+/// reached, the call answers kUnknown for all that is left, or uses a bound that is quick to
+/// compute.
 struct Effort {
   std::int64_t steps = 2'000'000'000;
   InterruptCheck check_interrupt = nullptr;

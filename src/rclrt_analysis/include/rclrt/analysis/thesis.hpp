@@ -32,16 +32,17 @@ struct ThesisResult {
   std::vector<Assumption> assumptions;
 };
 
-/// Tests by section 5.3, algorithm 2, walking backwards: the work of a chain and of all callbacks
-/// that its syncs wait for, each callback once, must fit into the chain's deadline. If several
-/// callbacks publish an input, the one with the least work counts. Pure; any thread. Throws
-/// std::invalid_argument for a graph with a cycle.
+/// Applies the thesis's feasibility test (section 5.3, algorithm 2). A chain holds if its own work,
+/// together with the work of all callbacks that its syncs wait for, fits into its deadline; each
+/// callback counts once. If several callbacks publish an input, the one with the least work counts.
+/// Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT ThesisResult thesis_feasibility(const model::Application& application);
 
-/// Tests by section 5.4: each chain becomes a task with all work at its (synthesised) priority, and
-/// equations 5.1 and 5.2, summed over the more urgent tasks, test these tasks. The test applies
-/// when every deadline is the period, synchronised chains have one period, and no two chains have
-/// the same priority. Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
+/// Applies the thesis's test for harmonic tasks (section 5.4). Each chain becomes a task with all
+/// work at its (synthesised) priority, and equations 5.1 and 5.2, summed over the more urgent
+/// tasks, test these tasks. The test applies only if every deadline equals the period, synchronised
+/// chains have one period, and no two chains have the same priority. Pure; any thread. Throws
+/// std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT ThesisResult thesis_harmonic(const model::Application& application);
 
 /// Both tests of an application, and the verdicts that follow from them.

@@ -31,14 +31,14 @@ class RCLRT_ANALYSIS_EXPORT TimeDistribution {
   /// Makes a distribution that is always zero.
   TimeDistribution() = default;
 
-  /// Makes a distribution of one fixed time. This and the next two functions throw
+  /// Makes a distribution of one fixed time. constant(), uniform() and list() throw
   /// std::invalid_argument for negative times, and for an empty range or list.
   static TimeDistribution constant(std::int64_t time_ns);
-  /// Makes a distribution in which all nanoseconds of the range, both ends included, are equally
-  /// likely.
+  /// Makes a distribution in which all times from `lowest_ns` to `highest_ns`, both included, are
+  /// equally likely.
   static TimeDistribution uniform(std::int64_t lowest_ns, std::int64_t highest_ns);
-  /// Makes a distribution in which the n-th use takes the n-th time; after the last one it starts
-  /// again.
+  /// Makes a distribution that returns the times of the list in turn, and starts again after the
+  /// last one.
   static TimeDistribution list(std::vector<std::int64_t> times_ns);
 
   /// Returns the time of use number `use`, counted from 0.

@@ -14,10 +14,19 @@
 // arrival.
 //
 // Groups: an instance with a later deadline runs within the busy period only if it had started
-// before, and only if a member of its group has a relative deadline no longer than that of a
-// waiting instance, and so not longer than a + D_own (Baker 1991). The instance was released before
-// the busy period, so its own relative deadline is longer than a + D_own. At most one such instance
-// exists.
+// before, and only if its ceiling, the shortest relative deadline in its group, is no longer than
+// the relative deadline of the waiting instance that is due first (Baker 1991). That instance
+// became ready within the busy period, and is at most J, the lateness of a timer, older. It is due
+// by a + D_own, so its relative deadline, and the ceiling, are no longer than a + D_own + J. The
+// instance with the later deadline was released before the busy period, so its own relative
+// deadline is longer than a + D_own.
+//
+// Suppose that several such instances exist. Each of them but the first preempted another one, and
+// so has a relative deadline shorter than the ceiling of that one, and than a + D_own + J. The same
+// holds for an instance without a group, which is its own ceiling. For each of these the analysis
+// counts an arrival, because every stream has a jitter of at least J. All instances of that
+// callback which are due by a + D_own became ready before this one, and so before the busy period:
+// the arrival that counts is free for it. So at most one instance counts besides the arrivals.
 //
 // Several executors on one CPU order only their own callbacks. The CPU does not idle while one of
 // them has work, so each instance ends before the busy period does.
@@ -58,6 +67,7 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
   }
   const auto& callbacks = problem.workload.application.callbacks;
   const auto& own_callbacks = problem.core.callbacks;
+  const Ticks late = problem.overheads.timer_jitter;
   std::map<std::pair<std::size_t, std::string>, Group> groups;
   for (const std::size_t i : own_callbacks) {
     if (!callbacks[i].group) {
@@ -83,7 +93,7 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
         const Group& group = groups.at({callbacks[other].node, *callbacks[other].group});
         if (group.members > 1 && group.shortest && (!theirs || *theirs > *deadline)) {
           blocking.push_back({sum(problem.workload.wcet[other], problem.per_instance),
-                              std::max<Ticks>(0, *group.shortest - *deadline),
+                              std::max<Ticks>(0, *group.shortest - *deadline - late),
                               theirs ? *theirs - *deadline : kHorizon});
         }
       }

@@ -15,8 +15,8 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-/// Puts the callbacks of an executor into one group. Groups belong to one node, so all get the node
-/// of the first callback.
+/// Puts all callbacks of each executor into one callback group, as if its only thread ran them one
+/// by one. A group belongs to a node, so all of them get the node of the executor's first callback.
 void unite_callbacks(model::Application& application) {
   std::vector<std::optional<std::size_t>> node(application.executors.size());
   const std::vector<int> priorities = application.effective_priorities();
@@ -34,8 +34,9 @@ void unite_callbacks(model::Application& application) {
   }
 }
 
-/// Moves the levels of each executor below all those of the executors above it. Every one of its
-/// callbacks is then less urgent than all of theirs, as its only thread is.
+/// Gives the executors separate ranges of priorities, in the order of `tops`, their threads'
+/// priorities. All callbacks of an executor are then less urgent than all callbacks of the
+/// executors above it, as its only thread is.
 void separate_levels(model::Application& application, const std::vector<int>& tops) {
   std::vector<std::set<int>> levels(tops.size());
   const std::vector<int> priorities = application.effective_priorities();

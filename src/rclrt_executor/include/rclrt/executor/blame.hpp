@@ -69,8 +69,8 @@ struct Blame {
   }
 };
 
-/// Working memory of `explain`. `active` and `tallies` need one element for each interval (own and
-/// others), `events` three.
+/// Working memory that the caller of `explain` provides. To explain with n intervals (own and
+/// others together), `active` and `tallies` need n elements each, and `events` needs 3 n.
 struct BlameScratch {
   /// A moment at which something changes.
   struct Event {
@@ -88,14 +88,16 @@ struct BlameScratch {
   std::span<Tally> tallies;
 };
 
-/// Explains the time from `from_ns` to `until_ns` of the work `own`: one instance, or the stages of
-/// a chain in order of their start; one that never started starts at `until_ns`. `others` are
-/// instances on the same `cpus` CPUs, in any order.
+/// Explains how the time from `from_ns` to `until_ns` was spent: on own work, or on waiting for
+/// which other instances. `own` is the work that was late: one instance, or the stages of a chain
+/// in order of their start. A stage that never started has `until_ns` as its start. `others` are
+/// the other instances on the same `cpus` CPUs, in any order.
 ///
-/// Assumes that at every moment the most urgent started instances have the CPUs; at equal priority,
-/// those that started first. Without real time this is an estimate. While own work waits for a CPU,
-/// every instance that has a CPU is a culprit. If a CPU is free, the instances of its group or
-/// level are the culprits. Reads no more intervals than the scratch has room for.
+/// Assumes that at every moment the most urgent started instances have the CPUs, and at equal
+/// priority those that started first. Without real-time scheduling the result is an estimate. While
+/// own work waits for a CPU, every instance that has a CPU is a culprit. If a CPU is free although
+/// own work waits, the culprits are the running instances of its group or level. If `scratch` is
+/// too small for all intervals, the remaining ones are ignored.
 RCLRT_EXECUTOR_EXPORT Blame explain(std::int64_t from_ns, std::int64_t until_ns,
                                     std::span<const ExecutionInterval> own,
                                     std::span<const ExecutionInterval> others, std::size_t cpus,

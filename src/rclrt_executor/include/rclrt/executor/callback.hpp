@@ -14,8 +14,8 @@
 
 namespace rclrt::executor {
 
-/// The base class of everything that an executor runs; the binding (rcl, rclcpp, a test) derives
-/// from it.
+/// The base class of everything that an executor runs. A class for each kind of entity (an rcl
+/// subscription, an rclcpp timer, a test's callback) derives from it.
 class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
  public:
   /// Throws std::invalid_argument when there are no credits, or for a negative deadline.
@@ -26,8 +26,8 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
 
   const std::string& name() const noexcept RCLRT_NONBLOCKING { return state_.options.name; }
   EntityType type() const noexcept RCLRT_NONBLOCKING { return state_.options.type; }
-  /// Returns the priority; higher is more urgent. Constant unless an executor's `set_level` changes
-  /// it.
+  /// Returns the priority of the callback; a higher number is more urgent. The priority is constant
+  /// unless Executor::set_level changes it.
   int level() const noexcept RCLRT_NONBLOCKING {
     return state_.level.load(std::memory_order_relaxed);
   }
@@ -46,16 +46,17 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   /// Returns a snapshot; thread-safe.
   Counters counters() const noexcept RCLRT_NONBLOCKING { return state_.counters(); }
 
-  /// Announces one more instance to run. Thread-safe; callable from a middleware's listener. Counts
-  /// a drop when the callback has no credit left.
+  /// Announces one more instance to run. If the callback has no credit left (as many instances wait
+  /// as its queue depth), the instance is counted as dropped instead. Thread-safe; a listener of
+  /// the middleware may call this function.
   void release(std::int64_t release_ns, std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
     if (Instance* instance = make_instance(release_ns, ready_ns)) {
       submit(instance);
     }
   }
 
-  /// Makes an instance: the first half of `release`, for callers that must delay `submit`. Returns
-  /// nullptr, and counts a drop, when no credit is left.
+  /// Makes an instance without queueing it: the first half of `release`, for callers that must
+  /// delay `submit`. If no credit is left, returns nullptr and counts a drop.
   Instance* make_instance(std::int64_t release_ns,
                           std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
     return state_.make_instance(release_ns, ready_ns);
@@ -64,8 +65,9 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING {
     state_.sink.load()->submit(instance);
   }
-  /// Returns the number of instances that were discarded since the last call, or since the callback
-  /// was in an executor. Used by a binding that makes another callback for the same entity.
+  /// Returns the number of instances that were discarded since the last call (at the first call:
+  /// since the callback was added to an executor), and sets it to 0. A binding that makes a new
+  /// callback for the same entity announces that many instances again.
   std::size_t take_undelivered() noexcept RCLRT_NONBLOCKING {
     return state_.undelivered.take_all();
   }
@@ -75,18 +77,21 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   /// one worker at a time unless the group is reentrant. May throw what the user's code throws.
   virtual Outcome run(InstanceInfo& info) = 0;
 
-  /// Takes the input of the next `run` now, for executors that read the input of several callbacks
-  /// at one time; `run` or `discard_input` follows. Called by the thread that runs the callback.
-  /// May throw. An entity that does not read ahead takes its input in `run`.
+  /// Takes the input (the message) of the next `run` now. For executors that read the input of
+  /// several callbacks at one time. A call of `run` or `discard_input` follows. The thread that
+  /// runs the callback calls this function. May throw. The default does nothing: the entity then
+  /// takes its input in `run`.
   virtual void take_input(InstanceInfo& /*info*/) {}
   /// Discards the input that `take_input` took. Called while the callback does not run.
   virtual void discard_input() noexcept {}
 
-  /// Makes the entity announce its work by `release`, from now on. Called in the prepare phase. An
-  /// entity that already has work when it is attached must announce it.
+  /// Makes the entity call `release` from now on when it has work. The executor calls this function
+  /// in the prepare phase. An entity that already has work at this time must announce that work,
+  /// too.
   virtual void attach() {}
-  /// Ends what `attach` began: after it has returned, the entity announces nothing. Called on
-  /// removal, and on destruction of the executor.
+  /// Ends the announcements that `attach` began: after this function has returned, the entity does
+  /// not call `release`. The executor calls it when the callback is removed or the executor is
+  /// destroyed.
   virtual void detach() noexcept {}
 
  private:

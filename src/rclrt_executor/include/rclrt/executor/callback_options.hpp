@@ -13,16 +13,16 @@ namespace rclrt::executor {
 
 class Group;
 
-/// The kind of entity that releases a callback. In the order in which rclcpp's executors visit a
-/// ready set.
+/// The kind of entity that releases a callback. The values are in the order in which rclcpp's
+/// executors run the ready entities of a wait set.
 enum class EntityType { kTimer, kSubscription, kService, kClient, kWaitable };
 
 /// The treatment of a release while earlier ones have not run.
 enum class Overload {
   kQueue,     ///< it waits if a credit is left; otherwise it is a drop
   kKeepLast,  ///< at most one instance waits, for the newest release; the others are drops
-  /// A release is a drop while an instance waits or runs. An instance runs until the callback has
-  /// returned: that is after the more urgent callbacks to which it publishes.
+  /// A release is dropped while an instance of the callback waits or runs. An instance counts as
+  /// running until its callback has returned, also while more urgent callbacks preempt it.
   kSkipIfRunning,
 };
 

@@ -11,9 +11,9 @@
 
 namespace rclrt::executor {
 
-/// An instance that ended after its deadline, or releases that were lost before one that ended.
-/// A miss is found at the end of an instance. An instance that never ends is not reported. Drops
-/// are reported with the next instance of the callback that ends.
+/// Describes a missed deadline: an instance that ended after its deadline, or earlier releases of
+/// the callback that were dropped. A miss is found when an instance ends, so an instance that never
+/// ends is not reported. Drops are reported with the next instance of the same callback that ends.
 struct DeadlineMiss {
   const Callback* callback = nullptr;  ///< valid until the handler returns
   InstanceInfo info;                   ///< the instance that has just ended
@@ -22,8 +22,8 @@ struct DeadlineMiss {
   std::uint64_t dropped = 0;  ///< releases dropped since the last report, each a miss of its own
   Blame blame;                ///< for the time from `info.counts_from_ns()` to the end
 
-  /// Returns how long after its deadline the instance ended; not positive when only earlier
-  /// releases were dropped.
+  /// Returns by how many nanoseconds the instance ended after its deadline. Not positive if the
+  /// instance was in time, and only earlier releases were dropped.
   std::int64_t late_ns() const noexcept RCLRT_NONBLOCKING {
     return end_ns - info.counts_from_ns() - deadline_ns;
   }
@@ -33,9 +33,9 @@ struct DeadlineMiss {
 class RCLRT_EXECUTOR_EXPORT MissHandler {
  public:
   virtual ~MissHandler() = default;
-  /// Takes the report, on the thread that ran the instance. The instance has not left its group
-  /// yet, so the handler must return quickly. Several threads may call it at the same time. The
-  /// names in `miss` live as long as the executor.
+  /// Receives the report of a miss, on the thread that ran the instance. That thread still occupies
+  /// the instance's callback group, so the function must return quickly. Several threads may call
+  /// it at the same time. The names in `miss` live as long as the executor.
   virtual void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING = 0;
 };
 

@@ -45,10 +45,10 @@ namespace rclrt::executor {
 /// CPU among an instance and those that it preempted.
 class RCLRT_EXECUTOR_EXPORT EdfExecutor final : public Executor {
  public:
-  /// Makes an executor for one CPU. `options.cpus` has one CPU or none. If none, the executor uses
-  /// the last CPU that the caller may use, and `options()` contains it. Levels have no workers of
-  /// their own: `workers_per_level` is ignored. Creates no thread yet. Throws std::invalid_argument
-  /// for several CPUs.
+  /// Makes an executor for one CPU. `options.cpus` must have one CPU or be empty. If it is empty,
+  /// the executor uses the last CPU that the caller may use, and `options()` then contains that
+  /// CPU. `workers_per_level` is ignored, because the threads do not belong to levels. Creates no
+  /// thread yet. Throws std::invalid_argument for several CPUs.
   RCLRT_SETUP explicit EdfExecutor(ExecutorOptions options = {});
 
   /// Returns the CPU it runs on.

@@ -9,19 +9,21 @@ namespace rclrt::executor {
 
 /// Options with which an EventsExecutor follows rclcpp's.
 struct EventsOptions {
-  /// Timers run on a thread of their own, beside the messages, as with
-  /// `execute_timers_separate_thread`: the callbacks of one group still exclude each other.
+  /// Timers run on a second thread, beside the thread that runs all other callbacks, as with
+  /// rclcpp's `execute_timers_separate_thread`. Callbacks of one mutually exclusive group still
+  /// exclude each other.
   bool timers_thread = false;
 };
 
-/// Runs everything in order of release on one thread, at `top_priority` - 1: each message and each
-/// expired timer is an entry of one queue. Priorities are recorded and ignored. There are no
-/// polling points, so it differs from `wait_set` in the order, not in preemption. A queue holds as
-/// many entries of an entity as its depth; a late timer follows its overrun policy.
+/// Runs all callbacks on one thread, in order of release, at `top_priority` - 1. Each message and
+/// each expired timer is an entry of one queue. Priorities are recorded and otherwise ignored.
+/// Unlike `wait_set`, it has no polling points: only the order of callbacks differs, and neither of
+/// the two preempts. The queue holds at most as many entries of an entity as the entity's queue
+/// depth. A late timer follows its overrun policy.
 class RCLRT_EXECUTOR_EXPORT EventsExecutor final : public Executor {
  public:
-  /// Creates no thread yet. Throws std::invalid_argument for Preemption::kAlways, and for more than
-  /// one of `workers_per_level`.
+  /// Creates no thread yet. Throws std::invalid_argument if `options` has Preemption::kAlways or
+  /// more than one worker (`workers_per_level`).
   RCLRT_SETUP explicit EventsExecutor(ExecutorOptions options = {}, EventsOptions events = {});
 };
 

@@ -24,18 +24,18 @@ namespace rclrt::executor {
 /// The options of a FlightTrace.
 struct FlightTraceOptions {
   realtime::FlightRecorderOptions recorder{.name = "miss"};  ///< files miss-1.pftrace, ...
-  /// The number of instances that may end within 10 ms, about 100 bytes each. Instances that do not
-  /// fit are counted.
+  /// The size of the queue, in instances: enough for the number that may end within 10 ms. One
+  /// instance takes about 100 bytes. Instances that do not fit are counted as lost.
   std::size_t capacity = 8192;
   InstanceSink* sink = nullptr;    ///< also receives the instances; must outlive the trace
   MissHandler* handler = nullptr;  ///< also receives the misses; must outlive the trace
 };
 
-/// Records instances and misses in a flight recorder. Set it as `ExecutorOptions::sink` and
-/// `on_miss` of one executor, because tracks are named by level and worker. Every instance is a
-/// span in the recorder. Every miss is an instant on the track of the late instance, and requests a
-/// dump. Instances go through a bounded queue; a thread at normal priority feeds the recorder and
-/// writes the dumps.
+/// Records the instances and deadline misses of one executor in a flight recorder. Set it as
+/// `ExecutorOptions::sink` and `on_miss`. Use it for one executor only, because the tracks in the
+/// recording are named by level and worker. Every instance is a span in the recording. Every miss
+/// is an instant event on the track of the late instance, and requests a dump. Instances go through
+/// a bounded queue. A thread at normal priority moves them to the recorder and writes the dumps.
 class RCLRT_EXECUTOR_EXPORT FlightTrace final : public InstanceSink, public MissHandler {
  public:
   /// Throws as FlightRecorder does, std::invalid_argument if the capacity is 0, std::system_error.

@@ -9,9 +9,10 @@
 
 namespace rclrt::executor {
 
-/// A set of callbacks, all in one executor at a time. At most one member of a mutually exclusive
-/// group runs at a time. Members of a reentrant group are not limited, not even against themselves.
-/// A callback gets its group when it is constructed, and keeps it alive.
+/// A callback group: a set of callbacks, all in one executor at a time. At most one member of a
+/// mutually exclusive group runs at a time. Members of a reentrant group may run at the same time,
+/// also several instances of one member. A callback gets its group when it is constructed, and
+/// keeps the group alive.
 ///
 /// No thread ever waits for a group. A member runs at the priority of the group's most urgent
 /// member (immediate ceiling), so a callback is blocked by at most one less urgent member, once,

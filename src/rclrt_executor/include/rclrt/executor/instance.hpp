@@ -29,8 +29,8 @@ struct InstanceInfo {
                                 ///< time at which the middleware announced the message; 0 if the
                                 ///< executor polls and the entity has not set it yet
   std::int64_t start_ns = 0;    ///< first instruction of user code; set by the entity
-  /// The time from which the deadline counts if that is not the release, such as the time at which
-  /// the data of the message was measured. Set by the entity. 0: the release.
+  /// The time from which the deadline counts, such as the time at which the data of the message was
+  /// measured. The entity sets it. 0: the deadline counts from the release.
   std::int64_t since_ns = 0;
   int level = 0;  ///< the callback's priority; higher is more urgent
 

@@ -33,13 +33,13 @@ struct KindOptions {
 /// Makes the source of a WaitSetExecutor.
 using MakeReadinessSource = std::function<std::unique_ptr<ReadinessSource>()>;
 
-/// Returns the names of the kinds, in the order of rclrt_model's registry of executors, which has
-/// their properties. The baseline is the first. Thread-safe.
+/// Returns the names of all kinds of executors, in the order of the registry of executors in
+/// rclrt_model, which lists their properties. The first is the baseline. Thread-safe.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::span<const std::string_view> executor_names() noexcept;
 
 /// Returns an executor of the kind with this name. `make_source` is called only for a
-/// WaitSetExecutor. Throws std::invalid_argument for another name, with a list of the names, and as
-/// the constructor of the executor's class. Thread-safe.
+/// WaitSetExecutor. Throws std::invalid_argument for an unknown name, with a list of the known
+/// ones, and the exceptions of the constructor of the executor's class. Thread-safe.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::unique_ptr<Executor> make_executor(
     std::string_view kind, ExecutorOptions options = {}, const KindOptions& kind_options = {},
     const MakeReadinessSource& make_source = {});

@@ -11,16 +11,16 @@
 
 namespace rclrt::executor {
 
-/// For entities of a middleware: a thread that brings work calls `notify`, at any time. While an
-/// executor listens, `notify` announces instances. Otherwise it keeps their number until an
-/// executor listens.
+/// A callback of an entity that gets its work from threads of a middleware. Such a thread calls
+/// `notify`, at any time. While an executor listens, `notify` announces instances to that executor.
+/// Otherwise `notify` counts the instances and announces them when an executor listens.
 class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
  public:
   using Callback::Callback;
 
  protected:
-  /// Announces `count` instances, or keeps the number until an executor listens. Returns false if
-  /// none listens. Thread-safe, never waits.
+  /// Announces `count` instances to the executor that listens, and returns true. If none listens,
+  /// keeps the number for the next executor, and returns false. Thread-safe, never waits.
   bool notify(std::size_t count) noexcept RCLRT_NONBLOCKING;
   /// Announces one instance, however often it is called before the announcement.
   bool notify_once() noexcept RCLRT_NONBLOCKING;
@@ -38,8 +38,8 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
   /// Makes and submits `count` instances, ready now. Thread-safe.
   virtual void announce(std::size_t count) noexcept RCLRT_NONBLOCKING;
 
-  /// Counts an announced instance that the caller holds back. The callback stays alive until
-  /// submit_held.
+  /// Counts an instance that was announced and that the caller holds back. The callback stays alive
+  /// until `submit_held` is called.
   void count_held() noexcept RCLRT_NONBLOCKING { submitters_.enter(); }
   /// Hands an instance that was held back to the executor.
   void submit_held(Instance* instance) noexcept RCLRT_NONBLOCKING {
@@ -53,14 +53,15 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
   bool announce_if_listening() noexcept RCLRT_NONBLOCKING;
   void announce_kept() noexcept RCLRT_NONBLOCKING { announce(unannounced_.take_all()); }
 
-  // Open while an executor listens. Inside are all possible submitters: announced instances that
-  // are held back, and calls of `notify` that announce. Once it is closed, or no thread calls
-  // `notify` any more, no new announcement starts. So when it is empty no thread submits any more.
+  // The guard is open while an executor listens. Each thread that submits is inside: one that holds
+  // back an announced instance, or one in a call of `notify` that announces. Once the guard is
+  // closed, or no thread calls `notify` any more, no new announcement starts. So when the guard is
+  // then empty, no thread submits any more.
   //
-  // A `notify` adds to unannounced_ and then tries to enter; start_listening opens the guard and
-  // then reads unannounced_. Either the thread enters, or it tried before the guard was opened, and
-  // its addition is visible then. The thread that takes the number out of unannounced_ announces
-  // it.
+  // A `notify` adds to unannounced_ and then tries to enter the guard. start_listening opens the
+  // guard and then reads unannounced_. Either the thread of `notify` enters, or it tried before the
+  // guard was opened, and its addition is visible to start_listening. The thread that takes the
+  // number out of unannounced_ announces that many instances.
   realtime::QuiescenceGuard submitters_;
   WorkCount unannounced_;
 };

@@ -21,8 +21,8 @@ namespace rclrt::executor {
 /// When the last callback of a group is removed, its thread is kept for the next group.
 class RCLRT_EXECUTOR_EXPORT PerGroupExecutor final : public Executor {
  public:
-  /// Creates no thread yet. Throws std::invalid_argument for Preemption::kNever, and for more than
-  /// one of `workers_per_level`.
+  /// Creates no thread yet. Throws std::invalid_argument if `options` has Preemption::kNever or
+  /// more than one worker (`workers_per_level`).
   RCLRT_SETUP explicit PerGroupExecutor(ExecutorOptions options = {});
 };
 

@@ -7,10 +7,11 @@
 
 namespace rclrt::executor {
 
-/// A scheduler thread above all levels sorts ready work into one queue per level; consumer threads
-/// at the level's priority run it: one per level as in the thesis, or `workers_per_level`.
-/// Timers are released by the scheduler thread. No lock is held while user code runs. Without real
-/// time all levels share one queue and its consumers; see Preemption.
+/// A scheduler thread above all levels releases the timers and sorts all ready instances into one
+/// queue for each level. Consumer threads at the level's priority run them: one thread for each
+/// level as in the thesis that describes this executor, or `workers_per_level`. No lock is held
+/// while user code runs. Without real-time scheduling all levels share one queue and its consumers;
+/// see Preemption.
 class RCLRT_EXECUTOR_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
   /// Creates no thread yet.

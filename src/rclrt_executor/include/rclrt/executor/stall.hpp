@@ -13,9 +13,10 @@
 
 namespace rclrt::executor {
 
-/// Queued instances for which every thread that could run them sleeps within a callback. Under
-/// `wait_set`, which gets no announcements, the instances may be queued. If one of these callbacks
-/// waits for one of the instances (a service call within a callback), it waits for ever.
+/// A stall: instances are queued, and every thread that could run them sleeps within a callback. If
+/// one of these callbacks waits for one of the queued instances (a service call within a callback),
+/// it waits for ever. The `wait_set` executor gets no announcements, so it reports a stall also if
+/// instances only may be queued.
 struct Stall {
   /// Why no thread takes the instances.
   enum class Cause : std::uint8_t {
@@ -25,8 +26,8 @@ struct Stall {
 
   std::string executor;  ///< its name
   Cause cause = Cause::kWorkers;
-  /// The callbacks that the threads run: "priority 0"; "the executor" if all its callbacks share
-  /// them.
+  /// The threads that sleep: "priority 0", or "the executor" if all callbacks of the executor share
+  /// its threads.
   std::string workers;
   std::vector<std::string> waiting;  ///< callbacks that sleep on their threads
   std::vector<std::string> queued;   ///< callbacks with queued instances
@@ -45,10 +46,10 @@ RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::string explanation(const Stall& stall);
 class RCLRT_EXECUTOR_EXPORT StallHandler {
  public:
   virtual ~StallHandler() = default;
-  /// Takes a stall that has lasted for ten periods in total (ExecutorOptions::stall_period, one
-  /// second by default). Takes it again only after it has been absent for ten times as long as it
-  /// lasted. Called by the thread that spins or that calls `report_stalls`. Must not ask the
-  /// executor for stalls.
+  /// Receives a stall that has lasted for ten periods in total (ExecutorOptions::stall_period: one
+  /// second by default). The same stall is reported again only after it has been absent for ten
+  /// times as long as it lasted. The thread that is in `spin`, or that called `report_stalls`,
+  /// calls this function. The function must not call `report_stalls`.
   RCLRT_SETUP virtual void stalled(const Stall& stall) noexcept = 0;
 };
 

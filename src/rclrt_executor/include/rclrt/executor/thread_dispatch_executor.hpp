@@ -7,10 +7,11 @@
 
 namespace rclrt::executor {
 
-/// A scheduler thread above all levels starts a one-off thread at the callback's priority for each
-/// instance. Creating a thread allocates and takes tens of microseconds, so the steady state is not
-/// free of allocation. When the system refuses a thread, `spin` ends with that error. Without real
-/// time, permanent workers take the most urgent instance each; see Preemption.
+/// A scheduler thread above all levels starts a new thread for each instance, at the callback's
+/// priority; the thread ends after the instance. Creating a thread allocates memory and takes tens
+/// of microseconds, so this executor allocates also after `prepare`. If the system refuses to
+/// create a thread, `spin` ends with that error. Without real-time scheduling, permanent workers
+/// each take the most urgent instance; see Preemption.
 class RCLRT_EXECUTOR_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
   /// Creates no thread yet.

@@ -11,10 +11,10 @@
 
 namespace rclrt::executor {
 
-/// The treatment of overdue releases, which no thread could release in time. kCatchUp: each of them
-/// is an instance, as far as the credits reach. kSkip: the oldest is an instance, the others are
-/// skipped and counted as dropped; the grid stays (as with rcl's timers). kRebase: the oldest is an
-/// instance, and the next release is one period from now.
+/// The treatment of overdue releases: releases of a timer that no thread could make in time.
+/// kCatchUp: each of them is an instance, up to the queue depth. kSkip: the oldest is an instance,
+/// and the others are skipped and counted as dropped; later releases keep their times (as with
+/// rcl's timers). kRebase: the oldest is an instance, and the next release is one period from now.
 using realtime::OverrunPolicy;
 
 /// The release times of a timer.
@@ -32,17 +32,17 @@ class RCLRT_EXECUTOR_EXPORT TimerCallback : public Callback {
 
   const TimerOptions& timer() const noexcept RCLRT_NONBLOCKING { return timer_; }
 
-  /// Returns the time of the first release of a schedule that is started anew, CLOCK_MONOTONIC:
-  /// epoch + offset. A binding overrides it if its timers count from another time, or may be reset
-  /// (see Executor::restart). Called with the configuration locked.
+  /// Returns the time of the first release of a schedule that is started anew, in CLOCK_MONOTONIC
+  /// nanoseconds. The default is epoch + offset. A binding overrides it if its timers count from
+  /// another time, or may be reset (see Executor::restart). Called with the configuration locked.
   RCLRT_SETUP virtual std::int64_t first_release_ns(std::int64_t epoch_ns) const noexcept;
 
  private:
   friend class Access;
 
   const TimerOptions timer_;
-  // Used only by the thread that releases the timer: the worker that holds its lane, a scheduler
-  // thread, or a wait set's loop.
+  // Only the thread that releases the timer uses it: the worker that holds the lock of its lane, a
+  // scheduler thread, or the loop of a wait set.
   detail::TimerSchedule schedule_;
 };
 

@@ -10,9 +10,9 @@
 namespace rclrt::executor {
 
 /// Counts messages, events or releases that were announced and not yet taken. Thread-safe,
-/// lock-free. Every operation is sequentially consistent. Suppose that one thread adds and then
-/// checks whether another takes, and the other thread begins to take and then reads the count: at
-/// least one of the two sees the other.
+/// lock-free, and every operation is sequentially consistent. Suppose that thread A adds and then
+/// checks whether thread B is taking, and thread B begins to take and then reads the count. Then A
+/// sees that B is taking, or B sees what A added, or both.
 class WorkCount {
  public:
   /// Adds `count` to the number.

@@ -11,8 +11,8 @@ namespace rclrt::executor {
 
 /// How many threads a WorkshopExecutor has.
 struct WorkshopOptions {
-  /// The threads of all levels together, as in the workshop. 0: as many as can be used, which is
-  /// the number that all levels may keep, plus one.
+  /// The number of threads of all levels together. 0: as many as can be used, which is the sum of
+  /// the threads that each level may keep, plus one.
   std::size_t threads = 0;
 };
 

@@ -37,16 +37,17 @@ enum class SyncPolicy { kExact, kApproximate };
 enum class Overload { kQueue, kKeepLast, kSkipIfRunning };
 /// The reliability in a subscription's quality of service.
 enum class Reliability { kReliable, kBestEffort };
-/// The kind of messages of a subscription: of topics, requests to a service, or responses to a
-/// client. `services.hpp` has the names of the topics for requests and responses.
+/// The meaning of a subscription's messages: messages of a topic, requests to a service, or
+/// responses to a client. `services.hpp` has the topic names of requests and responses.
 enum class Role { kTopic, kService, kClient };
 
-/// The name of a group for the default callback group of its node. rclcpp puts entities without a
-/// group there.
+/// The name that app.yaml uses for the default callback group of a node. rclcpp puts entities that
+/// state no group into it.
 inline constexpr std::string_view kDefaultGroup = "default";
 
-/// The SCHED_FIFO priority below which an executor's threads run unless it states another. Higher
-/// priorities are left to the middleware, the kernel's own threads and probes.
+/// The SCHED_FIFO priority of an executor's scheduler thread if the file states no `top_priority`;
+/// the executor's other threads run below it. Higher priorities are left to the middleware, the
+/// kernel's own threads and probes.
 inline constexpr int kTopPriority = 95;
 
 /// An executor, the CPUs of its threads, and its process.
@@ -80,10 +81,10 @@ struct Timer {
   bool operator==(const Timer&) const = default;
 };
 
-/// Releases by each message of each of its topics. Each topic is a ROS subscription; they share the
-/// callback and exclude each other. A service takes the requests of each client as a topic, from
-/// one queue, and answers on the response topic of that client. A client takes the messages of its
-/// response topic.
+/// The callback runs once for each message of each of these topics. Each topic is a ROS
+/// subscription; the subscriptions share the callback and exclude each other. A service has one
+/// topic per client for the requests, but a single queue, and answers on the response topic of that
+/// client. A client takes the messages of its response topic.
 struct Subscription {
   std::vector<std::string> topics;  ///< different ones; a single one for most callbacks
   std::size_t depth{};              ///< of each topic
@@ -103,8 +104,8 @@ struct Sync {
   bool operator==(const Sync&) const = default;
 };
 
-/// Releases from outside the executors, by a driver's thread or an interrupt. The time between two
-/// releases is at least min_interval and at most max_interval.
+/// A trigger outside the executors: a driver's thread or an interrupt releases the callback. The
+/// time between two releases is at least min_interval and at most max_interval.
 struct Event {
   Nanoseconds min_interval{};
   Nanoseconds max_interval{};
@@ -148,11 +149,12 @@ struct Callback {
   /// only state how chains continue.
   std::vector<std::vector<std::size_t>> routes{};
   std::optional<Workload> workload{};  ///< none: when it runs, it uses CPU time as long as the WCET
-  /// The runs that `wcet` comes from; bounds are then conditional. nullopt: the author states
-  /// `wcet`.
+  /// The runs in which `wcet` was measured: bounds then hold only if no execution takes longer.
+  /// nullopt: the author of app.yaml states `wcet`.
   std::optional<ObservedTimes> observed{};
-  /// Index into Application::executors, only if the file states one: see executor_of(). It is in
-  /// the process of the node's executor. All members of a group have the same executor.
+  /// The callback's own executor, an index into Application::executors. nullopt: the executor of
+  /// its node (see executor_of()). It is in the process of the node's executor, and all callbacks
+  /// of a group have the same executor.
   std::optional<std::size_t> executor{};
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
@@ -201,8 +203,8 @@ struct RCLRT_MODEL_EXPORT Application {
   std::vector<Callback> callbacks;
   std::vector<Chain> chains;
   std::vector<Topic> topics;  ///< every topic of the graph, in order of first appearance
-  /// Scheduling of threads that do not belong to rclrt. The name "middleware" is for all threads
-  /// that it created.
+  /// The scheduling of threads that do not belong to rclrt. A rule with the name "middleware" is
+  /// for all threads that the ROS middleware created.
   std::vector<ThreadRule> threads;
 
   /// Returns the callback's own priority, or the highest of its chains, or 0 without either.
@@ -215,18 +217,18 @@ struct RCLRT_MODEL_EXPORT Application {
   /// node.
   std::size_t executor_of(std::size_t callback) const;
 
-  /// Returns the period of the timer that starts the chain, or the shortest interval of its event;
-  /// zero when it starts with neither.
+  /// Returns the shortest time between two releases of the chain: the period of its timer, or the
+  /// shortest interval of its event. Zero if the chain starts with neither.
   Nanoseconds period(const Chain& chain) const;
 
   /// Returns the callbacks that take a message of this one: ascending, each once.
   std::vector<std::size_t> successors(std::size_t callback) const;
 
-  /// Returns for each callback of the chain the inputs (ascending indices into inputs()) by which
-  /// the chain enters it: none for the first callback, one for a subscription, and for a sync those
-  /// that the previous callback publishes. If routes leave a choice, a chain takes the first topic
-  /// by which it can continue. There are none from the first callback on that the chain cannot
-  /// reach.
+  /// Returns, for each callback of the chain, the inputs by which the chain enters that callback,
+  /// as ascending indices into inputs() of it. The first callback has none, a subscription has one,
+  /// and a sync has all topics that the previous callback publishes. If several topics lead on, the
+  /// chain takes the first. If the chain cannot reach a callback, the lists of it and of all later
+  /// callbacks are empty.
   std::vector<std::vector<std::size_t>> entries(const Chain& chain) const;
 
   /// Returns the executors (indices) of each process, both in the order of the executors.
@@ -234,21 +236,21 @@ struct RCLRT_MODEL_EXPORT Application {
 
   /// Returns the releases per second of each callback. A timer has its own rate, and an event its
   /// highest rate. A subscription has the sum over the publishers of its topics, and a sync the
-  /// rate of its slowest input. Zero for callbacks on or behind a cycle.
+  /// rate of its slowest input. Zero for callbacks in a cycle or behind a cycle.
   std::vector<double> rates() const;
 
   /// Returns the share of one CPU that the callbacks need together: the sum of WCET times rate.
   double utilisation() const;
 
-  /// Returns the least common multiple of the timers' periods and the events' shortest intervals:
-  /// zero without any, and Nanoseconds::max() when the true value does not fit.
+  /// Returns the least common multiple of the timers' periods and the events' shortest intervals.
+  /// Zero if there are no timers and no events; Nanoseconds::max() if the value does not fit.
   Nanoseconds hyperperiod() const;
 
   bool operator==(const Application&) const = default;
 };
 
-/// Returns the topics of the messages that trigger the callback: none for timers and events,
-/// several for a sync.
+/// Returns the topics that trigger the callback: none for timers and events, one or several for
+/// subscriptions, at least two for a sync.
 RCLRT_MODEL_EXPORT std::vector<std::string> inputs(const Callback& callback);
 
 /// Returns the shortest time between two releases of a timer or an event; zero for other callbacks.

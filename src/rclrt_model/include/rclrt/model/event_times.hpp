@@ -10,15 +10,15 @@
 
 namespace rclrt::model {
 
-/// The nominal releases of an event, one after the other, from the beginning of the run. The first
-/// is at its offset; without a stated offset it is uniform in one longest interval. Each next
-/// release follows after a time that is uniform from the shortest to the longest interval. The
-/// draws depend only on the event's seed and on the callback's id, and are the same on every
-/// machine.
+/// Draws the nominal releases of an event, one after the other, from the beginning of the run. The
+/// first release is at the event's offset; without a stated offset it is uniform between 0 and the
+/// longest interval. The time between two releases is uniform from the shortest to the longest
+/// interval. The draws depend only on the event's seed and on the callback's id, and are the same
+/// on every machine.
 class RCLRT_MODEL_EXPORT EventTimes {
  public:
-  /// Throws std::invalid_argument unless 0 < min_interval <= max_interval. `id` is the callback's
-  /// id.
+  /// Throws std::invalid_argument unless 0 < min_interval <= max_interval. `id`: the id of the
+  /// callback that the event triggers.
   EventTimes(const Event& event, std::string_view id);
 
   /// Returns the next release and advances to the one after it. Saturates at Nanoseconds::max().

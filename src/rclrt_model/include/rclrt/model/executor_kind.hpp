@@ -62,8 +62,8 @@ struct ExecutorOption {
   }
 };
 
-/// A kind in the registry of executors: all that the analysis, recordings, reports, commands,
-/// schemas and documentation use of it.
+/// The properties of one kind of executor. The analysis, recordings, reports, commands, schemas and
+/// documentation take everything about a kind from here.
 struct ExecutorTraits {
   ExecutorKind kind{};
   std::string_view name;        ///< in files and on the command line
@@ -90,7 +90,7 @@ struct ExecutorTraits {
   bool operator==(const ExecutorTraits& other) const noexcept { return kind == other.kind; }
 };
 
-/// Returns the traits of a kind. Throws std::invalid_argument for a value that is no enumerator.
+/// Returns the traits of a kind. Throws std::invalid_argument if `kind` is no enumerator.
 /// Thread-safe.
 RCLRT_MODEL_EXPORT const ExecutorTraits& traits(ExecutorKind kind);
 
@@ -103,28 +103,29 @@ RCLRT_MODEL_EXPORT std::optional<ExecutorKind> executor_kind_of(std::string_view
 /// Returns the names of the kinds that run callbacks, separated by ", ". Thread-safe.
 RCLRT_MODEL_EXPORT std::string executor_names();
 
-/// Returns the options of all kinds with their ranges, for the help of a command:
+/// Returns one text with the options of all kinds and their ranges, for the help of a command:
 /// "threads=N (1 to 64), static of wait_set; timers_thread of events". Thread-safe.
 RCLRT_MODEL_EXPORT std::string executor_options_help();
 
-/// Returns for each callback the highest priority of the application in its group, or its own
-/// without a group. Thread-safe.
+/// Returns for each callback the highest priority of all callbacks in its group; without a group,
+/// its own priority. Thread-safe.
 RCLRT_MODEL_EXPORT std::vector<int> group_levels(const Application& application);
 
-/// Returns for each callback the application's priority at which its thread runs: the callback's
-/// own, or with ExecutorThreads::kPerGroup the highest in its group. Thread-safe.
+/// Returns for each callback the priority of app.yaml that its thread has: the callback's own, or
+/// with ExecutorThreads::kPerGroup the highest in its group. Thread-safe.
 RCLRT_MODEL_EXPORT std::vector<int> thread_levels(const Application& application,
                                                   ExecutorKind kind);
 
-/// Returns the SCHED_FIFO priority below which the threads of each executor run: the stated one, by
-/// default kTopPriority. With ExecutorTraits::orders_executors, if no executor states any, the
-/// executors have the priorities from kTopPriority down, in the order of their most urgent
-/// callbacks, then of the file: Choi, Xiang and Kim, "PiCAS: New design of priority-driven
-/// chain-aware scheduling for ROS2", RTAS 2021, section V. Throws std::invalid_argument if these do
-/// not fit, if an executor's levels or deadlines do not fit below its stated priority, and with
-/// `orders_executors` if executors that may share a CPU state the same one. Does not throw if
-/// `need_room` is false: then the kernel permits no real-time priority, and no level takes one.
-/// Thread-safe.
+/// Returns for each executor the SCHED_FIFO priority below which its threads run: its
+/// `top_priority`, or kTopPriority if it states none. Exception: with `orders_executors`, if no
+/// executor states one, the executors get kTopPriority and the priorities below it, in the order of
+/// their most urgent callbacks, then of the file (Choi, Xiang and Kim, "PiCAS: New design of
+/// priority-driven chain-aware scheduling for ROS2", RTAS 2021, section V).
+///
+/// Throws std::invalid_argument if there are not enough priorities for the executors, or below an
+/// executor's stated priority for its levels or deadlines, and with `orders_executors` if executors
+/// that may share a CPU state the same one. With `need_room` false it never throws: use this if the
+/// kernel permits no real-time priority, so that no level takes one. Thread-safe.
 RCLRT_MODEL_EXPORT std::vector<int> top_priorities(const Application& application,
                                                    ExecutorKind kind, bool need_room = true);
 

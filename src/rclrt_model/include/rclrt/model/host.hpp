@@ -29,15 +29,15 @@ struct HostProcess {
   bool operator==(const HostProcess&) const = default;
 };
 
-/// A whole file. Priorities of callbacks hold for the host: a higher one in one process precedes a
-/// lower one in another. For that the executors keep levels for all of them (`levels`), below one
-/// `top_priority`.
+/// The content of a host file: all processes of one computer. A callback with a higher priority
+/// precedes one with a lower priority in any process. For this, all executors reserve a kernel
+/// priority for each of levels(), below one common `top_priority`.
 struct RCLRT_MODEL_EXPORT Host {
   std::vector<HostProcess> processes;  ///< with names that differ
 
-  /// Returns the priorities of callbacks that have kernel priorities, the most urgent first: those
-  /// of all processes with real-time executors with levels, and 0 for callbacks that state none.
-  /// Empty if there is no such process.
+  /// Returns the distinct priorities of callbacks, the most urgent first, in all processes with an
+  /// executor that maps priorities to kernel priorities (has_kernel_levels()). Callbacks without a
+  /// stated priority have 0. Empty if there is no such process.
   std::vector<int> levels() const;
 
   /// Returns the process of this name, or nullptr if there is none.
@@ -55,13 +55,13 @@ struct HostResult {
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// Reads a host from a text. Refuses the same as `parse_robot` does, and also executors with levels
-/// that have different values of top_priority, and more levels than there are priorities below it.
-/// Never throws on bad input (only std::bad_alloc). Thread-safe.
+/// Reads a host file from its text. Refuses what `parse_robot` refuses in each process. Also
+/// refuses different values of top_priority in executors with kernel levels, and more levels than
+/// there are priorities below top_priority. Never throws on bad input (only std::bad_alloc).
+/// Thread-safe.
 RCLRT_MODEL_EXPORT HostResult parse_host(std::string_view text);
 
-/// Reads a host from a file. Throws yaml::FileError with every mistake and its position.
-/// Thread-safe.
+/// Reads a host file. Throws yaml::FileError with every mistake and its position. Thread-safe.
 RCLRT_MODEL_EXPORT Host load_host(const std::filesystem::path& file);
 
 }  // namespace rclrt::model

@@ -39,10 +39,11 @@ struct CallbackPlace {
   auto operator<=>(const CallbackPlace&) const = default;
 };
 
-/// Returns the places of each callback of an application; a sync has two. Callbacks without a
-/// group, or with the group kDefaultGroup, are in their node's default group. Its other groups are
-/// counted in the order of the application, and so are timers within their group. Throws
-/// std::out_of_range for a node that does not exist.
+/// Returns, for each callback of the application, its place in the ROS graph; a sync has one place
+/// per input. Callbacks without a group, or with the group kDefaultGroup, are in their node's
+/// default group, which has index 0. The other groups of a node, and the timers of a group, are
+/// counted in the order of the application. Throws std::out_of_range for a node that does not
+/// exist.
 RCLRT_MODEL_EXPORT std::vector<std::vector<CallbackPlace>> places_of(
     const Application& application);
 
@@ -78,17 +79,17 @@ struct NodeTimingsResult {
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// Reads a node priorities file, or the section `callbacks` of a robot.yaml (see robot.hpp); it
-/// ignores the other sections of that file. Refuses two entries that state the same property of the
-/// same callbacks. Never throws on bad input (only std::bad_alloc).
+/// Reads the text of a node priorities file, or the section `callbacks` of a robot.yaml (see
+/// robot.hpp); ignores the other sections of a robot.yaml. Refuses two entries that state the same
+/// property of the same callbacks. Never throws on bad input (only std::bad_alloc).
 RCLRT_MODEL_EXPORT NodeTimingsResult parse_node_timings(std::string_view text);
 
 /// Loads a node priorities file. Throws yaml::FileError with every mistake and its position.
 RCLRT_MODEL_EXPORT std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file);
 
-/// Returns whether one instance of such a callback may replace several messages. A service may not:
-/// a request that is not taken now would be taken at the next request, and all later ones would be
-/// late, too.
+/// Returns whether callbacks of this kind may have an overload policy other than `queue`, so that
+/// one instance replaces several messages. False for services and clients: a request that is not
+/// taken now is only taken at the next request, so all later ones are late, too.
 RCLRT_MODEL_EXPORT bool may_overload(std::string_view kind);
 
 }  // namespace rclrt::model

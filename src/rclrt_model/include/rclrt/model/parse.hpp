@@ -23,8 +23,8 @@ using yaml::to_string;  // "file:line:column: message"
 /// The text of a file with an invalid application: one "file:line:column: message" per line.
 using ModelError = yaml::FileError;
 
-/// Either an application, or at least one diagnostic in the order of the lines. After a thousand
-/// problems the last diagnostic has the number of the remaining ones.
+/// The result of parsing: either an application, or at least one diagnostic, in the order of the
+/// lines. After a thousand diagnostics, one last diagnostic states how many more there are.
 struct ParseResult {
   std::optional<Application> application;
   std::vector<Diagnostic> diagnostics;
@@ -33,8 +33,8 @@ struct ParseResult {
 /// Parses a file's text; does not throw on bad input (only std::bad_alloc when memory runs out).
 RCLRT_MODEL_EXPORT ParseResult parse_application(std::string_view text);
 
-/// Loads an application. Throws ModelError when the file cannot be read or is not a valid
-/// application; its what() is the whole located text.
+/// Loads an application from an app.yaml. Throws ModelError if the file cannot be read or is not a
+/// valid application; what() has one "file:line:column: message" per mistake.
 RCLRT_MODEL_EXPORT Application load_application(const std::filesystem::path& file);
 
 }  // namespace rclrt::model

@@ -23,19 +23,21 @@ namespace rclrt::model {
 
 /// Either the priorities, or at least one diagnostic in the order of the lines.
 struct PrioritiesResult {
-  /// Callbacks (indices into the application) and their priorities, in the order of the file, each
-  /// once.
+  /// Pairs of a callback (an index into Application::callbacks) and its priority, in the order of
+  /// the file, each callback once. nullopt: the text is invalid, see `diagnostics`.
   std::optional<std::vector<std::pair<std::size_t, int>>> priorities;
   std::vector<Diagnostic> diagnostics;
 };
 
-/// Reads a priorities file. Refuses callbacks that the application does not have. Never throws on
-/// bad input (only std::bad_alloc when memory runs out).
+/// Reads the text of a priorities file, which replaces priorities of `application`. Refuses
+/// callbacks that the application does not have. Never throws on bad input (only std::bad_alloc
+/// when memory runs out).
 RCLRT_MODEL_EXPORT PrioritiesResult parse_priorities(std::string_view text,
                                                      const Application& application);
 
-/// Returns the application with the priorities of the second file instead of its own; an empty path
-/// leaves its own. Throws ModelError as load_application(file) does, for either file.
+/// Loads an application from `file` and replaces its callbacks' priorities by those of the file
+/// `priorities`; an empty path replaces none. Throws ModelError as load_application(file) does, for
+/// either file.
 RCLRT_MODEL_EXPORT Application load_application(const std::filesystem::path& file,
                                                 const std::filesystem::path& priorities);
 

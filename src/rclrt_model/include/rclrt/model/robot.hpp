@@ -56,13 +56,13 @@ struct RobotExecutor {
   std::optional<PreemptionUse> preemption{};  ///< one that the kind offers
   std::optional<int> top_priority{};          ///< 2 to kTopPriority
   std::vector<int> cpus{};  ///< distinct; empty: those of the process. At most one for `edf`
-  /// CPUs of the scheduler thread of `producer_consumer` and `thread_dispatch`; distinct; empty: as
-  /// `cpus`.
+  /// CPUs of the scheduler thread of `producer_consumer` and `thread_dispatch`; distinct. Empty:
+  /// those of `cpus`.
   std::vector<int> scheduler_cpus{};
   std::optional<std::size_t> workers_per_level{};  ///< at least 1; not for kinds of one thread each
-  /// Callbacks with a lower priority have normal scheduling. Only for `preemptive` and
-  /// `producer_consumer`, and not with a recording's application: its bounds assume real-time
-  /// scheduling.
+  /// Callbacks with a lower priority than this run under SCHED_OTHER. nullopt: none do. Only for
+  /// `preemptive` and `producer_consumer`, and not if RobotRecording::application is set: the
+  /// bounds of that application assume real-time scheduling of every callback.
   std::optional<int> best_effort_below{};
   /// Reservations by the priority of the callbacks; for the same kinds, without `cpus`.
   std::map<int, Reservation> reservations{};
@@ -119,8 +119,7 @@ struct RobotResult {
 /// Reads a robot from a text. Never throws on bad input (only std::bad_alloc). Thread-safe.
 RCLRT_MODEL_EXPORT RobotResult parse_robot(std::string_view text);
 
-/// Reads a robot from a file. Throws yaml::FileError with every mistake and its position.
-/// Thread-safe.
+/// Reads a robot.yaml. Throws yaml::FileError with every mistake and its position. Thread-safe.
 RCLRT_MODEL_EXPORT Robot load_robot(const std::filesystem::path& file);
 
 /// Returns the kinds of executors that can run rclcpp's nodes. Thread-safe.

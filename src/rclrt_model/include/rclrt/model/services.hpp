@@ -31,11 +31,11 @@ RCLRT_MODEL_EXPORT Role role_of(const Callback& callback);
 RCLRT_MODEL_EXPORT const char* trigger_name(const Callback& callback);
 
 /// Returns the ids of the clients through which the callback sends requests, in the order of
-/// `publishes`.
+/// Callback::publishes. Empty if it sends none.
 RCLRT_MODEL_EXPORT std::vector<std::string> calls(const Callback& callback);
 
-/// Returns the index of the service that receives the client's requests; the number of callbacks
-/// when there is none.
+/// Returns the index (into Application::callbacks) of the service that receives the requests of
+/// `client`. Returns the number of callbacks if there is no such service.
 RCLRT_MODEL_EXPORT std::size_t server_of(const Application& application, const Callback& client);
 
 }  // namespace rclrt::model

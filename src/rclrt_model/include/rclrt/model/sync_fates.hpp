@@ -24,12 +24,13 @@ enum class SyncFate {
   kWaitsTooLong,  ///< it waits at the end, and should long have been in a set or been replaced
 };
 
-/// Classifies the messages of a run after its end. A set takes one message of each input, so inputs
-/// with unequal rates leave over messages that no set needs. Pure.
+/// Finds out, after a run, why synchronisers put messages of chains into no set of matched
+/// messages. A set takes one message of each input: if the inputs have different rates, some
+/// messages are left over, which is no fault. Has no side effects; not thread-safe.
 class RCLRT_MODEL_EXPORT SyncFates {
  public:
-  /// A message that a synchroniser received; `callback` is the synchroniser's index in the
-  /// application.
+  /// A message that a synchroniser received on its input number `input`. `callback` is the
+  /// synchroniser's index in Application::callbacks.
   struct Arrival {
     std::size_t callback = 0;
     std::size_t input = 0;
@@ -43,8 +44,8 @@ class RCLRT_MODEL_EXPORT SyncFates {
   /// Returns whether the callback is a synchroniser.
   bool is_sync(std::size_t callback) const { return synchronisers_.contains(callback); }
 
-  /// Adds a message of any publisher. Ignores callbacks and inputs that the application does not
-  /// have.
+  /// Adds a message that a synchroniser received from any publisher. Ignores callbacks and inputs
+  /// that the application does not have.
   void add(const Arrival& message);
 
   /// Records that the synchroniser kept the message, which carries an instance of a chain.

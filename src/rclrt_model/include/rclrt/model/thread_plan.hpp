@@ -38,8 +38,8 @@ struct Scheduling {
   bool operator==(const Scheduling&) const = default;
 };
 
-/// Scheduling for every thread that all of the patterns match, by fnmatch(3). An empty pattern
-/// matches every thread; at least one is not empty.
+/// Sets the scheduling of every thread that all three patterns (`name`, `library`, `function`)
+/// match by fnmatch(3). An empty pattern matches every thread; at least one is not empty.
 struct ThreadRule {
   std::string name{};       ///< the thread's; in an app.yaml "middleware"
   Scheduling scheduling{};  ///< scheduling of the thread
@@ -57,7 +57,7 @@ struct ThreadPlan {
   bool operator==(const ThreadPlan&) const = default;
 };
 
-/// Reads a plan from a YAML file:
+/// Reads a plan for the scheduling of threads from a YAML file:
 ///
 ///     rclrt: 1
 ///     threads:
@@ -69,13 +69,14 @@ struct ThreadPlan {
 ///       - {name: "log*", policy: other, nice: 10}
 ///       - {name: "gpu*", policy: keep}
 ///
-/// `name` is the thread's name; `library` and `function` are the code that it was started to run.
-/// Throws yaml::FileError, a std::runtime_error with one "file:line:column: what is wrong; expected
-/// what" per line. A program prints it and ends with exit code 2. Thread-safe.
+/// `name` is the thread's name. `library` and `function` state the code with which the thread was
+/// started. Throws yaml::FileError, a std::runtime_error with one "file:line:column: what is wrong;
+/// expected what" per line. A program prints the error's text and ends with exit code 2.
+/// Thread-safe.
 RCLRT_MODEL_EXPORT ThreadPlan load_thread_plan(const std::filesystem::path& file);
 
-/// Reads a plan from a text; `file` is its name in errors. Throws as `load_thread_plan` does.
-/// Thread-safe.
+/// Reads a plan from its YAML text. `file` is the file's name in error messages only. Throws as
+/// `load_thread_plan` does. Thread-safe.
 RCLRT_MODEL_EXPORT ThreadPlan parse_thread_plan(std::string_view text,
                                                 const std::filesystem::path& file);
 

@@ -13,8 +13,8 @@ constexpr bool is_tool_topic(std::string_view name) {
   return name == "/rosout" || name == "/parameter_events" || name == "/clock";
 }
 
-/// Returns whether only tools call the service: one that every node, a container of nodes or a
-/// lifecycle node has. `name` is the full name of the service.
+/// Returns whether a service is called by tools only, because every node, every container of nodes
+/// or every lifecycle node offers it. `name` is the full name of the service.
 constexpr bool is_tool_service(std::string_view name) {
   constexpr auto kEnds = std::to_array<std::string_view>(
       {"/describe_parameters", "/get_parameters", "/get_parameter_types", "/list_parameters",

@@ -9,9 +9,9 @@
 
 namespace rclrt::model {
 
-/// Returns the application as an app.yaml: parse_application() of it returns an equal application,
-/// if the text can be parsed. Exact to the nanosecond; default values are left out. May be called
-/// from several threads.
+/// Returns the application as the text of an app.yaml, exact to the nanosecond and without default
+/// values. parse_application() of this text returns an equal application, or diagnostics if the
+/// application is invalid. Thread-safe.
 RCLRT_MODEL_EXPORT std::string to_yaml(const Application& application);
 
 }  // namespace rclrt::model

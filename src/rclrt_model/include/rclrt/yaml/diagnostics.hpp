@@ -32,8 +32,8 @@ RCLRT_MODEL_EXPORT std::string to_string(const Diagnostic& diagnostic, std::stri
 /// Collects the problems of a file.
 class RCLRT_MODEL_EXPORT Diagnostics {
  public:
-  /// The number of problems kept. Further ones are only counted, because a hostile file can contain
-  /// millions.
+  /// The largest number of problems that are kept with their texts. Further ones are only counted,
+  /// because a hostile file can contain millions.
   static constexpr std::size_t kMaxKept = 1000;
 
   /// Reports a problem: what is wrong at a position, and what was expected.
@@ -49,8 +49,8 @@ class RCLRT_MODEL_EXPORT Diagnostics {
   std::size_t not_kept_ = 0;
 };
 
-/// Returns the text in single quotes, safe for a terminal: control and invisible characters are
-/// escaped, long texts shortened.
+/// Returns the text in single quotes, safe to print on a terminal: control characters and invisible
+/// characters are escaped, and long texts are shortened.
 RCLRT_MODEL_EXPORT std::string in_quotes(std::string_view text);
 
 /// Returns "'a', 'b' or 'c'"

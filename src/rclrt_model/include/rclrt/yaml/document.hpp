@@ -43,9 +43,9 @@ inline constexpr std::size_t kMaxDepth = 32;
 /// Bounds the memory that a text of kMaxInputBytes can require.
 inline constexpr std::size_t kMaxValues = 3'000'000;
 
-/// Reads one document from any bytes. Refuses anchors, aliases, tags, duplicate keys, keys that are
-/// not scalars, several documents, and a text that exceeds the limits. Returns std::nullopt if
-/// there is no complete tree.
+/// Reads one YAML document; `text` may be any bytes. Reports anchors, aliases, tags, duplicate
+/// keys, keys that are not scalars, several documents, and a text that exceeds the limits to
+/// `diagnostics`. Returns std::nullopt if there is no complete tree.
 RCLRT_MODEL_EXPORT std::optional<Node> read_yaml(std::string_view text, Diagnostics& diagnostics);
 
 }  // namespace rclrt::yaml

@@ -19,16 +19,16 @@ struct Context {
   Suggester suggester;
 };
 
-/// Reports "<what> is <the node>; expected ...". Reports nothing for a node that was refused
-/// before.
+/// Reports that the value of a node is wrong: "<what> is <the node>; expected ...". Reports nothing
+/// for a node with a problem that was reported before.
 RCLRT_MODEL_EXPORT void report_value(const Node& node, std::string_view what,
                                     std::string_view expected, Context& context);
 
 /// A mapping and the keys it may have.
 class RCLRT_MODEL_EXPORT Fields {
  public:
-  /// Reads a mapping. Reports a node that is not a mapping, and unknown keys. `what` names the
-  /// mapping in messages, such as "callback".
+  /// Reads a mapping. Reports a node that is not a mapping, and keys that are not in `known`.
+  /// `what` is the name of the mapping in messages, such as "callback".
   Fields(const Node& node, std::string_view what, std::vector<std::string_view> known,
          Context& context);
 

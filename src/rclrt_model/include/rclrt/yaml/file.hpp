@@ -13,8 +13,8 @@
 
 namespace rclrt::yaml {
 
-/// The error for a file that cannot be read or has wrong content. Programs print what() and end
-/// with exit code 2.
+/// The error if a file cannot be read or its content is wrong. Programs print what() and end with
+/// exit code 2.
 class RCLRT_MODEL_EXPORT FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,9 +23,9 @@ class RCLRT_MODEL_EXPORT FileError : public std::runtime_error {
   FileError(const std::filesystem::path& file, const std::vector<Diagnostic>& diagnostics);
 };
 
-/// Returns the bytes of the file. For a larger file, returns one byte more than kMaxInputBytes,
-/// which read_yaml() refuses. Throws FileError, which expects "a readable <kind>", such as
-/// "app.yaml".
+/// Returns the content of the file. If the file is larger than kMaxInputBytes, returns one byte
+/// more than that, which read_yaml() refuses. Throws FileError if the file cannot be read. `kind`
+/// is the kind of the file in the message, such as "app.yaml": "expected a readable app.yaml".
 RCLRT_MODEL_EXPORT std::string read_file(const std::filesystem::path& file, std::string_view kind);
 
 }  // namespace rclrt::yaml

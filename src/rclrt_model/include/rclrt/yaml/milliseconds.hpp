@@ -22,8 +22,9 @@ struct MillisecondsResult {
   std::string_view problem;  ///< the expected form of the text, if there is no value
 };
 
-/// Reads digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign,
-/// exponent, leading zeros or spaces. At most kMaxTime.
+/// Converts a text to a time in milliseconds. The text has digits and optionally a point with one
+/// to six more digits: "0", "2.5", "0.000001". Signs, exponents, leading zeros, spaces and times
+/// above kMaxTime are errors.
 RCLRT_MODEL_EXPORT MillisecondsResult parse_milliseconds(std::string_view text);
 
 }  // namespace rclrt::yaml

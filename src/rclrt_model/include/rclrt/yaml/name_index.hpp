@@ -19,15 +19,15 @@ inline constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
 /// Names that one section declares and other sections refer to.
 class RCLRT_MODEL_EXPORT NameIndex {
  public:
-  /// Makes an index; `what` names an entry in messages ("callback"), `section` the key it is
-  /// declared under.
+  /// Makes an index of named entries. For messages, `what` is the kind of an entry ("callback"),
+  /// and `section` the key under which entries are declared.
   NameIndex(std::string_view what, std::string_view section) : what_(what), section_(section) {}
 
   /// Assigns the next index to the name; reports a name that already has an index.
   void add(const std::string& name, Position at, Context& context);
 
-  /// Assigns the next index to an entry with an unreadable name. From then on unknown names are not
-  /// reported, because the lost name may be one of them.
+  /// Gives the next index to an entry of which the name cannot be read. From then on unknown names
+  /// are not reported, because each of them may be the name of that entry.
   void add_unreadable();
 
   /// Assumes that the section is missing: no name is known and none is reported.

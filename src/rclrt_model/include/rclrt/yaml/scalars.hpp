@@ -33,8 +33,8 @@ RCLRT_MODEL_EXPORT std::optional<std::int64_t> read_integer(const Node& node, st
 
 /// Whether a time may be zero.
 enum class Zero { kAllowed, kRefused };
-/// Reads a time in milliseconds, exact to the nanosecond. Reports any other node and returns
-/// std::nullopt.
+/// Reads a time in milliseconds, exact to the nanosecond. If the node is anything else, reports it
+/// and returns std::nullopt.
 RCLRT_MODEL_EXPORT std::optional<Nanoseconds> read_milliseconds(const Node& node,
                                                                std::string_view what, Zero zero,
                                                                Context& context);

@@ -17,12 +17,12 @@ struct Suggestion {
   std::string_view guess;  ///< the known word that was probably meant; empty if none is similar
 };
 
-/// Makes suggestions for one file. It stops guessing after a hundred thousand compared pairs, so
-/// that a hostile file cannot keep it busy.
+/// Makes suggestions for wrong words in one file. After comparing a hundred thousand pairs of words
+/// it stops guessing, so that a hostile file cannot keep it busy.
 class RCLRT_MODEL_EXPORT Suggester {
  public:
-  /// Returns the nearest known word; if there is none, all known words if they are few. `otherwise`
-  /// is the general expectation, such as "a known key".
+  /// Returns what to expect instead of `word`: the nearest known word; if none is near, all known
+  /// words if they are few; otherwise `otherwise`, such as "a known key".
   Suggestion suggest(std::string_view word, const std::vector<std::string_view>& known,
                      std::string_view otherwise);
 

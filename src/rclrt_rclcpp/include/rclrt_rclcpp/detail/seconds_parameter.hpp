@@ -10,8 +10,9 @@
 
 namespace rclrt_rclcpp::detail {
 
-/// Declares it on the node. An integer is accepted, too, because users type `duration:=1`. Throws
-/// std::invalid_argument with the parameter's name for values that are not from 1 us to 1e6 s.
+/// Declares a parameter of the node with a duration in seconds, and returns its value. An integer
+/// is accepted, too, because users type `duration:=1`. Throws std::invalid_argument with the
+/// parameter's name for values that are not from 1 us to 1e6 s.
 inline std::chrono::duration<double> declare_seconds(rclcpp::Node& node, const std::string& name,
                                                      double standard) {
   rcl_interfaces::msg::ParameterDescriptor descriptor;

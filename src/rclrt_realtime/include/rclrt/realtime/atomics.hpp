@@ -12,9 +12,10 @@
 
 namespace rclrt::realtime {
 
-/// The default of every `Atomics` template parameter: std::atomic without additions. The
-/// interleaving tests use their own type instead; `reading` and `writing` report to that type each
-/// access to memory that threads share without an atomic.
+/// The default of every `Atomics` template parameter: std::atomic and a futex, without additions.
+/// The interleaving tests pass a type of their own instead. Code that accesses shared memory
+/// without an atomic calls `reading` and `writing` first, so that the type of the tests sees these
+/// accesses, too.
 struct RCLRT_REALTIME_EXPORT StdAtomics {
   /// The type of a variable that several threads access.
   template <typename T>
@@ -29,9 +30,9 @@ struct RCLRT_REALTIME_EXPORT StdAtomics {
 
   /// The word on which a thread sleeps: a futex that is private to the process.
   using Futex = std::atomic<std::uint32_t>;
-  /// Sleeps until woken or until CLOCK_MONOTONIC reaches `deadline_ns` (INT64_MAX: no deadline).
-  /// Returns at once if `word` is not `value`; the comparison and falling asleep are one atomic
-  /// step. May return spuriously.
+  /// Sleeps until another thread wakes this one, or until CLOCK_MONOTONIC reaches `deadline_ns`
+  /// (INT64_MAX: no deadline). Returns at once if `word` is not `value`; the comparison and falling
+  /// asleep are one atomic step. May return spuriously.
   static void wait_while(const Futex& word, std::uint32_t value,
                          std::int64_t deadline_ns) noexcept RCLRT_WAITS;
   /// Wakes at most `count` sleepers of `word`. Returns the number of threads woken.

@@ -38,7 +38,7 @@ class ByteRing {
  public:
   static constexpr std::size_t kAlignment = 8;
 
-  /// Makes room for `capacity` bytes, rounded up to a power of two, in records of at most
+  /// Makes a ring of `capacity` bytes, rounded up to a power of two, for records of at most
   /// `max_record` bytes. All memory is touched. Throws std::bad_alloc, or std::invalid_argument
   /// unless 0 < max_record <= capacity.
   RCLRT_SETUP ByteRing(std::size_t capacity, std::size_t max_record)
@@ -53,8 +53,9 @@ class ByteRing {
 
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return capacity_; }
 
-  /// Returns where to write a record of `size` bytes (producer); nullptr when the ring has no room
-  /// for it, which counts as one dropped record. Nothing is sent before `commit`.
+  /// Returns the address at which to write a record of `size` bytes. If the ring has no room for
+  /// the record, returns nullptr and counts one dropped record. The consumer sees the record only
+  /// after `commit`. Called by the producer.
   std::byte* try_reserve(std::size_t size) noexcept RCLRT_NONBLOCKING {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (room_end_ - head < size) [[unlikely]] {
@@ -79,8 +80,8 @@ class ByteRing {
     seen_ = head_.load(std::memory_order_acquire);  // PAIRS WITH: commit()
   }
 
-  /// Returns the oldest record (consumer); nullptr if all records that `refresh` saw have been
-  /// popped.
+  /// Returns the oldest record; nullptr if all records that the last `refresh` saw have been
+  /// popped. Called by the consumer.
   const std::byte* front() const noexcept RCLRT_NONBLOCKING {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     return tail == seen_ ? nullptr : storage_.get() + (tail & mask_);

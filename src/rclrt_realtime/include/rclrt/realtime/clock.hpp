@@ -45,24 +45,24 @@ inline std::int64_t thread_cpu_now_ns() noexcept RCLRT_NONBLOCKING {
   return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/// Sleeps until CLOCK_MONOTONIC reaches `deadline_ns`; returns at once when it has passed.
-/// A signal handler does not shorten the sleep.
+/// Sleeps until CLOCK_MONOTONIC reaches `deadline_ns`; returns at once if that time has passed. A
+/// signal handler does not shorten the sleep.
 inline void sleep_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
   const timespec deadline = to_timespec(deadline_ns);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr) == EINTR) {
   }
 }
 
-/// Time as a parameter: logic that takes a `Clock&` runs on `SteadyClock` in the field and on
+/// The time as a parameter: code that takes a `Clock&` runs on `SteadyClock` in operation and on
 /// `FakeClock` (fake_clock.hpp) in its tests. A call through `Clock&` costs about 1 ns; a call
 /// through `SteadyClock`, which is final, costs nothing. Both functions are thread-safe.
 class RCLRT_REALTIME_EXPORT Clock {
  public:
   virtual std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING = 0;
 
-  /// Sleeps as `EventCount::wait_until`, with the deadline on this clock: until `event` is notified
-  /// after `prepare_wait` returned `key` or `now_ns()` reaches `deadline_ns`. May return
-  /// spuriously.
+  /// Sleeps until `event` is notified or `now_ns()` of this clock reaches `deadline_ns`. Returns at
+  /// once if `event` was notified since `prepare_wait` returned `key`. May return spuriously, as
+  /// `EventCount::wait_until`.
   virtual void wait_until(EventCount& event, EventCount::Key key,
                           std::int64_t deadline_ns) noexcept RCLRT_WAITS = 0;
 

@@ -28,9 +28,9 @@ class RCLRT_REALTIME_EXPORT CyclicSchedule {
   /// Throws std::invalid_argument unless `period_ns` is positive.
   RCLRT_SETUP CyclicSchedule(std::int64_t period_ns, OverrunPolicy policy);
 
-  /// Begins with index 0 at `first_ns`. If that has passed, begins at the first `first_ns` + n ×
-  /// period that has not passed. Without `first_ns`, begins at `now_ns`. Times must not be
-  /// negative. A time beyond the end of the clock means never.
+  /// Begins with index 0 at `first_ns`. If `first_ns` is earlier than `now_ns`, begins at the first
+  /// `first_ns` + n × period that is not. Without `first_ns`, begins at `now_ns`. Times must not be
+  /// negative. A release time that does not fit into 64 bits of nanoseconds means never.
   void start(std::int64_t now_ns,
              std::optional<std::int64_t> first_ns = std::nullopt) noexcept RCLRT_NONBLOCKING;
 
@@ -43,8 +43,9 @@ class RCLRT_REALTIME_EXPORT CyclicSchedule {
     bool overrun;  ///< the cycle ended after the next release; ending exactly at it is no overrun
     std::uint64_t missed;  ///< releases between this one and the next that will not run
   };
-  /// Ends the cycle of this release at `finish_ns` and advances to the next one. The policy depends
-  /// only on the end of a cycle, not on whether it began late.
+  /// Ends the cycle of the current release at `finish_ns`, and advances to the next release.
+  /// Whether releases count as missed depends only on the end of the cycle, not on whether it began
+  /// late.
   Outcome finish(std::int64_t finish_ns) noexcept RCLRT_NONBLOCKING;
 
  private:

@@ -23,9 +23,10 @@ namespace rclrt::realtime {
 struct CyclicOptions {
   ThreadOptions thread{};      ///< its hooks run before the first release and after the last cycle
   std::int64_t period_ns = 0;  ///< positive
-  /// The first release, on the thread's clock. If it has passed at `start`, the thread begins at
-  /// the first `first_release_ns` + n × period that has not passed: threads with the same first
-  /// release stay in phase whenever they start. std::nullopt: the time at which the thread starts.
+  /// The time of the first release, on the thread's clock. If this time has passed at `start`, the
+  /// thread begins at the first `first_release_ns` + n × period that has not passed. So threads
+  /// with the same first release stay in phase whenever they start. std::nullopt: the first release
+  /// is at `start`.
   std::optional<std::int64_t> first_release_ns{};
   OverrunPolicy overrun = OverrunPolicy::kCatchUp;
   std::int64_t deadline_ns = 0;  ///< from the nominal release; 0: the period
@@ -65,18 +66,18 @@ struct CyclicCounts {
   std::uint64_t deadline_misses = 0;  ///< cycles that ended after their deadline
 };
 
-/// Runs `loop(release)` once per period. Not movable: the thread refers to it.
+/// Runs `loop(release)` once per period. Not movable, because the thread refers to this object.
 ///
-/// `start`, `stop`, `join` and the destructor belong to one owner; everything else is thread-safe.
-/// The figures may be read at any time without disturbing the thread. Each figure is exact, but
-/// figures read while the thread runs may belong to neighbouring cycles.
+/// One owner calls `start`, `stop`, `join` and the destructor; all other functions are thread-safe.
+/// The statistics may be read at any time without disturbing the thread. Each value is exact, but
+/// values read while the thread runs may belong to neighbouring cycles.
 class RCLRT_REALTIME_EXPORT CyclicThread {
  public:
   /// Prepares the thread; `start` starts it. The thread calls `loop` with a `const Release&` once
   /// per release; `loop` returns nothing or a LoopControl. Each time `loop` returns after its
-  /// deadline, the thread calls `on_deadline_miss` with a `const DeadlineMiss&`. An exception that
-  /// leaves either terminates the process. Throws std::invalid_argument for invalid times or
-  /// without a clock.
+  /// deadline, the thread calls `on_deadline_miss` with a `const DeadlineMiss&`. If one of the two
+  /// throws, the process terminates. Throws std::invalid_argument for invalid times or if there is
+  /// no clock.
   template <typename Loop, typename OnDeadlineMiss = NoHook>
   RCLRT_SETUP CyclicThread(CyclicOptions options, Loop loop, OnDeadlineMiss on_deadline_miss = {})
       : CyclicThread(std::make_unique<BodyOf<Loop, OnDeadlineMiss>>(std::move(loop),
@@ -88,12 +89,14 @@ class RCLRT_REALTIME_EXPORT CyclicThread {
   CyclicThread(const CyclicThread&) = delete;
   CyclicThread& operator=(const CyclicThread&) = delete;
 
-  /// Starts the thread, or starts it again after it has ended; index and figures begin again at 0.
-  /// Throws std::logic_error while it runs, and the exceptions of `Thread`.
+  /// Starts the thread, or starts it again after it has ended. The index and the statistics then
+  /// begin again at 0. Throws std::logic_error while the thread runs, and the exceptions of
+  /// `Thread`.
   RCLRT_SETUP void start();
 
-  /// Ends the thread after the current cycle, or at once if it sleeps. May be called from its own
-  /// loop and from signal handlers. Must have returned before this object is destroyed.
+  /// Ends the thread after the current cycle, or at once if it sleeps. The thread's own loop and
+  /// signal handlers may call this function, too. The call must have returned before this object is
+  /// destroyed.
   void request_stop() noexcept RCLRT_NONBLOCKING;
 
   /// Waits until the thread has ended. Does nothing if there is no thread.
@@ -106,8 +109,8 @@ class RCLRT_REALTIME_EXPORT CyclicThread {
   bool running() const noexcept RCLRT_NONBLOCKING;
 
   CyclicCounts counts() const noexcept RCLRT_NONBLOCKING;
-  /// Returns how long after its nominal release each cycle started; early ones are in
-  /// `below_range()`.
+  /// Returns how many nanoseconds after its nominal release each cycle started. A cycle that
+  /// started before its nominal release counts in `below_range()`.
   const Histogram& lateness() const noexcept RCLRT_NONBLOCKING { return lateness_; }
   /// Returns how long each loop took, from its start to its return.
   const Histogram& loop_time() const noexcept RCLRT_NONBLOCKING { return loop_time_; }

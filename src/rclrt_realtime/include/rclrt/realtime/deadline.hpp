@@ -46,8 +46,8 @@ std::int64_t to_deadline_ns(
   return std::max<std::int64_t>(detail::rounded_up_ns(time.time_since_epoch()), 0);
 }
 
-/// Returns the time `timeout` from now, rounded up to nanoseconds; kNever for more than a hundred
-/// years. A negative timeout yields a deadline that has passed.
+/// Returns the CLOCK_MONOTONIC time that is `timeout` from now, rounded up to nanoseconds; kNever
+/// for more than a hundred years. A negative timeout yields a time that has passed.
 template <typename Rep, typename Period>
 std::int64_t to_deadline_ns(std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_NONBLOCKING {
   const std::int64_t from_now_ns = detail::rounded_up_ns(timeout);

@@ -63,12 +63,12 @@ class RCLRT_REALTIME_EXPORT Doorbell {
   /// Discards earlier rings; later ones signal. Check the condition afterwards.
   void arm() noexcept RCLRT_NONBLOCKING;
 
-  /// Sleeps until rung (returns true) or until CLOCK_MONOTONIC reaches `deadline_ns` (returns
-  /// false; kNever: no deadline).
+  /// Sleeps until another thread rings (returns true) or until CLOCK_MONOTONIC reaches
+  /// `deadline_ns` (returns false; kNever: no deadline).
   bool wait_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS;
 
-  /// Returns a descriptor that is readable when rung, for poll, epoll,
-  /// asio::posix::stream_descriptor; never read or close it.
+  /// Returns a file descriptor that becomes readable when another thread rings, for poll, epoll or
+  /// asio::posix::stream_descriptor. Never read or close the descriptor.
   int fd() const noexcept RCLRT_NONBLOCKING { return fd_; }
 
  private:

@@ -19,9 +19,9 @@ __extension__ using WideInteger = __int128;  // holds every product of a count a
 
 }  // namespace detail
 
-/// Returns the duration in the unit of `To` (which counts in std::int64_t). Where std::chrono would
-/// overflow, returns the longest or the shortest duration of `To`; where `To` is coarser, the
-/// nearest one. NaN becomes 0.
+/// Converts a duration to `To`, which must count in std::int64_t. If the duration does not fit,
+/// returns the longest or the shortest duration of `To`. If the unit of `To` is coarser, rounds to
+/// the nearest value. NaN becomes 0.
 template <typename To, typename Rep, typename Period>
 constexpr To saturate_cast(std::chrono::duration<Rep, Period> from) noexcept RCLRT_NONBLOCKING {
   static_assert(std::is_same_v<typename To::rep, std::int64_t>);
@@ -55,10 +55,11 @@ constexpr To saturate_cast(std::chrono::duration<Rep, Period> from) noexcept RCL
   }
 }
 
-/// A std::chrono duration as a parameter or an option. It accepts every duration that `To` accepts,
-/// and converts it by `saturate_cast`: `std::chrono::nanoseconds` itself turns `hours::max()` into
-/// a negative number. If `To` is nanoseconds, it also accepts floating-point durations, such as
-/// seconds, and rounds them to the nearest nanosecond; NaN throws std::invalid_argument.
+/// A parameter or an option of type std::chrono::duration. It accepts every duration that `To`
+/// accepts, and converts it by `saturate_cast`. (`std::chrono::nanoseconds` itself would convert
+/// `hours::max()` to a negative number.) If `To` is nanoseconds, it also accepts floating-point
+/// durations, such as seconds, and rounds them to the nearest nanosecond; NaN throws
+/// std::invalid_argument.
 template <typename To>
 class Saturating : public To {
  public:

@@ -56,8 +56,8 @@ class BasicEventCount {
 
   /// Waits until CLOCK_MONOTONIC reaches `deadline_ns` at the latest.
   void wait_until(Key key, std::int64_t deadline_ns) noexcept RCLRT_WAITS {
-    // Every outcome (woken, epoch already changed, timed out, interrupted) is a return: the caller
-    // checks its condition again.
+    // The caller checks its condition again after every return: woken, notified before the sleep,
+    // timed out or interrupted.
     Atomics::wait_while(epoch_, key, deadline_ns);
     waiters_.fetch_sub(1, std::memory_order_seq_cst);
   }

@@ -15,9 +15,9 @@
 
 namespace rclrt::realtime {
 
-/// Time moves only in `advance` and `run_until`, so a test of timing is exact and takes no time.
-/// Any thread may move it. To simulate work that takes time, a worker calls `advance` in its own
-/// thread. All functions are thread-safe. For tests: it locks and allocates.
+/// A clock for tests. Its time moves only in `advance` and `run_until`, so a test of timing is
+/// exact and does not wait. Any thread may move the time. To simulate work that takes time, a
+/// worker calls `advance` in its own thread. All functions are thread-safe; they lock and allocate.
 ///
 ///     FakeClock clock;
 ///     std::thread sleeper([&] { clock.sleep_until(50); });
@@ -36,10 +36,11 @@ class RCLRT_REALTIME_EXPORT FakeClock final : public Clock {
   /// the order of the deadlines. All of them see the time after the jump.
   RCLRT_SETUP void advance(std::int64_t duration_ns);
 
-  /// Moves time from deadline to deadline until `end_ns`. At each deadline one sleeper wakes, and
-  /// time moves on only when `sleepers` threads sleep again. So threads that sleep on this clock
-  /// run one after another, in the order of their deadlines. With equal deadlines, the thread that
-  /// fell asleep first runs first. When it returns, `sleepers` threads sleep beyond `end_ns`.
+  /// Moves time from deadline to deadline until `end_ns`. At each deadline one thread wakes, and
+  /// time moves on only when `sleepers` threads sleep again. So the threads that sleep on this
+  /// clock run one after another, in the order of their deadlines. With equal deadlines, the thread
+  /// that fell asleep first runs first. When `run_until` returns, `sleepers` threads sleep until
+  /// after `end_ns`.
   RCLRT_SETUP void run_until(std::int64_t end_ns, std::size_t sleepers);
 
   /// Waits until at least `count` threads sleep on this clock.

@@ -19,8 +19,8 @@ namespace rclrt::realtime {
 
 /// How much is kept, and where dumps go.
 struct FlightRecorderOptions {
-  /// Dumps are written here as NAME-1.pftrace, NAME-2.pftrace, ...; a number is skipped if its file
-  /// exists. The directory must exist.
+  /// The directory for the dumps, which must exist. They are called NAME-1.pftrace, NAME-2.pftrace,
+  /// and so on; a number is skipped if its file exists.
   std::filesystem::path directory = ".";
   std::string name = "flight";
   /// How far a dump reaches back before its trigger.
@@ -29,8 +29,8 @@ struct FlightRecorderOptions {
   SaturatingMilliseconds after = std::chrono::milliseconds(100);
   /// Bounds the memory: when the events exceed it, the oldest are discarded.
   std::size_t max_bytes = std::size_t{16} << 20U;
-  /// A request within this time after the trigger of the last dump is counted and otherwise
-  /// ignored.
+  /// The shortest time between the triggers of two dumps. A request that comes earlier after the
+  /// trigger of the last dump is counted, and causes no dump.
   SaturatingMilliseconds min_interval = std::chrono::milliseconds(1'000);
   /// The total number of dumps. Further requests are counted and otherwise ignored.
   std::uint32_t max_dumps = 16;
@@ -49,28 +49,29 @@ struct FlightRecorderStatistics {
   std::size_t capacity = 0;  ///< events held at most: max_bytes / sizeof(TraceEvent)
 };
 
-/// A sink with bounded memory. Its source (a Tracer, or code that converts other records into
-/// TraceEvents) calls write and pass_done from one thread. A dump is written within pass_done. An
-/// error there is counted, never thrown.
+/// Keeps the latest events in bounded memory, and writes them to a file (a dump) on request. Its
+/// source (a Tracer, or code that converts other records into TraceEvents) calls `write` and
+/// `pass_done` from one thread. A dump is written within `pass_done`. An error while it is written
+/// is counted, not thrown.
 ///
-/// A dump holds the complete events that ended between `before` ahead of its trigger and at least
-/// `after` past it. It also holds the spans of TraceKind::kBegin that are still open then, however
-/// long ago they began.
+/// A dump contains the complete events that ended in the time from `before` ahead of its trigger to
+/// at least `after` past it. It also contains the spans of TraceKind::kBegin that are open at its
+/// end, however long ago they began.
 ///
 /// Cost: one copy of each event. Memory: max_bytes, allocated and touched by the constructor. While
 /// a dump is written, it uses another twelfth of max_bytes and about 200 KiB.
 class RCLRT_REALTIME_EXPORT FlightRecorder final : public TraceSink {
  public:
-  /// Throws std::invalid_argument for a max_bytes below one event or a duration that is negative or
-  /// more than a year, and std::bad_alloc.
+  /// Throws std::invalid_argument if max_bytes has no room for one event, or if a duration is
+  /// negative or more than a year; and std::bad_alloc.
   RCLRT_SETUP explicit FlightRecorder(FlightRecorderOptions options = {});
   ~FlightRecorder() override;
 
   /// The longest reason of a request in bytes.
   static constexpr std::size_t kMaxReason = 95;
 
-  /// Requests a dump. The first kMaxReason bytes of `reason` are copied and shown in it. Requests
-  /// within `after` of the first one share its dump. Thread-safe.
+  /// Requests a dump. The first kMaxReason bytes of `reason` are copied, and the dump shows them.
+  /// Requests within `after` of the first one share one dump. Thread-safe.
   void request_dump(const char* reason) noexcept RCLRT_NONBLOCKING;
 
   /// Returns the statistics; thread-safe.

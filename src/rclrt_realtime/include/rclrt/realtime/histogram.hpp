@@ -40,8 +40,8 @@ class RCLRT_REALTIME_EXPORT Histogram {
 
   /// Makes a snapshot: the copy does not change while other threads go on recording into `other`.
   RCLRT_SETUP Histogram(const Histogram& other);
-  /// Moves from `other`, which may then only be destroyed or assigned to. No other thread may use
-  /// either object meanwhile.
+  /// Moves the samples from `other`; after that, `other` may only be destroyed or assigned to. No
+  /// other thread may use either object meanwhile.
   RCLRT_SETUP Histogram(Histogram&& other) noexcept;
   RCLRT_SETUP Histogram& operator=(Histogram&& other) noexcept;
   ~Histogram() = default;
@@ -54,21 +54,21 @@ class RCLRT_REALTIME_EXPORT Histogram {
     count_of(value, samples).fetch_add(samples, std::memory_order_relaxed);
   }
 
-  /// Counts one sample without a locked instruction. Only the calling thread may record into this
-  /// histogram; other threads may read it.
+  /// Counts one sample without a locked instruction, if only one thread records into this
+  /// histogram. Other threads may read it at the same time.
   void record_alone(std::int64_t value) noexcept RCLRT_NONBLOCKING {
     std::atomic<std::uint64_t>& count = count_of(value, 1);
     // No other thread writes it, so no write comes between the load and the store.
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  /// Adds all samples of `other`. If the ranges differ, each bucket of `other` counts as its
-  /// smallest value. Thread-safe, as `record`.
+  /// Adds all samples of `other`. If the two ranges differ, each sample of `other` counts as the
+  /// smallest value of its bucket. Thread-safe, as `record`.
   void add(const Histogram& other) noexcept RCLRT_NONBLOCKING;
 
-  /// Subtracts the samples of `earlier`, a previous copy of the same histogram. The samples
+  /// Subtracts the samples of `earlier`, a previous copy of this histogram, so that the samples
   /// recorded since then remain. No thread may record into this histogram meanwhile. Throws
-  /// std::invalid_argument if the ranges differ or `earlier` holds more.
+  /// std::invalid_argument if the ranges differ or a bucket of `earlier` has more samples.
   RCLRT_SETUP void subtract(const Histogram& earlier);
 
   /// Removes all samples. No thread may record meanwhile.
@@ -79,8 +79,8 @@ class RCLRT_REALTIME_EXPORT Histogram {
   std::uint64_t below_range() const noexcept RCLRT_NONBLOCKING;
   std::uint64_t above_range() const noexcept RCLRT_NONBLOCKING;
 
-  /// Returns the smallest value of the first bucket with a sample (`min`) or the largest value of
-  /// the last one (`max`); 0 without samples.
+  /// Returns the smallest value of the first bucket with a sample; 0 without samples. (`max`
+  /// returns the largest value of the last bucket with a sample.)
   std::int64_t min() const noexcept RCLRT_NONBLOCKING;
   std::int64_t max() const noexcept RCLRT_NONBLOCKING;
 
@@ -90,8 +90,8 @@ class RCLRT_REALTIME_EXPORT Histogram {
   /// <= 0, `max()` for percent >= 100, 0 without samples.
   std::int64_t percentile(double percent) const noexcept RCLRT_NONBLOCKING;
 
-  /// Returns the mean or the standard deviation (of the population), with each sample at the middle
-  /// of its bucket; 0 without samples.
+  /// Returns the mean; `standard_deviation` returns that of the population. Each sample counts as
+  /// the middle of its bucket. Both are 0 without samples.
   double mean() const noexcept RCLRT_NONBLOCKING;
   double standard_deviation() const noexcept RCLRT_NONBLOCKING;
 

@@ -11,8 +11,8 @@
 
 namespace rclrt::realtime {
 
-/// The values that a histogram distinguishes. The user chooses the unit; rclrt records nanoseconds,
-/// and the defaults are 1 ns to 1 h.
+/// The range of values of a histogram, and their resolution. The user chooses the unit; rclrt
+/// records nanoseconds, and the defaults are 1 ns to 1 h.
 struct HistogramRange {
   std::int64_t lowest = 1;                   ///< smallest value distinguished from 0; at least 1
   std::int64_t highest = 3'600'000'000'000;  ///< largest value; at least twice the lowest

@@ -36,18 +36,19 @@ class RCLRT_REALTIME_EXPORT HistogramLogError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the compressed V2 encoding in base64, as the HdrHistogram libraries exchange it. Samples
-/// out of range are in the bucket to which they were clamped; the result does not show that they
-/// were clamped.
+/// Returns the histogram in the compressed V2 encoding, in base64, as the HdrHistogram libraries
+/// exchange it. A sample outside of the range is encoded as the lowest or highest value of the
+/// range; the result does not show that.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string encode_histogram(const Histogram& histogram);
 
 /// Decodes the text of `encode_histogram` or of another HdrHistogram library. Throws
-/// HistogramLogError (what is wrong, what was expected).
+/// HistogramLogError for any other text; its message states what is wrong and what was expected.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP Histogram decode_histogram(std::string_view text,
                                                              const HistogramLogLimits& limits = {});
 
-/// Writes an HdrHistogram log, format 1.3: the tools that plot and compare such logs read it. The
-/// stream must outlive the writer. Every function throws std::runtime_error when the stream fails.
+/// Writes an HdrHistogram log, format 1.3, for the tools that plot and compare such logs. The
+/// stream must outlive the writer. Every function throws std::runtime_error if writing to the
+/// stream fails.
 ///
 ///     std::ofstream file("lateness.hlog");
 ///     HistogramLogWriter log(file, start_ns);
@@ -60,8 +61,8 @@ class RCLRT_REALTIME_EXPORT HistogramLogWriter {
   /// Writes one line of comment. Throws std::invalid_argument for a text of several lines.
   RCLRT_SETUP void comment(std::string_view text);
 
-  /// Throws std::invalid_argument for a tag with a comma, blank or control character, or for a
-  /// negative time.
+  /// Writes the histogram of one interval of time. Throws std::invalid_argument if the interval's
+  /// tag has a comma, blank or control character, or if a time is negative.
   RCLRT_SETUP void write(const HistogramInterval& interval);
 
  private:
@@ -70,8 +71,8 @@ class RCLRT_REALTIME_EXPORT HistogramLogWriter {
   std::ostream& out_;
 };
 
-/// Reads HdrHistogram logs, format 1.0 to 1.3 with V2 histograms, written by any of its libraries.
-/// The content is not trusted.
+/// Reads HdrHistogram logs of format 1.0 to 1.3 with V2 histograms, as any HdrHistogram library
+/// writes them. The content of the file is checked, not trusted.
 class RCLRT_REALTIME_EXPORT HistogramLogReader {
  public:
   /// Makes a reader; every error begins with `name`. The stream must outlive the reader.

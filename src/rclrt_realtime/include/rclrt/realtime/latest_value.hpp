@@ -59,8 +59,8 @@ class LatestValue {
   struct Seat;
 
  public:
-  /// The access of one reading thread. Movable. Not thread-safe: only one thread may use it at a
-  /// time. Must not outlive the LatestValue.
+  /// Reads the value in one thread. Movable. Not thread-safe: only one thread may use it at a time.
+  /// Must not outlive the LatestValue.
   class Reader {
    public:
     Reader(Reader&& other) noexcept
@@ -79,8 +79,8 @@ class LatestValue {
     /// Returns the newest value, by copy.
     T read() noexcept RCLRT_NONBLOCKING { return view(); }
 
-    /// Returns the newest value in place, for large T: it stays complete and unchanged until this
-    /// reader's next `read` or `view`.
+    /// Returns a reference to the newest value, without a copy, for large T. The value stays
+    /// complete and unchanged until this reader's next `read` or `view`.
     const T& view() noexcept RCLRT_NONBLOCKING {
       if (changed()) {
         // PAIRS WITH: free_slot()
@@ -108,8 +108,9 @@ class LatestValue {
 
   static constexpr std::size_t kMostReaders = 0xFFFF - 2;
 
-  /// Makes a value; readers see `initial` until the first write. Throws std::invalid_argument for
-  /// zero or more than kMostReaders readers, and std::bad_alloc.
+  /// Makes a value for at most `max_readers` readers. Readers see `initial` until the first write.
+  /// Throws std::invalid_argument if `max_readers` is zero or more than kMostReaders, and
+  /// std::bad_alloc.
   RCLRT_SETUP explicit LatestValue(std::size_t max_readers, const T& initial = T{})
       : max_readers_(checked(max_readers)),
         slots_(std::make_unique<Slot[]>(max_readers + 2)),
@@ -118,8 +119,8 @@ class LatestValue {
     slots_[0].value = initial;
   }
 
-  /// Takes a seat for one more reading thread. The seat is free again when the Reader is destroyed.
-  /// Throws std::length_error if all seats are in use. Thread-safe.
+  /// Returns a Reader for one more reading thread. It occupies one of `max_readers` seats until it
+  /// is destroyed. Throws std::length_error if all seats are in use. Thread-safe.
   RCLRT_SETUP Reader reader() {
     for (std::size_t i = 0; i < max_readers_; ++i) {
       // acquire: makes the `held` of the seat's previous user visible

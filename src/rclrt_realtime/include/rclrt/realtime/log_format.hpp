@@ -34,8 +34,9 @@ inline constexpr std::size_t kMaxLogFormat = 640;
 /// The longest path of a source file in a line, in bytes. A longer path loses its beginning.
 inline constexpr std::size_t kMaxLogFile = 224;
 
-/// Returns the error that `format` has with `arguments` arguments, or kNone. The syntax is that of
-/// std::format. Does not check whether a format specification suits the type of its argument.
+/// Returns the error of the text `format` for a call with `arguments` arguments; kNone: no error.
+/// The syntax is that of std::format. Does not check whether a format specification suits the type
+/// of its argument.
 constexpr LogFormatProblem find_log_format_problem(
     std::string_view format, std::size_t arguments) noexcept RCLRT_NONBLOCKING {
   using enum LogFormatProblem;
@@ -101,8 +102,8 @@ constexpr LogFormatProblem find_log_format_problem(
 }
 
 namespace detail {
-// Never defined: the compiler's error names the function that a wrong format would call. (They are
-// labelled because a nonblocking constructor calls them.)
+// These functions are never defined: a wrong format would call one of them, and the compiler's
+// error shows its name. (They are labelled because a nonblocking constructor calls them.)
 RCLRT_REALTIME_EXPORT void log_format_has_more_placeholders_than_arguments() noexcept
     RCLRT_NONBLOCKING;
 RCLRT_REALTIME_EXPORT void log_format_has_fewer_placeholders_than_arguments() noexcept
@@ -125,8 +126,8 @@ constexpr std::string_view end_of_path(std::string_view path) noexcept RCLRT_NON
 }
 }  // namespace detail
 
-/// The format of a log call with arguments of these types: a string literal, checked when the call
-/// is compiled, and the place of the call in the source.
+/// The format of a log call with arguments of these types. It is a string literal, checked when the
+/// call is compiled. The object also contains the place of the call in the source.
 template <typename... Args>
 class LogFormat {
  public:

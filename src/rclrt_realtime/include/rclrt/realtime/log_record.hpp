@@ -27,8 +27,8 @@ inline constexpr std::size_t kMaxLogArguments = 15;
 
 namespace detail {
 
-/// How the 8 bytes of an argument are read. LogRecord::types has four bits for each argument, the
-/// first one lowest; kNone ends the list.
+/// The type of a log argument: how its 8 bytes are read. LogRecord::types has four bits for each
+/// argument, the lowest bits for the first argument; kNone ends the list.
 enum class LogType : std::uint8_t {
   kNone,
   kSigned,

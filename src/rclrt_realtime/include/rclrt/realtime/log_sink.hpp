@@ -34,9 +34,9 @@ struct LogLine {
   std::uint32_t line = 0;
 };
 
-/// Receives lines on the logger's thread. That is not a real-time thread, so a sink may allocate,
-/// write and sleep; meanwhile the rings fill. An exception is counted, see LoggerStatistics, and
-/// the sink is called again for the next line.
+/// Receives log lines on the logger's thread. That is not a real-time thread, so a sink may
+/// allocate, write and sleep; meanwhile further lines wait in the threads' rings. If a sink throws,
+/// the exception is counted in LoggerStatistics, and the sink is called again for the next line.
 class RCLRT_REALTIME_EXPORT LogSink {
  public:
   virtual ~LogSink() = default;

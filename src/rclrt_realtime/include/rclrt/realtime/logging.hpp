@@ -26,8 +26,8 @@
 #include "rclrt/realtime/thread_ring.hpp"
 #include "rclrt/realtime/tick_clock.hpp"
 
-/// Calls below this level compile to nothing in a source file: 0 debug, 1 info, 2 warn, 3 error,
-/// 4 fatal, 5 none.
+/// The lowest level that is compiled: log calls below it compile to nothing in this source file. 0
+/// debug, 1 info, 2 warn, 3 error, 4 fatal, 5 no calls.
 #if !defined(RCLRT_LOG_LEVEL)
 #define RCLRT_LOG_LEVEL 0
 #endif
@@ -38,9 +38,9 @@ namespace rclrt::realtime {
 struct LoggerOptions {
   /// How often the logger's thread empties the rings.
   SaturatingMilliseconds period = std::chrono::milliseconds(10);
-  /// Capacity of each thread's ring in bytes, rounded up to a power of two, at least 16 KiB. A line
-  /// takes 32 bytes, 8 for each argument, and the bytes of its strings, of its format and of the
-  /// path of its source file.
+  /// The capacity of each thread's ring in bytes, rounded up to a power of two, at least 16 KiB. A
+  /// line takes 32 bytes, 8 more for each argument, and the bytes of its strings, of its format and
+  /// of the path of its source file.
   std::size_t ring_bytes = std::size_t{64} * 1024;
   LogLevel level = LogLevel::kInfo;  ///< lines below it are not logged
   TickClock clock = TickClock::best();
@@ -56,8 +56,9 @@ struct LoggerStatistics {
   std::size_t threads = 0;          ///< rings in use
 };
 
-/// Formats the lines of the ThreadLoggers and passes them to the sinks. The lines that are present
-/// when a pass over the rings begins are ordered by time. All functions are thread-safe.
+/// Formats the lines that ThreadLoggers log and passes them to the sinks, on its own thread. It
+/// does so in passes; lines that were logged before the same pass are passed on in order of time.
+/// All functions are thread-safe.
 class RCLRT_REALTIME_EXPORT Logger {
  public:
   /// Makes a logger; the sinks must outlive it. Throws std::invalid_argument for options out of
@@ -65,8 +66,8 @@ class RCLRT_REALTIME_EXPORT Logger {
   RCLRT_SETUP explicit Logger(std::vector<std::reference_wrapper<LogSink>> sinks,
                               const LoggerOptions& options = {});
 
-  /// Passes all logged lines to the sinks. ThreadLoggers may outlive the logger; they then log
-  /// nothing.
+  /// Passes all remaining lines to the sinks. If ThreadLoggers outlive the logger, they log nothing
+  /// after that.
   ~Logger();
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
@@ -90,16 +91,16 @@ class RCLRT_REALTIME_EXPORT Logger {
   const std::unique_ptr<Implementation> implementation_;
 };
 
-/// Admits one line per period and counts the others; the next admitted line states their number.
-/// Use one object per place in the source, usually `static constinit`. Thread-safe.
+/// Lets one line per period pass and counts the others; the next line that passes states their
+/// number. Use one object for each place in the source, usually `static constinit`. Thread-safe.
 class LogRateLimit {
  public:
   /// Admits one line in each `period`; with std::chrono::nanoseconds::max() one line in total.
   constexpr explicit LogRateLimit(SaturatingNanoseconds period) noexcept RCLRT_NONBLOCKING
       : period_ns_(period.count()) {}
 
-  /// Returns the number of lines suppressed before a line at time `now_ns` (CLOCK_MONOTONIC), or
-  /// std::nullopt if that line must be suppressed, too.
+  /// Decides whether a line at `now_ns` (CLOCK_MONOTONIC) is logged. If so, returns the number of
+  /// lines that were suppressed before it; if not, std::nullopt.
   std::optional<std::uint32_t> admit(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
     // Relaxed throughout: the thread that succeeds in the exchange logs the line, and next_ns_
     // and suppressed_ publish no other data.
@@ -124,8 +125,9 @@ class LogRateLimit {
   std::atomic<std::uint32_t> suppressed_{0};
 };
 
-/// Logs for one thread at a time. Made at set-up; every other call is wait-free, allocates nothing
-/// and makes no system call. When the ring is full the line is dropped and counted. Movable.
+/// Logs for one thread at a time. The constructor is for set-up; every other function is wait-free,
+/// allocates nothing and makes no system call. If the ring is full, the line is dropped and
+/// counted. Movable.
 ///
 /// Formats are those of fmt and std::format, without nested placeholders. Arguments are copied:
 /// integers, floating-point numbers, bool, char, enums (as numbers), durations, pointers and

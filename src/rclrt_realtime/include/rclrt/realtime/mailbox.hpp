@@ -14,10 +14,11 @@
 
 namespace rclrt::realtime {
 
-/// A bounded queue of trivially copyable values and a Doorbell. Any thread, also a real-time one,
-/// may call `post`. Only one thread at a time may call the receiver's functions. A value that does
-/// not fit is dropped and counted. A sleeping receiver costs the first post after it fell asleep
-/// one system call that does not sleep (a write to an eventfd); all other posts cost none.
+/// A bounded queue of trivially copyable values, with a receiver that sleeps until one arrives. Any
+/// thread, also a real-time one, may call `post`. Only one thread at a time may call the receiver's
+/// functions. A value that does not fit is dropped and counted. The first post after the receiver
+/// fell asleep costs one system call that does not sleep (a write to an eventfd); all other posts
+/// cost none.
 ///
 ///     Mailbox<Fault> faults(64);
 ///     faults.post({.axis = 2});                                        // real-time thread
@@ -26,8 +27,9 @@ namespace rclrt::realtime {
 template <typename T>
 class Mailbox {
  public:
-  /// Makes room for `capacity` values, rounded up to a power of two. Throws std::invalid_argument
-  /// for zero, std::bad_alloc, std::system_error.
+  /// Makes a mailbox for `capacity` values, rounded up to a power of two. Throws
+  /// std::invalid_argument if `capacity` is zero, std::bad_alloc, and std::system_error if no
+  /// eventfd can be created.
   RCLRT_SETUP explicit Mailbox(std::size_t capacity) : queue_(capacity) {}
 
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return queue_.capacity(); }
@@ -82,13 +84,13 @@ class Mailbox {
     }
   }
 
-  /// Returns a descriptor (receiver) that is readable when there are values: call `drain` then.
-  /// Never read or close it.
+  /// Returns a file descriptor that is readable when there are values: the receiver then calls
+  /// `drain`. Never read or close the descriptor.
   int fd() const noexcept RCLRT_NONBLOCKING { return bell_.fd(); }
 
-  /// Passes every value to `handle(const T&)`, at most `capacity` values, and returns their number
-  /// (receiver, for event loops). Afterwards `fd` is readable only if there are more values: those
-  /// that arrived meanwhile, or that were left when `handle` threw.
+  /// Calls `handle(const T&)` for every value, at most for `capacity` values, and returns their
+  /// number. For a receiver with an event loop. Afterwards `fd` is readable only if there are more
+  /// values: those that arrived meanwhile, or that were left because `handle` threw.
   template <typename Handle>
   std::size_t drain(Handle handle) RCLRT_WAITS {
     bell_.arm();

@@ -32,9 +32,9 @@ class MpscQueue {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  /// Makes room for `capacity` values, rounded up to a power of two and at least 2 (with one cell,
-  /// "full" and "free again" would be the same sequence number). Throws std::invalid_argument for
-  /// zero, and std::bad_alloc.
+  /// Makes a queue for `capacity` values, rounded up to a power of two and at least 2 (with one
+  /// cell, "full" and "free again" would be the same sequence number). Throws std::invalid_argument
+  /// if `capacity` is zero, and std::bad_alloc.
   RCLRT_SETUP explicit MpscQueue(std::size_t capacity)
       : mask_(std::bit_ceil(std::max<std::size_t>(capacity, 2)) - 1),
         cells_(std::make_unique<Cell[]>(mask_ + 1)) {

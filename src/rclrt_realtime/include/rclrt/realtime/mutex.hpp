@@ -39,17 +39,17 @@ class RCLRT_REALTIME_EXPORT ProtocolMutex {
     return try_lock_until_ns(to_deadline_ns(timeout));
   }
 
-  /// Tries to lock until CLOCK_MONOTONIC reaches `deadline_ns`. For that, a PiMutex needs Linux
-  /// 5.14 (FUTEX_LOCK_PI2) and glibc 2.34. On older systems it waits on CLOCK_REALTIME for the
-  /// remaining time, so setting that clock back lengthens the wait.
+  /// Tries to lock until CLOCK_MONOTONIC reaches `deadline_ns`. Returns whether it has locked. A
+  /// PiMutex needs Linux 5.14 (FUTEX_LOCK_PI2) and glibc 2.34 for that. On older systems it waits
+  /// on CLOCK_REALTIME for the remaining time, so setting that clock back lengthens the wait.
   bool try_lock_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS;
 
   void unlock() noexcept RCLRT_NONBLOCKING;
   pthread_mutex_t* native_handle() noexcept RCLRT_NONBLOCKING { return &mutex_; }
 
  protected:
-  /// Makes a mutex; `protocol` is PTHREAD_PRIO_INHERIT or PTHREAD_PRIO_PROTECT, `ceiling` applies
-  /// to the latter. Throws std::system_error.
+  /// Makes a mutex. `protocol` is PTHREAD_PRIO_INHERIT or PTHREAD_PRIO_PROTECT; `ceiling` is the
+  /// SCHED_FIFO priority for PTHREAD_PRIO_PROTECT. Throws std::system_error.
   RCLRT_SETUP ProtocolMutex(int protocol, int ceiling, bool robust);
   ~ProtocolMutex();
 
@@ -68,9 +68,9 @@ struct Robust {};
 /// Its only value.
 inline constexpr Robust kRobust{};
 
-/// Priority inheritance: the holder runs at least at the priority of its most urgent waiter, so a
-/// waiter waits only for the critical section (Sha, Rajkumar, Lehoczky 1990). If the mutex is free,
-/// locking and unlocking each take one compare-and-swap and no system call.
+/// A mutex with priority inheritance: the holder runs at least at the priority of its most urgent
+/// waiter, so a waiter waits only for the critical section (Sha, Rajkumar, Lehoczky 1990). If the
+/// mutex is free, locking and unlocking each take one compare-and-swap and no system call.
 class PiMutex : public detail::ProtocolMutex {
  public:
   /// Makes a mutex. If its owner ends without unlocking, waiters wait for ever.
@@ -81,7 +81,8 @@ class PiMutex : public detail::ProtocolMutex {
   RCLRT_SETUP explicit PiMutex(Robust /*tag*/) : ProtocolMutex(PTHREAD_PRIO_INHERIT, 0, true) {}
 
   /// Returns whether an owner ended inside its critical section and `consistent` has not been
-  /// called since: the guarded data may be half-changed. Only the holder may call it.
+  /// called since then. The guarded data may then be half-changed. Only the holder may call this
+  /// function.
   bool owner_died() const noexcept RCLRT_NONBLOCKING { return owner_died_; }
 
   /// Declares that the guarded data is consistent again. Only the holder may call it. (Unlike in
@@ -90,10 +91,11 @@ class PiMutex : public detail::ProtocolMutex {
   void consistent() noexcept RCLRT_NONBLOCKING { owner_died_ = false; }
 };
 
-/// Immediate priority ceiling: the holder runs at `ceiling`, a SCHED_FIFO priority. On one CPU a
-/// thread is then blocked by at most one less urgent critical section, before it starts, and cannot
-/// deadlock (Sha, Rajkumar, Lehoczky 1990). Lockers must run under SCHED_FIFO or SCHED_RR at or
-/// below the ceiling. Locking and unlocking each make a system call, which changes the priority.
+/// A mutex with an immediate priority ceiling: the holder runs at `ceiling`, a SCHED_FIFO priority.
+/// On one CPU a thread is then blocked by at most one less urgent critical section, before it
+/// starts, and cannot deadlock (Sha, Rajkumar, Lehoczky 1990). Threads that lock it must run under
+/// SCHED_FIFO or SCHED_RR at or below the ceiling. Locking and unlocking each make a system call,
+/// which changes the priority.
 class RCLRT_REALTIME_EXPORT CeilingMutex : public detail::ProtocolMutex {
  public:
   /// Throws std::system_error for a ceiling that is not a SCHED_FIFO priority.

@@ -11,9 +11,9 @@
 
 namespace rclrt::realtime {
 
-/// Returns the kind of `path`, such as "a FIFO" or "a device", if it exists and is not a regular
-/// file; otherwise std::nullopt. Renaming a file to such a path would destroy it. Follows links.
-/// Thread-safe.
+/// Returns what `path` is, such as "a FIFO" or "a device", if it exists and is not a regular file;
+/// otherwise std::nullopt. A program that replaces `path` by renaming a file would destroy such a
+/// device. Follows symbolic links. Thread-safe.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> describe_non_file(
     const std::filesystem::path& path);
 

@@ -17,8 +17,8 @@
 
 namespace rclrt::realtime {
 
-/// The process that writes a trace. Traces with different `uuid_base` and `sequence_id` may be
-/// concatenated byte by byte into one.
+/// Identifies the process that writes a trace. Traces with different `uuid_base` and `sequence_id`
+/// may be concatenated byte by byte into one trace.
 struct PerfettoProcess {
   std::string name;
   std::int32_t pid = 0;
@@ -28,8 +28,8 @@ struct PerfettoProcess {
   std::uint64_t uuid_base = 0;
 };
 
-/// Returns this process under a name for display, with ids drawn at random. Throws
-/// std::system_error.
+/// Returns the identification of this process, with `name` for display and random ids. Throws
+/// std::system_error if the system has no random numbers.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP PerfettoProcess this_perfetto_process(std::string name);
 
 /// One instant on both clocks, from which a reader converts between them.
@@ -93,8 +93,8 @@ class RCLRT_REALTIME_EXPORT PerfettoWriter {
   /// Adds a track for an operating-system thread of the process.
   RCLRT_SETUP PerfettoTrack add_thread_track(std::string_view name, std::int32_t tid);
 
-  /// Adds a track below `parent`. Siblings are shown in the order of their creation; siblings with
-  /// the same name are shown as one.
+  /// Adds a track below `parent`, and returns it. Tracks below one parent are shown in the order of
+  /// their creation; those with the same name are shown as one.
   RCLRT_SETUP PerfettoTrack add_track(std::string_view name, PerfettoTrack parent);
   RCLRT_SETUP PerfettoTrack add_track(std::string_view name);
 

@@ -33,8 +33,8 @@ class RCLRT_REALTIME_EXPORT PeriodicDrain {
   PeriodicDrain(const PeriodicDrain&) = delete;
   PeriodicDrain& operator=(const PeriodicDrain&) = delete;
 
-  /// Waits for a pass that began after the call; returns at once if the drain has stopped.
-  /// Thread-safe.
+  /// Waits until a pass that began after this call has ended; returns at once if the drain has
+  /// stopped. Thread-safe.
   RCLRT_SETUP void flush();
 
   /// Makes a last pass and ends the thread. Thread-safe.

@@ -21,8 +21,8 @@ struct ProcessOptions {
   bool keep_heap = true;           ///< see `keep_heap`
   std::size_t heap_prefault = 0;   ///< the heap grows by these bytes now, and keeps them
   std::size_t stack_prefault = 0;  ///< bytes of the calling thread's stack that are touched now
-  /// The longest time that a CPU may take to wake up from idle; zero keeps it awake. std::nullopt:
-  /// no limit is requested.
+  /// The longest time that a CPU may take to wake up from an idle state. 0 keeps the CPUs out of
+  /// idle states that need time to wake up. std::nullopt: no limit is requested.
   std::optional<SaturatingMicroseconds> cpu_wake_up = std::chrono::microseconds(0);
   bool strict = false;  ///< throw if a step is not permitted
 };
@@ -32,8 +32,9 @@ class RCLRT_REALTIME_EXPORT CpuWakeUpLimit {
  public:
   CpuWakeUpLimit() = default;
 
-  /// Sets the limit. Throws std::system_error with cause and fix. `device` must take the limit as
-  /// 32-bit microseconds.
+  /// Limits the wake-up time of all CPUs to `limit` while this object exists. `device` is the file
+  /// of the kernel that takes the limit as 32-bit microseconds. Throws std::system_error with cause
+  /// and fix.
   RCLRT_SETUP explicit CpuWakeUpLimit(SaturatingMicroseconds limit,
                                       const std::string& device = "/dev/cpu_dma_latency");
   ~CpuWakeUpLimit();
@@ -55,8 +56,9 @@ struct ProcessStep {
   std::string problem;  ///< empty when it is done; otherwise cause and fix
 };
 
-/// The result of `prepare_process`. Keep it as long as the process must be real-time: it holds the
-/// limit of the CPUs' wake-up time. The other steps stay in effect without it.
+/// The result of `prepare_process`. Keep the object as long as the process must be real-time,
+/// because destroying it ends the limit of the CPUs' wake-up time. The other steps stay in effect
+/// without it.
 struct RCLRT_REALTIME_EXPORT PreparedProcess {
   std::vector<ProcessStep> steps;
   CpuWakeUpLimit cpu_wake_up;
@@ -74,38 +76,39 @@ struct RCLRT_REALTIME_EXPORT PreparedProcess {
 prepare_process(const ProcessOptions& options = {});
 
 /// Locks the memory of the process into RAM, so that a thread has no page fault for memory it has
-/// touched, and keeps the heap. Without a limit (memlock, CAP_IPC_LOCK), locks all present and
-/// future memory and returns std::nullopt. Under a limit, locks the present mappings if they fit,
-/// otherwise nothing. It then never locks future memory, because each later mapping beyond the
-/// limit would fail (threads, allocations, the middleware). Returns in this case what is not
-/// locked, the limit and its fix. Call it again to lock mappings made since.
+/// touched, and keeps the heap. If the process may lock any amount (memlock, CAP_IPC_LOCK), locks
+/// all present and future memory and returns std::nullopt. Otherwise locks the present memory if it
+/// fits into the limit, and nothing if it does not. Future memory is then not locked, because each
+/// later mapping beyond the limit would fail (threads, allocations, the middleware). In this case
+/// returns a text: what is not locked, the limit and its fix. Call it again to lock memory mapped
+/// since then.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> lock_memory();
 
-/// Keeps freed memory with the process: the heap is never trimmed, and large blocks come from the
-/// heap too, instead of from the system each time. The heap grows by at least 512 KiB, and the
-/// heaps of threads begin with that size: call this function before the threads of other libraries,
-/// such as the middleware, are created.
+/// Keeps freed memory in the process: the heap is never trimmed, and large blocks come from the
+/// heap, too, instead of from the system each time. The heap grows by at least 512 KiB, and the
+/// heaps of threads begin with that size. So call this function before other libraries, such as the
+/// middleware, create their threads.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void keep_heap();
 
-/// Grows the heap by `bytes` of touched memory for the next allocations of all threads. For that,
-/// all threads share one arena from now on. Implies `keep_heap`. Returns std::nullopt on success,
-/// otherwise cause and fix.
+/// Grows the heap by `bytes` of touched memory for the next allocations of all threads. To make
+/// that possible, all threads share one arena from now on. Also does what `keep_heap` does. Returns
+/// std::nullopt on success, otherwise cause and fix.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> prefault_heap(std::size_t bytes);
 
-/// Touches the next `bytes` of the calling thread's stack, so that they cause no page fault later.
-/// Stops before the end of the stack. Returns the number of bytes touched.
+/// Touches the next `bytes` of the calling thread's stack, so that their first use causes no page
+/// fault later. Stops before the end of the stack. Returns the number of bytes touched.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::size_t prefault_stack(std::size_t bytes);
 
-/// Touches `bytes` of the heap that serves the calling thread, so that its next allocations cause
-/// no page fault. With glibc each thread has a heap of its own (an arena) until there are 8 per
-/// CPU; `prefault_heap` reaches only the main one. Keeps nothing unless `keep_heap` was called
-/// before. Returns false if there is no memory for it.
+/// Touches `bytes` of the heap from which the calling thread allocates, so that its next
+/// allocations cause no page fault. With glibc each thread has a heap of its own (an arena) until
+/// there are 8 per CPU; `prefault_heap` touches only the main one. The memory stays touched only if
+/// `keep_heap` was called before. Returns false if there is not enough memory.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP bool prefault_thread_heap(std::size_t bytes) noexcept;
 
-/// Brings the mapped code and data of the program and of all libraries loaded now into memory.
-/// Without it, the first call of a function may wait for a page. It is not needed once
-/// `lock_memory` has succeeded. Libraries loaded later need another call. Returns the number of
-/// bytes that are in memory now.
+/// Loads the mapped code and data of the program and of its libraries into memory. Without this,
+/// the first call of a function may wait for a page. Not needed once `lock_memory` has succeeded.
+/// Call it again for libraries that are loaded later. Returns the number of bytes that are in
+/// memory now.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::size_t prefault_libraries() noexcept;
 
 }  // namespace rclrt::realtime

@@ -95,8 +95,8 @@ class BasicQuiescenceGuard {
     const bool allowed_;
   };
 
-  /// Opens the guard. A thread that `try_enter` has refused entered before this call, and what it
-  /// wrote before is visible after the call.
+  /// Opens the guard. A thread that `try_enter` has refused called it before the guard was opened,
+  /// and what that thread wrote before is visible after this call.
   void open() noexcept RCLRT_NONBLOCKING { set_closed(0); }
 
   /// Closes the guard, and waits until no thread is inside.
@@ -106,7 +106,7 @@ class BasicQuiescenceGuard {
   }
 
   /// Waits until no thread is inside, or until CLOCK_MONOTONIC reaches `deadline_ns`. Returns
-  /// whether none is. Threads that enter meanwhile prolong the wait.
+  /// whether no thread is inside. Threads that enter meanwhile prolong the wait.
   bool wait_until_empty(std::int64_t deadline_ns = kForever) noexcept RCLRT_WAITS {
     std::uint32_t word = read();
     while (threads_in(word) != 0) {
@@ -133,8 +133,8 @@ class BasicQuiescenceGuard {
     return true;
   }
 
-  /// Returns whether no thread is inside. If so, threads that enter later see what the caller has
-  /// written before.
+  /// Returns whether no thread is inside. If the result is true, threads that enter later see what
+  /// the caller has written before this call.
   bool is_empty() const noexcept RCLRT_NONBLOCKING { return threads_in(read()) == 0; }
 
   static constexpr std::int64_t kForever = INT64_MAX;

@@ -26,8 +26,9 @@ class RCLRT_REALTIME_EXPORT WriteError : public std::system_error {
   std::shared_ptr<const std::string> text_;  // shared: a copy of an exception must not throw
 };
 
-/// Returns a name beside `path` that cannot be predicted, for a file or a directory that is to
-/// replace it. Thread-safe. Throws WriteError.
+/// Returns the path of a temporary file or directory that is to replace `path` later. It is in the
+/// same directory, and its name cannot be predicted. Creates nothing. Thread-safe. Throws
+/// WriteError.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::filesystem::path partial_name(
     const std::filesystem::path& path);
 

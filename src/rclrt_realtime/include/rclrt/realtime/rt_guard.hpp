@@ -115,8 +115,9 @@ class RCLRT_REALTIME_EXPORT RtGuard {
   /// Returns the events so far. Only the guarded thread may call it.
   RCLRT_SETUP RtReport report() const;
 
-  /// Returns why this build does not detect malloc, locks and sleeps; nullptr if it does. With a
-  /// malloc of a sanitizer, only page faults and context switches are counted.
+  /// Returns the reason why this build does not detect malloc, locks and sleeps; nullptr if it
+  /// detects them. A sanitizer with its own malloc is such a reason: then only page faults and
+  /// context switches are counted.
   static const char* blind() noexcept RCLRT_NONBLOCKING;
 
   /// While it exists, exempts the calling thread from every guard.

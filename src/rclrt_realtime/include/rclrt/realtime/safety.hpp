@@ -21,10 +21,10 @@
 /// @def RCLRT_SETUP
 /// For the configure or prepare phase only: may allocate, lock, sleep and throw. Write it first.
 
-// Under clang 20 and later they are function effects: the compiler rejects a nonblocking function
-// with a forbidden operation (-Werror=function-effects), and RealtimeSanitizer
+// Under clang 20 and later the three labels are function effects: the compiler rejects a
+// nonblocking function with a forbidden operation (-Werror=function-effects), and RealtimeSanitizer
 // (-fsanitize=realtime) stops the program at a forbidden operation that the compiler cannot see.
-// With other compilers they expand to nothing.
+// With other compilers the labels expand to nothing.
 #if defined(__clang__) && __has_cpp_attribute(clang::nonblocking)
 #define RCLRT_NONBLOCKING [[clang::nonblocking]]
 #define RCLRT_WAITS [[clang::blocking]]
@@ -38,8 +38,8 @@
 
 /// @def RCLRT_TRUST
 /// Exempts an expression inside a nonblocking function from the checks of the compiler and the
-/// sanitizer. Use it for system calls that do not sleep although their declarations do not state
-/// it. The reason explains why they do not sleep. A reviewer should check each use.
+/// sanitizer. Use it for system calls that do not sleep, but are not declared so. The text is the
+/// reason why the call does not sleep. A reviewer should check each use.
 ///
 ///     RCLRT_TRUST("reading a clock does not sleep", clock_gettime(clock, &now));
 #if defined(RCLRT_DETAIL_EFFECTS)
@@ -64,8 +64,8 @@ template <typename Expression>
 }  // namespace rclrt::realtime::detail
 
 #if defined(__GLIBC__)
-// Lets a nonblocking function read and save errno: this returns the address of a thread-local
-// variable.
+// Declares the C library's function behind errno as nonblocking, so that nonblocking functions may
+// use errno. It returns the address of a thread-local variable.
 // NOLINTNEXTLINE(readability-redundant-declaration): this one adds the effect
 extern "C" int* __errno_location() noexcept RCLRT_NONBLOCKING;
 #endif

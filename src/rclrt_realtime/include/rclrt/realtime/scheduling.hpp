@@ -46,32 +46,33 @@ struct Scheduling {
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string to_string(const Scheduling& scheduling);
 
 /// Returns std::nullopt if a thread of this process can run under SCHED_FIFO at `priority`;
-/// otherwise the cause and its fix in one sentence. Asks the kernel by starting a short-lived
-/// thread. In builds with AddressSanitizer or ThreadSanitizer it always returns a reason.
+/// otherwise the cause and its fix in one sentence. To find out, it starts a short-lived thread. In
+/// builds with AddressSanitizer or ThreadSanitizer it always returns a reason.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_no_realtime(int priority);
 
-/// Returns std::nullopt if a thread of this process can have this scheduling; otherwise cause and
-/// fix. Asks the kernel by applying it to a short-lived thread. Real-time policies are checked as
-/// in `why_no_realtime`.
+/// Returns std::nullopt if a thread of this process can have the given scheduling; otherwise cause
+/// and fix. To find out, it applies the scheduling to a short-lived thread. Real-time policies are
+/// checked as in `why_no_realtime`.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_refused(
     const Scheduling& scheduling);
 
 /// Returns why the kernel refused `scheduling` with `error` (an errno), and the setting that would
-/// permit it: the limit that was met (rtprio, the hard limit, a priority that fits), a missing
-/// capability, or the real-time budget of the control group. Returns an empty text if the cause is
-/// not known. All reports of such a refusal use this text.
+/// permit it. The cause is a limit (the text names rtprio, the hard limit and a priority that
+/// fits), a missing capability, or the real-time budget of the control group. Returns an empty text
+/// if the cause is not known. All reports of a refused scheduling use this text.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string explain_refusal(const Scheduling& scheduling,
                                                               int error);
 
 /// Returns the share of time that the kernel leaves to real-time threads of this process, and the
-/// setting that defines it ("950000 us of every 1000000 us, kernel.sched_rt_runtime_us"): the
-/// budget of the control group (version 1) if it is smaller than that of the machine. Returns
-/// std::nullopt if there is no limit.
+/// setting that defines the share: "950000 us of every 1000000 us, kernel.sched_rt_runtime_us". If
+/// the budget of the control group (version 1) is smaller than that of the machine, returns the
+/// former. Returns std::nullopt if there is no limit.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> realtime_limit();
 
-/// Returns SCHED_FIFO at the highest priority permitted to a thread of this process: 99, or the
-/// limit (`rtprio` in limits.conf), which then also applies to its other threads. Returns normal
-/// scheduling if no real-time priority is permitted. Asks the kernel as `why_refused` does.
+/// Returns SCHED_FIFO at the highest priority that a thread of this process may have. That is 99,
+/// or the process's limit (`rtprio` in limits.conf), which its other threads can reach, too.
+/// Returns normal scheduling if no real-time priority is permitted. Finds out as `why_refused`
+/// does.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP Scheduling most_urgent_permitted();
 
 /// Returns the CPUs on which the calling thread may run now, ascending. A thread that it starts
@@ -84,13 +85,14 @@ RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<int> allowed_cpus();
 /// isolcpus=, a thread plan) do not.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void require_allowed_cpus(const std::vector<int>& cpus);
 
-/// Applies `scheduling` to thread `tid` of this process (0: the caller). Throws std::system_error
-/// or std::invalid_argument with cause and fix.
+/// Applies `scheduling` to the thread `tid` of this process; `tid` 0 is the calling thread. Throws
+/// std::system_error or std::invalid_argument with cause and fix.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void apply_scheduling(pid_t tid, const Scheduling& scheduling);
 
-/// Returns the current scheduling of thread `tid` of this process (0: the caller) from /proc;
-/// std::nullopt if the thread has ended. `nice` is set for OTHER, `reservation` for DEADLINE. While
-/// the thread inherits a priority through a mutex, the result has the thread's own priority.
+/// Returns the current scheduling of the thread `tid` of this process, from /proc; `tid` 0 is the
+/// calling thread. Returns std::nullopt if the thread has ended. `nice` is set only for OTHER,
+/// `reservation` only for DEADLINE. If the thread inherits a priority through a mutex, the result
+/// still has the thread's own priority.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<Scheduling> read_scheduling(pid_t tid);
 
 /// Returns the threads of this process by thread id, ascending, as /proc/self/task lists them.

@@ -13,8 +13,9 @@
 
 namespace rclrt::realtime {
 
-/// A POSIX semaphore, which a signal handler may post. (std::counting_semaphore guarantees nothing
-/// for signal handlers.) All functions but the first two are thread-safe.
+/// A POSIX semaphore with the initial value 0. A signal handler may post it.
+/// (std::counting_semaphore guarantees nothing for signal handlers.) All functions but the
+/// constructor and the destructor are thread-safe.
 class Semaphore {
  public:
   RCLRT_SETUP Semaphore() {
@@ -38,8 +39,8 @@ class Semaphore {
     }
   }
 
-  /// Waits until posted, but not beyond `deadline_ns` on CLOCK_MONOTONIC (INT64_MAX: no deadline).
-  /// Returns whether it was posted.
+  /// Waits until the semaphore is posted, but not beyond `deadline_ns` on CLOCK_MONOTONIC
+  /// (INT64_MAX: no deadline). Returns whether it was posted; it is then decremented by one.
   bool wait_until(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
     constexpr std::int64_t kSecond_ns = 1'000'000'000;
     const timespec deadline{.tv_sec = static_cast<time_t>(deadline_ns / kSecond_ns),

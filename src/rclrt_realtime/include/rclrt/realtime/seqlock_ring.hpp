@@ -93,8 +93,9 @@ class SeqlockRing {
   SeqlockRing(const SeqlockRing&) = delete;
   SeqlockRing& operator=(const SeqlockRing&) = delete;
 
-  /// Takes a place for an activity that is about to start. Returns nullptr if the places of the
-  /// next tickets all have running activities. `start` and `end` follow, on any thread.
+  /// Takes a place for an activity that is about to start. Returns nullptr if the next places all
+  /// have running activities (`kShape.tries` places are tried). Any thread then calls `start` and
+  /// `end`.
   Place* claim() noexcept RCLRT_NONBLOCKING {
     for (int i = 0; i < kShape.tries; ++i) {
       // relaxed: generates unique numbers and orders nothing
@@ -112,8 +113,8 @@ class SeqlockRing {
     return nullptr;
   }
 
-  /// Makes the activity of a claimed place visible. `until_ended` is the end that readers get until
-  /// `end` replaces it.
+  /// Makes the activity of a claimed place visible to readers. They read `until_ended` as its end
+  /// until `end` stores the real one.
   static void start(Place& place, const Start& start,
                     const End& until_ended) noexcept RCLRT_NONBLOCKING {
     store(place.start_, start);
@@ -132,8 +133,9 @@ class SeqlockRing {
     return next_.load(std::memory_order_relaxed);  // a hint: `read` checks the ticket of the place
   }
 
-  /// Returns the activity at the place of `ticket`, which may be one with another ticket. Returns
-  /// std::nullopt if there is none, if it has not started, or if it is replaced meanwhile.
+  /// Returns the activity at the place of `ticket`; that may be a later activity with another
+  /// ticket. Returns std::nullopt if the place has none, if its activity has not started, or if the
+  /// activity is replaced during the call.
   std::optional<Snapshot> read(std::uint64_t ticket) const noexcept RCLRT_NONBLOCKING {
     const Place& place = places_[ticket % size()];
     // PAIRS WITH: change_phase(): the values of this activity are visible, or later ones.
@@ -143,8 +145,8 @@ class SeqlockRing {
       return std::nullopt;
     }
     const Snapshot snapshot{before / kPhases, load<Start>(place.start_), load<End>(place.end_)};
-    // relaxed: the acquire loads of the values come before it. Only the ticket counts: running or
-    // ended, it is the same activity.
+    // relaxed is enough, because the acquire loads of the values come before this load. Only the
+    // ticket is compared: whether running or ended, it is the same activity.
     if (place.state_.load(std::memory_order_relaxed) / kPhases != snapshot.ticket) {
       return std::nullopt;
     }

@@ -39,8 +39,8 @@ class SpscQueue {
   static_assert(std::is_nothrow_default_constructible_v<T> && std::is_nothrow_move_assignable_v<T>);
 
  public:
-  /// Makes room for `capacity` values, rounded up to a power of two. Throws std::invalid_argument
-  /// for zero, and std::bad_alloc.
+  /// Makes a queue for `capacity` values, rounded up to a power of two. Throws
+  /// std::invalid_argument if `capacity` is zero, and std::bad_alloc.
   RCLRT_SETUP explicit SpscQueue(std::size_t capacity)
       : mask_(std::bit_ceil(capacity) - 1), cells_(std::make_unique<T[]>(mask_ + 1)) {
     if (capacity == 0) {
@@ -50,8 +50,8 @@ class SpscQueue {
 
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return mask_ + 1; }
 
-  /// Stores a value (producer). Returns false when the queue is full; the value is then not moved
-  /// from.
+  /// Stores a value; called by the producer. Returns false if the queue is full; `value` is then
+  /// unchanged.
   bool try_push(const T& value) noexcept RCLRT_NONBLOCKING
     requires std::is_nothrow_copy_assignable_v<T>
   {
@@ -59,8 +59,8 @@ class SpscQueue {
   }
   bool try_push(T&& value) noexcept RCLRT_NONBLOCKING { return push(std::move(value)); }
 
-  /// Takes the oldest value (consumer). Returns false when the queue is empty; `value` is then
-  /// unchanged.
+  /// Moves the oldest value to `value`; called by the consumer. Returns false if the queue is
+  /// empty; `value` is then unchanged.
   bool try_pop(T& value) noexcept RCLRT_NONBLOCKING {
     // relaxed: only this thread writes it
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
@@ -72,16 +72,16 @@ class SpscQueue {
     return true;
   }
 
-  /// Returns the oldest value in place, or nullptr if the queue is empty; valid until `pop`
-  /// (consumer).
+  /// Returns a pointer to the oldest value, valid until `pop`; nullptr if the queue is empty.
+  /// Called by the consumer.
   T* front() noexcept RCLRT_NONBLOCKING {
     // relaxed: only this thread writes it
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     return is_empty(tail) ? nullptr : &cell(tail);
   }
 
-  /// Removes the value that `front` returned (consumer). Call it only after `front` returned a
-  /// value.
+  /// Removes the value that `front` returned. Call it only if `front` did not return nullptr.
+  /// Called by the consumer.
   void pop() noexcept RCLRT_NONBLOCKING {
     // relaxed: only this thread writes it
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);

@@ -11,11 +11,11 @@
 
 namespace rclrt::realtime {
 
-/// A flag that any thread or a signal handler raises once. All functions but `clear` are
-/// thread-safe.
+/// A flag that requests a stop: any thread or a signal handler raises it once. All functions but
+/// `clear` are thread-safe.
 ///
 /// Memory order: `event_` requires seq_cst on its condition, which is `requested_`. A thread that
-/// sees the request also sees all earlier writes of the requester.
+/// sees the request also sees all earlier writes of the thread that requested the stop.
 class StopFlag {
  public:
   StopFlag() = default;
@@ -26,8 +26,8 @@ class StopFlag {
     return requested_.load(std::memory_order_seq_cst);
   }
 
-  /// Requests the stop and wakes all waiters. Async-signal-safe. It must have returned before the
-  /// flag is destroyed; a waiting thread may see the request earlier.
+  /// Requests the stop and wakes all waiters. Async-signal-safe. The call must have returned before
+  /// the flag is destroyed; a waiting thread may see the request before the call returns.
   void request_stop() noexcept RCLRT_NONBLOCKING {
     requested_.store(true, std::memory_order_seq_cst);
     event_.notify_all();

@@ -66,12 +66,12 @@ class RCLRT_REALTIME_EXPORT Thread {
     return *this;
   }
 
-  /// Runs the body; also again, after its last run was joined. Throws as the constructor does, and
-  /// std::logic_error without a body or before the last run was joined.
+  /// Runs the body. After the last run was joined, `start` may be called again. Throws as the
+  /// constructor does, and std::logic_error if there is no body or the last run was not joined.
   RCLRT_SETUP void start();
 
-  /// Returns whether there is a run to join: true from `start` on, also if the body has returned
-  /// meanwhile.
+  /// Returns whether there is a run to join. True from `start` until `join`, even if the body has
+  /// returned meanwhile.
   bool joinable() const noexcept RCLRT_NONBLOCKING { return run_ && run_->joinable; }
 
   /// Asks the body to return. Thread-safe and async-signal-safe.
@@ -91,8 +91,9 @@ class RCLRT_REALTIME_EXPORT Thread {
   /// ended. Throws std::system_error with cause and fix.
   RCLRT_SETUP void set_priority(Policy policy, int priority);
 
-  /// Joins if the thread has ended; does not wait for its end. Joining gives the stack back to the
-  /// C library, which takes a lock for it. Returns true if there is nothing left to join.
+  /// Joins the thread if it has ended, and does not wait for its end. Returns true if there is
+  /// nothing left to join. Joining gives the stack back to the C library, which takes a lock for
+  /// that.
   bool try_join() noexcept RCLRT_WAITS;
 
   /// Waits for the thread to end. Does nothing if it was never started or was already joined.
@@ -102,8 +103,8 @@ class RCLRT_REALTIME_EXPORT Thread {
   friend struct ThreadEntry;  // of this library
   struct Birth;
 
-  /// The data that the thread uses. It keeps its address while its Thread is moved. It outlives the
-  /// run because a Thread joins before it destroys the data.
+  /// The data that the running thread uses. Its address does not change when the Thread is moved.
+  /// It outlives the run, because a Thread joins before it destroys the data.
   struct RCLRT_REALTIME_EXPORT Run {
     explicit Run(const ThreadOptions& with) : options(with) {}
     virtual ~Run() = default;

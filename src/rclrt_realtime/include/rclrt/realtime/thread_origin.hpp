@@ -14,11 +14,11 @@ namespace rclrt::realtime {
 
 /// The code that a thread was started to run.
 struct ThreadOrigin {
-  /// The name of the file with this code, without its folder: a shared library or the program. For
-  /// a thread started by std::thread, std::async, boost::thread or Thread, it is the file with the
-  /// class of the callable, not the library of these classes. If several files have that class
-  /// because it is defined in a header, it is the first of them that was loaded: then rely on
-  /// `function`. Empty: not known.
+  /// The name, without folder, of the file that has the thread's code: a shared library or the
+  /// program. For a thread started by std::thread, std::async, boost::thread or Thread, it is the
+  /// file with the class of the callable, not the library of these classes. If several files have
+  /// that class because a header defines it, it is the first of them that was loaded; then use
+  /// `function` instead. Empty: not known.
   std::string library;
   /// The function with its arguments' types, or, for std::thread and similar classes, the type of
   /// the callable, such as "std::thread::_State_impl<...>". Empty: not known, for example a

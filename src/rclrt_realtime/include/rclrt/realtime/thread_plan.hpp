@@ -15,8 +15,9 @@
 
 namespace rclrt::realtime {
 
-/// The scheduling of every thread that matches all patterns of this rule. A pattern may contain
-/// `*`, `?` and `[...]` as in fnmatch(3). An empty pattern matches every thread.
+/// A rule of a ThreadPlan: the scheduling of every thread that matches all of its patterns. A
+/// pattern may contain `*`, `?` and `[...]` as in fnmatch(3). An empty pattern matches every
+/// thread.
 struct ThreadRule {
   std::string name{};       ///< pattern of its name, see `thread_name_matches`
   Scheduling scheduling{};  ///< what the thread gets
@@ -65,23 +66,24 @@ struct RCLRT_REALTIME_EXPORT ThreadPlanReport {
   std::vector<UnplannedThread> unplanned;  ///< by thread id
   std::vector<std::string> unused_rules;   ///< rules that are the first match of no thread
 
-  /// Returns whether every rule is used, and every thread with a rule has the scheduling that it
-  /// states.
+  /// Returns true if every rule was applied to a thread, and every thread that matches a rule has
+  /// the scheduling of the rule.
   RCLRT_SETUP bool ok() const { return problems().empty(); }
 
-  /// Returns a line for each thread without its planned scheduling, and for each rule without a
-  /// thread.
+  /// Returns the problems, one line for each: threads that do not have the scheduling of their
+  /// rule, and rules that match no thread. Empty: no problem.
   RCLRT_SETUP std::vector<std::string> problems() const;
 };
 
-/// Rules in order of precedence: only the first rule that matches a thread applies to it. If an
-/// earlier rule depends on the origin, a thread of unknown origin gets no rule. Threads that end
-/// meanwhile appear in no report. All functions are thread-safe.
+/// Scheduling rules for the threads of this process, in order of precedence: only the first rule
+/// that matches a thread applies to it. If the origin of a thread is not known, and a rule before
+/// the first matching one depends on the origin, the thread gets no rule. Threads that end
+/// meanwhile are in no report. All functions are thread-safe.
 struct RCLRT_REALTIME_EXPORT ThreadPlan {
   std::vector<ThreadRule> rules;
 
-  /// Applies the rules to the threads of this process (or those of the list), then reads their
-  /// scheduling from /proc. Refusals are in the report.
+  /// Applies the rules to all threads of this process, or only to the listed ones, and then reads
+  /// their scheduling from /proc. The report contains the changes that the kernel refused.
   RCLRT_SETUP ThreadPlanReport apply() const;
   RCLRT_SETUP ThreadPlanReport apply(const std::vector<pid_t>& threads) const;
 
@@ -92,9 +94,9 @@ struct RCLRT_REALTIME_EXPORT ThreadPlan {
   bool operator==(const ThreadPlan&) const = default;
 };
 
-/// Remembers the threads that exist when it is made, to find those that are created later, for
-/// example by a middleware or a driver library. The names of such threads may be unknown, and they
-/// inherit the scheduling of their creator.
+/// A list of the threads that exist when this object is made, to find the threads that are created
+/// later, for example by a middleware or a driver library. The names of such threads may be
+/// unknown, and they inherit the scheduling of their creator.
 ///
 ///     const ThreadsBefore before;
 ///     Middleware middleware;

@@ -20,8 +20,8 @@
 
 namespace rclrt::realtime::detail {
 
-/// A record passes if its level is at or above this value. The check is one relaxed load. It orders
-/// nothing: one record more or less at the moment of a change does not matter.
+/// The lowest level at which records are recorded. The check is one relaxed load, because it orders
+/// no other data: one record more or less at the moment of a change does not matter.
 using Gate = std::atomic<std::uint8_t>;
 inline constexpr std::uint8_t kGateClosed = 255;
 
@@ -35,8 +35,8 @@ struct RCLRT_REALTIME_EXPORT ThreadRing {
   const std::shared_ptr<const Gate> gate;
   std::atomic<pid_t> tid;  // of the thread that records; relaxed: for display only
 
-  /// Stored with release after the handle's last record, loaded with acquire before the ring is
-  /// read for the last time.
+  /// true: the thread's handle is destroyed. Stored with release after the handle's last record,
+  /// and loaded with acquire before the drain thread reads the ring for the last time.
   std::atomic<bool> ended{false};
 
   // Used only by the drain thread.

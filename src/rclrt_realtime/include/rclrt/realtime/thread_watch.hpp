@@ -18,9 +18,9 @@ struct ThreadWatchOptions {
   ThreadPlan plan{};
   SaturatingMilliseconds period =
       std::chrono::milliseconds(500);  ///< between two checks; at least 1 ms
-  /// Receives the threads that are new or have changed since the last check; `unused_rules` is
-  /// empty. Called from the watch's thread and from the constructor. It must not throw and must not
-  /// call the watch.
+  /// Receives a report of the threads that are new or have changed since the last check; its
+  /// `unused_rules` is empty. The watch calls it from its thread and, once, from the constructor.
+  /// It must not throw and must not call the watch.
   std::function<void(const ThreadPlanReport& news)> on_news{};
 };
 
@@ -33,8 +33,8 @@ struct ThreadWatchOptions {
 /// occupy every CPU.
 class RCLRT_REALTIME_EXPORT ThreadWatch {
  public:
-  /// Starts the watch; returns after the first check. Throws std::invalid_argument for a period
-  /// below 1 ms, and std::system_error if its thread cannot be started.
+  /// Starts the watch, and returns after the first check. Throws std::invalid_argument if the
+  /// period is below 1 ms, and std::system_error if the watch's thread cannot be started.
   RCLRT_SETUP explicit ThreadWatch(ThreadWatchOptions options);
   ~ThreadWatch();
   ThreadWatch(const ThreadWatch&) = delete;

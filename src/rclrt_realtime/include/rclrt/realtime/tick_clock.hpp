@@ -23,13 +23,13 @@ class RCLRT_REALTIME_EXPORT TickClock {
   /// Where time stamps come from.
   enum class Source : std::uint8_t { kCounter, kMonotonic };
 
-  /// Returns the counter if it is the kernel's clock source (/sys/devices/system/clocksource): the
-  /// kernel has then found it constant, always on and the same on every CPU. Otherwise returns
-  /// CLOCK_MONOTONIC.
+  /// Returns a TickClock that reads the CPU's counter, if the kernel uses the counter as its clock
+  /// source (/sys/devices/system/clocksource): the kernel has then found it constant, always on and
+  /// the same on every CPU. Otherwise returns one that reads CLOCK_MONOTONIC.
   RCLRT_SETUP static TickClock best();
 
-  /// Uses the stated source without a check. On a CPU without a readable counter both read
-  /// CLOCK_MONOTONIC.
+  /// Makes a clock that reads `source`, without a check. On a CPU without a readable counter every
+  /// source is CLOCK_MONOTONIC.
   constexpr explicit TickClock(Source source) noexcept RCLRT_NONBLOCKING : source_(source) {}
 
   constexpr Source source() const noexcept RCLRT_NONBLOCKING { return source_; }
@@ -65,8 +65,9 @@ struct TickSample {
   std::int64_t error_ns = 0;  ///< the two are of one instant within ± this
 };
 
-/// Reads both clocks: CLOCK_MONOTONIC between two reads of the ticks, the tightest of several such
-/// brackets. Takes about a microsecond.
+/// Reads the ticks and CLOCK_MONOTONIC at the same time: it reads CLOCK_MONOTONIC between two reads
+/// of the ticks, and returns the pair with the shortest time between them of several attempts.
+/// Takes about a microsecond.
 RCLRT_REALTIME_EXPORT TickSample sample_ticks(TickClock clock) noexcept RCLRT_NONBLOCKING;
 
 /// Converts ticks to CLOCK_MONOTONIC nanoseconds by interpolation between samples, so that no
@@ -84,8 +85,8 @@ class RCLRT_REALTIME_EXPORT TickConverter {
   /// Takes a sample now.
   void sample() noexcept RCLRT_NONBLOCKING { add(sample_ticks(clock_)); }
 
-  /// Adds a given sample. A sample that is not later than the last one is ignored. If the ticks
-  /// went back (a suspend reset the counter), conversion begins again with this sample.
+  /// Adds a sample, which must be later than the last one; otherwise it is ignored. If the ticks
+  /// went back (a suspend reset the counter), all earlier samples are discarded.
   void add(const TickSample& sample) noexcept RCLRT_NONBLOCKING;
 
   /// Returns CLOCK_MONOTONIC at `ticks`. Before the first sample and after the last one, it
@@ -98,8 +99,8 @@ class RCLRT_REALTIME_EXPORT TickConverter {
   const TickClock& clock() const noexcept RCLRT_NONBLOCKING { return clock_; }
 
  private:
-  // The very first sample is kept when later ones are discarded: ticks older than the recent
-  // samples lie between it and them.
+  // The very first sample is kept when later ones are discarded: ticks that are older than the
+  // recent samples are then converted between the first sample and the oldest recent one.
   static constexpr std::size_t kRecent = 1024;
 
   const TickSample& recent(std::size_t age) const noexcept RCLRT_NONBLOCKING {

@@ -48,8 +48,9 @@ struct TraceEvent {
   bool last_of_flow = false;
 };
 
-/// The texts of the numbers in events. It only grows: about 100 bytes for each name or thread.
-/// Thread-safe. The references that it returns stay valid as long as the dictionary.
+/// Maps the numbers in trace events to names and threads. It only grows: about 100 bytes for each
+/// name or thread. Thread-safe. The references that it returns are valid as long as the dictionary
+/// exists.
 class RCLRT_REALTIME_EXPORT TraceDictionary {
  public:
   /// The text of a TraceName.
@@ -63,8 +64,8 @@ class RCLRT_REALTIME_EXPORT TraceDictionary {
     pid_t tid = 0;
   };
 
-  /// Returns the number of a name; the same number for the same two texts. Throws std::length_error
-  /// after 65 536 names: use a name for each kind of event, not for each event.
+  /// Returns the number of a name; equal texts and categories have the same number. Throws
+  /// std::length_error after 65 536 names: use one name for each kind of event, not for each event.
   RCLRT_SETUP TraceName name(std::string_view text, std::string_view category = {});
 
   /// Adds a thread and returns its number.
@@ -72,8 +73,8 @@ class RCLRT_REALTIME_EXPORT TraceDictionary {
   /// Sets the id of a thread, which is known only once it runs.
   RCLRT_SETUP void set_tid(TraceThread thread, pid_t tid);
 
-  /// Returns the entry of a number. Throws std::out_of_range for a number that is not of this
-  /// dictionary.
+  /// Returns the texts of a name by its number. Throws std::out_of_range if the number is not from
+  /// this dictionary.
   RCLRT_SETUP const Name& operator[](TraceName name) const;
   RCLRT_SETUP Thread operator[](TraceThread thread) const;
 
@@ -84,19 +85,21 @@ class RCLRT_REALTIME_EXPORT TraceDictionary {
   std::map<std::pair<std::string, std::string>, TraceName> numbers_;
 };
 
-/// Receives events on a drain thread. That is not a real-time thread, so a sink may allocate, write
-/// and sleep; meanwhile the rings fill. A sink that throws is not called again.
+/// Receives events on the thread that drains the rings. That is not a real-time thread, so a sink
+/// may allocate, write and sleep; meanwhile further events wait in the rings. A sink that throws is
+/// not called again.
 class RCLRT_REALTIME_EXPORT TraceSink {
  public:
   virtual ~TraceSink() = default;
 
-  /// Takes the events of one thread, ordered by begin, enclosing spans first. A span is passed
-  /// after it has ended. So it may follow, in a later call, spans that it encloses.
+  /// Receives events of one thread, sorted by their begin; of spans with the same begin, the
+  /// enclosing one first. A span is passed only after it has ended, so an enclosing span may come
+  /// in a later call than the spans within it.
   RCLRT_SETUP virtual void write(std::span<const TraceEvent> events,
                                  const TraceDictionary& dictionary) = 0;
 
-  /// Notifies the sink that all events recorded before `now_ns` have been written; a span is
-  /// recorded when it ends.
+  /// Notifies the sink that all events recorded before `now_ns` have been passed to `write`. (A
+  /// span is recorded when it ends.)
   RCLRT_SETUP virtual void pass_done(std::int64_t now_ns, const TraceDictionary& dictionary) = 0;
 
   /// Notifies the sink that no more events will follow.

@@ -14,8 +14,9 @@
 
 namespace rclrt::realtime {
 
-/// Writes every event that it receives. The file appears under its name when the tracer ends or
-/// `Tracer::remove_sink` is called. If writing failed, it does not appear: see TracerStatistics.
+/// Writes all trace events that it receives to a file. The file appears under its name when the
+/// tracer ends or `Tracer::remove_sink` is called. If writing failed, the file does not appear; see
+/// TracerStatistics.
 class RCLRT_REALTIME_EXPORT TraceFile final : public TraceSink {
  public:
   /// Opens the file; `process_name` is for display. Throws std::system_error naming the file.

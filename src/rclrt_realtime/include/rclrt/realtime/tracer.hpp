@@ -25,8 +25,8 @@
 #include "rclrt/realtime/tick_clock.hpp"
 #include "rclrt/realtime/trace_event.hpp"
 
-/// 0 compiles every recording call to nothing, in one source file or in all (CMake:
-/// -DRCLRT_TRACING=OFF).
+/// 0: every call that records a trace event compiles to nothing, in this source file or in all of
+/// them (CMake: -DRCLRT_TRACING=OFF).
 #if !defined(RCLRT_TRACING)
 #define RCLRT_TRACING 1
 #endif
@@ -63,22 +63,22 @@ class RCLRT_REALTIME_EXPORT Tracer {
   RCLRT_SETUP explicit Tracer(std::vector<std::reference_wrapper<TraceSink>> sinks,
                               const TracerOptions& options = {});
 
-  /// Passes all recorded events to the sinks and finishes the sinks. ThreadTracers may outlive the
-  /// tracer; they then record nothing.
+  /// Passes all remaining events to the sinks and finishes the sinks. If ThreadTracers outlive the
+  /// tracer, they record nothing after that.
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  /// Returns the name of spans, instants or a counter. For a counter `category` is its unit. See
-  /// TraceDictionary::name.
+  /// Returns the number of a name for spans, instants or a counter. For a counter, `category` is
+  /// its unit. See TraceDictionary::name.
   RCLRT_SETUP TraceName name(std::string_view text, std::string_view category = {});
 
   /// Turns recording on or off from now on.
   void enable(bool enabled) noexcept RCLRT_NONBLOCKING;
   bool enabled() const noexcept RCLRT_NONBLOCKING;
 
-  /// Adds a sink for the events that are drained from now on. It must outlive the tracer or be
-  /// removed.
+  /// Adds a sink, which receives the events from now on. The sink must outlive the tracer, or be
+  /// removed before it is destroyed.
   RCLRT_SETUP void add_sink(TraceSink& sink);
 
   /// Passes the events recorded so far to the sink, finishes it and removes it.
@@ -123,18 +123,19 @@ struct TraceRecord {
 static_assert(sizeof(TraceRecord) == 32 && std::is_trivially_copyable_v<TraceRecord>);
 }  // namespace detail
 
-/// Records for one thread at a time. Made at set-up; every other call is wait-free and makes no
-/// system call. When the ring is full the record is dropped and counted. Movable.
+/// Records trace events for one thread at a time. The constructor is for set-up; every other
+/// function is wait-free and makes no system call. If the ring is full, the record is dropped and
+/// counted. Movable.
 template <bool kCompiledIn>
 class BasicThreadTracer {
  public:
-  /// Makes a track named `thread_name` for the calling thread. One per thread. Throws
-  /// std::bad_alloc.
+  /// Makes a track named `thread_name` for the calling thread. Make only one for each thread.
+  /// Throws std::bad_alloc.
   RCLRT_SETUP BasicThreadTracer(Tracer& tracer, std::string_view thread_name)
       : BasicThreadTracer(tracer.attach(thread_name)) {}
 
-  /// Adopts a tracer made in another thread: its track is that of the calling thread from now on.
-  /// Call it before the first record.
+  /// Assigns this object, which another thread made, to the calling thread: its track is that of
+  /// the calling thread from now on. Call it before the first record.
   void adopt() noexcept RCLRT_NONBLOCKING {
     ring_->tid.store(RCLRT_TRUST("gettid does not sleep", gettid()), std::memory_order_relaxed);
   }
@@ -166,8 +167,8 @@ class BasicThreadTracer {
     }
   }
 
-  /// Records that the quantity `name` is `number` from now on. One track per name, whichever thread
-  /// records it.
+  /// Records that the counter `name` has the value `number` from now on. A counter has one track,
+  /// whichever threads record it.
   void counter(TraceName name, double number) noexcept RCLRT_NONBLOCKING {
     if (recording()) {
       put(TraceKind::kCounter, name, clock_.now(), 0,

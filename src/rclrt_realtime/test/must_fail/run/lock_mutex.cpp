@@ -13,7 +13,7 @@ void cycle() noexcept RCLRT_NONBLOCKING {
   pthread_mutex_unlock(&g_mutex);
 #else
   if (pthread_mutex_trylock(&g_mutex) == 0) {
-    RCLRT_TRUST("giving a lock away does not sleep", pthread_mutex_unlock(&g_mutex));
+    RCLRT_TRUST("unlocking a futex does not sleep", pthread_mutex_unlock(&g_mutex));
   }
 #endif
 }

@@ -24,8 +24,8 @@ struct CallbackResult {
   bool operator==(const CallbackResult&) const = default;
 };
 
-/// Returns one result per callback of an application with `callbacks` of them. Records of other
-/// callbacks are ignored.
+/// Returns one result for each callback of an application that has `callbacks` callbacks. Records
+/// of callbacks with a higher index are ignored.
 RCLRT_RECORDER_EXPORT std::vector<CallbackResult> account_callbacks(
     std::size_t callbacks, std::span<const InstanceRecord> records);
 

@@ -33,8 +33,9 @@ enum class ChainStatus {
   kLate,       ///< its last callback ended after the deadline
   kDropped,    ///< it never completed and a newer instance did: it was lost
   kPending,    ///< it had not completed when the run ended
-  /// A synchroniser took it and then put a newer one in a set. No set needed it: inputs of unequal
-  /// rates leave such messages over. It has no response and is not a miss.
+  /// A message of the instance reached a synchroniser, which later removed it: a set with a newer
+  /// message was formed first. Inputs of unequal rates leave such messages over. The instance has
+  /// no response and is not a miss.
   kUnmatched,
 };
 
@@ -44,13 +45,15 @@ struct ChainInstance {
   std::int64_t release_ns = 0;
   std::optional<std::int64_t> completion_ns;  ///< end of the last callback: completed or late
   ChainStatus status = ChainStatus::kPending;
-  /// Late, dropped, or still pending with the deadline over at the end of the run. A pending
-  /// instance is not a miss while it waits in a synchroniser for no longer than earlier ones did.
+  /// true: the instance was late, dropped, or still pending at the end of the run although its
+  /// deadline had passed. A pending instance that waits in a synchroniser is not a miss as long as
+  /// it has waited no longer than earlier instances did.
   bool missed = false;
   /// Missed, but in time without the stalled time. Never true of a dropped instance.
   bool missed_host = false;
-  /// Stalled time between release and completion; for a pending instance up to the end of the run,
-  /// for a dropped one up to its deadline.
+  /// The time during which the host did not run the chain's CPUs, between release and completion.
+  /// For a pending instance it is counted up to the end of the run, for a dropped one up to its
+  /// deadline.
   std::int64_t host_stall_ns = 0;
 
   std::optional<std::int64_t> response_ns() const {
@@ -75,19 +78,19 @@ struct ChainResult {
   bool operator==(const ChainResult&) const = default;
 };
 
-/// Returns one result per chain of `application`.
+/// Returns one result for each chain of `application`, in the same order.
 ///
-/// A message can be removed from a synchroniser because its depth is used up. It is dropped if
-/// messages of the other inputs came later for which it was the nearest of its input; otherwise it
-/// is unmatched.
+/// A synchroniser may remove a waiting message because a newer one needs its place. The message's
+/// instance is dropped if later messages of the other inputs would have matched best with this
+/// message; otherwise it is unmatched.
 ///
 /// An instance completes when the chain's last callback has run for its token; a record that ends
-/// after the window still counts. A chain is delayed by stalls of the CPUs of the executors of its
-/// callbacks, and of the CPUs that the application states for the middleware's threads.
+/// after the window still counts. A chain is delayed by stalls of the CPUs of its callbacks'
+/// executors, and of the CPUs that the application states for the middleware's threads.
 ///
-/// `releases[c]` are those of chain c; instances are distinct, in any order. Releases outside the
-/// window are ignored, and so are tokens of instances that are not among the releases. Throws
-/// std::invalid_argument if there are not as many lists of releases as chains.
+/// `releases[c]` are the releases of chain c, each instance once, in any order. Releases outside
+/// the window are ignored, and so are tokens of instances that are not among the releases. Throws
+/// std::invalid_argument if the number of lists in `releases` is not the number of chains.
 RCLRT_RECORDER_EXPORT std::vector<ChainResult> account_chains(
     const model::Application& application, const RunWindow& window,
     std::span<const std::vector<ChainRelease>> releases, std::span<const InstanceRecord> records,

@@ -26,8 +26,8 @@ struct ChainCulprit {
   bool operator==(const ChainCulprit&) const = default;
 };
 
-/// The uses of the time of a missed instance: from its release to its end, or to its deadline if it
-/// never ended.
+/// Explains a missed instance of a chain: how its time was spent, from its release to its end, or
+/// to its deadline if it never ended.
 struct ChainMiss {
   std::size_t chain = 0;  ///< index into Application::chains
   ChainInstance instance;
@@ -50,24 +50,24 @@ struct MissInputs {
   std::span<const int> priorities;
   /// CPUs of an executor that states none.
   std::size_t cpus = 1;
-  /// How many callbacks an executor runs at a time, independent of its CPUs; 0: as many as it has
-  /// CPUs.
+  /// The number of callbacks that an executor runs at a time, whatever the number of its CPUs; 0:
+  /// as many as it has CPUs.
   std::size_t threads = 0;
-  /// Under edf, one per callback: relative to the release, ns. Then `priorities` have no meaning,
-  /// and an instance that starts later has preempted those that started before. Empty: the
-  /// priorities decide.
+  /// For edf: the relative deadline of each callback in nanoseconds, counted from the release. Then
+  /// `priorities` are not used: an instance that starts while others run has preempted them. Empty:
+  /// the priorities decide which instance preempts which.
   std::span<const std::int64_t> deadlines{};
 };
 
 /// Returns the `limit` worst misses of each chain: first those that never ended, then the latest
-/// ones. Considers the instances of all executors that share a CPU with the chain's. Throws
-/// std::invalid_argument if there are not as many results as chains, or not as many priorities or
-/// deadlines as callbacks.
+/// ones. Possible culprits are the instances of all executors that share a CPU with the chain.
+/// Throws std::invalid_argument unless there is one result for each chain, and one priority (and
+/// deadline, if any) for each callback.
 RCLRT_RECORDER_EXPORT std::vector<ChainMiss> explain_misses(const MissInputs& inputs,
                                                             std::size_t limit);
 
-/// Returns, for people, "chain X instance 12 missed by 3.1 ms: 2.4 ms burner#40 (priority 1, less
-/// urgent), ...".
+/// Returns the explanation as one line of text: "chain X instance 12 missed by 3.1 ms: 2.4 ms
+/// burner#40 (priority 1, less urgent), ...".
 RCLRT_RECORDER_EXPORT std::string miss_text(const model::Application& application,
                                             std::span<const InstanceRecord> records,
                                             const ChainMiss& miss);

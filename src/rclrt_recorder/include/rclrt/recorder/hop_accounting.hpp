@@ -12,8 +12,9 @@
 
 namespace rclrt::recorder {
 
-/// The messages from one callback to another, both as indices into Application::callbacks. If the
-/// second one is a sync, only the messages that complete a set.
+/// The times of the messages from one callback to another. `from` and `to` are indices into
+/// Application::callbacks. If the second callback is a synchroniser, only messages that complete a
+/// set are counted.
 struct HopResult {
   std::size_t from{};
   std::size_t to{};
@@ -22,9 +23,9 @@ struct HopResult {
   bool operator==(const HopResult&) const = default;
 };
 
-/// Returns the hops of the instances with a known publisher and time of publication, ascending by
-/// `from`, then `to`. Skips an instance that took a later message than the one that made it ready,
-/// because the latter was dropped: nothing can be measured there.
+/// Returns the hops between callbacks, sorted by `from`, then `to`. Uses the instances of which the
+/// publisher and the time of publication are known. Skips an instance that took a later message
+/// than the one that made it ready (which was dropped), because its times do not belong together.
 RCLRT_RECORDER_EXPORT std::vector<HopResult> account_hops(
     std::span<const LoggedInstance> instances);
 

@@ -27,15 +27,16 @@ struct HostProbeOptions {
   std::size_t capacity = 8192;  ///< stalls kept per CPU; later ones are counted only
 };
 
-/// Returns options for probes beside executors, given the CPUs of each executor (none: it may use
-/// every CPU). The probes run on these CPUs, one step below the most urgent priority.
+/// Returns the options for probes that run beside executors. `cpus_of_executors` has the CPUs of
+/// each executor; an empty list: that executor may use every CPU. The probes run on all of these
+/// CPUs, one priority below the most urgent SCHED_FIFO priority.
 RCLRT_RECORDER_EXPORT HostProbeOptions
 probe_beside(std::span<const std::vector<int>> cpus_of_executors);
 
 /// The stalls that the probes have recorded, and whether the host caused them.
 struct HostStallReport {
-  /// False if the probes had no real-time priority: then any thread may have delayed them, and the
-  /// stalls prove nothing about the host.
+  /// false: the probes had no real-time priority. Then other threads may have delayed them, and the
+  /// stalls do not show that the host caused them.
   bool valid = false;
   std::string reason;  ///< why not valid; otherwise empty
   std::chrono::nanoseconds threshold{};
@@ -55,8 +56,9 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
   /// Makes a recorder of stalls longer than `threshold_ns`, of which it keeps `capacity`.
   RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
 
-  /// Records a wake-up that came later than the threshold: it was expected at `expected_ns` and
-  /// came at `actual_ns`. The probe was ready for `waited_ns` of that time.
+  /// Records a wake-up that came later than the threshold. It was expected at `expected_ns` and
+  /// came at `actual_ns`. `waited_ns` is the part of that time during which the probe was ready to
+  /// run, but had no CPU.
   void wake(std::int64_t expected_ns, std::int64_t actual_ns,
             std::int64_t waited_ns = 0) noexcept RCLRT_NONBLOCKING;
 
@@ -71,17 +73,18 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
   std::uint64_t lost_ = 0;
 };
 
-/// Returns the next wake-up of a probe that woke at `actual_ns`: the first instant after it on the
-/// grid of `expected_ns` and `period_ns`.
+/// Returns the next time at which a probe that woke at `actual_ns` is to wake up: the first
+/// `expected_ns` + n × `period_ns` that is after `actual_ns`.
 RCLRT_RECORDER_EXPORT std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
                                                 std::int64_t period_ns) noexcept RCLRT_NONBLOCKING;
 
-/// One thread per CPU sleeps until an absolute time each period and records how late it woke. Not
-/// thread-safe: one owner starts and stops it.
+/// Finds times in which the host did not run a CPU. On each CPU, a thread sleeps until an absolute
+/// time in each period, and records how late it woke. Not thread-safe: one owner starts and stops
+/// it.
 class RCLRT_RECORDER_EXPORT HostProbe {
  public:
-  /// Allocates. Throws std::invalid_argument for a CPU that the process may not use, or a period
-  /// that is not above 0.
+  /// Prepares a probe for each CPU and allocates its memory. Throws std::invalid_argument for a CPU
+  /// that the process may not use, or for a period that is not above 0.
   RCLRT_SETUP explicit HostProbe(HostProbeOptions options);
 
   /// Stops the threads.
@@ -90,8 +93,8 @@ class RCLRT_RECORDER_EXPORT HostProbe {
   HostProbe(const HostProbe&) = delete;
   HostProbe& operator=(const HostProbe&) = delete;
 
-  /// Starts the threads, at normal priority if real-time priority is refused. Call it once. Throws
-  /// std::system_error if a thread cannot be started at all.
+  /// Starts the threads. If real-time priority is refused, they run at normal priority. Call it
+  /// only once. Throws std::system_error if a thread cannot be started at all.
   RCLRT_SETUP void start();
 
   /// Ends the threads, within about one period. May be called again.

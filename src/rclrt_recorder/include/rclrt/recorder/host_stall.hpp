@@ -12,14 +12,14 @@
 
 namespace rclrt::recorder {
 
-/// A probe of the highest priority on `cpu` should have run at `start_ns` and ran at `end_ns`
+/// A stall of a CPU: a probe on `cpu` should have run at `start_ns`, and ran only at `end_ns`
 /// (CLOCK_MONOTONIC).
 struct HostStall {
   int cpu = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  /// The part of it in which the probe was ready and did not get the CPU. The cause is the kernel
-  /// (RT throttling) or a thread above the probe.
+  /// The part of the stall during which the probe was ready to run, but did not get the CPU. The
+  /// host did not cause this part: the kernel did (RT throttling), or a thread above the probe.
   std::int64_t waited_ns = 0;
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
@@ -29,7 +29,7 @@ struct HostStall {
   bool operator==(const HostStall&) const = default;
 };
 
-/// The host's part of the stalls of a set of CPUs, merged: a time in which several CPUs stall
+/// The times in which the host stalled a set of CPUs, merged: a time in which several CPUs stalled
 /// counts once.
 class RCLRT_RECORDER_EXPORT StallTimeline {
  public:

@@ -18,24 +18,26 @@
 
 namespace rclrt::recorder {
 
-/// Workers of any number of executors write into one bounded queue, and a thread at normal priority
-/// empties it. There is not one queue per thread, because thread_dispatch starts a thread per
-/// instance. An instance is dropped and counted if the queue is full.
+/// Collects the records of instances. The workers of any number of executors write into one bounded
+/// queue, and a thread at normal priority empties it. There is not one queue for each thread,
+/// because thread_dispatch starts a new thread for each instance. If the queue is full, the
+/// instance is dropped and counted.
 class RCLRT_RECORDER_EXPORT InstanceLog {
  public:
-  /// Makes a log that keeps `most` instances, or as many as fit into memory; later ones are dropped
-  /// and counted.
+  /// Makes a log that keeps at most `most` instances. If that number is reached or the memory is
+  /// full, later instances are dropped and counted.
   explicit InstanceLog(std::size_t most = SIZE_MAX);
   ~InstanceLog();
   InstanceLog(const InstanceLog&) = delete;
   InstanceLog& operator=(const InstanceLog&) = delete;
 
-  /// Maps `callback` to number `index` of the application, instead of the callback's own number
-  /// (executor::CallbackOptions::number). Call it before the run.
+  /// Records the instances of `callback` under the number `index` of the application's callbacks,
+  /// instead of the callback's own number (executor::CallbackOptions::number). Call it before the
+  /// run.
   void map(const executor::Callback* callback, std::uint32_t index);
 
-  /// The sink of one executor; use it only while the log lives. Callbacks without a number are left
-  /// out.
+  /// Passes the instances of one executor to the log. Use it only while the log exists. Callbacks
+  /// without a number are not recorded.
   class RCLRT_RECORDER_EXPORT Sink final : public executor::InstanceSink {
    public:
     /// Makes a sink of the instances of executor number `executor`.
@@ -53,8 +55,8 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   /// Sets the input of a synchroniser by which the message of that instance came, and its stamp.
   static void set_input(std::uint32_t input, std::int64_t stamp_ns) noexcept;
 
-  /// Sets the time when the message of that instance was published, CLOCK_MONOTONIC, and the
-  /// callback that published it.
+  /// Sets the time at which the message of the calling thread's instance was published
+  /// (CLOCK_MONOTONIC), and the callback that published it.
   static void set_published(std::int64_t time_ns,
                             std::uint32_t publisher = LoggedInstance::kNobody) noexcept;
 

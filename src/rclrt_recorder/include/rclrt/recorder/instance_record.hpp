@@ -62,8 +62,8 @@ struct InstanceRecord {
   Outcome outcome = Outcome::kRan;
   std::uint32_t input = 0;    ///< of a synchroniser: the input of the message that it took
   std::int64_t stamp_ns = 0;  ///< ditto: the stamp of that message
-  /// The chain instances that it worked for. If a synchroniser only kept the message, those that
-  /// the message carries.
+  /// The tokens of the chain instances for which this instance worked. If a synchroniser only
+  /// stored the message for a later set, the tokens that the message carries.
   ChainTokens tokens;
 };
 

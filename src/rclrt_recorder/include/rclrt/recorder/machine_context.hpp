@@ -28,8 +28,8 @@ RCLRT_RECORDER_EXPORT std::string ros_distro();
 /// Returns whether all that this process has in memory is locked there (mlockall).
 RCLRT_RECORDER_EXPORT bool memory_is_locked();
 
-/// Returns the milliseconds that the host has taken from all CPUs of this machine since it started.
-/// Returns std::nullopt if /proc/stat has no such value.
+/// Returns the CPU time in milliseconds that the host has taken from all CPUs of this (virtual)
+/// machine since it started. Returns std::nullopt if /proc/stat has no such value.
 RCLRT_RECORDER_EXPORT std::optional<double> read_steal_ms();
 
 /// Returns the time as "2026-01-02T03:04:05Z".
@@ -41,8 +41,8 @@ RCLRT_RECORDER_EXPORT std::string parse_cpu_model(std::string_view cpuinfo);
 /// Returns the steal column of all CPUs together from the text of /proc/stat, in clock ticks.
 RCLRT_RECORDER_EXPORT std::optional<std::uint64_t> parse_steal_ticks(std::string_view stat);
 
-/// Returns whether the kernel is PREEMPT_RT; `realtime_file`: the text of /sys/kernel/realtime,
-/// empty when it is absent.
+/// Returns whether the kernel is PREEMPT_RT. `realtime_file` is the text of /sys/kernel/realtime;
+/// empty if that file does not exist.
 RCLRT_RECORDER_EXPORT bool is_preempt_rt(std::string_view realtime_file,
                                          std::string_view kernel_version);
 

@@ -18,8 +18,9 @@ namespace rclrt::recorder {
 RCLRT_RECORDER_EXPORT executor::Overload to_engine(model::Overload overload) noexcept;
 /// Converts a value of the model. Thread-safe.
 RCLRT_RECORDER_EXPORT executor::OverrunPolicy to_engine(model::OverrunPolicy policy) noexcept;
-/// Converts the options of a choice. The trigger of a callback holds by its name, which all of its
-/// inputs have. Thread-safe.
+/// Converts the options of an executor in the model to options of the engine. If the trigger of a
+/// set waits for one callback, it waits for that callback's name, which all of its inputs have.
+/// Thread-safe.
 RCLRT_RECORDER_EXPORT executor::KindOptions to_engine(const model::ExecutorChoice& choice);
 /// Converts a value of the model. Thread-safe.
 RCLRT_RECORDER_EXPORT realtime::Scheduling to_realtime(const model::Scheduling& scheduling);

@@ -13,15 +13,17 @@
 
 namespace rclrt::recorder {
 
-/// Adds to each callback's `publishes` the topics on which it was observed to publish. It chooses
-/// as few callbacks as explain the taken messages: first those that ran at the most publications of
-/// a topic (among equal ones, the one with the shortest total run time). A callback that explains
-/// less than one message in fifty, divided by the number of callbacks that may have published, is a
-/// coincidence. A topic gets no publisher if more than two messages and one in fifty remain: a
-/// thread outside of callbacks published these, and the callbacks' rate would be too low.
+/// Finds out which callbacks publish on which topics, from the times of messages and instances, and
+/// adds the topics to `publishes` of these callbacks. For each topic it chooses as few callbacks as
+/// explain the messages that were taken. It first chooses the callback that was running at the most
+/// publications; among equal ones, the one with the shortest total run time. A callback counts as a
+/// coincidence if it explains less than one message in fifty, divided by the number of callbacks
+/// that may have published. If more than two messages, and more than one in fifty, remain
+/// unexplained, the topic gets no publisher: a thread outside of callbacks published them, and the
+/// rate of the callbacks would be too low.
 ///
-/// `of_node`: the topics for which each node of the application has publishers; a callback of
-/// another node is not considered.
+/// `of_node` has, for each node of the application, the topics for which the node has publishers. A
+/// callback of another node is not considered.
 RCLRT_RECORDER_EXPORT void find_publications(model::Application& application,
                                              std::span<const LoggedInstance> instances,
                                              const std::vector<std::set<std::string>>& of_node);

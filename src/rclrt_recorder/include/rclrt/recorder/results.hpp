@@ -48,8 +48,8 @@ struct CallbackCounts {
   std::uint64_t dropped = 0;
   std::uint64_t missed = 0;  ///< of the callback's own deadline
 
-  /// Adds the counts of one more entity of the same callback, or of the same callback in another
-  /// process.
+  /// Adds the counts of another entity that belongs to the same callback, or of the same callback
+  /// in another process.
   template <typename Counts>
   CallbackCounts& operator+=(const Counts& more) noexcept {
     released += more.released;
@@ -101,8 +101,8 @@ struct RunResults {
   std::vector<HopResult> hops;                  ///< from callback to callback
   /// "service", "client" or "waitable", of callbacks that the application has as subscriptions.
   std::map<std::size_t, std::string> other_kinds;
-  /// The largest age of the data of a callback's messages at its end, for the callbacks that state
-  /// one.
+  /// The largest permitted age of a callback's data at the end of the callback, for the callbacks
+  /// that state one.
   MaxAges max_ages{};
   bool proposes_chains = false;  ///< they are in no file: the observed model has the observed ones
   std::vector<std::optional<int>> kernel_priorities;  ///< one per callback; none: no fixed priority
@@ -119,8 +119,8 @@ RCLRT_RECORDER_EXPORT const char* to_string(ChainStatus status);
 /// Returns "ran", "buffered" or "empty".
 RCLRT_RECORDER_EXPORT const char* to_string(Outcome outcome);
 
-/// Throws std::invalid_argument if a list has not one entry per chain or callback, or if a record
-/// names a callback or track that does not exist.
+/// Throws std::invalid_argument if a list does not have one entry for each chain or callback, or if
+/// a record names a callback or a track that does not exist.
 RCLRT_RECORDER_EXPORT void require_consistent(const RunResults& results);
 
 }  // namespace rclrt::recorder

@@ -8,11 +8,12 @@
 
 namespace rclrt::recorder {
 
-/// Files are written into staging(), a new directory beside the target; commit() puts it in the
-/// target's place. An existing target must be empty or have only files of a run and of its report,
-/// which are then replaced. Make it before the run: it fails early if nothing can be written.
-/// Its name cannot be predicted. Errors are realtime::WriteError with the target's name and the
-/// fix.
+/// Writes a directory of results so that it is complete or does not appear. Files are written into
+/// staging(), a new directory beside the target with a name that cannot be predicted; commit()
+/// renames it to the target. An existing target must be empty or have only files of an earlier run
+/// and its report, which are then replaced. Make this object before the run, because the
+/// constructor fails if nothing can be written. Errors are realtime::WriteError with the target's
+/// name and the fix.
 class RCLRT_RECORDER_EXPORT ResultsDirectory {
  public:
   /// Makes the staging directory and missing parents.
@@ -26,8 +27,9 @@ class RCLRT_RECORDER_EXPORT ResultsDirectory {
 
   const std::filesystem::path& staging() const { return staging_; }
 
-  /// Replaces the target in one step if the file system can do so. If the target has other files by
-  /// now, they stay and so does staging(), which the error names. Call it once.
+  /// Replaces the target by staging(), in one step if the file system can do so. If the target has
+  /// other files by now, throws an error: those files stay, and so does staging(), which the error
+  /// names. Call it once.
   void commit();
 
  private:

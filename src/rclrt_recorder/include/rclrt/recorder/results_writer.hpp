@@ -26,8 +26,9 @@ inline constexpr const char* kModelFile = "observed.yaml";
 /// The trace, for Perfetto.
 inline constexpr const char* kTraceFile = "trace.pftrace";
 
-/// Writes these files except the trace into an existing directory. Throws std::system_error, naming
-/// the file, if one cannot be written, and the exceptions of require_consistent().
+/// Writes the files of a run, except the trace, into an existing directory. Throws
+/// std::system_error with the file's name if a file cannot be written, and the exceptions of
+/// require_consistent().
 RCLRT_RECORDER_EXPORT void write_results(const std::filesystem::path& directory,
                                          const RunResults& results);
 
@@ -38,8 +39,8 @@ RCLRT_RECORDER_EXPORT std::string results_json(const RunResults& results);
 RCLRT_RECORDER_EXPORT void write_chains_csv(std::ostream& out, const RunResults& results);
 /// Writes one row for each instance of a callback, with times as in write_chains_csv.
 RCLRT_RECORDER_EXPORT void write_instances_csv(std::ostream& out, const RunResults& results);
-/// Writes the times in which the host did not run a CPU, as far as the host is known to be the
-/// cause.
+/// Writes stalls.csv: the times in which the host did not run a CPU. Leaves out stalls that the
+/// host may not have caused.
 RCLRT_RECORDER_EXPORT void write_stalls_csv(std::ostream& out, const RunResults& results);
 
 }  // namespace rclrt::recorder

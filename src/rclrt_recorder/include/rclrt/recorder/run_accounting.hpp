@@ -22,17 +22,18 @@ struct RealtimeState {
   bool runs_to_completion = false;  ///< on workers that all priorities share
 };
 
-/// Returns the circumstances of a run in this process that has just ended, except for the
-/// middleware, the versions and the dropped records, which the caller knows. `steal_before_ms` is
-/// the result of read_steal_ms at the run's begin.
+/// Returns the circumstances of a run that has just ended in this process. The caller sets the
+/// middleware, the versions and the number of dropped records. `steal_before_ms` is the result of
+/// read_steal_ms at the begin of the run.
 RCLRT_RECORDER_EXPORT RunContext read_context(const std::vector<RealtimeState>& executors,
                                               std::optional<double> steal_before_ms);
 
-/// Fills in the results that follow from the instances and from the members that `results` has:
-/// application, executor, window, stalls and kernel priorities. These are records, display tracks,
-/// chains, callbacks, hops, and the explanations of the worst misses of each chain. Tracks are in
-/// the order of executor, highest priority (if the kind of executor has priorities), worker.
-/// `cpus`: of an executor that states none.
+/// Computes the results of a run from its instances, and from the members that `results` must have
+/// already: application, executor, window, stalls and kernel priorities. Sets the records, the
+/// tracks for display, the results of chains, callbacks and hops, and the explanations of the worst
+/// misses of each chain. The tracks are sorted by executor, then by priority (the highest first, if
+/// the kind of executor has priorities), then by worker. `cpus` is the number of CPUs of an
+/// executor that states none.
 RCLRT_RECORDER_EXPORT void account(RunResults& results, std::vector<LoggedInstance> instances,
                                    std::size_t cpus);
 

@@ -26,9 +26,10 @@ struct Summary {
   bool operator==(const Summary&) const = default;
 };
 
-/// Returns the smallest of the ascending values that at least `percent` (1..100) % of them do not
-/// exceed: nearest rank, index ceil(percent / 100 * n) - 1. It is always a measured value. Throws
-/// std::invalid_argument if there are no values or `percent` is out of range.
+/// Returns a percentile of the values by nearest rank: the smallest value that at least `percent`
+/// (1..100) % of the values do not exceed, which has the index ceil(percent / 100 * n) - 1. It is
+/// always one of the values. Throws std::invalid_argument if there are no values or `percent` is
+/// out of range.
 RCLRT_RECORDER_EXPORT std::int64_t nearest_rank(std::span<const std::int64_t> ascending,
                                                 std::size_t percent);
 

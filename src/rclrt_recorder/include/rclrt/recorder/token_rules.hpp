@@ -22,9 +22,10 @@ class RCLRT_RECORDER_EXPORT TokenRules {
   /// Returns the tokens of a release for the chains that start here.
   ChainTokens start(std::uint64_t instance, std::int64_t release_ns) const;
 
-  /// Adds to `tokens` the effect of a token that arrives from position `position` of its chain, by
-  /// this input of model::inputs(). It counts here if this callback is the next one of that chain
-  /// and the chain comes by that input (std::nullopt: by any), and only once.
+  /// Adds to `tokens` a token that a message brings to this callback. `position` is the position of
+  /// the publisher on the token's chain, and `input` the index in model::inputs() at which the
+  /// message arrives (std::nullopt: any input). The token is added only if this callback is the
+  /// next one of that chain and the chain comes by that input, and only once.
   void take(const ChainToken& token, std::uint32_t position, std::optional<std::size_t> input,
             ChainTokens& tokens) const;
 

@@ -19,8 +19,8 @@ namespace rclrt::recorder {
 RCLRT_RECORDER_EXPORT void export_trace(realtime::PerfettoWriter& writer,
                                         const RunResults& results);
 
-/// Writes the trace of a run of this process, as kTraceFile in an existing directory. Throws what
-/// export_trace() does.
+/// Writes the trace of a run of this process, as the file kTraceFile in an existing directory.
+/// Throws the exceptions of export_trace().
 RCLRT_RECORDER_EXPORT void write_trace(const std::filesystem::path& directory,
                                        const RunResults& results);
 

@@ -19,9 +19,10 @@ struct Range {
   Number most = std::numeric_limits<Number>::max();
 };
 
-/// Takes the number at the begin of `text` off it and returns it. Returns std::nullopt, and leaves
-/// `text` as it is, if there is none, or if `Number` cannot represent it. A plus sign and blanks
-/// are not part of a number. `base` is that of whole numbers.
+/// Reads the number at the begin of `text`, removes it from `text` and returns it. Returns
+/// std::nullopt and leaves `text` unchanged if it does not begin with a number, or if `Number`
+/// cannot represent the number. A plus sign and blanks are not part of a number. `base` is the base
+/// of whole numbers.
 template <typename Number>
 std::optional<Number> take_number(std::string_view& text, int base = 10) noexcept {
   Number value{};
@@ -40,8 +41,8 @@ std::optional<Number> take_number(std::string_view& text, int base = 10) noexcep
   return value;
 }
 
-/// Returns the number that the whole of `text` is. Returns std::nullopt if it is none, or is not in
-/// the range: infinities and NaN never are.
+/// Converts the whole of `text` to a number. Returns std::nullopt if it is not a number or not in
+/// the range; infinities and NaN are never in the range.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text, Range<Number> range = {},
                                    int base = 10) noexcept {

@@ -20,8 +20,8 @@
 
 namespace rclrt::text {
 
-/// An option, or an argument without a name. The functions below make it. The help shows the value
-/// that the place of the option has at that time as its default.
+/// An option of a command line, or an argument without a name. The functions below make it. Its
+/// default in the help is the value that its variable has when the option is made.
 struct Option {
   std::string name;        ///< "--seconds"; that of an argument is for the help: "APP.yaml"
   std::string value;       ///< the name of its value in the help, "S"; empty: it has none
@@ -32,8 +32,8 @@ struct Option {
   std::string required{};  ///< what the error without it expects; empty: it may be missing
   std::vector<std::string> words{};  ///< the possible values, if they are few
   bool repeats = false;  ///< an argument without a name that may occur several times, or never
-  /// Stores the value. Returns false unless it is as expected; throws std::invalid_argument for a
-  /// message of its own.
+  /// Stores the value of the option. Returns false if the value is not as expected. Throws
+  /// std::invalid_argument if a message of its own is better.
   std::function<bool(std::string_view)> store;
 };
 
@@ -57,8 +57,8 @@ RCLRT_TEXT_EXPORT Option path(std::string name, std::string value, std::filesyst
 RCLRT_TEXT_EXPORT Option custom(std::string name, std::string value, std::string expected,
                                 std::function<bool(std::string_view)> store, std::string help);
 
-/// Returns an option with a time in `unit`: nanoseconds, microseconds, milliseconds or seconds. It
-/// is rounded to nanoseconds, and up to the first one.
+/// Returns an option with a time in `unit` (nanoseconds, microseconds, milliseconds or seconds).
+/// The time is rounded to whole nanoseconds, and a positive time to at least one.
 RCLRT_TEXT_EXPORT Option duration(std::string name, std::string value, std::chrono::nanoseconds& to,
                                   std::chrono::nanoseconds unit, Range<double> range,
                                   std::string help);
@@ -68,12 +68,12 @@ RCLRT_TEXT_EXPORT Option duration(std::string name, std::string value,
                                   std::chrono::nanoseconds unit, Range<double> range,
                                   std::string help);
 
-/// Returns the option as one that a command line must have. `expected` is the end of the error
-/// without it: "how long to run".
+/// Returns the same option as one that a command line must have. `expected` is the end of the error
+/// message if it is missing: "how long to run".
 RCLRT_TEXT_EXPORT Option required(Option option, std::string expected);
 
-/// Returns an argument without a name: it is required. `expected` is the end of the error without
-/// it: "the path of an app.yaml".
+/// Returns an argument without a name, which a command line must have. `expected` is the end of the
+/// error message if it is missing: "the path of an app.yaml".
 RCLRT_TEXT_EXPORT Option operand(std::string name, std::filesystem::path& to, std::string expected);
 /// Returns all arguments without a name.
 RCLRT_TEXT_EXPORT Option operands(std::string name, std::vector<std::string>& to, std::string help);
@@ -92,8 +92,8 @@ RCLRT_TEXT_EXPORT void describe(Option& option, std::string_view what, const Bou
 RCLRT_TEXT_EXPORT void describe(Option& option, std::vector<std::string> words);
 /// Returns the parts between commas. Throws std::invalid_argument if one is repeated.
 RCLRT_TEXT_EXPORT std::vector<std::string_view> split_list(std::string_view text);
-/// Returns the index of each part of a list. Throws std::invalid_argument, with a suggestion, if a
-/// part is not among `words` or is repeated.
+/// Splits a list and returns, for each part, its index in `words`. Throws std::invalid_argument if
+/// a part is not among `words` (with a suggestion) or is repeated.
 RCLRT_TEXT_EXPORT std::vector<std::size_t> indices_of(std::string_view list,
                                                       const std::vector<std::string>& words);
 

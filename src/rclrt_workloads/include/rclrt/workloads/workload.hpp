@@ -17,8 +17,8 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
-  /// Runs one iteration. Returns its result, which is the same each time. Allocates nothing and
-  /// takes no lock.
+  /// Runs one iteration of the workload. Returns a value computed from its results, which is the
+  /// same each time. Allocates nothing and takes no lock.
   virtual std::uint64_t run() noexcept = 0;
 };
 
@@ -34,8 +34,8 @@ struct Workload {
 /// Returns the workloads that are built in, by name. Thread-safe.
 RCLRT_WORKLOADS_EXPORT std::span<const Workload> workloads() noexcept;
 
-/// Makes the workload of this name: a built-in one, else an imported one (see imported.hpp). Throws
-/// std::invalid_argument with a list of the available ones. Thread-safe.
+/// Makes the workload of this name: a built-in one, otherwise an imported one (see imported.hpp).
+/// Throws std::invalid_argument with a list of the available ones if there is none. Thread-safe.
 RCLRT_WORKLOADS_EXPORT std::unique_ptr<Kernel> make(const std::string& name);
 
 }  // namespace rclrt::workloads

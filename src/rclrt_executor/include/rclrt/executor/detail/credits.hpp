@@ -13,13 +13,13 @@
 
 namespace rclrt::executor::detail {
 
-/// A lock-free pool of preallocated instances: as many as the entity may have waiting (a
-/// subscription's QoS depth). Thread-safe. No thread that is preempted between two instructions
-/// of `take` or `give_back` keeps another one from finishing.
+/// A lock-free pool of preallocated instances. It has as many as may wait for one callback (a
+/// subscription's QoS depth). Thread-safe. A thread that is preempted within `take` or `give_back`
+/// does not keep other threads from finishing theirs.
 ///
-/// Each bit of a word is one instance, set while it is in the pool. Only the thread that cleared
-/// a bit owns the instance until it sets the bit again. Clearing acquires and setting releases,
-/// so the next owner sees all that the last one wrote.
+/// Each bit of a word represents one instance; the bit is set while the instance is in the pool.
+/// The thread that clears a bit owns the instance until it sets the bit again. Clearing acquires
+/// and setting releases, so the next owner sees everything that the last one wrote.
 class RCLRT_EXECUTOR_EXPORT Credits {
  public:
   /// Throws std::invalid_argument when `count` is 0, std::bad_alloc.

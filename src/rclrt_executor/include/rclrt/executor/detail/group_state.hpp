@@ -38,34 +38,34 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
 
   GroupType type() const noexcept RCLRT_NONBLOCKING { return type_; }
 
-  /// Makes `executor` the owner of all members. Returns false if another executor is the owner
-  /// already.
+  /// Claims the group, and so all of its members, for `executor`. Returns false if another executor
+  /// has claimed the group already.
   RCLRT_SETUP bool claim(const void* executor);
-  /// Resets the ceilings and discards the parked instances, if `executor` has claimed the group. No
-  /// member may be running.
+  /// Ends the claim of `executor`: resets the ceilings and discards the parked instances. Does
+  /// nothing if `executor` has not claimed the group. No member may be running.
   RCLRT_SETUP void release(const void* executor);
 
-  /// Sets the most urgent of the members' SCHED_FIFO priorities (0 without real time). Members
-  /// inside keep the ceiling they took.
+  /// Sets the ceiling to the SCHED_FIFO priority of the most urgent member; 0: no real-time
+  /// scheduling. Members that are running keep the ceiling with which they started.
   RCLRT_SETUP void set_ceiling(int kernel_priority) {
     ceiling_.store(type_ == GroupType::kMutuallyExclusive ? kernel_priority : 0);
   }
-  /// Returns the SCHED_FIFO priority at which members run; 0 when there is none to take: without
-  /// real time, or in a reentrant group.
+  /// Returns the SCHED_FIFO priority at which members run. Returns 0 if members run at their own
+  /// priority: without real-time scheduling, or in a reentrant group.
   int ceiling() const noexcept RCLRT_NONBLOCKING { return ceiling_.load(); }
 
   /// Sets the shortest relative deadline among the members, which is their ceiling under `edf`.
   RCLRT_SETUP void set_deadline_ceiling(std::int64_t relative_ns) {
     deadline_ceiling_ns_.store(type_ == GroupType::kMutuallyExclusive ? relative_ns : INT64_MAX);
   }
-  /// Returns the shortest relative deadline among the members; INT64_MAX when there is no ceiling
-  /// to take.
+  /// Returns the shortest relative deadline among the members. Returns INT64_MAX if members do not
+  /// exclude each other or are not ordered by deadline.
   std::int64_t deadline_ceiling_ns() const noexcept RCLRT_NONBLOCKING {
     return deadline_ceiling_ns_.load();
   }
 
-  /// Returns true when `instance` may run now; the caller calls `leave` after it. Returns false
-  /// when the instance must wait: it is parked, and the group owns it.
+  /// Returns true if `instance` may run now; the caller must call `leave` afterwards. Returns false
+  /// if `instance` must wait: the group then has parked it and owns it.
   bool enter(Instance* instance) noexcept RCLRT_WAITS {
     return try_enter() || enter_or_park(instance);
   }
@@ -81,20 +81,20 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
   bool busy() const noexcept RCLRT_NONBLOCKING {
     return state_.load(std::memory_order_relaxed) != 0;
   }
-  /// Leaves the group after `enter` or `try_enter`. Returns the instance that its lane must now
-  /// `resume`, or nullptr.
+  /// Leaves the group after `enter` or `try_enter`. Returns the parked instance that its lane must
+  /// `resume` now; nullptr if no instance is parked.
   Instance* leave() noexcept RCLRT_WAITS {
     std::uint32_t inside = kInside;
-    // release; PAIRS WITH: try_enter() and enter_or_park(). relaxed if it fails: then
-    // leave_to_next() decides under the mutex.
+    // release; PAIRS WITH: try_enter() and enter_or_park(). If the exchange fails, relaxed is
+    // enough, because leave_to_next() then decides under the mutex.
     return type_ == GroupType::kReentrant ||
                    state_.compare_exchange_strong(inside, 0, std::memory_order_release,
                                                   std::memory_order_relaxed)
                ? nullptr
                : leave_to_next();
   }
-  /// Withdraws an instance that `leave` returned and that will never enter. Returns the next one as
-  /// `leave` does.
+  /// Gives up the reservation of `instance`, which `leave` returned and which will never enter.
+  /// Returns the next instance to `resume`, as `leave` does.
   Instance* forget(const Instance* instance) noexcept RCLRT_WAITS;
   /// Removes and returns a parked instance of `callback`; nullptr when there is none.
   RCLRT_SETUP Instance* unpark(const Callback& callback) noexcept;

@@ -8,8 +8,9 @@ namespace rclrt::executor {
 
 class Callback;
 
-/// One release that waits or runs. Owned by its callback's credits, or by the queue that holds it.
-/// Cache-line aligned: the line moves once, from the thread that releases to the worker.
+/// One release of a callback that waits or runs. The owner is the pool of the callback's credits,
+/// or the queue that holds the instance. Cache-line aligned: the line moves once, from the thread
+/// that releases to the worker.
 struct alignas(64) Instance {
   Callback* callback = nullptr;
   std::int64_t release_ns = 0;

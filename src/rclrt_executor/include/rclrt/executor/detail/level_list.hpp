@@ -11,18 +11,18 @@
 
 namespace rclrt::executor::detail {
 
-/// Holds instances by level, the most urgent first; the instances of one level are sorted by
-/// `order`. The first instances of all levels are linked by `below`, the instances of one level by
-/// `next`. So the time of each function depends on the number of levels, not on the number of
-/// instances, except for the functions that search for a callback. Owns no instance; each is in one
-/// list at a time. Not thread-safe.
+/// Holds instances sorted by level, the most urgent level first, and by `order` within a level. The
+/// first instances of all levels are linked by `below`, the instances of one level by `next`. So
+/// the time of a function depends on the number of levels, not on the number of instances.
+/// (Functions that search for the instances of a callback are the exception.) The list does not own
+/// the instances. An instance is in one list at a time. Not thread-safe.
 class RCLRT_EXECUTOR_EXPORT LevelList {
  public:
   bool empty() const noexcept RCLRT_NONBLOCKING { return first_ == nullptr; }
   /// Returns the first of the most urgent level; nullptr when it is empty.
   Instance* first() const noexcept RCLRT_NONBLOCKING { return first_; }
-  /// Returns the first instance of the most urgent level for which that instance became ready by
-  /// `ready_by_ns`; nullptr: none.
+  /// Looks at the first instance of each level. Returns the most urgent one of them that became
+  /// ready by `ready_by_ns`; nullptr: none.
   Instance* first_ready_by(std::int64_t ready_by_ns) const noexcept RCLRT_NONBLOCKING {
     Instance* first = first_;
     while (first != nullptr && first->ready_ns > ready_by_ns) {
@@ -47,8 +47,8 @@ class RCLRT_EXECUTOR_EXPORT LevelList {
   void remove_all(const Callback& callback, Instance*& taken) noexcept RCLRT_NONBLOCKING;
 
  private:
-  /// Removes `instance` from the level that begins with `*first`. `before` is its predecessor in
-  /// the level; nullptr: it is the first.
+  /// Removes `instance` from its level. `*first` is the first instance of that level, `before` the
+  /// one before `instance`; nullptr if `instance` is the first.
   static void unlink(Instance** first, Instance* before,
                      const Instance* instance) noexcept RCLRT_NONBLOCKING;
 

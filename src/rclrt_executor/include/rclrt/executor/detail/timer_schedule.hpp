@@ -10,8 +10,9 @@
 
 namespace rclrt::executor::detail {
 
-/// Computes the next release of a timer. Reads no clock: time is a parameter. Times beyond the end
-/// of the clock mean never. Not thread-safe.
+/// Computes the next release time of a timer. The caller passes the current time; the schedule
+/// reads no clock. A release time that does not fit into 64 bits of nanoseconds means never. Not
+/// thread-safe.
 class RCLRT_EXECUTOR_EXPORT TimerSchedule {
  public:
   /// Throws std::invalid_argument unless `period_ns` is positive.
