@@ -231,7 +231,7 @@ TEST_F(StaticOrder, HasOneThreadAndATrigger) {
       [&] { StaticOrderExecutor{options}; },
       ThrowsMessage<std::invalid_argument>(HasSubstr("static_order has one thread, not 2")));
   EXPECT_THAT([&] { StaticOrderExecutor{on_one_cpu()}; },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("leave Preemption::kAlways out")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr("leave out Preemption::kAlways")));
   EXPECT_THAT([&] { StaticOrderExecutor(one_thread(), {.trigger = nullptr}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("static_order needs a trigger")));
   StaticOrderExecutor ahead(one_thread(), {.logical_execution_time = true});
