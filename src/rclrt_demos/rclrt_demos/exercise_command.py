@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=SECONDS,
-        help=f"how long each variant runs, all rounds together; default {SECONDS:g}",
+        help=f"seconds to run each variant, all rounds together; default {SECONDS:g}",
     )
     parser.add_argument(
         "--rounds",

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number of applications of each experiment",
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=seconds_argument, help="duration of each run"
+        "--seconds", metavar="S", type=seconds_argument, help="duration of each run in seconds"
     )
     parser.add_argument(
         "--executors",

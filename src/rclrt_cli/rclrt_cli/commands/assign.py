@@ -181,7 +181,7 @@ def _count(most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= most:
             return int(text)
-        raise argparse.ArgumentTypeError(f"'{text}' is no number here; expected 1 to {most}")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a valid number; expected 1 to {most}")
 
     return parse
 

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=10.0,
-        help="how long to measure each executor, and the messages between processes; default 10",
+        help="seconds to measure each executor, and the messages between processes; default 10",
     )
     parser.add_argument(
         "--executors",

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=5.0,
-        help="duration of each run; default 5",
+        help="duration of each run in seconds; default 5",
     )
     length.add_argument(
         "--iterations",

@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=_seconds_argument,
         default=2.0,
-        help="duration of each run; default 2",
+        help="duration of each run in seconds; default 2",
     )
     parser.add_argument(
         "--overheads",
