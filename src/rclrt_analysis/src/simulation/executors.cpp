@@ -56,8 +56,8 @@ void SimulationEngine::give_credit_back(Instance& instance) {
 }
 
 /// Begins to run the instance on the thread, with `before_ns` of CPU time before the dispatch
-/// overhead. As in rclrt_executor, the credit of its queue is given back before its message is
-/// taken; with kSkipIfRunning, only when it ends.
+/// overhead. As in rclrt_executor, the instance gives its place in the queue (its credit) back
+/// before its message is taken; with kSkipIfRunning, only when it ends.
 void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
   Instance& instance = instances_[id];
   const Entity& entity = entities_[instance.entity];
