@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cores", metavar="N", type=_count(MOST_CORES), help="use CPUs 0 to N-1; default 1"
     )
     parser.add_argument(
-        "--cpus", metavar="A,B,...", type=_cpus, help="use these CPUs, instead of --cores"
+        "--cpus", metavar="A,B,...", type=_cpus, help="use these CPUs; excludes --cores"
     )
     parser.add_argument(
         "-o",

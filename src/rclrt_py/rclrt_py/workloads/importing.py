@@ -57,7 +57,9 @@ def find_programs(tree: Path) -> list[Program]:
             )
         found[name] = Program(name, sources)
     if not found:
-        raise BadInput(f"{tree}: no directory in it has C files with a main()")
+        raise BadInput(
+            f"{tree}: no directory in it has C files with a main(); name a tree of C programs"
+        )
     return [found[name] for name in sorted(found)]
 
 
