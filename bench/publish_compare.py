@@ -49,7 +49,7 @@ def compared(app: Path, rounds: int, seconds: int, out: Path) -> Comparison:
     command = ["compare", str(app), "--executors", ",".join(names), "--rounds", str(rounds)]
     code = rclrt([*command, "--seconds", str(rounds * seconds), "--out", str(out)])
     if code != 0:
-        sys.exit(f"error: {app}: rclrt compare ended with {code}")
+        sys.exit(f"error: {app}: rclrt compare ended with exit code {code}")
     return merge_directory(out, names, rounds, rounds * seconds)
 
 

@@ -126,7 +126,7 @@ def load_directory(directory: Path, stated: Path) -> Page:
     if plan["overheads"] and not are_kept(plan["overheads"]):
         raise BadInput(
             f"{stated}: was made with another {plan['overheads']['file']} than the one in {KEPT}; "
-            "keep that file there"
+            "copy the file of these runs there"
         )
     if not (directory / JOURNAL).is_file():
         raise BadInput(f"{stated}: has no {JOURNAL}; keep it beside {PLAN}")

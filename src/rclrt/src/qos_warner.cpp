@@ -207,7 +207,8 @@ bool QosWarner::search(Search& search, bool is_last) {
     report(*search.warning, "",
            "topic \"" + own.topic + "\": incompatible quality of service (QoS): the " +
                (own.is_publisher ? "publisher" : "subscription") + " of " +
-               quoted_node(own.node_name) + " is not matched with an endpoint that is gone");
+               quoted_node(own.node_name) +
+               " was not matched with a publisher or subscription that does not exist any more");
   }
   return !is_last;
 }

@@ -36,14 +36,16 @@ int signalfd_of_none() {
   return signalfd(-1, &none, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/// A thread above all executors takes the signal and shuts the contexts down, even if they use all
-/// CPUs. It does not wait for a handler to run: the kernel chooses the thread for the handler, the
-/// main one if it can, and that thread may starve. So it also waits on a signalfd, which takes a
-/// pending signal before the chosen thread does. The signals stay unblocked, because a process
-/// started by this one would inherit a blocked mask. The first of the two, handler or thread, gets
-/// the signal, and both do the same with it. Other code (rclcpp, Python, the application) that
-/// installs a handler over ours has the signal from then on: the thread ignores it, and the handler
-/// stays. The object lives as long as the process, so the handler never uses a destroyed one.
+/// Shuts the contexts down on SIGINT or SIGTERM. A thread above all executors does so, even if the
+/// executors use all CPUs. That thread cannot only wait for the signal handler: the kernel chooses
+/// the thread that runs the handler (the main thread if possible), and this thread may get no CPU
+/// time. So it also waits on a signalfd, which takes a pending signal before the chosen thread
+/// does. Handler and signalfd have the same effect, and the first of the two gets the signal. The
+/// signals are not blocked, because a process that this one starts would inherit the blocked mask.
+///
+/// If other code (rclcpp, Python, the application) installs its own handler later, the signal
+/// belongs to that code: the thread ignores it, and the handler stays. The object is never
+/// destroyed, so the handler can always use it.
 class Signals {
  public:
   static Signals& instance() {

@@ -241,10 +241,10 @@ TEST(Service, AnOverloadPolicyIsRefusedForItWouldAnswerTheWrongRequest) {
                                        {.overload = overload});
         },
         ThrowsMessage<std::invalid_argument>(
-            HasSubstr("service \"s\": its requests and responses are not replaced")));
+            HasSubstr("service \"s\": its requests and responses must not be dropped")));
     EXPECT_THAT([&] { node.create_client<SetBool>("s", 10, {.overload = overload}); },
                 ThrowsMessage<std::invalid_argument>(
-                    HasSubstr("client \"s\": its requests and responses are not replaced")));
+                    HasSubstr("client \"s\": its requests and responses must not be dropped")));
   }
 }
 

@@ -255,7 +255,7 @@ bool better(const Quality& a, const Quality& b, Objective objective) {
 
 Assignment assign(const Application& application, const AssignOptions& options) {
   if (options.cpus.empty()) {
-    throw std::invalid_argument("expected at least one CPU");
+    throw std::invalid_argument("the options of assign() have no CPUs; expected at least one CPU");
   }
   Assignment result = LocalSearch(application, options).run();
   // The search begins with Audsley's algorithm. For independent chains, and threads that preempt by

@@ -68,7 +68,7 @@ void merge_cheapest(Levels& levels) {
 CompressedLevels compress_levels(const model::Application& application,
                                  const std::vector<int>& priorities, std::size_t most) {
   if (most == 0) {
-    throw std::invalid_argument("callbacks need at least one level");
+    throw std::invalid_argument("at most 0 priorities: callbacks need at least one");
   }
   CompressedLevels result{.priorities = priorities, .merged = {}};
   std::vector<Levels> executors = levels_of(application, priorities);

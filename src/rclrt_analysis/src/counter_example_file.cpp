@@ -152,8 +152,9 @@ class Reader {
       if (hop->min <= hop->max) {
         continue;
       }
-      context_.diagnostics.report(section.at, "a message takes at least more than at most",
-                                  "hop_least and far_hop_least up to hop and far_hop");
+      context_.diagnostics.report(section.at,
+                                  "the least latency of a message is above its greatest",
+                                  "hop_least <= hop and far_hop_least <= far_hop");
     }
   }
 
@@ -161,9 +162,9 @@ class Reader {
     if (const Node* node = fields.require("application", "application: robot")) {
       const auto name = yaml::read_text(*node, "application", context_);
       if (name && *name != application_.name) {
-        context_.diagnostics.report(node->at,
-                                    "this is a counter-example of " + yaml::in_quotes(*name),
-                                    "one of the application " + yaml::in_quotes(application_.name));
+        context_.diagnostics.report(
+            node->at, "this is a counter-example of application " + yaml::in_quotes(*name),
+            "one of application " + yaml::in_quotes(application_.name));
       }
     }
     if (const Node* node = fields.require("executor", "executor: preemptive")) {

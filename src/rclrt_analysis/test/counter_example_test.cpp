@@ -208,7 +208,8 @@ TEST(CounterExampleFile, MistakesAreLocated) {
     return result.diagnostics.empty() ? "" : to_string(result.diagnostics.front(), "f");
   };
   EXPECT_EQ(problem("application: test", "application: toast"),
-            "f:3:14: this is a counter-example of 'toast'; expected one of the application 'test'");
+            "f:3:14: this is a counter-example of application 'toast'; expected one of application "
+            "'test'");
   EXPECT_EQ(problem("  a: 0", "  b: 0").substr(0, 6), "f:15:3");
   EXPECT_EQ(problem("chain: late", "chain: early").substr(0, 6), "f:5:8:");
   EXPECT_EQ(problem("horizon_ms: 6", "horizon_ms: 1e9").substr(0, 7), "f:10:13");

@@ -94,7 +94,7 @@ def test_a_batch_has_a_result_for_each_line_and_the_worst_exit_code(
 
 def test_a_file_or_a_batch_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyze"]) == 2
-    assert "expected either FILE or --batch" in capsys.readouterr().err
+    assert "name either FILE or --batch" in capsys.readouterr().err
 
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

@@ -62,7 +62,10 @@ def test_the_command_wants_to_know_where_the_report_of_several_goes(
     first = write_run(tmp_path / "first", "preemptive", 1.0)
     directories = [str(first), str(simulated(tmp_path / "sim"))]
     assert main(["report", *directories]) == 2
-    assert "several directories; expected -o FILE" in capsys.readouterr().err
+    assert (
+        "several directories have no common place for the page; add -o FILE"
+        in capsys.readouterr().err
+    )
     out = tmp_path / "all.html"
     assert main(["report", *directories, "-o", str(out)]) == 0
     assert "simulated preemptive" in out.read_text(encoding="utf-8")

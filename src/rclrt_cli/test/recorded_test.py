@@ -87,9 +87,9 @@ def test_a_file_with_another_period_than_the_robot_had_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--overheads", "o.json"), "--overheads: of which application? Name it with"),
+        (("--overheads", "o.json"), "--overheads: needs an application"),
         (("--application", "missing.yaml"), "missing.yaml"),
-        (("OUT", "--application", "APP"), "--application: several directories"),
+        (("OUT", "--application", "APP"), "--application: works with one recorded run only"),
     ],
 )
 def test_what_cannot_be_used_is_refused(

@@ -138,7 +138,7 @@ def test_a_counter_example_of_another_application_is_refused(
     other = str(ROOT / "examples" / "fig_5_7" / "app.yaml")
     done = simulated(other, "--replay", str(file), "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert "miss.yaml:3:14: this is a counter-example of 'verdicts'" in done.stderr
+    assert "miss.yaml:3:14: this is a counter-example of application 'verdicts'" in done.stderr
     assert not (tmp_path / "out").exists()
     done = simulated(str(app), "--replay", str(file), "--seed", "3", "--out", str(tmp_path / "out"))
     assert done.returncode == 2

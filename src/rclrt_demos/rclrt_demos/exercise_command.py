@@ -66,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--client",
         choices=CLIENTS,
         default=RCLRT,
-        help="the client library of the nodes; rclcpp is offered for 3-1 to 4-2, if it is "
-        f"installed; default {RCLRT}",
+        help="the client library of the nodes; the exercises 3-1 to 4-2 also exist on rclcpp, if "
+        f"it is installed; default {RCLRT}",
     )
     parser.add_argument(
         "--stress",
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=SECONDS,
-        help=f"how long each variant runs, all rounds together; default {SECONDS:g}",
+        help=f"seconds to run each variant, all rounds together; default {SECONDS:g}",
     )
     parser.add_argument(
         "--rounds",

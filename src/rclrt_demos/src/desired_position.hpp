@@ -33,7 +33,7 @@ template <typename T>
 class LockFree {
  public:
   static_assert(std::atomic<T>::is_always_lock_free,
-                "std::atomic of this type takes a lock: share it another way");
+                "std::atomic of this type takes a lock; share the value in another way");
 
   // Relaxed: a reader needs the latest value, and no other data with it.
   void store(T value) noexcept { value_.store(value, std::memory_order_relaxed); }

@@ -27,8 +27,9 @@ void run_baseline(Session& session) {
   demo.run({&executor});
 }
 
-/// The fix: the callbacks of the node are in different groups, and each group is in its own
-/// executor. (A callback without a stated group is a group of its own.)
+/// The fix of the exercise: the callbacks of the node are in different callback groups, and each
+/// group is added to an executor of its own. (In rclrt, a callback without a stated group is a
+/// group of its own.)
 void run_solution(Session& session) {
   CameraDemo demo(session, kMediumLogger);
   rclrt::WaitSetExecutor realtime(demo.context, demo.realtime("realtime", kRealtimePriority));

@@ -39,8 +39,8 @@ class BlamePool {
     std::vector<BlameScratch::Tally> tallies;
   };
 
-  /// Allocates the rooms. `remembered`: the number of instances in the history; `budgets`: the
-  /// number of workers with a budget of SCHED_DEADLINE.
+  /// Allocates the rooms. `remembered` is the number of instances in the history, `budgets` the
+  /// number of workers with a SCHED_DEADLINE budget.
   RCLRT_SETUP BlamePool(std::size_t remembered, std::size_t budgets) {
     for (std::size_t i = 0; i < 1 + budgets; ++i) {
       rooms_.push_back(std::make_unique<Room>(remembered));

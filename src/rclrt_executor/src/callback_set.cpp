@@ -127,10 +127,10 @@ bool CallbackSet::remove(const std::shared_ptr<Callback>& callback) {
   return removed;
 }
 
-/// Waits until no thread has a removed callback pinned, but at most a millisecond; the caller
-/// repeats it. An instance that a thread is just submitting is pending but not pinned. No
-/// notification comes with its arrival, so the function then sleeps for 50 us. The next `reap`
-/// gives up that instance.
+/// Waits until no thread has a removed callback pinned, but at most a millisecond; the caller calls
+/// it again and again. There is one special case. An instance that another thread is just
+/// submitting is pending but not pinned, and nothing reports when it arrives in its queue. The
+/// function then sleeps for 50 us, and the caller's next `reap` gives up the instance.
 void CallbackSet::await_unpinned(Callback& callback) noexcept {
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   realtime::QuiescenceGuard& pins = state_of(callback).pins;

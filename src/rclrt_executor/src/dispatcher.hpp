@@ -70,8 +70,9 @@ class Dispatcher {
   virtual void remove(Callback& callback) noexcept = 0;
   /// Moves every instance of the callback that waits in a queue to the list `taken`.
   virtual void remove_queued(const Callback& callback, Instance*& taken) noexcept = 0;
-  /// Sets the threads to the current SCHED_FIFO priorities of their levels. Throws
-  /// std::system_error.
+  /// Gives the executor's threads the SCHED_FIFO priorities of their levels (the priorities that
+  /// they serve), after these have changed. Nothing to do where threads have no level. Throws
+  /// std::system_error if the kernel refuses.
   virtual void apply_priorities() {}
   /// Returns the SCHED_FIFO priority of a level that has one.
   virtual int kernel_priority(int level) const noexcept;

@@ -17,23 +17,25 @@
 
 namespace rclrt::executor {
 
-/// Instances in order of absolute deadline, for workers that form a stack: see EdfExecutor.
+/// The instances of an EdfExecutor in order of absolute deadline, for workers that form a stack:
+/// see EdfExecutor.
 ///
 /// Callbacks of one relative deadline share a deadline_class. Within a class, order of release is
-/// order of deadline, so inserting an instance takes constant time. Choosing an instance compares
-/// the first of each deadline_class.
+/// order of deadline, so inserting an instance takes constant time. To choose an instance, the
+/// first instances of all classes are compared.
 ///
-/// * All data except those that producers write are accessed with `mutex_` held. It has priority
+/// * All data except what producers write are accessed with `mutex_` held. It has priority
 ///   inheritance and is held for a few instructions per deadline_class. Groups' mutexes are taken
-///   inside it.
-/// * Only the standby may start an instance: it is the worker right above the highest one that has
-///   an instance. It is asleep, or awake and about to take `mutex_`. A thread that changes the
-///   state so that the standby has work, or must wake up earlier, wakes it.
-/// * `submit` takes no lock: it pushes, then reads the gate (the three atomics). A thread that
-///   changes the gate first stores it, then reads the pushed instances. With seq_cst at least one
-///   of the two sees the other: if the thread of the last change before the push read too early to
-///   see the instance, the producer reads that change, or a part of a later one. The thread of a
-///   later change reads the pushed instances after the push.
+///   while it is held.
+/// * Only the standby worker may start an instance: the worker right above the highest one that has
+///   an instance. It is asleep, or awake and about to take `mutex_`. A thread wakes it if a change
+///   gives it work, or makes it necessary that it wakes up earlier.
+/// * `submit` takes no lock: it pushes an instance, then reads the gate (the three atomics). A
+///   thread that changes the gate first stores it, then reads the pushed instances. With seq_cst at
+///   least one of the two sees the other's write. If the last change before the push was too early
+///   to see the instance, the producer reads the result of that change, or a part of a later one.
+///   The thread of a later change reads the pushed instances after the push, so it sees the
+///   instance.
 class EdfQueue {
  public:
   /// The relative and absolute deadline of callbacks without a deadline.

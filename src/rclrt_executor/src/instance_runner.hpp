@@ -48,8 +48,9 @@ class InstanceRunner {
                     WorkerPriority& priority) noexcept;
   /// Gives up an instance of `callback` that was read: a counted drop.
   static void give_up_read(Callback& callback, Instance* instance) noexcept;
-  /// Runs an instance that was found by polling and never queued. `ready_ns` may be 0 (unknown):
-  /// the entity then sets both times. The caller has pinned the callback and entered its group.
+  /// Runs an instance that was found by polling and was never in a queue. If `ready_ns` is 0
+  /// (unknown), the entity sets both times when it takes its message. The caller has pinned the
+  /// callback and entered its group.
   void execute_polled(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                       std::uint32_t slot) noexcept;
   /// Gives up an instance that was taken from a queue and cannot run: a counted drop.

@@ -8,9 +8,9 @@
 #include "access.hpp"
 #include "rclrt/realtime/clock.hpp"
 
-// Functions on the path of an instance are gnu::hot, here and elsewhere: the linker places them
-// side by side. After a millisecond of sleep their code is in no cache. The placement reduces the
-// number of cache lines and pages that must be fetched.
+// The functions that run for every instance have the attribute gnu::hot, here and in other files.
+// The linker places such functions side by side. After a millisecond of sleep their code is in no
+// cache, and the placement reduces the number of cache lines and pages that must be fetched.
 
 namespace rclrt::executor {
 

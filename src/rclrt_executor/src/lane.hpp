@@ -17,23 +17,25 @@
 
 namespace rclrt::executor {
 
-/// Instances in order of release, or by level. They are pushed by any thread, or released by the
-/// lane's own timers, and popped by its workers. An idle worker sleeps until the lane's next timer
-/// release. So a timer costs one wake-up, and none in other levels; see LaneWatch.
+/// A queue of ready instances with its timers and its workers. The instances are in order of
+/// release, or by level. Any thread pushes instances, the lane's own timers release some, and the
+/// lane's workers pop them. An idle worker sleeps until the lane's next timer release, so a timer
+/// costs one wake-up, and none in other lanes; see LaneWatch.
 ///
-/// * `pop` enters the instance's group before it returns the instance: instances of one callback
+/// * `pop` enters the instance's group before it returns the instance. So instances of one callback
 ///   run in the order of their releases, and no worker waits for a group while its lane has other
 ///   work.
 /// * `queue_`, including its timers' schedules, and `watch_` are accessed only with `consumer_`
-///   held, except for a push. The lock has priority inheritance and is held for a few instructions,
-///   and for two system calls when a worker takes a group's ceiling. Groups' mutexes are taken
-///   inside it, never the other way round.
-/// * A worker sleeps on the event count of its role. After `prepare_wait` it checks once more, with
-///   `consumer_` held, for pushed instances. Work for one worker wakes a follower first and the
-///   leader last, because another worker would have to be woken to replace the leader. If no worker
-///   sleeps, the spare that watches is notified, if there is one; see SpareWatch.
+///   held, except for a push. This lock has priority inheritance and is held for a few
+///   instructions, and for two system calls when a worker takes a group's ceiling. Groups' mutexes
+///   are taken while it is held, never the other way round.
+/// * A worker sleeps on the event count of its role (see LaneWatch). After `prepare_wait` it checks
+///   once more for pushed instances, with `consumer_` held. To have an instance run, a follower is
+///   woken first and the leader last, because another worker would have to be woken to replace the
+///   leader. If no worker sleeps, the spare thread that watches is notified, if there is one; see
+///   SpareWatch.
 ///
-/// Two cache lines: a producer accesses only the first.
+/// The class has two cache lines; a producer accesses only the first.
 class alignas(64) Lane : public detail::ReadySink {
  public:
   /// The consumer's use of the instances.

@@ -45,8 +45,9 @@ class LaneSet {
   RCLRT_SETUP void remove(Callback& callback) noexcept;
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
-  /// Sets lanes and workers to the current priorities of the executor, the least urgent first.
-  /// Levels move down when new ones are added above them, and never overtake each other.
+  /// Changes lanes and workers to the current SCHED_FIFO priorities of their levels, the least
+  /// urgent first. Levels move down when new ones are added above them; they never overtake each
+  /// other.
   RCLRT_SETUP void apply_priorities();
 
   /// Returns the most urgent instance that became ready by `ready_by_ns`; nullptr: there is none.

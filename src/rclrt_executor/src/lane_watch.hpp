@@ -11,22 +11,23 @@ namespace rclrt::executor {
 
 /// Chooses which idle worker of a lane wakes up for the lane's timers, after the Leader/Followers
 /// pattern (Schmidt et al., Pattern-Oriented Software Architecture 2, 2000). The leader sleeps
-/// until the lane's next release and takes it itself. It need not wake another worker first,
-/// because the backup sleeps until half-way to the release after that. If the leader is back by
-/// then, the backup goes on sleeping, until half-way to the release that follows. If not, it
-/// becomes the leader. So a release costs one wake-up on its path and at most one beside it, and
-/// the thread with warm caches runs the next release.
+/// until the lane's next timer release, and runs that instance itself. Before that it need not wake
+/// another worker as the new leader, because there is a backup: a worker that sleeps until half-way
+/// to the release after that. If the leader is back by then, the backup sleeps again, until
+/// half-way to the next release. If not, the backup becomes the leader. So a release costs one
+/// wake-up before the callback starts and at most one more at the same time, and the thread with
+/// warm caches runs the next release.
 ///
 /// Invariant, whenever the lane's lock is free: if a worker sleeps and the lane has timers, then
-/// one of the sleeping workers wakes up, or has been woken, no later than at the next release that
-/// needs it. Each operation that breaks the invariant restores it:
-/// * a worker that gives up its role and takes an instance asks `lacks_leader`, and if so wakes one
-///   that sleeps;
-/// * adding a timer, which may make the next release earlier, wakes all workers.
-/// A change that makes releases later or fewer (removal, overrun policies) only causes a needless
-/// wake-up; the worker then takes a role again.
+/// one of the sleeping workers wakes up, or has been woken, no later than at the next release for
+/// which a worker is needed. Each operation that breaks the invariant restores it:
+/// * a worker that gives up its role and takes an instance asks `lacks_leader`, and if so wakes a
+///   sleeping worker;
+/// * adding a timer, which may make the next release earlier, wakes all workers. A change that
+///   makes releases later or fewer (removal, overrun policies) only causes a needless wake-up; the
+///   worker then takes a role again.
 ///
-/// Guarded by the lane's lock.
+/// The lane's lock guards all members.
 class LaneWatch {
  public:
   enum class Role : std::uint8_t { kLeader, kBackup, kFollower };

@@ -9,15 +9,16 @@
 
 namespace rclrt::executor {
 
-/// A mutex with priority inheritance, as realtime::PiMutex, for sections of a few instructions on
-/// the path of every instance: when it is free, locking and unlocking are one inlined
-/// compare-and-swap each. (The C library's are calls with a dozen branches. After a millisecond of
-/// sleep they are in no cache, which costs half a microsecond of a dispatch.) Incorrect use is not
-/// detected. If a thread ends while holding the lock, it stays locked for ever.
+/// A mutex with priority inheritance, as realtime::PiMutex, for sections of a few instructions that
+/// every instance executes. If it is free, locking and unlocking are one inlined compare-and-swap
+/// each. (The functions of the C library have a dozen branches. After a millisecond of sleep their
+/// code is in no cache, and executing them would take half a microsecond for each instance.)
+/// Incorrect use is not detected. If a thread ends while it holds the lock, the lock stays locked
+/// for ever.
 ///
-/// `word_` has the format of the kernel (futex(2), FUTEX_LOCK_PI): 0 when free, else the owner's
-/// thread ID, with a flag when a thread waits. A thread that finds another value than it expects
-/// makes the system call.
+/// `word_` has the format of the kernel (futex(2), FUTEX_LOCK_PI): 0 if the lock is free, otherwise
+/// the owner's thread ID, with a flag if a thread waits. A thread that finds another value than it
+/// expects makes the system call.
 class PiLock {
  public:
   RCLRT_SETUP PiLock();

@@ -12,13 +12,15 @@
 
 namespace rclrt::executor {
 
-/// Instances in order of release, or the most urgent level first and each in order of release.
-/// Pushed by any thread, or released by its own timers; consumed under a lock that its owner
-/// chooses. A push is one compare-and-swap on `pushed_`. A producer that is preempted in a push
-/// hides no instance that others pushed, so a less urgent publisher never delays the consumer.
+/// A queue of ready instances, in order of release, or the most urgent level first and each level
+/// in order of release. Any thread pushes instances, and the queue's own timers release some. They
+/// are taken out under a lock that the owner of the queue has. A push is one compare-and-swap on
+/// `pushed_`. If a producer is preempted within a push, the instances of other producers are still
+/// visible, so a less urgent producer never delays the consumer.
 ///
-/// `pushed_` is a stack, newest first. The consumer takes all of it at once and reverses it. It is
-/// accessed with seq_cst on both sides, so that it may be the condition of an EventCount.
+/// `pushed_` is a stack with the newest instance first. The consumer takes all of it at once and
+/// reverses it. Both sides access it with seq_cst, so that it may be the condition of an
+/// EventCount.
 class ReleaseQueue {
  public:
   enum class Order : std::uint8_t { kByRelease, kByLevel };

@@ -14,16 +14,16 @@ namespace rclrt::executor {
 
 class Callback;
 
-/// A thread writes a slot before user code and clears it afterwards; any thread reads them all.
-/// If more than kSlots instances run at a time, the others are not visible. Lock-free. A thread
-/// usually finds its last slot free and in its cache, so writing and clearing cost some
-/// nanoseconds.
+/// The table of instances that are running now. A thread writes a slot before it calls user code,
+/// and clears the slot afterwards; any thread may read all slots. If more than kSlots instances run
+/// at the same time, the others are not visible. Lock-free. A thread usually finds its last slot
+/// free and in its cache, so writing and clearing take some nanoseconds.
 ///
-/// A slot belongs to the thread that changed `callback` from nullptr until it stores nullptr again.
-/// `id` is unique and not 0. It is stored last and cleared first. All fields are stored with
-/// release and loaded with acquire: a reader that gets a field of a later instance also gets the
-/// cleared or later id. So a reader that finds the same id before and after the other fields has
-/// read one instance.
+/// A slot belongs to the thread that has changed `callback` from nullptr, until that thread stores
+/// nullptr again. `id` is unique and not 0; it is stored last and cleared first. All fields are
+/// stored with release and loaded with acquire. So a reader that loads a field of a later instance
+/// also loads the cleared id or a later one. If a reader finds the same id before and after the
+/// other fields, all fields belong to one instance.
 class RunningTable {
  public:
   static constexpr std::size_t kSlots = 64;

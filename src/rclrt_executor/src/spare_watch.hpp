@@ -12,21 +12,24 @@
 
 namespace rclrt::executor {
 
-/// A callback that waits for another one (for the answer of a service in the same executor, say)
-/// holds its worker meanwhile. If all workers of a lane did so, no instance of the lane would run,
-/// not even the one that they wait for. So a lane may have spare threads, of the same priority,
-/// created with the workers. As many instances run at a time as the lane has workers. An instance
-/// does not count if its thread has been asleep in the kernel for most of `kPatience_ns`; a spare
-/// runs the next one in its place. A thread that runs, or is ready and preempted, counts: a spare
-/// never adds to the number of computing threads, except for the moment in which the wait of a
-/// callback ends and it goes on.
+/// Decides when a spare thread of a lane runs an instance in place of a worker. A callback that
+/// waits for another one (for example for the response of a service in the same executor) occupies
+/// its worker meanwhile. If all workers of a lane did so, no instance of the lane would run, not
+/// even the one for which they wait. So a lane may have spare threads, of the same priority,
+/// created with the workers.
 ///
-/// At most one spare watches. It has a token, which the lane's lock guards. The other spares sleep
-/// until it takes an instance and gives the token away. A spare that has ended an instance takes
-/// the token. The spare that watches sleeps while a worker of the lane is free. An instance that
-/// becomes ready when no worker is free wakes it. It then checks every `kPatience_ns` until no
-/// instance waits. So work on a busy lane costs at most one wake-up in that time, and work on a
-/// lane with a free worker none.
+/// As many instances run at the same time as the lane has workers. An instance does not count if
+/// its thread has been asleep in the kernel for most of `kPatience_ns`; a spare then runs the next
+/// instance in its place. A thread that runs, or is ready and preempted, counts. So a spare never
+/// adds to the number of computing threads, except for a moment when a callback has stopped waiting
+/// and continues.
+///
+/// At most one spare watches the workers: the one that has the token, which the lane's lock guards.
+/// The other spares sleep until it takes an instance and passes on the token. A spare that has
+/// ended an instance takes the token. The spare that watches sleeps while a worker of the lane is
+/// free. An instance that becomes ready when no worker is free wakes it. It then checks every
+/// `kPatience_ns` until no instance waits. So work on a busy lane costs at most one wake-up in that
+/// time, and work on a lane with a free worker costs none.
 class SpareWatch {
  public:
   static constexpr std::int64_t kPatience_ns = 2'000'000;

@@ -95,8 +95,8 @@ class SpinState {
   }
   /// Lets the next spin start, and rethrows the exception of a callback of this one.
   void finish();
-  /// Makes `cancel` wake the threads of `dispatcher` from now on. `dispatcher` outlives the use of
-  /// this object.
+  /// Makes `cancel` wake the threads of `dispatcher` from now on. `dispatcher` must live as long as
+  /// this object is used.
   void set_dispatcher(Dispatcher& dispatcher) noexcept { dispatcher_.store(&dispatcher); }
 
  private:

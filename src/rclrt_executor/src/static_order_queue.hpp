@@ -21,16 +21,17 @@ namespace rclrt::executor {
 class CallbackSet;
 class InstanceRunner;
 
-/// A queue for each callback, in the order of the executor, and for one thread that runs them.
+/// The queue of a StaticOrderExecutor: it has a place for each callback, in the order of the
+/// executor, and one thread runs its instances.
 ///
 /// * All data except the pushes of producers are accessed with `mutex_` held. It has priority
 ///   inheritance, and is held for a few instructions per callback and for the trigger. No group is
 ///   found busy, because one thread runs the callbacks, and the members of a group are all in one
 ///   executor.
-/// * A member of the set is pinned until it has run or is given up. The thread that removes its
-///   callback gives it up. If its input is being read at that moment, a later call gives it up.
+/// * A member of the current set is pinned until it has run or is given up. The thread that removes
+///   its callback gives it up. If its input is being read at that moment, a later call gives it up.
 /// * A place belongs to a callback until no instance of that callback is left. After that another
-///   callback may get it.
+///   callback may get the place.
 class StaticOrderQueue {
  public:
   /// A member of the set for the thread to run. Its group has been entered.

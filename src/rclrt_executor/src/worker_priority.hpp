@@ -11,20 +11,21 @@
 
 namespace rclrt::executor {
 
-/// Only the worker raises itself to a ceiling and restores its priority. The configuration may
-/// change the priority of its level meanwhile.
+/// The kernel priority of a worker thread. Only the worker itself raises it to a ceiling and
+/// restores it. The thread that configures the executor may meanwhile change the priority of the
+/// worker's level.
 ///
-/// Invariant, whenever `mutex_` is free: the kernel has `now_` for the thread, which is the ceiling
-/// while `is_raised_` and `own_` otherwise. A priority is read and changed under one lock. So a
-/// change of the level never lowers a worker inside a group, and no worker compares a ceiling with
-/// an outdated priority. `mutex_` has priority inheritance and is held for one system call. A
-/// worker that has no change to make does not take it.
+/// Invariant, whenever `mutex_` is free: the kernel has the priority `now_` for the thread, which
+/// is the ceiling while `is_raised_` is true, and `own_` otherwise. A priority is read and changed
+/// under one lock. So a change of the level never lowers a worker inside a group, and no worker
+/// compares a ceiling with an outdated priority. `mutex_` has priority inheritance and is held for
+/// one system call. A worker that has nothing to change does not take it.
 ///
-/// `raise_to` reads `own_` without the lock, after its caller has read the ceiling. The
-/// configuration writes the two in the opposite order (seq_cst), so a worker that sees the new
-/// ceiling sees the new level. PAIRS WITH: CallbackSet::update_levels. Adding and removing levels
-/// never moves a ceiling from below to above a level, so the result stays correct if the level
-/// changes in between.
+/// `raise_to` reads `own_` without the lock, after its caller has read the ceiling. The configuring
+/// thread writes the two in the opposite order (seq_cst), so a worker that sees the new ceiling
+/// sees the new level. PAIRS WITH: CallbackSet::update_levels. Adding and removing levels never
+/// moves a ceiling from below to above a level, so the result stays correct if the level changes in
+/// between.
 class WorkerPriority {
  public:
   /// `own` is the SCHED_FIFO priority of the thread; 0: normal scheduling. Such a thread is never

@@ -163,7 +163,7 @@ TEST_P(OneThread, AsksForNoPreemption) {
   options.preemption = Preemption::kAlways;
   EXPECT_THAT([&] { make_executor(GetParam(), options); },
               ThrowsMessage<std::invalid_argument>(
-                  HasSubstr("finishes what it has started: leave Preemption::kAlways out")));
+                  HasSubstr("does not preempt a running callback; leave out Preemption::kAlways")));
 }
 
 TEST_P(OneThread, AnyNumberOfPrioritiesFits) {

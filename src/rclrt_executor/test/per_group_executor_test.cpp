@@ -252,7 +252,7 @@ TEST(PerGroup, AsksForAThreadForEachGroupAndNothingElse) {
   ExecutorOptions options = on_one_cpu();
   options.preemption = Preemption::kNever;
   EXPECT_THAT([&] { PerGroupExecutor{options}; },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("leave Preemption::kNever out")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr("leave out Preemption::kNever")));
   options.preemption = Preemption::kByRealtime;
   EXPECT_FALSE(PerGroupExecutor{options}.runs_to_completion());
   options.workers_per_level = 2;

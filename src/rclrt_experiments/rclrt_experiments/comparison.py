@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paired comparison of two executors: tests whether a difference is beyond chance.
+"""Compares two executors by paired trials: tests whether a difference of their results is larger
+than chance explains.
 
-Both executors run the same applications, so each trial of one is compared with the same trial of
-the other. The applications of one trial are alike at all points. So the bootstrap draws trials,
-once for both executors and all points, with a fixed seed (Efron and Tibshirani, "An introduction to
-the bootstrap", 1993, chapters 6 and 8). The bootstrap gives the standard error. The interval uses
-Student's t for the number of trials, because a bootstrap's percentiles are too narrow if there are
-few trials.
+Both executors run the same applications, so each trial of one executor is compared with the same
+trial of the other. The applications of one trial are alike at all points of an experiment, so
+trials are the independent samples: the bootstrap draws trials, once for both executors and all
+points, with a fixed seed (Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapters
+6 and 8). The bootstrap gives the standard error. The interval uses Student's t for the number of
+trials, because a bootstrap's percentiles are too narrow if there are few trials.
 """
 
 from __future__ import annotations

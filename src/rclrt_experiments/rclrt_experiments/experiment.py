@@ -194,7 +194,9 @@ def _read_executors(value: JsonValue) -> tuple[str, ...]:
         known = kind_name(base_of(name)) in EXECUTORS
         name = _checked(name, f"{item.file}: {item.place}") if known else name
         if not known or name in names:
-            item.fail(f"one of {', '.join(EXECUTORS)}, each once, or one with {SYNTHESIS}")
+            item.fail(
+                f"one of {', '.join(EXECUTORS)}, each at most once; {SYNTHESIS} may follow a name"
+            )
         names.append(name)
     if not names:
         value.fail("at least one executor")

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number of applications of each experiment",
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=seconds_argument, help="duration of each run"
+        "--seconds", metavar="S", type=seconds_argument, help="duration of each run in seconds"
     )
     parser.add_argument(
         "--executors",
@@ -192,7 +192,7 @@ def _tries(arguments: argparse.Namespace) -> int:
 def _backend(arguments: argparse.Namespace) -> Backend:
     if arguments.scheduler is not None:
         if arguments.jobs is not None:
-            raise BadInput("--scheduler and --jobs: expected one of the two")
+            raise BadInput("--scheduler and --jobs: both state where to run; leave out one")
         return Dask(arguments.scheduler)
     jobs = (arguments.jobs or cores()) if arguments.simulate else 1
     return InProcess() if jobs == 1 else Cores(jobs)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of experiments: one HTML file without scripts, with the figures as separate files.
-
-Its content is computed from the plan and the journal in the directory.
-"""
+"""Makes the page about experiments: one HTML file without scripts, and each figure as a separate
+file. Its content is computed from the plan and the journal in the output directory."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class Evidence:
             found.append(own)
         rows = (row for own in found for row in own.rows)
         if self.thesis and all(row.from_start_worst is None for row in rows):
-            raise NotComparableError("these runs did not keep when first callbacks started")
+            raise NotComparableError("these runs did not record when first callbacks started")
         return found
 
     def observed(self, place: Place, executor: str, metric: Metric) -> list[Trials]:
@@ -112,7 +112,7 @@ class Evidence:
         samples = self.samples(place, executor)
         found: list[Trials] = [each.by_trial(metric.values) for each in samples]
         if not all(any(trials.values()) for trials in found):
-            raise NotComparableError(f"a point of {executor} has no response")
+            raise NotComparableError(f"no instance under {executor} ended at one of the points")
         return found
 
     def series(self, place: Place, executor: str, metric: Metric) -> list[float]:

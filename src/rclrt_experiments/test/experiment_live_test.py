@@ -121,7 +121,7 @@ def test_what_only_a_simulation_can_do_is_refused(
     for option in (["--jobs", 2], ["--scheduler", "tcp://host:1"]):
         done = experiment(small, *option, "--out", tmp_path / "out")
         assert done.returncode == 2
-        assert "never side by side" in done.stderr
+        assert "are made one after the other" in done.stderr
     small.write_text(SMALL.replace("cpus: [1]", "cpus: [900]"))
     done = experiment(small, "--out", tmp_path / "out")
     assert (done.returncode, "CPU 900 is not available" in done.stderr) == (2, True)

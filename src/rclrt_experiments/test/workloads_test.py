@@ -112,4 +112,4 @@ def test_the_command_assigns_them(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["generate", "--preset", "drone", "--workloads", str(file)]) == 1
     assert "less than any workload takes" in capsys.readouterr().err
     assert main(["generate", "--preset", "drone", "--workload-time", "max"]) == 2
-    assert "expected --workloads FILE" in capsys.readouterr().err
+    assert "add --workloads FILE" in capsys.readouterr().err

@@ -124,7 +124,7 @@ void check_executors_of_callbacks(const Draft& draft, Context& context) {
           draft.callbacks[i].executor,
           "executor " + in_quotes(executor.name) + " of callback " + in_quotes(callback.id) +
               " is in another process than executor " + in_quotes(nodes.name) + " of its node",
-          "an executor with the process of the node's");
+          "an executor in the process of the node's executor");
     }
     if (!callback.group) {
       continue;
@@ -132,13 +132,13 @@ void check_executors_of_callbacks(const Draft& draft, Context& context) {
     const auto [known, is_first] = first.try_emplace({callback.node, *callback.group}, i);
     const std::size_t other = application.executor_of(known->second);
     if (!is_first && other != own && other < application.executors.size()) {
-      context.diagnostics.report(draft.callbacks[i].executor,
-                                 "callback " + in_quotes(callback.id) + " of group " +
-                                     in_quotes(*callback.group) + " runs in executor " +
-                                     in_quotes(executor.name) + ", and " +
-                                     in_quotes(application.callbacks[known->second].id) +
-                                     " of it in " + in_quotes(application.executors[other].name),
-                                 "one executor for all callbacks of a group");
+      context.diagnostics.report(
+          draft.callbacks[i].executor,
+          "callback " + in_quotes(callback.id) + " of group " + in_quotes(*callback.group) +
+              " runs in executor " + in_quotes(executor.name) + ", but " +
+              in_quotes(application.callbacks[known->second].id) + " of this group in " +
+              in_quotes(application.executors[other].name),
+          "one executor for all callbacks of a group");
     }
   }
 }
@@ -193,10 +193,10 @@ void check_routes(const Application& application, const Chain& chain,
   }
   context.diagnostics.report(
       positions[n],
-      "chain " + in_quotes(chain.id) + " is no path: it comes to " + in_quotes(source.id) + " by " +
-          list_in_quotes(ways) + ", for which " + in_quotes(source.id) +
+      "chain " + in_quotes(chain.id) + " is no path: it enters " + in_quotes(source.id) + " by " +
+          list_in_quotes(ways) + ", and for this input " + in_quotes(source.id) +
           " publishes nothing that " + in_quotes(target.id) + " takes",
-      "'publishes' of " + in_quotes(source.id) + " to answer that topic on one that " +
+      "'publishes' of " + in_quotes(source.id) + " to list, for this input, a topic that " +
           in_quotes(target.id) + " takes");
 }
 

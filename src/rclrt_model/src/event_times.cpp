@@ -33,7 +33,8 @@ EventTimes::EventTimes(const Event& event, std::string_view id)
       state_(hash_of(id) ^ (event.seed * 0xD1342543DE82EF95U)) {
   if (min_ns_ <= 0 || max_ns_ < min_ns_) {
     throw std::invalid_argument("the intervals of event '" + std::string(id) +
-                                "' are not positive and in ascending order");
+                                "' are not positive and in ascending order; expected "
+                                "0 < min_interval <= max_interval");
   }
   next_ns_ = event.offset ? event.offset->count() : draw(0, max_ns_ - 1);
 }

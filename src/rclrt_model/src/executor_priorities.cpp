@@ -66,7 +66,7 @@ void require_room(const Application& application, const ExecutorTraits& kind) {
           "executor '" + executor.name + "': " + std::to_string(needed) +
           (kind.by_deadline ? " different deadlines" : " priority levels") +
           " do not fit into the SCHED_FIFO priorities below its top_priority of " +
-          std::to_string(*executor.top_priority) + ": state a higher one");
+          std::to_string(*executor.top_priority) + "; state a higher top_priority");
     }
   }
 }
@@ -135,7 +135,7 @@ std::vector<int> top_priorities(const Application& application, ExecutorKind kin
         std::string(traits(kind).name) + ": " + std::to_string(executors.size()) +
         " executors do not fit into the " + std::to_string(kTopPriority - 1) +
         " SCHED_FIFO priorities below " + std::to_string(kTopPriority) +
-        ": state top_priority, the same one for executors that share no CPU");
+        "; state top_priority for each (executors that share no CPU may have the same one)");
   }
   int priority = kTopPriority;
   for (const std::size_t each : by_urgency(application)) {

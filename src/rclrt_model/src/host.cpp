@@ -37,8 +37,8 @@ void read_name_of(const Fields& fields, HostProcess& process, std::map<std::stri
   const auto [first, fresh] = seen.try_emplace(process.name, name->at);
   if (!fresh) {
     context.diagnostics.report(name->at,
-                               "a second process " + in_quotes(process.name) + " beside that of " +
-                                   yaml::line_of(first->second),
+                               "a second process " + in_quotes(process.name) +
+                                   " (the first is on " + yaml::line_of(first->second) + ")",
                                "a different name for each process");
   }
 }
@@ -90,10 +90,10 @@ void check_levels(const std::vector<Placed>& processes, const Host& host, Contex
     if (top_of(each.process) != top_of(first->process)) {
       context.diagnostics.report(
           each.top_at,
-          "top_priority is " + std::to_string(top_of(each.process)) + ", of process " +
+          "top_priority is " + std::to_string(top_of(each.process)) + ", but in process " +
               in_quotes(first->process.name) + " it is " + std::to_string(top_of(first->process)) +
-              ": a callback of the one could go before a more urgent one of the other",
-          "one top_priority for all processes of the host");
+              ": a callback could run before a more urgent one of the other process",
+          "the same top_priority in all processes of the host");
     }
   }
   const std::size_t levels = host.levels().size();

@@ -15,8 +15,8 @@ inline constexpr std::size_t kMaxName = 255;       ///< rmw's limit of a node na
 inline constexpr std::size_t kMaxNamespace = 245;  ///< rmw's limit
 inline constexpr std::size_t kMaxTopic = 247;      ///< rmw's limit of a topic with its namespace
 
-/// Returns whether the text is [A-Za-z_][A-Za-z0-9_]* without "__", and at most kMaxName
-/// characters.
+/// Returns whether the text is a name that ROS and rclrt accept: [A-Za-z_][A-Za-z0-9_]* without
+/// "__", and at most kMaxName characters.
 bool is_token(std::string_view text);
 
 /// Returns whether the text is tokens separated by "/", optionally with a leading "/".

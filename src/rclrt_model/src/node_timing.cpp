@@ -42,7 +42,7 @@ void read_kind(const YamlNode& node, const Fields& fields, NodeTiming& timing, C
     if (timing.kind) {
       context.diagnostics.report(node.at,
                                  "one entry for a " + *timing.kind + " and a " + std::string(kind),
-                                 "an entry for each");
+                                 "an entry of its own for each of the two");
       continue;
     }
     timing.kind = std::string(kind);
@@ -67,7 +67,8 @@ void read_max_age(const Fields& fields, NodeTiming& timing, Context& context) {
                                "an age");
   } else if (fields.find("deadline_ms") != nullptr) {
     context.diagnostics.report(value->at, "max_age_ms beside deadline_ms",
-                               "one of the two: from the message's stamp, or from its arrival");
+                               "one of the two: max_age_ms counts from the message's stamp, "
+                               "deadline_ms from its arrival");
   }
 }
 
@@ -149,8 +150,8 @@ std::vector<NodeTiming> read_node_timings(const YamlNode& list, Context& context
                          each.at);
     if (!fresh && each.kind == YamlKind::kMapping) {
       context.diagnostics.report(
-          each.at, "a second entry for what " + yaml::line_of(first->second) + " is for",
-          "one entry");
+          each.at, "a second entry for the callbacks of " + yaml::line_of(first->second),
+          "a single entry");
     }
     result.push_back(std::move(timing));
   }

@@ -108,7 +108,7 @@ void read_routes(const YamlNode& node, Callback& callback, CallbackSource& sourc
       context.diagnostics.report(
           node.at,
           "'publishes' is a mapping in a " + std::string(trigger_name(callback)) + "'s callback",
-          "a list: there are no topics to tell apart");
+          "a list, because the callback takes no topics");
     }
     topics.lose();
     return;
@@ -120,7 +120,7 @@ void read_routes(const YamlNode& node, Callback& callback, CallbackSource& sourc
     if (at == taken.end()) {
       context.diagnostics.report(
           key.at,
-          "'publishes' answers " + in_quotes(key.text) + ", which the callback does not take",
+          "'publishes' has the key " + in_quotes(key.text) + ", which the callback does not take",
           context.suggester.suggest(key.text, known, "a topic that it takes").expected);
       topics.lose();
       continue;
@@ -180,8 +180,8 @@ void read_observed(const YamlNode& node, Callback& callback, Context& context) {
   if (observed.max != Nanoseconds::max() &&
       ((observed.p50 > observed.p99 && observed.p99 != Nanoseconds::max()) ||
        (observed.p99 > observed.max && observed.p99 != Nanoseconds::max()))) {
-    context.diagnostics.report(node.at, "the times of the observation are in no order",
-                               "p50_ms at most p99_ms, and that at most max_ms");
+    context.diagnostics.report(node.at, "the observed times are not in ascending order",
+                               "p50_ms <= p99_ms <= max_ms");
   }
   callback.observed = observed;
 }

@@ -36,7 +36,7 @@ std::size_t read_executor_of_node(const Fields& fields, Position at, Reading& re
     return name ? reading.executors.resolve(*name, node->at, reading.context) : kUnknown;
   }
   if (reading.executors.size() > 1 && !fields.is_misspelt("executor")) {
-    reading.context.diagnostics.report(at, "the node does not say which executor runs it",
+    reading.context.diagnostics.report(at, "the node states no executor",
                                        "the key 'executor', because there are several executors");
   }
   return 0;

@@ -63,7 +63,8 @@ class KindRules {
     }
     if (!executor.reservations.empty() && !executor.cpus.empty()) {
       report("reservations", "reservations beside 'cpus'",
-             "no 'cpus': the kernel reserves for threads that may use every CPU");
+             "no 'cpus', because the kernel accepts reservations only of threads that may use "
+             "every CPU");
     }
   }
 
@@ -129,8 +130,8 @@ std::map<int, Reservation> read_reservations(const YamlNode& node, Context& cont
                            : read_integer(*priority, "priority", kPriorities, context);
     if (level && !reservations.emplace(static_cast<int>(*level), reservation).second) {
       context.diagnostics.report(priority->at,
-                                 "priority " + std::to_string(*level) + " is reserved for twice",
-                                 "each priority once");
+                                 "priority " + std::to_string(*level) + " has two reservations",
+                                 "one for each priority");
     }
   }
   return reservations;

@@ -114,7 +114,7 @@ Scheduling read_scheduling(const Fields& rule, Context& context) {
   if (*policy == Policy::kDeadline) {
     scheduling.reservation = read_reservation(rule, context);
     refuse(rule, "cpus", node->text,
-           "no list: the kernel takes only threads that may use every CPU", context);
+           "no list, because the kernel accepts only threads that may use every CPU", context);
   } else {
     for (const auto* key : {"runtime_ms", "deadline_ms", "period_ms"}) {
       refuse(rule, key, node->text, "'policy: deadline'", context);

@@ -131,7 +131,7 @@ class ServiceTopics {
     const std::size_t own = callbacks_[caller].node;
     if (own < nodes.size() && called.node < nodes.size() && own != called.node) {
       report(at,
-             "the client " + in_quotes(called.id) + " is of node " +
+             "the client " + in_quotes(called.id) + " belongs to node " +
                  in_quotes(nodes[called.node].name),
              "a client of the callback's own node, " + in_quotes(nodes[own].name));
       return false;
@@ -187,8 +187,8 @@ class ServiceTopics {
     if (always > kServiceOutputs) {
       report(sources_[server].service,
              "service " + in_quotes(end_of(callback).service) + " publishes on " +
-                 std::to_string(always) + " topics, services called among them",
-             "at most " + std::to_string(kServiceOutputs) + " where a service has several clients");
+                 std::to_string(always) + " topics, requests to other services included",
+             "at most " + std::to_string(kServiceOutputs) + " for a service with several clients");
       reading_.draft.graph_known = false;
       return;
     }

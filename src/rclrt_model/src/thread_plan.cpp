@@ -65,7 +65,7 @@ void read_policy(const Fields& fields, ThreadRule& rule, Context& context) {
   for (const auto* key : {"priority", "cpus", "nice", "runtime_ms", "deadline_ms", "period_ms"}) {
     if (const YamlNode* node = fields.find(key)) {
       context.diagnostics.report(node->at, std::string(key) + " has no meaning with 'policy: keep'",
-                                 "nothing beside it");
+                                 "no other key for the scheduling");
     }
   }
 }

@@ -65,8 +65,8 @@ processes:
   - name: control
     executor: {top_priority: 80}
 )"),
-      "f:6:30: top_priority is 80, of process 'sensors' it is 95: a callback of the one could "
-      "go before a more urgent one of the other; expected one top_priority for all processes "
+      "f:6:30: top_priority is 80, but in process 'sensors' it is 95: a callback could run before "
+      "a more urgent one of the other process; expected the same top_priority in all processes "
       "of the host\n");
   // Each fits by itself.
   std::string both = "rclrt: 1\nprocesses:\n";

@@ -84,15 +84,16 @@ TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
   EXPECT_EQ(problem_of_entry("node: /a, timer: 0, max_age_ms: 5"),
             "f:3:38: max_age_ms without a subscription; expected subscription: /topic in the same "
             "entry, because only messages have an age");
-  EXPECT_EQ(problem_of_entry("node: /a, subscription: /b, deadline_ms: 5, max_age_ms: 5"),
-            "f:3:62: max_age_ms beside deadline_ms; expected one of the two: from the message's "
-            "stamp, or from its arrival");
+  EXPECT_EQ(
+      problem_of_entry("node: /a, subscription: /b, deadline_ms: 5, max_age_ms: 5"),
+      "f:3:62: max_age_ms beside deadline_ms; expected one of the two: max_age_ms counts from "
+      "the message's stamp, deadline_ms from its arrival");
   EXPECT_NE(problem_of_entry("node: /a, deadline_ms: -1").find("deadline_ms"), std::string::npos);
   EXPECT_NE(
       problem_of_entry("node: /a, service: /b, overload: keep_last").find("overload of a service"),
       std::string::npos);
   EXPECT_NE(problem_of_entry("node: /a, timer: 0}\n  - {node: /a, timer: 0, group: 0")
-                .find("f:4:5: a second entry for what line 3 is for"),
+                .find("f:4:5: a second entry for the callbacks of line 3"),
             std::string::npos);
 }
 

@@ -98,7 +98,7 @@ TEST(RobotFile, ReadsReservationsByTheirPriority) {
             "f:2:53: runtime_ms is '2'; expected no more than the deadline");
   EXPECT_EQ(problem_of_robot("rclrt: 1\nexecutor: {reservations: [{priority: 1, runtime_ms: 1, "
                              "period_ms: 2}, {priority: 1, runtime_ms: 1, period_ms: 2}]}\n"),
-            "f:2:82: priority 1 is reserved for twice; expected each priority once");
+            "f:2:82: priority 1 has two reservations; expected one for each priority");
 }
 
 TEST(RobotFile, RefusesWhatAnExecutorWouldRefuse) {
@@ -123,10 +123,9 @@ TEST(RobotFile, RefusesWhatAnExecutorWouldRefuse) {
   EXPECT_EQ(problem("preemption: never, best_effort_below: 3"),
             "f:2:50: best_effort_below has no meaning with 'preemption: never'; expected one of "
             "the two");
-  EXPECT_EQ(
-      problem("cpus: [0], reservations: [{priority: 1, runtime_ms: 1, period_ms: 2}]"),
-      "f:2:37: reservations beside 'cpus'; expected no 'cpus': the kernel reserves for threads "
-      "that may use every CPU");
+  EXPECT_EQ(problem("cpus: [0], reservations: [{priority: 1, runtime_ms: 1, period_ms: 2}]"),
+            "f:2:37: reservations beside 'cpus'; expected no 'cpus', because the kernel accepts "
+            "reservations only of threads that may use every CPU");
 }
 
 TEST(RobotFile, IsANodePrioritiesFileByItsSection) {
@@ -213,7 +212,8 @@ TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
   EXPECT_EQ(problem_of_robot("rclrt: 1\nmonitor: {statistics: 5 ms}\n"),
             "f:2:23: statistics is '5 ms'; expected a fully qualified name, like /robot/lidar");
   EXPECT_EQ(problem_of_robot("rclrt: 1\nthreads: [{name: a, policy: keep, priority: 3}]\n"),
-            "f:2:45: priority has no meaning with 'policy: keep'; expected nothing beside it");
+            "f:2:45: priority has no meaning with 'policy: keep'; expected no other key for the "
+            "scheduling");
   EXPECT_EQ(problem_of_robot("rclrt: 1\nthreads: [{library: '', policy: other}]\n"),
             "f:2:21: library is the text ''; expected a pattern, such as '*'");
   EXPECT_EQ(

@@ -133,8 +133,8 @@ TEST(Services, AHostileNumberOfClientsOrTopicsIsRefused) {
   const auto topics = parse_application(with_clients(2, 1001)).diagnostics;
   ASSERT_EQ(topics.size(), 1U);
   EXPECT_EQ(topics.front().message,
-            "service 's' publishes on 1001 topics, services called among them; expected at most "
-            "1000 where a service has several clients");
+            "service 's' publishes on 1001 topics, requests to other services included; expected "
+            "at most 1000 for a service with several clients");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of executors, from the registry in rclrt_model.
+"""The kinds of executors, as in the registry of rclrt_model.
 
-`executor_table` repeats the registry, so that reports need no native module. The words shown to a
-reader come from each results.json.
+The module `executor_table` is a copy of the registry, so that reports need no native module.
+Reports show the names that each results.json states.
 """
 
 from __future__ import annotations

@@ -24,10 +24,9 @@ def round_half_up(value: float) -> int:
 
 
 def nearest_rank(ordered: Sequence[Number], percent: int) -> Number:
-    """Returns the smallest value that at least `percent` % of the ordered values do not exceed.
-
-    Its index is ceil(percent / 100 * n) - 1, in integers, so rounding of 0.99 * n cannot move it.
-    """
+    """Returns the percentile by nearest rank: the smallest value that at least `percent` % of the
+    ordered values do not exceed. The index is ceil(percent / 100 * n) - 1, computed in integers,
+    because 0.99 * n could be rounded to the wrong side."""
     if not ordered:
         raise ValueError("no percentile of nothing")
     if not 0 < percent <= 100:

@@ -23,7 +23,7 @@ def test_a_comparison_names_the_rounds_that_are_missing(tmp_path: Path) -> None:
 
 
 def test_nothing_complete_is_nothing_to_report(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no round completed"):
+    with pytest.raises(BadInput, match="no round of any executor completed"):
         merge_directory(tmp_path, ("wait_set",), 1, 1.0)
 
 

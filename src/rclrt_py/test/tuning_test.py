@@ -123,7 +123,7 @@ def test_the_deepest_enabled_idle_state_counts(tmp_path: Path) -> None:
     )
     finding = tuning.deep_idle(root)
     assert level_of(finding) == "warning"
-    assert finding.found == "CPUs may sleep as deeply as C6, 133 µs to leave"
+    assert finding.found == "CPUs may enter the idle state C6, 133 µs to leave"
     machine(root, {f"{states}/state1/disable": "1"})
     assert level_of(tuning.deep_idle(root)) == "ok"
     assert level_of(tuning.deep_idle(tmp_path / "nothing")) == "ok"

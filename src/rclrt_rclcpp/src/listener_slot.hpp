@@ -20,13 +20,13 @@ class WorkListener {
   ~WorkListener() = default;
 };
 
-/// The pointer that is given to a middleware's listener. The middleware's entity outlives rclcpp's:
-/// a running QoS event, or a list of a group's entities, keeps it for a while after the owner has
-/// dropped the subscription, and messages still arrive. So the pointer leads to a place that is
-/// never freed, only reused. A late call finds no listener, or the next listener, which then looks
-/// once in vain.
+/// A place for a pointer to a listener, to be registered with a middleware. The middleware's entity
+/// may live longer than the rclcpp entity: a running QoS event, or a list of a group's entities,
+/// keeps it for a while after the owner has dropped the subscription, and messages still arrive. So
+/// the middleware gets a pointer to such a place, which is never freed, only reused. A late
+/// notification finds no listener, or the next listener, which then looks for work once in vain.
 ///
-/// `open` and `close` are called by one thread at a time, `notify` by any.
+/// One thread at a time calls `open` and `close`; any thread calls `notify`.
 class ListenerSlot {
  public:
   ListenerSlot() = default;

@@ -18,12 +18,13 @@ enum class Wait {
   kUntilNothingRuns,  ///< of the removed entities; but a callback of this executor waits for none
 };
 
-/// The queue of removed entities. An entity in it does not listen any more, and stays until the
-/// engine has released it, so that a thread that removes also waits for the removals of other
-/// threads. Until then the entity gets no new entry, because a new entry would miss the work that
-/// the old one leaves behind.
+/// The queue of removed entities. An entity in the queue does not listen any more, and stays in it
+/// until the engine has released its callback. So a thread that removes an entity also waits for
+/// entities that other threads removed. Meanwhile the entity cannot be added again, because the new
+/// callback would miss the work that the old one has not run.
 ///
-/// Guarded by `mutex`, the registry's. `finish` takes it itself, and waits without it.
+/// The registry's `mutex` guards it. `finish` locks the mutex itself, and does not hold it while it
+/// waits.
 class RemovalQueue {
  public:
   RemovalQueue(std::mutex& mutex, engine::Executor& engine) : mutex_(mutex), engine_(engine) {}

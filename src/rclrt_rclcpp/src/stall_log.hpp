@@ -10,8 +10,8 @@
 
 namespace rclrt_rclcpp {
 
-/// Logs a stall, such as a service call within a callback that holds the only worker. The executors
-/// of a process share it.
+/// Writes each stall to the log: all threads that could run an instance wait, for example in a
+/// service call within a callback. All executors of a process use one object.
 class StallLog final : public rclrt::executor::StallHandler {
  public:
   static StallLog& instance() {

@@ -108,9 +108,9 @@ std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer) {
 
 namespace {
 
-/// A timer on CLOCK_MONOTONIC, which is rcl's steady clock. The engine keeps the same release grid
-/// as rcl: both skip missed releases. A cancelled timer leaves the engine's queue; a reset timer
-/// moves to the next call time of rcl.
+/// A timer on CLOCK_MONOTONIC, which is rcl's steady clock. The engine releases it at the same
+/// times as rcl would: both skip missed releases. If the timer is cancelled, it leaves the engine's
+/// queue. If it is reset, its next release is at rcl's next call time.
 class SteadyTimerCallback final : public engine::TimerCallback,
                                   public Listener,
                                   private WorkListener {

@@ -10,9 +10,10 @@
 
 namespace rclrt_rclcpp {
 
-/// A middleware announces a message once, a waitable an event. When an entity moves from one
-/// executor to another, the work that was announced to the first and has not run still waits, and
-/// the second would not be notified of it. The number is kept here between the two. Thread-safe.
+/// Keeps the number of announced messages and events that an entity's last executor has not run,
+/// for the entity's next executor. A middleware announces a message only once, and a waitable an
+/// event. So when an entity moves to another executor, that executor is not notified of work that
+/// still waits. Thread-safe.
 class UndeliveredWork {
  public:
   /// Numbers, by the entity within a waitable; other entities have keys of their own.

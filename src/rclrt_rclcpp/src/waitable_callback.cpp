@@ -19,12 +19,12 @@ namespace {
 using engine::InstanceInfo;
 using engine::Outcome;
 
-/// Runs a waitable. A waitable announces which of its entities is ready, and expects that number
-/// when the event is taken. An instance carries no number; so events are counted by entity, and an
-/// instance takes one.
+/// Runs a waitable. A waitable announces which of its entities is ready, by a number, and expects
+/// that number when the event is taken. An instance of the engine has no such number. So events are
+/// counted for each entity, and each instance takes one of the counted events.
 ///
-/// Invariant: while an event is counted, an instance is coming that takes it or looks for it: see
-/// CountingCallback. So no event is lost, however many come at once.
+/// Invariant: while an event is counted, an instance is coming that takes the event or looks for
+/// it; see CountingCallback. So no event is lost, however many come at the same time.
 class WaitableCallback final : public CountingCallback,
                                public Listener,
                                public std::enable_shared_from_this<WaitableCallback> {

@@ -301,7 +301,7 @@ TEST_F(MessageAgeTest, IsRefusedWhereItHasNoMeaning) {
       [&] { executor.set_timing(node_, age); },
       ThrowsMessage<std::invalid_argument>(HasSubstr("only a subscription can have a max_age")));
   EXPECT_THAT([&] { executor.set_timing(subscription_, {.max_age = 0s}); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("an age must be positive")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr("max_age must be positive")));
   EXPECT_THAT(
       [&] { executor.set_timing(subscription_, {.deadline = 1s, .max_age = 1s}); },
       ThrowsMessage<std::invalid_argument>(HasSubstr(

@@ -32,5 +32,6 @@ int main() {
     }
   }
   sensor.join();
-  std::printf("saw %d of 1000 poses, each complete, and the last one\n", new_values);
+  std::printf("saw %d of 1000 poses. Each was complete, and the last one was among them.\n",
+              new_values);
 }

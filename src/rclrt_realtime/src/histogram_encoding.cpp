@@ -105,7 +105,8 @@ void decode_counts(const Bytes& bytes, Histogram& histogram) {
     if (count <= 0) {
       const auto zeros = count == 0 ? 1 : ~static_cast<std::uint64_t>(count) + 1;
       if (zeros > room) {
-        fail(std::to_string(zeros) + " empty buckets, expected at most " + std::to_string(room));
+        fail(std::to_string(zeros) + " empty buckets in the counts; expected at most " +
+             std::to_string(room));
       }
       index += zeros;
       continue;
@@ -115,7 +116,7 @@ void decode_counts(const Bytes& bytes, Histogram& histogram) {
            std::to_string(buckets.size()) + " buckets of its range");
     }
     if (static_cast<std::uint64_t>(count) > kMaxSamples - samples) {
-      fail("more than 2^53 samples, expected fewer");
+      fail("the histogram has more than 2^53 samples; expected fewer");
     }
     samples += static_cast<std::uint64_t>(count);
     histogram.record(std::min(buckets.lowest_in(index), buckets.range().highest),

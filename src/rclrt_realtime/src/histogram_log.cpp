@@ -121,7 +121,7 @@ void HistogramLogWriter::write(const HistogramInterval& interval) {
 
 void HistogramLogWriter::put(const std::string& line) {
   if (!(out_ << line << '\n' << std::flush)) {
-    throw std::runtime_error("writing a histogram log failed: is the disk full?");
+    throw std::runtime_error("writing a histogram log failed; check that the disk is not full");
   }
 }
 
@@ -244,7 +244,7 @@ std::int64_t HistogramLogReader::absolute(std::int64_t stamp_ns) const {
   }
   std::int64_t time_ns = 0;
   if (__builtin_add_overflow(base_ns, stamp_ns, &time_ns)) {
-    fail("a time after the year 2262");
+    fail("a time after the year 2262; expected an earlier one");
   }
   return time_ns;
 }

@@ -276,12 +276,12 @@ TEST(CyclicThread, RefusesTimesThatCannotBe) {
   EXPECT_THAT([&] { CyclicThread({.period_ns = 10, .deadline_ns = -1}, loop); },
               ThrowsMessage<std::invalid_argument>(
                   HasSubstr("a deadline must not be negative, not -1 ns")));
-  EXPECT_THAT(
-      [&] { CyclicThread({.period_ns = 10, .wake_ahead_ns = -1}, loop); },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("0 to less than a period ahead, not -1 ns")));
-  EXPECT_THAT(
-      [&] { CyclicThread({.period_ns = 10, .wake_ahead_ns = 10}, loop); },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("0 to less than a period ahead, not 10 ns")));
+  EXPECT_THAT([&] { CyclicThread({.period_ns = 10, .wake_ahead_ns = -1}, loop); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("0 or more and less than the period, not -1 ns")));
+  EXPECT_THAT([&] { CyclicThread({.period_ns = 10, .wake_ahead_ns = 10}, loop); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("0 or more and less than the period, not 10 ns")));
 }
 
 TEST(CyclicThread, RefusesToBeWithoutAClock) {

@@ -281,7 +281,7 @@ TEST(PerfettoWriter, LeavesNoTraceOfAnEventItRefuses) {
                              [&] { writer.instant(track, 1, {.name = "n", .flows = {kBase}}); },
                              invalid_argument("numbered from 1 to 2^32 - 1, not 4294967296"));
                          EXPECT_THAT([&] { writer.instant(track, -1, {.name = "n"}); },
-                                     invalid_argument("no time before 0, such as -1 ns"));
+                                     invalid_argument("must not be negative, as -1 ns"));
                        }),
               IsEmpty());
 }

@@ -138,8 +138,8 @@ TEST(Thread, RunsItsBodyAgainWhenItIsStartedAgain) {
   Thread moved(std::move(thread));
   moved.stop();
   moved.start();
-  EXPECT_THAT([&] { moved.start(); },
-              ThrowsMessage<std::logic_error>(HasSubstr("thread \"again\" is started already")))
+  EXPECT_THAT([&] { moved.start(); }, ThrowsMessage<std::logic_error>(
+                                          HasSubstr("thread \"again\" has been started already")))
       << "the third run is not over";
   moved.stop();
   EXPECT_EQ(runs, 3);

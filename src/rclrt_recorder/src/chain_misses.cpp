@@ -195,9 +195,9 @@ class Explanation {
     }
   }
 
-  /// Adds a stage to `own` if the instance never ended: the callback that would have been next
-  /// waits until `until_ns`. Returns the index of that callback; the result has no meaning if no
-  /// stage is added.
+  /// `own` has the runs of the chain's callbacks for this instance. If the instance never ended,
+  /// adds the callback that would have been next to `own`, as waiting until `until_ns`, and returns
+  /// the place of that callback in the chain. If the instance ended, adds nothing and returns 0.
   std::size_t add_missing_stage(std::size_t chain, const ChainInstance& instance,
                                 std::int64_t until_ns, std::vector<ExecutionInterval>& own) const {
     if (instance.completion_ns) {

@@ -52,7 +52,7 @@ std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
 
 HostProbe::HostProbe(HostProbeOptions options) : options_(std::move(options)) {
   if (options_.period.count() <= 0) {
-    throw std::invalid_argument("the host probe's period must be above 0");
+    throw std::invalid_argument("HostProbeOptions::period: expected a time above 0");
   }
   if (options_.cpus.empty()) {
     options_.cpus = realtime::allowed_cpus();

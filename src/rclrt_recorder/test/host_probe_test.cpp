@@ -164,9 +164,9 @@ TEST(HostProbe, RefusesACpuThatDoesNotExistAndAPeriodOfZero) {
   EXPECT_THAT([&] { HostProbe({.cpus = {1 << 20}, .priority = 1}); },
               ThrowsMessage<std::invalid_argument>(
                   HasSubstr("CPU 1048576 cannot be used by this process")));
-  EXPECT_THAT(
-      [&] { HostProbe({.cpus = {}, .priority = 1, .period = {}}); },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("the host probe's period must be above 0")));
+  EXPECT_THAT([&] { HostProbe({.cpus = {}, .priority = 1, .period = {}}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("HostProbeOptions::period: expected a time above 0")));
 }
 
 TEST(HostStallReport, AttributesTheStallsOfAValidProbe) {

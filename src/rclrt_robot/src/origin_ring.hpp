@@ -44,8 +44,8 @@ class OriginRing {
  public:
   using Place = Ring::Place;
 
-  /// Takes a place for an instance that is about to start. Returns nullptr if the next places all
-  /// have instances that are still running.
+  /// Takes a place of the ring for an instance of a callback that is about to start. The oldest
+  /// places are reused. Returns nullptr if the next 16 places all have instances that still run.
   Place* claim() noexcept RCLRT_NONBLOCKING { return ring_.claim(); }
   /// Records the start of the instance in a claimed place.
   static void start(Place& place, std::int64_t start_ns,

@@ -27,8 +27,9 @@ namespace rclrt_robot {
 /// The number of nodes of each name in the ROS graph; std::nullopt: not available.
 using NodeCounts = std::optional<std::map<std::string, int>>;
 
-/// Finds the origin of the data of one topic's messages: the origin that was recorded for the
-/// instance that ran in the publisher's node at the publication.
+/// Finds out from when the data in the messages of one topic is. It looks up which instance ran in
+/// the publisher's node when the message was published; the origin that was recorded for that
+/// instance is the origin of the data.
 class TopicOrigins final : public rclrt_rclcpp::OriginReader {
  public:
   using Node = rclcpp::node_interfaces::NodeBaseInterface;

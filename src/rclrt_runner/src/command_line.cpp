@@ -45,10 +45,10 @@ text::OptionTable option_table(CommandLine& line) {
                              "trace.pftrace; the files of an earlier run are replaced"),
                   "a directory for the results"),
               text::path("--priorities", "FILE", line.priorities,
-                         "callback priorities in the place of the application's"),
-              text::flag(
-                  "--strict", line.strict,
-                  "fails when something the application asks of the system is not permitted"),
+                         "a file with callback priorities that replace those of the application"),
+              text::flag("--strict", line.strict,
+                         "fails if the system does not permit something that the application "
+                         "states, such as a priority"),
               text::flag(
                   "--not-alone", line.alone,
                   "other programs may publish on the application's topics and have its services",

@@ -64,7 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     imports.add_argument(
         "--executor",
         metavar="X",
-        help="executor that ran the callbacks, if the trace does not state it; default wait_set",
+        help="executor that ran the callbacks, as in rclrt run, if the trace does not state it; "
+        "default wait_set",
     )
     imports.add_argument(
         "--name", metavar="NAME", help="name of the application; default: that of the directory"

@@ -254,7 +254,7 @@ Packet read_packet(std::string_view content, std::size_t at, bool big_endian) {
 
 std::string metadata_text(std::string_view content) {
   if (content.empty()) {
-    throw MetadataError("is empty; expected the declarations of a trace");
+    throw MetadataError("the file is empty; expected the declarations (CTF metadata) of a trace");
   }
   if (content.front() == kRecordSeparator) {
     throw MetadataError(kVersion2);

@@ -16,8 +16,8 @@ std::vector<std::filesystem::path> find_traces(const std::filesystem::path& dire
 /// Returns the stream files of a trace, sorted. Throws TraceError if the directory cannot be read.
 std::vector<std::filesystem::path> find_streams(const std::filesystem::path& trace);
 
-/// Reads the metadata of a trace. If the trace has streams, the metadata must declare them. Throws
-/// TraceError, with the file and the place in it, if the metadata is empty, cut off, damaged or of
+/// Reads the metadata of a trace. If `trace` has streams, the metadata must declare them. Throws
+/// TraceError with the file and the place in it if the metadata is empty, cut off, damaged or of
 /// another version of the format.
 ctf::Metadata read_metadata(const std::filesystem::path& trace,
                             const std::vector<std::filesystem::path>& streams);

@@ -26,8 +26,8 @@ struct Setting {
   std::size_t warm_up = 0;  ///< periods before the first sample
   std::size_t samples = 0;
 
-  /// Returns the options of a callback that precedes callbacks of lower `priority`. For `edf` it
-  /// has a deadline that is shorter for a higher priority.
+  /// Returns the options of a callback with this priority. For `edf` they have a deadline, too,
+  /// which is shorter for a higher priority.
   CallbackOptions callback(int priority) const {
     CallbackOptions options{.priority = priority};
     if (executor == "edf") {

@@ -61,10 +61,10 @@ class RCLRT_EXPORT EventWatch {
 
 }  // namespace detail
 
-/// A callback for QoS events of the middleware: a guard condition that is triggered when the
-/// middleware reports the event. All events before the callback starts cause one run. The first
-/// such object in a context starts a thread of normal priority that waits for events, even if no
-/// executor has the callback.
+/// A callback that runs when the middleware reports a QoS event. It is implemented as a guard
+/// condition that the event triggers. All events before the callback starts cause one run. The
+/// first such object in a context starts a thread of normal priority that waits for events, even if
+/// the callback was added to no executor.
 class RCLRT_EXPORT QosEventBase : public GuardCondition {
  public:
   /// Makes the callback for one kind of event. Throws std::invalid_argument if the publisher or

@@ -79,7 +79,7 @@ class Service : public ServiceBase {
                     name, qos, options) {}
 
   /// Runs an instance: takes the oldest request, if there is one, and calls `work(request, id)`.
-  /// Throws Error, and what `work` throws.
+  /// Throws Error, and the exceptions of `work`.
   template <typename F>
   executor::Outcome take_and(InstanceInfo& info, const F& work) {
     Request request;

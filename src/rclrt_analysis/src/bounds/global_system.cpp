@@ -48,9 +48,11 @@ GlobalSystem::GlobalSystem(const Workload& all, const std::vector<std::size_t>& 
   }
 }
 
-/// Returns the longest time from the release by which a run of the callback is counted (see
-/// Workload::runs) to the stamp of the run. In each sync on the way, the stamp of a set is at most
-/// the sync's window later than that of the message of its rarest input.
+/// Returns the longest time by which the message stamp of a run of the callback is later than the
+/// timer's release that Workload::runs counts the run by. Runs behind a sync are counted by the
+/// releases of the input with the longest period. The sync stamps its set of messages with the
+/// latest stamp in it, which is at most the sync's window later than that input's. The windows of
+/// all syncs before the callback add up. 0 without a sync.
 Ticks GlobalSystem::waits_in_syncs(std::size_t callback) const {
   const auto& inputs = workload.graph.publishers[callback];
   if (inputs.empty()) {

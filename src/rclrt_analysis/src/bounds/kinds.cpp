@@ -27,7 +27,7 @@ const KindBounds& bounds_of(ExecutorKind executor) {
   const auto* const found =
       std::ranges::find(kKinds, executor, &std::pair<ExecutorKind, const KindBounds*>::first);
   if (found == kKinds.end()) {
-    throw std::invalid_argument("there are no bounds of chains under " +
+    throw std::invalid_argument("no bounds are offered for chains under the executor " +
                                 std::string(traits(executor).name));
   }
   return *found->second;

@@ -54,9 +54,9 @@ std::optional<Ticks> PathBounds::age_of(std::size_t callback, bool before_succes
   return ages_[key] = age;
 }
 
-/// Returns how long ago, at the begin of a busy period of the level, the work may have been
-/// released that had started by then and completes sets of syncs. nullopt without a bound. The
-/// result depends only on bounds of lower levels.
+/// Returns a bound on the age of work that has started but not ended when a busy period of the
+/// level begins, and that completes sets of syncs: how long ago its release may be. nullopt without
+/// a bound. The result depends only on bounds of lower levels.
 std::optional<Ticks> PathBounds::age_of_started(int level) {
   Ticks oldest = 0;
   for (const std::size_t callback : work(level).before_sets()) {

@@ -68,10 +68,12 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Path
 /// Returns the same as worst_in_busy_period(), for paths with PathTerms::ordered: releases at the
 /// last callback's priority delay it only if they are not later than its own release.
 ///
-/// For a path of one callback, each instance is examined at all arrival times at which one more
-/// release precedes it. In a longer path, the last callback is released at the latest when all work
-/// of the busy period except its own is done; this does not depend on arrival times. A callback
-/// without work that releases it takes one tick, so that releases at that very time come first.
+/// If the path has one callback, a later release of that callback lets more releases of others come
+/// before it. So each instance is examined at every release time at which one more of them does. In
+/// a longer path, the previous callback releases the last one. That happens at the latest when all
+/// other work of the busy period is done, so the path's own release times do not matter. A previous
+/// callback with an execution time of 0 counts one tick: then releases of others at the same time
+/// count as earlier.
 std::optional<PathBound> PathBounds::worst_in_order(const Path& path, PathTerms& terms,
                                                     Budget& budget) const {
   const Ticks period = workload_.period[path.timer];

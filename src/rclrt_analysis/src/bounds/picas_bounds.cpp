@@ -172,8 +172,8 @@ class PicasAnalysis {
     return false;
   }
 
-  /// Returns the callback with the chain's lowest priority on the CPU; among several, the one in
-  /// the lowest executor.
+  /// Returns the callback with the chain's lowest priority on the CPU. If several have it, returns
+  /// the one in the executor with the lowest top priority.
   std::size_t least_urgent(const Chain& chain, std::size_t core) const {
     std::optional<std::size_t> result;
     const auto urgency = [&](std::size_t each) {

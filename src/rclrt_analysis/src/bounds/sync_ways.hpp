@@ -53,8 +53,9 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 /// The results of Arrival that are known already, by `n`, for one chain and its prefixes.
 using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 
-/// Returns the points at which these callbacks of a chain meet others. The lags follow from the
-/// rules of rclrt's synchronisers:
+/// Returns the syncs at which these callbacks of a chain meet other inputs (joins). Each join has a
+/// bound on its lag: how long after the chain's timer the other input's timer is released, for a
+/// run that waits for it. The bounds follow from the rules of rclrt's synchronisers:
 ///
 /// A run of a sync starts when the last message of its set arrives. If that is the chain's own
 /// message, the chain goes on at once. Otherwise the other message released the run, and all

@@ -71,8 +71,8 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   SimulatedCallback result;
   result.executor = application.executor_of(index);
   result.level = application.effective_priority(index);
-  // Executors get the callbacks node by node. A wait set has its services after its subscriptions,
-  // and then its clients.
+  // An executor registers its callbacks node by node. (A wait set orders by type besides:
+  // subscriptions, then services, then clients.)
   result.registration = callback.node;
   result.role = model::role_of(callback);
   result.overload = callback.overload;

@@ -95,8 +95,10 @@ class SimulationEngine {
     std::uint64_t runs = 0;
   };
 
-  /// The workers of an EDF executor: worker i is the i-th from the bottom, at the i-th priority.
-  /// These priorities decide between executors; deadlines decide within one.
+  /// The workers of a preemptive EDF executor, as a stack: an instance starts on top of the ones
+  /// that it preempts. Worker i is the i-th from the bottom and has the i-th lowest priority.
+  /// Deadlines decide which instance of the executor runs; the workers' priorities decide between
+  /// executors.
   struct EdfStack {
     struct Started {
       Id thread = kNone;
@@ -320,12 +322,13 @@ struct SimulationEngine::Kind {
 
   /// Adds the threads above or beside the lanes.
   void (SimulationEngine::*add_threads)(Id executor) = nullptr;
-  /// Sets the levels of the threads of the executor's callbacks; null: they are those of the
-  /// callbacks.
+  /// Changes the levels of the threads that run the executor's callbacks, by callback. Null: each
+  /// thread has the level of its callback.
   void (SimulationEngine::*set_thread_levels)(Id executor,
                                               std::vector<int>& levels) const = nullptr;
-  /// Returns the lane of a callback with the level at index `place` of `lanes`; null: that one.
-  /// `more` has the lanes for only some callbacks, which are made for the first of them.
+  /// Returns the lane of a callback. `lanes` has one lane per level, and `place` is the index of
+  /// the callback's level. `more` has lanes that belong to only some callbacks, by a key, and are
+  /// made when the first of them needs one. Null: the lane is lanes[place].
   Id (SimulationEngine::*lane_of)(const Callback& callback, const std::vector<Id>& lanes,
                                   std::size_t place, std::map<Id, Id>& more) = nullptr;
   /// Sets up what depends on all callbacks and entities.

@@ -55,8 +55,9 @@ void SimulationEngine::give_credit_back(Instance& instance) {
   }
 }
 
-/// Begins the instance on the thread. As in the engine, its credit is given back before its message
-/// is taken, except with kSkipIfRunning. `before_ns` of CPU time precede the dispatch.
+/// Begins to run the instance on the thread, with `before_ns` of CPU time before the dispatch
+/// overhead. As in rclrt_executor, the instance gives its place in the queue (its credit) back
+/// before its message is taken; with kSkipIfRunning, only when it ends.
 void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
   Instance& instance = instances_[id];
   const Entity& entity = entities_[instance.entity];
@@ -198,8 +199,8 @@ Id SimulationEngine::expire(Id index) {
   return make_instance(timer.entity, release_ns, ready_ns, number);
 }
 
-/// Appends pushed instances and those of timers that are due to the lane, merged in order of
-/// release.
+/// Appends the instances that were submitted to the lane, and those of timers that are due, to its
+/// queue, merged in the order of their releases.
 void SimulationEngine::collect(SimulatedLane& lane) {
   auto pushed = lane.pushed.begin();
   const auto append = [&](Id instance) {

@@ -21,9 +21,9 @@ struct SimulatedMessage {
   std::vector<SimulatedToken> tokens;
 };
 
-/// Matches messages at once, as rclrt's SyncBuffer does: a set has one message of each input, and
-/// of all such sets the closest stamps, within the window. The messages of the set and all older
-/// ones are then removed.
+/// Matches the messages of a sync as rclrt's SyncBuffer does. A set has one message of each input,
+/// with stamps within the window; it is formed at once, as the one with the closest stamps of all
+/// possible ones. Its messages and all older ones are then removed.
 class SimulatedSync {
  public:
   using Set = std::vector<SimulatedMessage>;  // in the order of the inputs
@@ -51,8 +51,8 @@ class SimulatedSync {
   }
 
  private:
-  /// Returns whether the newest message of the input is in a set; `chosen_` then has the set's
-  /// messages.
+  /// Searches for a set with the newest message of `input`. Returns whether there is one; `chosen_`
+  /// then has the index of each input's message.
   bool choose(unsigned input) {
     if (std::ranges::any_of(inputs_, [](const auto& each) { return each.empty(); })) {
       return false;
@@ -66,8 +66,8 @@ class SimulatedSync {
     std::int64_t best_ns = trigger_.window_ns;
     std::int64_t best_from_ns = newest_ns + 1;
     bool found = false;
-    // The earliest message of a set may be any that waits; each other input contributes its first
-    // later one.
+    // Any waiting message may be the earliest of the set. For each of them, the other inputs
+    // contribute their first message that is not earlier.
     for (const std::deque<SimulatedMessage>& messages : inputs_) {
       for (const SimulatedMessage& from : messages) {
         if (from.stamp_ns > newest_ns || from.stamp_ns < newest_ns - trigger_.window_ns) {

@@ -19,8 +19,8 @@ inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 enum class ThreadKind { kWorker, kScheduler, kOneOff, kLoop };
 enum class ThreadState { kSleeping, kReady, kRunning };
 
-/// The urgency of a thread: a higher key is more urgent. It is an operating-system priority, or
-/// under EDF the negative deadline.
+/// The urgency of a thread: a higher key is more urgent. It is a SCHED_FIFO priority or, under EDF,
+/// the negative absolute deadline in ns.
 using Key = std::int64_t;
 inline constexpr Key kNotPreemptable = std::numeric_limits<Key>::max();
 /// The key under EDF without a deadline: in the background.
@@ -34,8 +34,8 @@ struct SimulatedThread {
   std::uint64_t cpus = 0;  ///< a bit for each CPU it may run on
   Key base_key = 0;
   Key key = 0;  ///< base_key, or raised
-  /// Among equal keys the lowest stamp goes first. A thread gets a stamp when it wakes up, and
-  /// keeps it when it is preempted.
+  /// The order among threads with equal keys: the lowest stamp runs first. A thread gets a new
+  /// stamp when it wakes up, and keeps it when it is preempted.
   std::uint64_t stamp = 0;
   ThreadState state = ThreadState::kSleeping;
   Id cpu = kNone;  ///< while running

@@ -192,8 +192,8 @@ std::vector<int> SimulationEngine::thread_levels(Id index) const {
   return levels;
 }
 
-/// Returns the lane `key` of `more`, which is for only some callbacks. It is made for the first of
-/// them, with one worker.
+/// Returns the lane with this key, which belongs to only some callbacks of a level. Makes it, with
+/// one worker, when the first of them needs it.
 Id SimulationEngine::lane_for_some(const Callback& callback, Id key, Key priority,
                                    std::size_t first_slot, std::map<Id, Id>& more) {
   if (!more.contains(key)) {

@@ -9,8 +9,8 @@ namespace rclrt::analysis::detail {
 /// Returns a uniform distribution from this share of the callback's WCET up to the WCET.
 TimeDistribution execution_times(const model::Callback& callback, double lowest_execution);
 
-/// Returns the time of the first release of a timer or event if the simulation does not choose its
-/// offset.
+/// Returns the offset of a timer or event in ns, as the application states it. 0 if it states none,
+/// and for callbacks that take messages.
 std::int64_t stated_offset_ns(const model::Callback& callback);
 
 /// Returns the event with the highest rate that it may have, from this offset on.

@@ -58,13 +58,14 @@ void require_executors(const SimulatedSystem& system) {
                  std::to_string(system.cpus));
     }
     if (executor.choice.trigger == model::SetTrigger::kCallback && !executor.trigger_callback) {
-      refuse("executor", i, "is triggered by a callback; expected which one");
+      refuse("executor", i,
+             "has the trigger kCallback without trigger_callback; expected its index");
     }
     if (executor.trigger_callback && *executor.trigger_callback >= system.callbacks.size()) {
       refuse("executor", i, "is triggered by a callback that does not exist");
     }
     if (detail::SimulationEngine::kind_of(executor.choice.kind).on_one_cpu && cpus.size() != 1) {
-      refuse("executor", i, "is edf on several CPUs; expected one: state which");
+      refuse("executor", i, "is of kind edf and has several CPUs; expected one CPU");
     }
     for (std::size_t other = 0; other < i; ++other) {
       const std::set<unsigned> others = cpus_of(system, other);
@@ -74,7 +75,8 @@ void require_executors(const SimulatedSystem& system) {
                        traits(system.executors[other].choice).by_deadline) {
         refuse("executor", i,
                "shares a CPU with executor " + std::to_string(other) +
-                   ": deadlines and priorities cannot be compared");
+                   "; expected EDF for both or neither, because deadlines and "
+                   "priorities cannot be compared");
       }
     }
   }
@@ -96,7 +98,8 @@ void require_trigger(const SimulatedSystem& system, std::size_t index) {
     require_time("callback", index, "offset", timer->offset_ns);
     require_time("callback", index, "jitter", timer->jitter.highest_ns());
     if (timer->jitter.highest_ns() > 0 && timer->overrun != model::OverrunPolicy::kCatchUp) {
-      refuse("callback", index, "has jitter and a policy for late releases; expected catch_up");
+      refuse("callback", index,
+             "has jitter and an overrun policy other than catch_up; expected catch_up");
     }
     depth = timer->depth;
   } else if (const auto* message = std::get_if<MessageTrigger>(&callback.trigger)) {
@@ -151,7 +154,7 @@ void require_routes(const SimulatedSystem& system, std::size_t index) {
   for (const auto& route : callback.routes) {
     if (!std::ranges::is_sorted(route) ||
         (!route.empty() && route.back() >= callback.topics.size())) {
-      refuse("callback", index, "has a route to a topic that does not exist, or out of order");
+      refuse("callback", index, "has a route with an index of no topic, or not in ascending order");
     }
   }
 }

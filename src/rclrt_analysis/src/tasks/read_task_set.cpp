@@ -179,8 +179,8 @@ void check_policy(Reading& reading) {
                          reading.context);
     }
     if (pending.time->member == &Task::region && policy != Policy::kFpLimitedPreemptive) {
-      yaml::report_value(*pending.node, "region",
-                         "a region only with 'policy: fp_limited_preemptive'", reading.context);
+      yaml::report_value(*pending.node, "a region without preemption under this policy",
+                         "'policy: fp_limited_preemptive', or no region", reading.context);
     }
   }
 }

@@ -159,7 +159,7 @@ def _write_counter_example(path: Path, examples: Examples) -> None:
     name, text = examples[0]
     write_output(path, text)
     if path != STANDARD_OUTPUT:
-        print(f"rclrt: {path}: a schedule in which {name} misses", file=sys.stderr)
+        print(f"rclrt: {path} has a schedule in which {name} misses its deadline", file=sys.stderr)
 
 
 def _refuse_options_of_sound(arguments: argparse.Namespace) -> None:

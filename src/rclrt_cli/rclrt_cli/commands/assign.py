@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cores", metavar="N", type=_count(MOST_CORES), help="use CPUs 0 to N-1; default 1"
     )
     parser.add_argument(
-        "--cpus", metavar="A,B,...", type=_cpus, help="use these CPUs, instead of --cores"
+        "--cpus", metavar="A,B,...", type=_cpus, help="use these CPUs; excludes --cores"
     )
     parser.add_argument(
         "-o",
@@ -181,7 +181,7 @@ def _count(most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= most:
             return int(text)
-        raise argparse.ArgumentTypeError(f"'{text}' is no number here; expected 1 to {most}")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a valid number; expected 1 to {most}")
 
     return parse
 

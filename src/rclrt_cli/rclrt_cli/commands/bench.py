@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quiet",
         action="store_true",
-        help="run a SCHED_IDLE spinner on each CPU, which keeps a virtual machine's host awake",
+        help="keep each CPU busy under SCHED_IDLE, so that a virtual machine's host keeps it awake",
     )
     parser.add_argument(
         "--json", metavar="FILE", type=Path, help="write the measured rows to this file, as JSON"

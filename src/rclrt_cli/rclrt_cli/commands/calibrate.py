@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=10.0,
-        help="how long to measure each executor, and the messages between processes; default 10",
+        help="seconds to measure each executor, and the messages between processes; default 10",
     )
     parser.add_argument(
         "--executors",
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=1000,
-        help="size of the messages; publishing and taking them is part of the dispatch; "
+        help="size of the messages in bytes; dispatch times include publishing and taking them; "
         "default 1000",
     )
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     executors = parse_executors(arguments.executors)
     for name in executors:
         if name not in EXECUTORS:
-            raise BadInput(f"calibrate: {name}: expected kinds of executors, without options")
+            raise BadInput(f"calibrate: {name}: expected the kind of an executor, without options")
     cpus = sorted(os.sched_getaffinity(0))
     cpu = cpus[-1] if arguments.cpu is None else arguments.cpu
     _check(arguments, cpu, cpus)

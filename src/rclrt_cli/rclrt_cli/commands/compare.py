@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=10.0,
-        help="measuring time of each executor, all rounds together; default 10",
+        help="seconds to measure each executor, all rounds together; default 10",
     )
     parser.add_argument(
         "--rounds",

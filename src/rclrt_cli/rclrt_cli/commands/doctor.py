@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt doctor`: what this machine offers to a real-time program, and how to get what is
-missing."""
+"""`rclrt doctor`: checks what this machine offers to a real-time program, and prints how to get
+what is missing."""
 
 from __future__ import annotations
 

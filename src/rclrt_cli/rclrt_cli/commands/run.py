@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=10.0,
-        help="how long to run; default 10",
+        help="seconds to run; default 10",
     )
 
 

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="directory for the results")
     parser.add_argument(
-        "--seconds", metavar="S", type=seconds_argument, help="simulated time; default 10"
+        "--seconds", metavar="S", type=seconds_argument, help="seconds to simulate; default 10"
     )
     parser.add_argument(
         "--replay",
@@ -68,25 +68,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " WCET; default 1: always the WCET",
     )
     parser.add_argument(
-        "--dispatch-us", metavar="T", help="CPU time to dispatch an instance; default 0"
+        "--dispatch-us", metavar="T", help="CPU time in µs to dispatch an instance; default 0"
     )
     parser.add_argument(
         "--scheduler-us",
         metavar="T",
-        help="CPU time of the scheduler thread per instance, where there is one; default 0",
+        help="CPU time in µs of a scheduler thread per instance, if there is one; default 0",
     )
     parser.add_argument(
-        "--polling-us", metavar="T", help="CPU time of a wait set's polling point; default 0"
+        "--polling-us", metavar="T", help="CPU time in µs of a wait set's polling point; default 0"
     )
     parser.add_argument(
         "--timer-jitter-us",
         metavar="T",
-        help="delay each release of a timer by at most T, if its overrun is catch_up; default 0",
+        help="delay timers with overrun: catch_up by at most T µs; default 0",
     )
     parser.add_argument(
         "--hop-us",
         metavar="T",
-        help="longest time that a message between executors takes; default 0",
+        help="longest time in µs that a message between executors takes; default 0",
     )
     parser.add_argument(
         "--cpus",

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         type=seconds_argument,
         metavar="S",
-        help="end after this time (default: at Ctrl-C)",
+        help="end after this number of seconds (default: at Ctrl-C)",
     )
     parser.add_argument(
         "--once", action="store_true", help="print one table after the first message, and end"

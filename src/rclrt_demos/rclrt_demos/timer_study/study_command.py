@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=5.0,
-        help="duration of each run; default 5",
+        help="duration of each run in seconds; default 5",
     )
     length.add_argument(
         "--iterations",
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=_priority,
         default=80,
-        help="real-time priority, 1 to 99; default 80",
+        help="real-time priority of the measured thread, 1 to 99; default 80",
     )
     parser.add_argument(
         "--policy", choices=["rr", "fifo"], default="rr", help="real-time policy; default rr"

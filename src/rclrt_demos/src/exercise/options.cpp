@@ -53,7 +53,7 @@ Options parse_options(const Exercise& exercise, int argc, const char* const* arg
   options.answer = text::parse_options(option_table(exercise, options), argc, argv).answer;
   if (!options.json.empty() && options.json == options.trace) {
     throw text::UsageError("--json and --trace name the same file, " + options.json.string() +
-                           "; expected two");
+                           "; expected two different files");
   }
   return options;
 }

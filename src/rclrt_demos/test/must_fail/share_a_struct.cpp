@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// REASON: std::atomic of this type takes a lock: share it another way
+// REASON: std::atomic of this type takes a lock; share the value in another way
 #include "desired_position.hpp"
 
 namespace {

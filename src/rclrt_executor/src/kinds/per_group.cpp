@@ -317,8 +317,8 @@ ExecutorOptions with_threads(ExecutorOptions options) {
   }
   if (options.preemption == Preemption::kNever) {
     throw std::invalid_argument(executor +
-                                "leaves it to the kernel which thread runs: leave "
-                                "Preemption::kNever out, or use picas");
+                                "cannot run callbacks to completion, because the kernel chooses "
+                                "the thread that runs; leave out Preemption::kNever, or use picas");
   }
   options.preemption = Preemption::kAlways;
   return options;

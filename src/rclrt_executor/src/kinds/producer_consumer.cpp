@@ -15,8 +15,8 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A scheduler thread with an inbox, which holds all timers, and a lane of consumers for each
-/// level.
+/// A scheduler thread with an inbox, which holds all timers and all ready instances, and a lane
+/// with consumer threads for each level.
 class ProducerConsumerDispatcher final : public Dispatcher {
  public:
   explicit ProducerConsumerDispatcher(const DispatcherContext& context)

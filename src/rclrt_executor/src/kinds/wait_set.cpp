@@ -265,8 +265,8 @@ bool WaitSetDispatcher::is_empty() const {
          std::none_of(ready_.begin(), ready_.end(), is_set);
 }
 
-/// Waits until a thread leaves a group. Called when the groups of all entities that are left in the
-/// set are busy.
+/// Waits until any thread has ended the run of a callback of an exclusive group. Called when no
+/// entity of the ready set can run, because callbacks of their groups run on other threads.
 void WaitSetDispatcher::await_group() {
   asked_.assign(others_.size(), false);
   std::vector<bool> none(others_.size());

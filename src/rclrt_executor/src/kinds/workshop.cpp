@@ -25,17 +25,17 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A lane for each level, without workers of its own, and the pool. Where callbacks run to
-/// completion: workers that share one lane.
+/// The pool of threads, and a lane for each level; the lanes have no workers of their own. If
+/// callbacks run to completion (Preemption::kNever), there are workers that share one lane instead.
 ///
-/// * `pool_` guards the set of levels, the number of threads of each, and which thread keeps the
-///   time. It has priority inheritance. Lanes' locks are taken inside it, never the other way
-///   round.
+/// * `pool_` guards the set of levels, the number of threads of each level, and which idle thread
+///   wakes up for timers. It has priority inheritance. Lanes' locks are taken while it is held,
+///   never the other way round.
 /// * An idle thread calls `prepare_wait` before it reads the lanes, so a later push wakes it. After
-///   it has run a level, a thread checks once more, for instances that were pushed while the level
-///   had as many threads as it may keep.
+///   a thread has run a level, it checks that level once more, for instances that were pushed while
+///   the level had as many threads as it may keep.
 /// * While a lane has timers and a thread is idle, one idle thread sleeps at most until the next
-///   release. When that thread takes work, it wakes another one.
+///   timer release. When that thread takes work, it wakes another one.
 class WorkshopDispatcher final : public Dispatcher {
  public:
   WorkshopDispatcher(const DispatcherContext& context, WorkshopOptions workshop)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chains of an application without times: their callbacks, merged and synchronised.
-
-Thesis, sections 6.2.2 and 6.2.3, and algorithm 3.
-"""
+"""The chains of a generated application, without times: the callbacks of each chain, which may be
+merged with those of other chains or joined by syncs (thesis, sections 6.2.2 and 6.2.3, and
+algorithm 3)."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 """Makes a colcon package of a generated application: a program for each executor, and a launch
 file.
 
-The generator makes every name in it, except the application's, which the rules restrict to letters
-and digits.
+No name needs escapes: the generator makes all names in the package, except the application's, which
+the rules restrict to letters and digits.
 """
 
 from __future__ import annotations

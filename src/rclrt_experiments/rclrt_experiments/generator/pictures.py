@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two pictures of a generated application, for graphviz: its chains, and the places of callbacks.
+"""Makes two pictures of a generated application, for graphviz: one of its chains, and one of its
+nodes and executors with their callbacks.
 
-Edges have labels with their chain and hop. They are dashed if they are requests to a service, or
-its responses. Callbacks are circles, timers double ones, events double dashed ones, syncs yellow
-diamonds.
+The label of an edge is its chain and its position in the chain. Dashed edges are requests to a
+service or its responses. Circles are subscriptions, double circles timers, dashed double circles
+events, and yellow diamonds syncs.
 """
 
 from __future__ import annotations

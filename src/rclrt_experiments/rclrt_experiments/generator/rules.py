@@ -132,7 +132,9 @@ def read_rules(document: JsonValue, base: Rules) -> Rules:
         if name not in known:
             raise BadInput(f"{document.file}: {key!a} is no rule{did_you_mean(name, known)}")
         if name in spelt:
-            raise BadInput(f"{document.file}: {key!a} and {spelt[name]!a} are the same rule")
+            raise BadInput(
+                f"{document.file}: {key!a} and {spelt[name]!a} are the same rule; state it once"
+            )
         spelt[name] = key
     if "preset" in spelt:
         base = preset(document.get(spelt["preset"]))

@@ -19,8 +19,8 @@ MOST_REDRAWS = 5000
 
 @dataclass(frozen=True)
 class ChainTime:
-    """The times of a chain. `execution_ns` is the utilisation's share of the period, rounded down
-    to a nanosecond."""
+    """The period, utilisation and execution time of a chain. `execution_ns` is the utilisation
+    times the period, rounded down to a nanosecond."""
 
     period_us: int
     utilisation: Decimal

@@ -30,7 +30,7 @@ def read_workloads(document: JsonValue, statistic: str) -> dict[str, int]:
         if not NAME.fullmatch(name.text()) or "__" in name.text():
             name.fail("a name of letters, digits and single '_'")
         if not 0 < time.number() <= MOST_US:
-            time.fail(f"microseconds above 0, up to {MOST_US:g}")
+            time.fail(f"a number of microseconds above 0, up to {MOST_US:g}")
         if name.text() in times:
             name.fail("each workload once")
         times[name.text()] = max(1, round(time.number() * 1000))

@@ -101,10 +101,10 @@ def run_live(
         "by the host"
     )
     if without_cpus:
-        print(f"{without_cpus} more need CPUs that this process may not use")
+        print(f"{without_cpus} more were left out: they need CPUs that this process may not use")
     if seen.measured_by_assigned:
         print(
-            f"CPU time of {len(seen.measured_by_assigned)} callbacks by what is assigned: median "
+            f"CPU time of {len(seen.measured_by_assigned)} callbacks / their assigned time: median "
             f"{median(seen.measured_by_assigned):.4f}"
         )
     return code

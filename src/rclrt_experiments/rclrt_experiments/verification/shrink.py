@@ -64,7 +64,7 @@ def _with_chains(
     application: GeneratedApplication, chains: list[list[int]]
 ) -> GeneratedApplication:
     """Returns the application reduced to these chains. A sync that has only one chain left is
-    removed from it."""
+    removed from this chain."""
     graph = ChainGraph(chains, application.graph.kinds)
     for sync, kind in application.graph.kinds.items():
         if kind is Kind.SYNC and len(graph.on.get(sync, ())) == 1:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares verdicts with simulations: a response above a proved bound refutes the verdict.
+"""Checks proved bounds by simulation: a simulated response above a proved bound refutes the proof.
 
 The bounds become the deadlines of the application. The search for counter-examples of `rclrt
-analyze` then looks for a schedule that misses one of those that are proved. It tries adversarial
-offsets first, then random ones, then changes of good ones. Every second application is attacked on
-a machine with overheads.
+analyze` then looks for a schedule that misses one of these deadlines. It tries adversarial offsets
+first, then random ones, then changes of the best ones. Every second application is checked on a
+machine with overheads.
 """
 
 from __future__ import annotations

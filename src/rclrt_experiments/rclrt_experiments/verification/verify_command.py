@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=_seconds_argument,
         default=2.0,
-        help="duration of each run; default 2",
+        help="duration of each run in seconds; default 2",
     )
     parser.add_argument(
         "--overheads",
@@ -218,5 +218,5 @@ def _seconds_argument(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 3600:
-        raise argparse.ArgumentTypeError(f"'{text}' are no seconds; expected 0.1 to 3600, say")
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds; expected up to 3600")
     return seconds

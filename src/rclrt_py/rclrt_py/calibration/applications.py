@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The applications that are run to calibrate a machine.
+"""The applications that are run to measure the overheads of a machine.
 
-`one_cpu` has a cycle of 10 ms on one CPU:
+`one_cpu` runs on one CPU and repeats every 10 ms. Its callbacks are released at these times in ms:
 
-    0     tick and its follower find an idle CPU
-    1     alone: 3 ms of work, during which nothing is released
+    0     tick, then follow by its message: both find an idle CPU
+    1     alone: 3 ms of work, during which nothing else is released
     4.7   victim: 0.6 ms of work, less urgent than tick
-    5     tick again: it and its follower preempt the victim
-    7.2   urgent: 0.6 ms of work, more urgent than everything
-    7.5   low: released meanwhile, and runs afterwards
+    5     tick, then follow: both preempt victim
+    7.2   urgent: 0.6 ms of work, more urgent than all others
+    7.5   low: released while urgent runs, and runs after it
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def merge_directory(
         if parts_of(results) != parts_of(merged[0]):
             raise BadInput(
                 f"{directory / results.executor}: measured another application than "
-                f"{directory / merged[0].executor}; measure both anew"
+                f"{directory / merged[0].executor}; measure both again"
             )
     return Comparison(rounds, seconds, tuple(missing), merged, runs)
 
@@ -141,7 +141,7 @@ def combine(comparisons: Sequence[Comparison]) -> Comparison:
             if executors and parts_of(results) != parts_of(executors[0]):
                 raise BadInput(
                     f"{own[0].directory}: measured another application than "
-                    f"{runs[executors[0].executor][0].directory}; measure both anew"
+                    f"{runs[executors[0].executor][0].directory}; measure both again"
                 )
             named = _distinguished(results, own[0].directory, runs)
             executors.append(named)

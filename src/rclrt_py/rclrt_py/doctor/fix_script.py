@@ -26,8 +26,8 @@ SAFE_VALUE = re.compile(r"[\w,:.-]+")
 HEAD = """\
 #!/bin/sh
 # Made by `rclrt doctor --fix-script`. Read it, remove what you do not want, then run it as root.
-# Every step may be run again. Steps marked (until reboot) do not outlive one: run it at each boot.
-# A step that fails says so, and the next one follows; the exit code is 1 then.
+# It may be run several times. A reboot undoes steps marked (until reboot): run it at each boot.
+# If a step fails, the script prints that, continues, and ends with exit code 1.
 set -u
 [ "$(id -u)" = 0 ] || { echo "run this as root" >&2; exit 1; }
 """

@@ -148,7 +148,7 @@ def deep_idle(root: Path) -> Finding:
         return ok(name, f"the deepest is {found}")
     return warning(
         name,
-        f"CPUs may sleep as deeply as {found}",
+        f"CPUs may enter the idle state {found}",
         "hold /dev/cpu_dma_latency open with 0 in it while the application runs, as "
         "rclrt_realtime's prepare_process does",
     )
@@ -163,7 +163,7 @@ def huge_pages(root: Path) -> Finding:
         return ok(name, "transparent only for programs that ask" if "[madvise]" in text else "off")
     return warning(
         name,
-        "transparent for all: the kernel moves pages of running programs together",
+        "transparent for all programs: the kernel moves their pages while they run",
         f"echo madvise > /{HUGE_PAGES}",
     )
 

@@ -12,5 +12,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--priorities",
         metavar="FILE",
         type=Path,
-        help="priorities of callbacks, from rclrt synthesize -o, in place of the application's",
+        help="a file of rclrt synthesize -o with priorities that replace the application's",
     )

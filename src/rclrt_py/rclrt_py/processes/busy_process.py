@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process for stress that ends with the one that started it, even if that one is killed.
+"""A process that puts load on the machine. It ends with the process that started it, even if that
+process is killed.
 
     python3 busy_process.py PARENT loop             keeps one CPU busy at normal priority
     python3 busy_process.py PARENT write            writes to the disk
     python3 busy_process.py PARENT run COMMAND...   becomes that command
 
-PARENT is the process id of the starting process. It writes a line when it has begun. It runs as a
-file, without the package, so that it starts quickly.
+PARENT is the process id of the starting process. The new process prints a line when it has begun.
+It runs as a file, without the package, so that it starts quickly.
 """
 
 import ctypes

@@ -11,9 +11,12 @@ from rclrt_py.runs.application import ApplicationInfo
 
 
 def graph_data(application: ApplicationInfo, chain_order: list[str]) -> dict[str, Any]:
-    """Returns vertices with layer and position, and edges with the layers that they pass through.
+    """Returns the graph of the application for the page's script: vertices with their layer and
+    position, and edges with the layers that they pass through.
 
-    The vertex of a callback is named `c:id`, that of a topic `t:name`, so that they cannot collide.
+    The vertex of a callback is named `c:id`, that of a topic `t:name`, so that a callback and a
+    topic with the same name differ. `chain_order` has the ids of the chains in the order of the
+    report.
     """
     vertices: dict[str, dict[str, Any]] = {}
     topics: dict[str, None] = {}

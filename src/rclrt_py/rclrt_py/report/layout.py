@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layered drawing of a directed graph, left to right (after Sugiyama, Tagawa and Toda 1981).
+"""Computes a layered drawing of a directed graph, from left to right (after Sugiyama, Tagawa and
+Toda 1981).
 
-Layers by longest path; a dummy vertex wherever an edge crosses a layer, so that edges pass between
-vertices; fewer crossings by barycentres; heights by least squares with a minimum distance.
+A vertex is in the layer of the longest path to it. An edge that crosses a layer gets a dummy vertex
+there, so that it passes between vertices. Barycentres reduce the crossings of edges. Heights
+minimise the squared lengths of edges, with a minimum distance between vertices.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merges the rounds of one executor into one result.
-
-Counts are summed. Percentiles are not averaged: they are computed again over the instances of all
-rounds together.
-"""
+"""Merges the results of several rounds of one executor into one result. Counts are summed.
+Percentiles are not averaged: they are computed again over the instances of all rounds together."""
 
 from __future__ import annotations
 

@@ -110,13 +110,15 @@ class Run:
                 if here != stated:
                     raise BadInput(
                         f"{self.directory / CHAINS}: {here} instances of chain '{result.id}' are "
-                        f"{what}; expected the {stated} that {RESULTS} beside it states"
+                        f"{what}; expected the {stated} that {RESULTS} beside it states (measure "
+                        "again)"
                     )
             certain = found.statuses["late"] + found.statuses["dropped"]
             if not certain <= result.missed <= certain + found.statuses["pending"]:
                 raise BadInput(
                     f"{self.directory / CHAINS}: {certain} instances of chain '{result.id}' are "
-                    f"late or dropped; {RESULTS} beside it states {result.missed} missed"
+                    f"late or dropped, but {RESULTS} beside it states {result.missed} missed; "
+                    "measure again"
                 )
         return samples
 

@@ -57,7 +57,9 @@ def find_programs(tree: Path) -> list[Program]:
             )
         found[name] = Program(name, sources)
     if not found:
-        raise BadInput(f"{tree}: no directory in it has C files with a main()")
+        raise BadInput(
+            f"{tree}: no directory in it has C files with a main(); name a tree of C programs"
+        )
     return [found[name] for name in sorted(found)]
 
 
@@ -89,7 +91,7 @@ def imported(directory: Path) -> Iterator[str]:
 def find_compiler(name: str) -> str:
     found = shutil.which(name)
     if found is None:
-        raise BadInput(f"--compiler {name}: is not on the PATH; install gcc, or name another one")
+        raise BadInput(f"--compiler {name}: is not on the PATH; install it, or name another one")
     return found
 
 

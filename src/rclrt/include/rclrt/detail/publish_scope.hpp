@@ -13,15 +13,15 @@ namespace rclrt::detail {
 
 class IntraTopic;
 
-/// The scope of a call of rcl_publish, rcl_send_request or rcl_send_response. Inside one process
-/// Fast DDS calls the listener of each receiver from within that call, with the reader's mutex
-/// held. A more urgent worker woken there would preempt the sender only to block on that mutex,
-/// which has no priority inheritance. So instances announced by the sender's own call wait here
-/// until the call has returned and released every lock: two context switches fewer, and no priority
-/// inversion.
+/// Holds back the instances that a publish announces to other callbacks of this process, until the
+/// publish has returned. The object is the scope of a call of rcl_publish, rcl_send_request or
+/// rcl_send_response, on the stack of the calling thread. Reason: inside one process Fast DDS calls
+/// the listener of each receiver from within that call, with the reader's mutex held. A more urgent
+/// worker that is woken there would preempt the sender only to block on that mutex, which has no
+/// priority inheritance. Holding the instances back saves two context switches and avoids the
+/// priority inversion.
 ///
-/// Lives on one thread's stack; nothing is shared. Each held instance is counted in its entity, and
-/// the entity waits for it when it is detached.
+/// Each held instance is counted in its entity, and the entity waits for it when it is detached.
 class RCLRT_EXPORT PublishScope {
  public:
   /// Begins the scope of a publish. The intra-process subscriptions of the topic `handed_over`

@@ -9,8 +9,10 @@
 
 namespace rclrt::analysis::detail {
 
-/// Sets up the stack of workers. In the executor there are as many as relative deadlines, because
-/// each started instance on top of another has a shorter one.
+/// Makes the stack of workers of an EDF executor. As in rclrt's executor, there is one worker for
+/// each different relative deadline, because each instance that starts on top of another has a
+/// shorter one. With preempts_by_absolute_deadline there are as many workers as priorities below
+/// top_priority.
 void SimulationEngine::set_up_stack(Id index) {
   Executor& executor = executors_[index];
   std::set<std::int64_t> deadlines;
@@ -62,8 +64,8 @@ void SimulationEngine::start_on_worker(Id thread, Id instance) {
   }
 }
 
-/// Frees the worker when the thread's instance has ended. The worker goes on with the next instance
-/// and keeps its place among those of its priority.
+/// Removes the thread from the stack, because its instance has ended. The worker continues with the
+/// next instance and keeps its place among threads of its priority.
 void SimulationEngine::leave_worker(Id thread) {
   Executor& executor = executors_[threads_[thread].executor];
   if (executor.stack) {
@@ -73,10 +75,11 @@ void SimulationEngine::leave_worker(Id thread) {
   }
 }
 
-/// Chooses the next instance to start. The waiting one with the earliest deadline may start if all
-/// started ones have later deadlines, and if its relative deadline is shorter than the ceilings of
-/// all started ones (the stack resource policy, Baker 1991); otherwise none may. It gets the place
-/// of the one that was to start before it, or `place`.
+/// Chooses the next instance to start: the waiting one with the earliest absolute deadline. It may
+/// start if all started ones have later deadlines, and if its relative deadline is shorter than the
+/// ceilings of all started ones (stack resource policy, Baker 1991); otherwise none is chosen. The
+/// chosen one gets the place, among threads of its priority, of the one that was chosen before or,
+/// if there was none, `place`.
 void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64_t> place) {
   EdfStack& stack = *executor.stack;
   const auto is_earlier = [this](Id a, Id b) {

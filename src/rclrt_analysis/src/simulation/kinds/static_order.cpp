@@ -8,8 +8,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// Ranks the entities in the order in which sets run. The inputs of one service are one entity of
-/// the set.
+/// Gives the executor's entities (inputs of callbacks) their ranks, in the order in which a set
+/// runs them. All inputs of one service have the same rank.
 void SimulationEngine::rank_in_order(Id executor) {
   int rank = 0;
   for (const Id entity : by_level(executor)) {

@@ -111,8 +111,8 @@ void SimulationEngine::ask(Executor& executor) {
   }
 }
 
-/// Makes the ready set: the timers that are due, and the entities asked for that are ready. This is
-/// the polling point after the wait.
+/// Fills the ready set after the wait, at the polling point: with the timers that are due, and with
+/// the other entities that were asked for and are ready.
 void SimulationEngine::fetch(Executor& executor) {
   executor.ready_set.clear();
   executor.ready_next = 0;

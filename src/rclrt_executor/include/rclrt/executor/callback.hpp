@@ -73,8 +73,9 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   }
 
  protected:
-  /// Runs one instance: takes its message, sets `info.start_ns`, calls the user's code. Called by
-  /// one worker at a time unless the group is reentrant. May throw what the user's code throws.
+  /// Runs one instance: takes its message, sets `info.start_ns` and calls the user's code. Only one
+  /// worker at a time calls it, unless the group is reentrant. Throws the exceptions of the user's
+  /// code.
   virtual Outcome run(InstanceInfo& info) = 0;
 
   /// Takes the input (the message) of the next `run` now. For executors that read the input of

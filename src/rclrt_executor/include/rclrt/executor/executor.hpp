@@ -92,8 +92,9 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   // Use them for set-up and tests, not for a loop with a deadline. They treat exceptions of
   // callbacks, `cancel` and `close` as `spin` does.
 
-  /// Runs the instances that are ready now, those of due timers included, and returns when they
-  /// have ended. Instances that become ready meanwhile may run, too; wait_set runs one set.
+  /// Runs the instances that are ready now, including those of timers that are due, and returns
+  /// when they have ended. Instances that become ready meanwhile may run, too. `wait_set` runs one
+  /// set.
   void spin_some() RCLRT_WAITS;
 
   /// Runs callbacks until one instance has ended. Waits at most `timeout` for it; a negative

@@ -20,7 +20,7 @@ enum class Outcome : std::uint8_t {
   kThrew,     ///< user code ended with an exception
 };
 
-/// The data that a callback may read about its running instance. Times are CLOCK_MONOTONIC in
+/// The data of a running instance that its callback may read. Times are CLOCK_MONOTONIC in
 /// nanoseconds.
 struct InstanceInfo {
   std::uint64_t id = 0;         ///< unique within the executor, in order of start

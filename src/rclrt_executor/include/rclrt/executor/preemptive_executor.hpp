@@ -7,19 +7,20 @@
 
 namespace rclrt::executor {
 
-/// The thread that announces work pushes it into the lane of its level and wakes a worker there;
-/// there is no scheduler thread in between. Each level has as many workers as the executor has CPUs
-/// (`workers_per_level`), so a less urgent level never runs on a CPU while a more urgent one waits.
-/// Workers of a level sleep on that level's own timers.
+/// Runs callbacks by fixed priority; a more urgent callback preempts a less urgent one. Each level
+/// (priority) has worker threads of its own, as many as the executor has CPUs
+/// (`workers_per_level`). So a less urgent level never runs on a CPU while a more urgent one waits.
+/// The thread that announces work pushes it into the queue of its level and wakes a worker there;
+/// there is no scheduler thread in between. The workers of a level sleep until the next release of
+/// that level's timers.
 ///
-/// Same level: in order of release. With several workers per level, two instances of different
-/// callbacks of one level run at the same time on different CPUs; a callback never overlaps with
-/// itself unless its group is reentrant.
+/// Instances of one level run in order of release. With several workers for each level, two
+/// instances of different callbacks of one level run at the same time on different CPUs; a callback
+/// never overlaps with itself unless its group is reentrant.
 ///
 /// While a callback waits for another one, a spare thread replaces its worker; see
-/// ExecutorOptions::spare_workers.
-///
-/// Without real time all levels share one lane and its workers; see Preemption.
+/// ExecutorOptions::spare_workers. Without real-time scheduling all levels share one queue and its
+/// workers; see Preemption.
 class RCLRT_EXECUTOR_EXPORT PreemptiveExecutor final : public Executor {
  public:
   /// Creates no thread yet.

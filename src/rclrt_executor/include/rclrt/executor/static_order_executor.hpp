@@ -28,12 +28,12 @@ class RCLRT_EXECUTOR_EXPORT StaticOrderTrigger {
       RCLRT_NONBLOCKING = 0;
 };
 
-/// Returns the trigger that holds when any callback is ready: rclc's default. All calls return the
-/// same object.
+/// Returns the trigger that starts a set when any callback is ready: rclc's default. All calls
+/// return the same object.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_any();
-/// Returns the trigger that holds when every timer and every subscription is ready. In an executor
-/// without timers and subscriptions it holds when any callback is ready. All calls return the same
-/// object.
+/// Returns the trigger that starts a set when every timer and every subscription is ready. In an
+/// executor without timers and subscriptions, it starts a set when any callback is ready. All calls
+/// return the same object.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_all();
 /// Returns a trigger that holds when a callback of this name is ready.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_one(

@@ -41,8 +41,8 @@ class RCLRT_EXECUTOR_EXPORT TimerCallback : public Callback {
   friend class Access;
 
   const TimerOptions timer_;
-  // Only the thread that releases the timer uses it: the worker that holds the lock of its lane, a
-  // scheduler thread, or the loop of a wait set.
+  // Only the thread that releases the timer uses it: the worker that holds the lock of the timer's
+  // lane (the queue of its priority), a scheduler thread, or the loop of a wait set.
   detail::TimerSchedule schedule_;
 };
 

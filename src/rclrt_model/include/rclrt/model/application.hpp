@@ -58,8 +58,8 @@ struct Executor {
   std::vector<int> scheduler_cpus{};
   /// Executors with the same process name share a process; so do all executors with an empty name.
   std::string process{};
-  /// SCHED_FIFO priority of the scheduler thread; the workers have lower ones. See
-  /// top_priorities().
+  /// The SCHED_FIFO priority of the executor's scheduler thread; its worker threads have lower
+  /// ones. nullopt: not stated, see top_priorities().
   std::optional<int> top_priority{};
   bool operator==(const Executor&) const = default;
 };
@@ -122,8 +122,8 @@ struct Workload {
   bool operator==(const Workload&) const = default;
 };
 
-/// Execution times observed in `n` runs. The longest one is no bound, because a later one may be
-/// longer.
+/// Statistics of the execution times that were observed in `n` runs of a callback. `max` is no
+/// upper bound, because a later run may take longer.
 struct ObservedTimes {
   std::uint64_t n{};
   Nanoseconds p50{};
@@ -143,10 +143,10 @@ struct Callback {
   std::optional<int> priority;          ///< only when the file gives one: see effective_priority()
   Overload overload{Overload::kQueue};  ///< other than kQueue not for syncs
   std::optional<Nanoseconds> deadline{};  ///< of each instance, from its release
-  /// For each of inputs(): the topics by which its chains continue, as ascending indices into
-  /// `publishes`. Without elements, every input leads to every topic. A subscription publishes on a
-  /// topic only for the inputs that lead to it. A sync publishes on all topics; for it the routes
-  /// only state how chains continue.
+  /// For each input of the callback (see inputs()): the topics by which chains that enter by this
+  /// input continue, as ascending indices into `publishes`. Empty: every input leads to every
+  /// topic. A subscription publishes on a topic only when it runs for an input that leads to this
+  /// topic. A sync publishes on all topics in each run; its routes only state how chains continue.
   std::vector<std::vector<std::size_t>> routes{};
   std::optional<Workload> workload{};  ///< none: when it runs, it uses CPU time as long as the WCET
   /// The runs in which `wcet` was measured: bounds then hold only if no execution takes longer.
@@ -191,10 +191,11 @@ struct Topic {
   bool operator==(const Topic&) const = default;
 };
 
-/// The whole application. A parsed one is consistent: every index is valid, the graph has no cycle,
-/// every topic that is read is published, and every chain is a path that starts at a timer or an
-/// event. The functions below also accept an inconsistent application made by hand. They throw
-/// std::out_of_range for an index without a callback.
+/// The whole application, as in an app.yaml. An application that parse_application() returns is
+/// consistent: every index is valid, the graph has no cycle, every topic that is read is published,
+/// and every chain is a path that starts at a timer or an event. The functions below also accept an
+/// inconsistent application that was made by hand; they throw std::out_of_range for an index of a
+/// callback that does not exist.
 struct RCLRT_MODEL_EXPORT Application {
   std::string name;
   std::string description;
@@ -213,8 +214,8 @@ struct RCLRT_MODEL_EXPORT Application {
   /// Returns effective_priority() of each callback, in one pass over the chains.
   std::vector<int> effective_priorities() const;
 
-  /// Returns the executor that runs the callback: its own if it names one, otherwise that of its
-  /// node.
+  /// Returns the index of the executor that runs the callback: Callback::executor if it is stated,
+  /// otherwise the executor of the callback's node.
   std::size_t executor_of(std::size_t callback) const;
 
   /// Returns the shortest time between two releases of the chain: the period of its timer, or the

@@ -20,8 +20,8 @@ enum class SetTrigger {
   kCallback,  ///< one callback, by any of its inputs
 };
 
-/// An executor of some kind, with the options that only this kind has. The text form is the kind's
-/// name and, after colons, the options with values other than their defaults, as in
+/// A kind of executor, and the values of the options that only this kind has. Its text form is the
+/// kind's name, followed by the options that differ from their defaults after colons, as in
 /// `wait_set:threads=4`.
 struct ExecutorChoice {
   ExecutorKind kind = ExecutorKind::kPreemptive;

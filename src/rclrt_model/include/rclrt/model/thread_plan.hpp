@@ -17,8 +17,8 @@ namespace rclrt::model {
 /// The kernel's scheduling policies SCHED_OTHER, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
 enum class Policy { kOther, kFifo, kRoundRobin, kDeadline };
 
-/// A reservation under SCHED_DEADLINE: `runtime` of CPU time within `deadline` of the start of each
-/// `period`. 1024 ns <= runtime <= deadline <= period.
+/// A reservation of CPU time under SCHED_DEADLINE: in each `period`, the thread gets `runtime` of
+/// CPU time within `deadline` of the period's start. 1024 ns <= runtime <= deadline <= period.
 struct Reservation {
   std::chrono::nanoseconds runtime{};
   std::chrono::nanoseconds deadline{};

@@ -34,8 +34,8 @@ inline std::int64_t read_clock_ns(clockid_t clock) noexcept RCLRT_NONBLOCKING {
   return to_nanoseconds(now);
 }
 
-/// Returns CLOCK_MONOTONIC in nanoseconds: the time base of every release, stamp and record.
-/// Thread-safe.
+/// Returns the time of CLOCK_MONOTONIC in nanoseconds. All releases, stamps and records of rclrt
+/// use this clock. Thread-safe.
 inline std::int64_t monotonic_now_ns() noexcept RCLRT_NONBLOCKING {
   return read_clock_ns(CLOCK_MONOTONIC);
 }

@@ -67,7 +67,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
   }
 
   /// Waits until `predicate` is true, but not beyond `deadline`. Returns the last value of the
-  /// predicate: false means that the deadline passed first.
+  /// predicate; false: the deadline has passed and the predicate is still false.
   template <typename Duration, typename Predicate>
   bool wait_until(std::unique_lock<PiMutex>& lock,
                   std::chrono::time_point<std::chrono::steady_clock, Duration> deadline,

@@ -14,11 +14,13 @@ namespace rclrt::realtime {
 enum class OverrunPolicy {
   /// Every release runs. Late ones run back to back until the backlog is gone. None is missed.
   kCatchUp,
-  /// Releases that have passed are missed; the next release is the first that has not passed. The
-  /// phase does not change: `nominal = first + index × period` still holds.
+  /// If releases have passed when a cycle ends, they are missed, and the next release is the first
+  /// one that has not passed. The phase does not change: `nominal = first + index × period` still
+  /// holds.
   kSkip,
-  /// Releases that have passed are missed; the next release is one period from now, and later ones
-  /// follow one period apart. So the phase shifts. Indexes stay contiguous.
+  /// If releases have passed when a cycle ends, they are missed. The next release is one period
+  /// from now, and later ones follow one period apart, so the phase shifts. Indexes stay
+  /// contiguous.
   kRebase,
 };
 

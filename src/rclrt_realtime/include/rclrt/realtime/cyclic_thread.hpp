@@ -30,8 +30,8 @@ struct CyclicOptions {
   std::optional<std::int64_t> first_release_ns{};
   OverrunPolicy overrun = OverrunPolicy::kCatchUp;
   std::int64_t deadline_ns = 0;  ///< from the nominal release; 0: the period
-  /// The thread wakes up this much before the nominal release, to compensate for the machine's
-  /// wake-up latency. Must be less than the period.
+  /// How many nanoseconds before the nominal release the thread wakes up, to compensate for the
+  /// machine's wake-up latency. Must be less than the period.
   std::int64_t wake_ahead_ns = 0;
   Clock* clock = &steady_clock();  ///< must outlive the thread
 };

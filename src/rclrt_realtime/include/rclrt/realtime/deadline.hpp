@@ -37,9 +37,9 @@ constexpr std::int64_t rounded_up_ns(std::chrono::duration<Rep, Period> duration
 
 }  // namespace detail
 
-/// Converts a time point of std::chrono::steady_clock, which is CLOCK_MONOTONIC on Linux, rounded
-/// up to nanoseconds. Returns kNever for a time more than a hundred years after the start of the
-/// machine, and 0 for a time before it.
+/// Converts a time point of std::chrono::steady_clock (CLOCK_MONOTONIC on Linux) to nanoseconds,
+/// rounded up. Returns kNever for a time more than a hundred years after the start of the machine,
+/// and 0 for a time before the start of the machine.
 template <typename Duration>
 std::int64_t to_deadline_ns(
     std::chrono::time_point<std::chrono::steady_clock, Duration> time) noexcept RCLRT_NONBLOCKING {

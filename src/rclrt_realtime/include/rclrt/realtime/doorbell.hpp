@@ -10,16 +10,16 @@
 
 namespace rclrt::realtime {
 
-/// Decides for a Doorbell whether a ring needs a system call. It is separate from the file
-/// descriptor. A ring needs the call only if the bell was armed since the last such call. No ring
-/// is lost.
+/// Decides for a Doorbell whether a call of `ring` must make a system call. That is so only if the
+/// sleeper has called `arm` since the last such system call. No ring is lost. This class is
+/// separate from the file descriptor so that tests can run it under every interleaving.
 ///
-/// Sleeper: arm, then check the condition, then sleep. Ringer: make the condition true, then ring.
-/// `arm` and `ring` are read-modify-writes of one word, so all threads agree on their order. If
-/// `ring` comes after `arm`, it reads `true` and signals (or another `ring` read it and signals).
-/// If it comes before, `arm` reads the value that `ring` wrote (the exchanges between them continue
-/// the release sequence): release and acquire then make the condition visible to the check that
-/// follows.
+/// The sleeper arms, then checks its condition, then sleeps. The ringer makes the condition true,
+/// then rings. `arm` and `ring` are read-modify-writes of one word, so all threads agree on their
+/// order. If `ring` comes after `arm`, it reads `true` and signals (or another `ring` has read it
+/// and signals). If `ring` comes before `arm`, then `arm` reads the value that `ring` wrote
+/// (exchanges between them continue the release sequence): release and acquire then make the
+/// condition visible to the check that follows.
 template <template <typename> typename Atomic>
 class BasicArmed {
  public:
@@ -36,9 +36,10 @@ class BasicArmed {
   Atomic<bool> armed_{true};
 };
 
-/// An eventfd that is written only when a thread may be asleep. Any thread may call `ring`; only
-/// one thread at a time may call the other functions. Signals may be late or spurious, so the
-/// sleeper always checks its condition.
+/// Wakes a thread that sleeps until a condition is true: an eventfd that is written only if the
+/// thread may be asleep. Any thread may call `ring`; only one thread at a time (the sleeper) may
+/// call the other functions. The sleeper may be woken late or without a reason, so it always checks
+/// its condition.
 ///
 ///     bell.arm();                                    // sleeper
 ///     while (condition()) { ... }
@@ -52,8 +53,8 @@ class RCLRT_REALTIME_EXPORT Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  /// Rings the bell with one atomic exchange. The first ring after `arm` also makes a system call,
-  /// which does not sleep.
+  /// Wakes the sleeper. Takes one atomic exchange. The first call after `arm` also makes a system
+  /// call, which does not sleep.
   void ring() noexcept RCLRT_NONBLOCKING {
     if (armed_.ring()) {
       signal();

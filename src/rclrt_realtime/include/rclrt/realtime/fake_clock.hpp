@@ -32,8 +32,8 @@ class RCLRT_REALTIME_EXPORT FakeClock final : public Clock {
   void wait_until(EventCount& event, EventCount::Key key,
                   std::int64_t deadline_ns) noexcept RCLRT_WAITS override;
 
-  /// Moves time ahead by `duration_ns`. Then wakes every sleeper that has reached its deadline, in
-  /// the order of the deadlines. All of them see the time after the jump.
+  /// Moves time ahead by `duration_ns`. Then wakes every thread that sleeps on this clock and has
+  /// reached its deadline, in the order of the deadlines. All of them see the time after the jump.
   RCLRT_SETUP void advance(std::int64_t duration_ns);
 
   /// Moves time from deadline to deadline until `end_ns`. At each deadline one thread wakes, and
@@ -56,9 +56,9 @@ class RCLRT_REALTIME_EXPORT FakeClock final : public Clock {
 
   std::mutex mutex_;
   std::condition_variable somebody_sleeps_;
-  // Guarded by mutex_. Sorted by deadline, then by arrival. Each element points into a running
-  // `wait_until`, which removes it under mutex_ before it returns. A thread that wakes a sleeper
-  // removes it, too.
+  // The threads that sleep on this clock, sorted by deadline, then by arrival; guarded by mutex_.
+  // Each element points into a running `wait_until`, which removes it under mutex_ before it
+  // returns. A thread that wakes a sleeper also removes its element.
   std::vector<Sleeper*> sleepers_;
   // Written under mutex_. seq_cst: a sleeper that was woken reads the time it was woken for.
   std::atomic<std::int64_t> now_ns_;

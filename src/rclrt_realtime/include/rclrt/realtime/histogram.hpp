@@ -48,8 +48,8 @@ class RCLRT_REALTIME_EXPORT Histogram {
 
   const HistogramBuckets& buckets() const noexcept RCLRT_NONBLOCKING { return buckets_; }
 
-  /// Counts `samples` equal samples. Any number of threads may record at once. Wait-free: an atomic
-  /// increment.
+  /// Counts `samples` samples of the same value. Any number of threads may record at the same time.
+  /// Wait-free: an atomic increment.
   void record(std::int64_t value, std::uint64_t samples = 1) noexcept RCLRT_NONBLOCKING {
     count_of(value, samples).fetch_add(samples, std::memory_order_relaxed);
   }
@@ -84,10 +84,9 @@ class RCLRT_REALTIME_EXPORT Histogram {
   std::int64_t min() const noexcept RCLRT_NONBLOCKING;
   std::int64_t max() const noexcept RCLRT_NONBLOCKING;
 
-  /// Returns the largest value of the bucket that holds the sample of rank ceil(percent/100 ×
-  /// count)
-  /// ("nearest rank": at least `percent` % of the samples are not above it). `min()` for percent
-  /// <= 0, `max()` for percent >= 100, 0 without samples.
+  /// Returns a percentile by nearest rank: the largest value of the bucket with the sample of rank
+  /// ceil(percent/100 × count). At least `percent` % of the samples are not above it. Returns
+  /// `min()` for percent <= 0, `max()` for percent >= 100, and 0 without samples.
   std::int64_t percentile(double percent) const noexcept RCLRT_NONBLOCKING;
 
   /// Returns the mean; `standard_deviation` returns that of the population. Each sample counts as

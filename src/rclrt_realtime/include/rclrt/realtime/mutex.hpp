@@ -14,8 +14,9 @@
 namespace rclrt::realtime {
 
 namespace detail {
-/// A pthread mutex with a chosen protocol; meets TimedLockable on std::chrono::steady_clock, so
-/// std::scoped_lock, std::unique_lock and std::lock work with it. Error-checking; not recursive.
+/// A pthread mutex with a protocol for priorities. It is TimedLockable on
+/// std::chrono::steady_clock, so std::scoped_lock, std::unique_lock and std::lock work with it. It
+/// checks for errors and is not recursive.
 class RCLRT_REALTIME_EXPORT ProtocolMutex {
  public:
   ProtocolMutex(const ProtocolMutex&) = delete;

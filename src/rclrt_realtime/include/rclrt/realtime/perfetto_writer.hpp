@@ -55,8 +55,8 @@ struct PerfettoEvent {
   // NOLINTBEGIN(readability-redundant-member-init)
   std::string_view name;
   std::string_view category = {};  ///< none when empty
-  /// Numbers (1 to 2^32 - 1, unique within the writer) of the flows that include this event. An
-  /// arrow leads from each event of a flow to the next in time.
+  /// The numbers of the flows to which this event belongs (1 to 2^32 - 1, unique within the
+  /// writer). Perfetto draws an arrow from each event of a flow to the next one in time.
   std::vector<std::uint64_t> flows = {};
   std::vector<std::uint64_t> ended_flows = {};  ///< flows that end at this event
   std::vector<PerfettoAnnotation> annotations = {};
@@ -115,8 +115,8 @@ class RCLRT_REALTIME_EXPORT PerfettoWriter {
   /// Writes the value of a counter track from `time_ns` on.
   RCLRT_SETUP void counter(PerfettoTrack track, std::int64_t time_ns, double value);
 
-  /// Completes the trace. A slice still open lasts to the end of the trace. Nothing but the
-  /// destructor may be called afterwards.
+  /// Completes the trace. A slice that is still open lasts to the end of the trace. After this call
+  /// only the destructor may be called.
   RCLRT_SETUP void finish();
 
  private:

@@ -15,7 +15,8 @@
 
 namespace rclrt::realtime {
 
-/// Calls `pass` once per period from its own SCHED_OTHER thread, and once more at the end.
+/// Calls `pass` once per period on a thread of its own at normal priority, and once more when it is
+/// stopped or destroyed.
 ///
 ///     MpscQueue<Record> queue(1024);                      // real-time threads push
 ///     PeriodicDrain drain("records", 10ms, [&] {          // destroyed before the queue

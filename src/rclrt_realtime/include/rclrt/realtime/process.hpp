@@ -69,9 +69,9 @@ struct RCLRT_REALTIME_EXPORT PreparedProcess {
   RCLRT_SETUP std::vector<std::string> problems() const;
 };
 
-/// Prepares the process as the options state. Call it before the threads are created. The result
-/// reports the steps that are not permitted, and the process continues without them. With `strict`,
-/// throws std::runtime_error that names all of them.
+/// Prepares the process for real-time threads as the options state. Call it before the threads are
+/// created. If a step is not permitted, the process continues without it, and the result has the
+/// reason. With `strict`, it throws std::runtime_error that names all such steps.
 [[nodiscard]] RCLRT_REALTIME_EXPORT RCLRT_SETUP PreparedProcess
 prepare_process(const ProcessOptions& options = {});
 

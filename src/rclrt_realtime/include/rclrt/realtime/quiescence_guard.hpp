@@ -11,10 +11,10 @@
 
 namespace rclrt::realtime {
 
-/// Counts the threads that are inside, and lets another thread wait until none is: then that thread
-/// may destroy or replace what they used. Entering and leaving are wait-free. They cost one
-/// read-modify-write each; leaving makes a system call only as the last thread inside, and only
-/// when a thread waits for it.
+/// Counts the threads that are inside a protected section, and lets another thread wait until no
+/// thread is inside. After that, the waiting thread may destroy or replace the objects that they
+/// used. Entering and leaving are wait-free and take one read-modify-write each. Only the last
+/// thread that leaves makes a system call, and only if a thread waits.
 ///
 ///     const QuiescenceGuard::Inside inside(guard);   // for its scope
 ///     if (inside.allowed()) { listener->notify(); }
@@ -23,18 +23,18 @@ namespace rclrt::realtime {
 ///     listener = nullptr;
 ///
 /// All state is in one word: whether the guard is closed, whether a thread waits, and the number of
-/// threads inside. So the modification order of that word decides between a thread that enters and
-/// one that closes, waits or asks `is_empty`:
-/// * if the first is earlier, the second counts it;
-/// * if it is later, it sees that the guard is closed, and everything that the second thread wrote
-///   before.
+/// threads inside. So the modification order of that word decides between thread A, which enters,
+/// and thread B, which closes, waits or asks `is_empty`:
+/// * if A is earlier, B counts it;
+/// * if A is later, it sees that the guard is closed, and everything that B wrote before.
 ///
-/// After the read-modify-write of `leave` the thread uses only the address of the guard, and gives
-/// it to the kernel. So the waiting thread may free the guard at once. (Another futex at the same
-/// address then gets a spurious wake-up, which each user of a futex tolerates.)
+/// After the read-modify-write of `leave` the thread uses only the address of the guard, which it
+/// passes to the kernel. So the waiting thread may free the guard at once. (Another futex at the
+/// same address then gets a spurious wake-up, which each user of a futex tolerates.)
 ///
-/// Invariant: a sleeping thread has set kAwaited, and the word has had it since. It is cleared only
-/// while no thread is inside. So the thread that leaves last finds it, and wakes all sleepers.
+/// Invariant: a sleeping thread has set kAwaited, and kAwaited has been set since then. It is
+/// cleared only while no thread is inside. So the last thread that leaves sees it, and wakes all
+/// sleepers.
 ///
 /// For `Atomics` see atomics.hpp; `test/interleaving_waits_test.cpp` runs this code under every
 /// interleaving of a small case.
@@ -62,8 +62,8 @@ class BasicQuiescenceGuard {
     return false;
   }
 
-  /// Leaves. This is the thread's last access to everything that the guard protects, and to the
-  /// guard.
+  /// Leaves the section. This is the thread's last access to everything that the guard protects,
+  /// and to the guard itself.
   void leave() noexcept RCLRT_NONBLOCKING {
     // PAIRS WITH: wait_until_empty() and is_empty()
     const std::uint32_t before = word_.fetch_sub(kThread, std::memory_order_release);

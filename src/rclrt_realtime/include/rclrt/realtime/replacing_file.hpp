@@ -32,9 +32,10 @@ class RCLRT_REALTIME_EXPORT WriteError : public std::system_error {
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::filesystem::path partial_name(
     const std::filesystem::path& path);
 
-/// Writes a temporary file beside `path`, which replaces `path` on commit(). The temporary file has
-/// an unpredictable name and is never opened through a link: files that other users put into the
-/// directory are not written to. Every error is a WriteError. Not thread-safe.
+/// Writes a file so that it is complete or does not appear: a temporary file beside `path` replaces
+/// `path` on commit(). The temporary file has a name that cannot be predicted, and is never opened
+/// through a link, so it is not possible that another user's file is written instead. Every error
+/// is a WriteError. Not thread-safe.
 class RCLRT_REALTIME_EXPORT ReplacingFile {
  public:
   /// Opens the temporary file. Throws if that is not possible, or if `path` exists and is not a

@@ -12,14 +12,16 @@
 #endif
 
 /// @def RCLRT_NONBLOCKING
-/// Safe in a real-time thread: no allocation, no lock, no system call that may sleep. Write it
-/// after noexcept.
+/// Labels a function that is safe in a real-time thread: no allocation, no lock, no system call
+/// that may sleep. Write it after noexcept.
 
 /// @def RCLRT_WAITS
-/// Sleeps by design (a futex wait, a cyclic sleep, a lock). Write it after noexcept.
+/// Labels a function that sleeps by design (a futex wait, a cyclic sleep, a lock). Write it after
+/// noexcept.
 
 /// @def RCLRT_SETUP
-/// For the configure or prepare phase only: may allocate, lock, sleep and throw. Write it first.
+/// Labels a function for the configure or prepare phase only: it may allocate, lock, sleep and
+/// throw. Write it first.
 
 // Under clang 20 and later the three labels are function effects: the compiler rejects a
 // nonblocking function with a forbidden operation (-Werror=function-effects), and RealtimeSanitizer

@@ -21,8 +21,8 @@ enum class Policy { kOther, kFifo, kRoundRobin, kDeadline };
 /// Returns "SCHED_OTHER", "SCHED_FIFO", "SCHED_RR" or "SCHED_DEADLINE".
 RCLRT_REALTIME_EXPORT const char* to_string(Policy policy) noexcept RCLRT_NONBLOCKING;
 
-/// The guarantee of SCHED_DEADLINE to a thread: `runtime` of CPU time within `deadline` after the
-/// begin of each `period`. 1024 ns <= runtime <= deadline <= period.
+/// The parameters of SCHED_DEADLINE for a thread. The kernel guarantees `runtime` of CPU time
+/// within `deadline` after the begin of each `period`. 1024 ns <= runtime <= deadline <= period.
 struct Reservation {
   SaturatingNanoseconds runtime{};
   SaturatingNanoseconds deadline{};
@@ -79,10 +79,10 @@ RCLRT_REALTIME_EXPORT RCLRT_SETUP Scheduling most_urgent_permitted();
 /// without stating CPUs gets the same ones. Throws std::system_error.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<int> allowed_cpus();
 
-/// Throws std::invalid_argument if `cpus` has a CPU that the kernel gives to no thread of this
-/// process. The text names the first such CPU, and the CPUs that the kernel gives. A limit of the
-/// process (a container's cpuset) counts; the CPUs to which the caller is pinned (taskset,
-/// isolcpus=, a thread plan) do not.
+/// Throws std::invalid_argument if `cpus` has a CPU on which the kernel lets no thread of this
+/// process run. The text names the first such CPU, and the CPUs that the process may use. A limit
+/// of the whole process (a container's cpuset) counts; the CPUs to which only the calling thread is
+/// pinned (taskset, isolcpus=, a thread plan) do not.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void require_allowed_cpus(const std::vector<int>& cpus);
 
 /// Applies `scheduling` to the thread `tid` of this process; `tid` 0 is the calling thread. Throws

@@ -13,11 +13,11 @@
 
 namespace rclrt::realtime {
 
-/// While it exists, the first SIGINT or SIGTERM raises a flag and starts a deadline. If the program
-/// has not destroyed this object by the deadline, or at a second signal, the process reports it on
-/// standard error and terminates by the signal (status 128 + n in a shell). This works even if
-/// real-time threads never sleep: the thread that watches the deadline is more urgent, if that is
-/// permitted.
+/// Makes the program end in time after SIGINT or SIGTERM. While this object exists, the first such
+/// signal raises a flag and starts a deadline. If the object still exists at the deadline, or if a
+/// second signal arrives, the process reports that on standard error and terminates by the signal
+/// (status 128 + n in a shell). This also works if real-time threads never sleep, because the
+/// thread that watches the deadline is more urgent, if that is permitted.
 ///
 /// Make it first in `main`, and destroy it when everything has stopped. Only one may exist at a
 /// time.

@@ -35,10 +35,10 @@ struct DeferStart {};
 /// Its only value.
 inline constexpr DeferStart kDeferStart;
 
-/// Owns one operating-system thread and its body, which it can run more than once. Movable.
-/// Requests a stop and joins on destruction, as std::jthread does. One owner constructs, starts,
-/// moves and joins it. Any thread may call `request_stop` while the owner does not move or destroy
-/// it.
+/// Owns one operating-system thread and the body that the thread runs. After `join`, `start` runs
+/// the body again on a new thread. Movable. Requests a stop and joins on destruction, as
+/// std::jthread does. Only one thread at a time may construct, start, move, join or destroy the
+/// object. Any thread may call `request_stop` at the same time as `start` or `join`.
 class RCLRT_REALTIME_EXPORT Thread {
  public:
   Thread() = default;

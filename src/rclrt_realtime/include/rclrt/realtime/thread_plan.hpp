@@ -76,9 +76,10 @@ struct RCLRT_REALTIME_EXPORT ThreadPlanReport {
 };
 
 /// Scheduling rules for the threads of this process, in order of precedence: only the first rule
-/// that matches a thread applies to it. If the origin of a thread is not known, and a rule before
-/// the first matching one depends on the origin, the thread gets no rule. Threads that end
-/// meanwhile are in no report. All functions are thread-safe.
+/// that matches a thread applies to it. A rule may depend on the library or function that created
+/// the thread. If that origin is not known, and a rule before the first matching one depends on it,
+/// the thread gets no rule. A ThreadPlanReport omits threads that ended while it was made. All
+/// functions are thread-safe.
 struct RCLRT_REALTIME_EXPORT ThreadPlan {
   std::vector<ThreadRule> rules;
 

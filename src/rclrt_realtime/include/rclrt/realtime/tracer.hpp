@@ -38,7 +38,7 @@ struct TracerOptions {
   /// How often the drain thread empties the rings.
   SaturatingMilliseconds period = std::chrono::milliseconds(10);
   /// Capacity of each thread's ring in records of 32 bytes, rounded up to a power of two. The ring
-  /// must hold all records of one period.
+  /// must hold all records that the thread makes within `period`. Others are dropped and counted.
   std::size_t ring_records = 8192;
   TickClock clock = TickClock::best();
   bool enabled = true;

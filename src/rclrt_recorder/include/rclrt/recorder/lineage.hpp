@@ -12,25 +12,26 @@
 
 namespace rclrt::recorder {
 
-/// Gives each instance the tokens of the chain instances that it worked for. An instance of a timer
-/// starts tokens; other instances get them with the message. The publisher of a message is the
-/// instance that was running when the message was published (`LoggedInstance::published_ns`) and
-/// that publishes on its topic; among several, the one that started last. A message from outside
-/// the application has no tokens.
+/// Finds out for which instances of chains each recorded instance worked, and sets its tokens. A
+/// token identifies one instance of one chain. An instance of a timer starts new tokens; other
+/// instances get the tokens of their message's publisher. The publisher is the instance that was
+/// running when the message was published (`LoggedInstance::published_ns`) and that publishes on
+/// its topic; if there are several, the one that started last. A message from outside the
+/// application has no tokens.
 ///
-/// So a chain can be followed as far as messages of unchanged types allow. A callback that
-/// publishes the result of an earlier instance of its own passes on the wrong instance. Chains
+/// So chains are followed without changes of the message types. There are limits. If a callback
+/// publishes a result of one of its earlier instances, the message gets the wrong tokens. Chains
 /// through a synchronisation, or from an event, cannot be followed at all (`unfollowed`).
 ///
-/// Sets the offsets of the timers in `application`, in the window's time, to the observed ones. A
-/// timer with releases that lie on no grid becomes one that rebases, so its skipped releases are
-/// not counted. (It was reset, its clock is not CLOCK_MONOTONIC, or its period is below 2 us.) A
-/// timer that stopped well before the end, or was never released, also becomes one that rebases,
-/// because it was not late for later releases. (It was cancelled, its node is gone, or it is in
-/// another process.)
+/// Also sets the offsets of the timers in `application` to the observed ones, counted from the
+/// begin of the window. A timer with releases that are not on a grid becomes one that rebases, so
+/// its skipped releases are not counted. (It was reset, its clock is not CLOCK_MONOTONIC, or its
+/// period is below 2 us.) A timer that stopped well before the end, or was never released, also
+/// becomes one that rebases, because it was not late for later releases. (It was cancelled, its
+/// node does not exist any more, or it is in another process.)
 ///
-/// `going_on`: per callback, whether it would have run on at the end of the window. For such a
-/// timer the releases after its last run count: they were not served.
+/// `going_on` states for each callback whether it would still run after the end of the window. For
+/// such a timer the releases after its last run are counted as not served.
 RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const RunWindow& window,
                                          std::span<LoggedInstance> instances,
                                          const std::vector<bool>& going_on);

@@ -41,8 +41,9 @@ RCLRT_RECORDER_EXPORT std::string parse_cpu_model(std::string_view cpuinfo);
 /// Returns the steal column of all CPUs together from the text of /proc/stat, in clock ticks.
 RCLRT_RECORDER_EXPORT std::optional<std::uint64_t> parse_steal_ticks(std::string_view stat);
 
-/// Returns whether the kernel is PREEMPT_RT. `realtime_file` is the text of /sys/kernel/realtime;
-/// empty if that file does not exist.
+/// Returns whether the kernel is PREEMPT_RT: if `realtime_file`, the text of /sys/kernel/realtime
+/// (empty if that file does not exist), is 1, or if `kernel_version`, the version of uname(2),
+/// names PREEMPT_RT.
 RCLRT_RECORDER_EXPORT bool is_preempt_rt(std::string_view realtime_file,
                                          std::string_view kernel_version);
 

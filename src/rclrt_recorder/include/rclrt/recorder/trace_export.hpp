@@ -10,12 +10,13 @@
 
 namespace rclrt::recorder {
 
-/// Adds the run to `writer`, which the caller finishes:
-///  - "Chains": per chain its releases and missed deadlines, and how many instances are in flight
-///  - "Host stalls": per CPU the times in which the host did not run us
-///  - "Threads": per display track a slice for each callback instance
-/// A flow leads from each chain release over the callbacks of the chain that ran for it.
-/// Throws what require_consistent() and the writer throw.
+/// Adds the run to `writer`; the caller then calls `finish`. The trace has these tracks:
+/// - "Chains": for each chain its releases, its missed deadlines, and how many of its instances are
+///   released and not completed
+/// - "Host stalls": for each CPU the times in which the host did not run it
+/// - "Threads": for each display track a slice for each callback instance
+/// A flow leads from each chain release over the callbacks that ran for it. Throws the exceptions
+/// of require_consistent() and of the writer.
 RCLRT_RECORDER_EXPORT void export_trace(realtime::PerfettoWriter& writer,
                                         const RunResults& results);
 

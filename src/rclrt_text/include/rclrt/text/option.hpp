@@ -32,8 +32,8 @@ struct Option {
   std::string required{};  ///< what the error without it expects; empty: it may be missing
   std::vector<std::string> words{};  ///< the possible values, if they are few
   bool repeats = false;  ///< an argument without a name that may occur several times, or never
-  /// Stores the value of the option. Returns false if the value is not as expected. Throws
-  /// std::invalid_argument if a message of its own is better.
+  /// Stores the value of the option. Returns false if the value is not as expected: the error then
+  /// states `expected`. Throws std::invalid_argument to give another text in the error.
   std::function<bool(std::string_view)> store;
 };
 

@@ -14,23 +14,26 @@
 
 namespace rclrt::executor::detail {
 
-/// The engine's side of a `Group`.
+/// The part of a `Group` that the executor uses: which member runs, and which instances wait.
 ///
-/// A worker runs a member at the most urgent member's priority, and takes that priority before it
-/// asks to enter (immediate ceiling); so on one CPU the group is never found busy. On several CPUs
-/// an instance that finds the group busy is parked, and its worker takes other work. The member
-/// that leaves picks the most urgent parked instance, which goes back to the front of its lane with
-/// the group reserved for it: until it has entered, only more urgent members may pass. So on
-/// several CPUs, too, a callback is blocked by at most one less urgent member, once.
+/// A worker runs a member at the priority of the group's most urgent member (immediate ceiling). It
+/// takes that priority before it asks to enter the group, so on one CPU the group is never found
+/// busy. On several CPUs an instance that finds the group busy is parked, and its worker takes
+/// other work. The member that leaves picks the most urgent parked instance, which goes back to the
+/// front of its lane. The group is then reserved for this instance: until it has entered, only more
+/// urgent members may enter before it. So on several CPUs, too, a callback is blocked by at most
+/// one less urgent member, once.
 ///
-/// Invariant, under `mutex_`: if an instance is parked, a member is inside, or an instance waits in
-/// a lane with the reservation (`reserved_`). Both end with a `leave`, which looks for parked
-/// instances. `mutex_` has priority inheritance and is held for a few instructions.
+/// Invariant, under `mutex_`: if an instance is parked, then a member is inside, or the instance
+/// with the reservation (`reserved_`) waits in a lane. In both cases a call of `leave` will follow,
+/// which looks for parked instances. `mutex_` has priority inheritance and is held for a few
+/// instructions.
 ///
 /// `state_` has the bit kWaits if any instance is parked or reserved. Without the bit, entering and
-/// leaving are one compare-and-swap each. With it, `state_` changes only under `mutex_`. The bit
-/// itself is set and cleared only under `mutex_`. Parking sets kWaits first. So a member that was
-/// inside at that time either has left before, or looks for parked instances when it leaves.
+/// leaving are one compare-and-swap each. With the bit, `state_` changes only under `mutex_`. The
+/// bit itself is set and cleared only under `mutex_`. A thread that parks an instance sets kWaits
+/// first. So a member that was inside at that time either has left before, or looks for parked
+/// instances when it leaves.
 class RCLRT_EXECUTOR_EXPORT GroupState {
  public:
   /// Belongs to no executor yet.
