@@ -92,7 +92,7 @@ def test_a_tree_of_programs_is_imported_as_far_as_it_can_be(
     assert said["adds"].endswith("imported")
     assert said["table"].endswith("imported")
     assert "broken.c:1:25: error: " in said["broken"]
-    assert "grows gave different results" in said["grows"]
+    assert "grows returned different results" in said["grows"]
     assert "its name is not of letters" in said["b; touch x"]
     assert "there is a workload of that name already" in said["sort"]
     assert sorted(path.name for path in out.iterdir()) == ["adds.so", "table.so"]

@@ -162,7 +162,7 @@ def test_the_list_says_what_each_exercise_is_about(here: Path) -> None:
         (["1", "--compare", "--rounds", "100", "--seconds", "0.5"], "fix: more --seconds"),
         (["1", "--json", "no/such/rows.json"], "make it first"),
         (["1", "--json", "."], "expected the name of a file"),
-        (["1", "--live"], "expected 2-1, 2-2 or 2-3"),
+        (["1", "--live"], "run 2-1, 2-2 or 2-3"),
         (["2-1", "--live"], "standard output is none"),
         (["1", "--loud"], "unrecognized arguments: --loud"),
         (["3-1", "--client", "rclpy"], "invalid choice: 'rclpy'"),

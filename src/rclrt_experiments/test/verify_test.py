@@ -151,7 +151,7 @@ def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
         (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),
         (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
         (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),
-        (("--seconds", "-1"), "'-1' are no seconds"),
+        (("--seconds", "-1"), "'-1' is no number of seconds"),
         (("--workload-time", "max"), "add --workloads FILE"),
     ],
 )

@@ -115,9 +115,9 @@ processes:
       "f:6:5: the recording's directory of process 'd' is 'out/', as of process 'c'; expected "
       "a different path for each process\n"
       "f:7:5: write_priorities of process 'e' is in the recording's directory of process "
-      "'c'; expected a file outside of it\n"
+      "'c'; expected a file outside of this directory, because a recording replaces it\n"
       "f:7:5: write_priorities of process 'e' is in the recording's directory of process "
-      "'d'; expected a file outside of it\n");
+      "'d'; expected a file outside of this directory, because a recording replaces it\n");
   // Each mistake has one line.
   EXPECT_EQ(problems_of("rclrt: 1\nprocesses: [{name: a, executor: {top: 3, cpus: [0]}}]\n"),
             "f:2:34: unknown key 'top' in the executor; expected a known key (did you mean "

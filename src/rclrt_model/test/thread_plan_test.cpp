@@ -83,8 +83,8 @@ TEST(ThreadPlanFile, IsRefusedWhereAKeyHasNoMeaningWithThePolicy) {
             "plan.yaml:3:51: period_ms has no meaning with 'policy: rr'; expected 'policy: "
             "deadline'");
   EXPECT_EQ(error_of_rule("name: a, policy: deadline, runtime_ms: 1, period_ms: 9, cpus: [0]"),
-            "plan.yaml:3:68: cpus has no meaning with 'policy: deadline'; expected no list: the "
-            "kernel takes only threads that may use every CPU");
+            "plan.yaml:3:68: cpus has no meaning with 'policy: deadline'; expected no list, "
+            "because the kernel accepts only threads that may use every CPU");
 }
 
 TEST(ThreadPlanFile, IsRefusedWithAReservationThatContradictsItself) {
