@@ -220,7 +220,7 @@ def test_an_impossible_task_set_is_said_to_be_so(tmp_path: Path, rclrt: Rclrt) -
     assert "nor with any other priorities" in answer.out
     answer = rclrt("assign", tasks, "--dispatch-us", "1")
     assert answer.code == 2
-    assert "--dispatch-us: of an application" in answer.err
+    assert "--dispatch-us: has no meaning for a task set" in answer.err
     tasks.write_text("rclrt: 1\npolicy: edf\ntasks: [{id: a, c: 3, t: 5}]\n")
     answer = rclrt("assign", tasks)
     assert answer.code == 2
@@ -246,4 +246,4 @@ def test_an_impossible_task_set_is_said_to_be_so(tmp_path: Path, rclrt: Rclrt) -
 def test_wrong_options_are_explained(app: Path, rclrt: Rclrt, options: tuple[str, ...]) -> None:
     answer = rclrt("assign", app, *options)
     assert answer.code == 2
-    assert "expected" in answer.err
+    assert any(word in answer.err for word in ("expected", "leave out", "add --"))

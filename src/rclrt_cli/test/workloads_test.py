@@ -116,7 +116,7 @@ def test_what_cannot_be_imported_leaves_nothing(tmp_path: Path, tree: Path, rclr
     shutil.rmtree(tree / "kernel")
     answer = rclrt("workloads", "import", tree, "-o", out)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == f"rclrt: {tree}: no directory in it has C files with a main()\n"
+    assert answer.err.startswith(f"rclrt: {tree}: no directory in it has C files with a main();")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bench"]
 
 

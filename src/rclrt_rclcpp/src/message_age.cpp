@@ -74,10 +74,10 @@ StampReader::StampReader(const rosidl_message_type_support_t& type) {
   const std::scoped_lock lock(mutex);
   const MessageMembers* const members = members_of(&type);
   if (members == nullptr) {
-    RCLCPP_WARN(
-        rclcpp::get_logger("rclrt"),
-        "the description of a message type is not found, so its messages count from their "
-        "publication; install its package's library __rosidl_typesupport_introspection_cpp");
+    RCLCPP_WARN(rclcpp::get_logger("rclrt"),
+                "the description of a message type is not found, so the age of its messages counts "
+                "from their publication; install the library of its package: "
+                "PACKAGE__rosidl_typesupport_introspection_cpp");
     return;
   }
   const MessageMember* const header = find_member(*members, "header", "std_msgs::msg", "Header");

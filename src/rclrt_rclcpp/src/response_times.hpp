@@ -11,9 +11,9 @@
 
 namespace rclrt_rclcpp {
 
-/// The response times of a callback, in microseconds, with an error of at most 1 %. A response is
-/// the time from which the deadline counts to the end of user code. The threads that run the
-/// callback write it; any thread may read it.
+/// The response times of a callback, in microseconds, with an error of at most 1 %. A response time
+/// begins when the deadline begins to count, and lasts to the end of user code. The threads that
+/// run the callback write it; any thread may read it.
 class ResponseTimes {
  public:
   void note(const rclrt::executor::InstanceInfo& info, std::int64_t end_ns) noexcept {

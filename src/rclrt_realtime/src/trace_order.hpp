@@ -12,11 +12,12 @@
 
 namespace rclrt::realtime {
 
-/// Sorts the numbers 0 to count - 1 of the events `event_at(number)` into `order`, by their begin.
-/// The events are numbered as they were recorded. Clocks have steps, so several events may begin at
-/// the same time. Among those, the begins and ends of spans keep their recorded order. Between two
-/// of them come first the complete spans, enclosing ones first, and then the events without
-/// duration, which so lie inside these spans.
+/// Sorts events by their begin. `event_at(number)` returns an event; the events are numbered from 0
+/// to count - 1 in the order in which they were recorded. `order` gets the sorted numbers. Clocks
+/// have steps, so several events may begin at the same time. Among those, the begins and ends of
+/// spans (TraceKind::kBegin and kEnd) keep their recorded order. Between two of them come first the
+/// complete spans, enclosing ones first, and then the events without duration, so that these lie
+/// inside the spans.
 template <typename EventAt>
 void order_by_begin(std::size_t count, EventAt&& event_at, std::vector<std::uint32_t>& order) {
   order.resize(count);

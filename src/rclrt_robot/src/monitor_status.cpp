@@ -77,8 +77,9 @@ std::string Monitor::publisher_name(const Gid& publisher, const std::string& top
   return "an unknown publisher";
 }
 
-/// Returns the causes of the lateness and the time of each, the longest first. The time is the part
-/// beyond the cause's minimum; if these parts do not explain the lateness, the whole time.
+/// Returns the causes of the lateness and the time of each, the longest first. The time of a cause
+/// is the part beyond the least time that the cause has ever taken. If these parts do not explain
+/// the lateness, it is the whole time.
 std::vector<std::pair<std::string, std::int64_t>> Monitor::in_the_way(
     const Misses& misses, const std::string& topic) const {
   using Cause = std::pair<std::string, std::int64_t>;

@@ -27,9 +27,9 @@ namespace rclrt_robot {
 /// The number of nodes of each name in the ROS graph; std::nullopt: not available.
 using NodeCounts = std::optional<std::map<std::string, int>>;
 
-/// Finds out from when the data in the messages of one topic is. It looks up which instance ran in
-/// the publisher's node when the message was published; the origin that was recorded for that
-/// instance is the origin of the data.
+/// Finds the origins of the data in the messages of one topic, that is, the times at which the data
+/// was made. It looks up which instance ran in the publisher's node when the message was published;
+/// the origin that was recorded for that instance is the origin of the data.
 class TopicOrigins final : public rclrt_rclcpp::OriginReader {
  public:
   using Node = rclcpp::node_interfaces::NodeBaseInterface;

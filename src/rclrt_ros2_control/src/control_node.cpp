@@ -58,10 +58,11 @@ void require_thread_for_loop(const std::string& file, const std::string& executo
       expected += (expected.empty() ? "" : ", ") + std::string(kind.name);
     }
   }
-  throw std::invalid_argument(file + ": executor kind '" + executor +
-                              "': services that wait for the loop would take its thread; "
-                              "expected one of " +
-                              expected);
+  throw std::invalid_argument(
+      file + ": executor kind '" + executor +
+      "': this kind has no thread that stays free for the control loop while services wait for it; "
+      "expected one of " +
+      expected);
 }
 
 /// Returns the options from the file that the parameter `robot` names. Without a file, everything
@@ -81,9 +82,8 @@ rclrt_robot::RobotOptions load_robot(const std::string& file) {
 rclrt_robot::RobotOptions read_robot(rclcpp::Node& node) {
   if (node.get_parameter_or("hardware_synchronization.expect_blocking_read_write", false)) {
     throw std::invalid_argument(
-        "parameter hardware_synchronization.expect_blocking_read_write: hardware that sets the "
-        "pace "
-        "needs a thread of its own; use ros2_control_node");
+        "parameter hardware_synchronization.expect_blocking_read_write: reading and writing "
+        "hardware that blocks needs a thread of its own; use ros2_control_node");
   }
   const auto file = node.get_parameter_or<std::string>("robot", "");
   rclrt_robot::RobotOptions robot = load_robot(file);

@@ -126,11 +126,11 @@ def test_ctrl_c_halts_the_wheels_while_services_are_called(tmp_path: Path) -> No
         ("thread_priority:=99", "parameter thread_priority: 99; expected 1 to 94"),
         (
             "hardware_synchronization.expect_blocking_read_write:=true",
-            "hardware that sets the pace needs a thread of its own; use ros2_control_node",
+            "hardware that blocks needs a thread of its own; use ros2_control_node",
         ),
         ("robot:=/nowhere/robot.yaml", "/nowhere/robot.yaml"),
         ("robot:=BROKEN", "robot.yaml:2:18: kind is 'events'; expected 'preemptive'"),
-        ("robot:=PICAS", "executor kind 'picas': services that wait for the loop would take"),
+        ("robot:=PICAS", "executor kind 'picas': this kind has no thread that stays free"),
     ],
 )
 def test_a_mistake_ends_it_with_its_place(option: str, expected: str, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name",
         metavar="NAME",
-        help="name of the application; default: that of the directory of the trace, or of the run",
+        help="name of the application in the model of a trace; default: the name of its directory",
     )
 
 

@@ -17,11 +17,11 @@ PATIENCE_S = 20.0
 
 
 class Scheduling:
-    """Records the scheduling events of all processes that the main thread starts in the `with`
-    block.
+    """Records the scheduling events of all processes that start in the `with` block.
 
-    They are written into `directory`. If the kernel refuses, a note is printed, and the trace has
-    no scheduling events. Later failures are added to `losses`.
+    Only processes that the main thread starts are recorded, into `directory`. If the kernel
+    refuses, a note is printed, and the trace has no scheduling events. Later failures are added to
+    `losses`.
     """
 
     def __init__(self, directory: Path, most_mb: int, losses: list[str]) -> None:

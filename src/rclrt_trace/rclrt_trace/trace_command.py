@@ -40,12 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         metavar="S",
         type=seconds_argument,
-        help="end the trace after this time; default: when the command ends, or at Ctrl-C",
+        help="end the trace after this many seconds; default: when the command ends, or at Ctrl-C",
     )
     record.add_argument(
         "--most-mb", metavar="MB", type=_megabytes, default=1024,
-        help="largest size of the events of the running programs on disk (with --snapshot: "
-"in memory), from 16; the oldest are discarded; default 1024",
+        help="most megabytes of disk space (with --snapshot: of memory) for the events of running "
+"programs, at least 16; when they are full, the oldest events are discarded; default 1024",
     )  # fmt: skip
     record.add_argument(
         "--snapshot",
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "import", help="convert a trace to the results of a run, with a report"
     )
     imports.add_argument(
-        "trace", metavar="TRACE", type=Path, help="directory in or below which the trace is"
+        "trace", metavar="TRACE", type=Path, help="directory of the trace, or a directory above it"
     )
     imports.add_argument(
         "--out", metavar="DIR", type=Path, required=True, help="directory for the results"
@@ -68,7 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "default wait_set",
     )
     imports.add_argument(
-        "--name", metavar="NAME", help="name of the application; default: that of the directory"
+        "--name",
+        metavar="NAME",
+        help="name of the application in the results; default: the name of the directory",
     )
 
 

@@ -33,7 +33,7 @@ void Stream::check_uuid(std::uint64_t begin) const {
   const std::string expected = uuid_bytes(metadata_.uuid);
   const std::string_view found(reinterpret_cast<const char*>(packet_.data()) + begin / 8, 16);
   if (expected.size() == 16 && expected != found) {
-    throw Damage("it is of another trace: its UUID is not the metadata's");
+    throw Damage("it belongs to another trace: its UUID is not that of the metadata");
   }
 }
 

@@ -191,10 +191,10 @@ void Stream::skip_list(const Type& type) {
   if (type.kind == TypeKind::kSequence) {
     const Named* const length = find(type.length);
     if (length == nullptr) {
-      throw Damage("a sequence without a length");
+      throw Damage("the length of a sequence is missing");
     }
     if (length->type->is_signed && static_cast<std::int64_t>(length->value) < 0) {
-      throw Damage("a sequence of a negative length");
+      throw Damage("the length of a sequence is negative");
     }
     count = length->value;
   }
@@ -218,7 +218,7 @@ void Stream::skip_list(const Type& type) {
 const Type& Stream::chosen(const Type& variant) const {
   const Named* const tag = find(variant.tag);
   if (tag == nullptr) {
-    throw Damage("a variant without its tag");
+    throw Damage("the tag of a variant is missing");
   }
   const bool is_signed = tag->type->is_signed;
   const auto at_most = [is_signed](std::uint64_t a, std::uint64_t b) {
@@ -232,7 +232,7 @@ const Type& Stream::chosen(const Type& variant) const {
       return *option->type;
     }
   }
-  throw Damage("a variant without a member for its tag's value");
+  throw Damage("a variant has no member for the value of its tag");
 }
 
 /// Reads a text: a string, or an array of bytes up to the first zero.

@@ -208,7 +208,7 @@ void record(const Arguments& arguments) {
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::no_such_process) {
       throw text::UsageError("PID " + std::to_string(arguments.pid) +
-                             ": no such process; expected one that runs");
+                             ": no such process; expected the ID of a running process");
     }
     throw;
   }

@@ -74,7 +74,9 @@ class ThreadSwitches::Ring {
     const int error = errno;
     close(descriptor_);
     errno = error;
-    fail("memory for the records of context switches (perf_event_mlock_kb)");
+    fail(
+        "getting memory for the records of context switches (raise "
+        "/proc/sys/kernel/perf_event_mlock_kb)");
   }
   ~Ring() {
     munmap(control_, mapped_);

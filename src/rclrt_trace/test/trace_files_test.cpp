@@ -231,7 +231,7 @@ TEST_F(TraceFiles, APacketOfAnotherTraceIsNotReadByThisMetadata) {
   const ReadCounts counts = read();
   EXPECT_EQ(counts.events, 2U);
   ASSERT_EQ(counts.damage.size(), 1U);
-  EXPECT_NE(counts.damage[0].find("of another trace"), std::string::npos);
+  EXPECT_NE(counts.damage[0].find("to another trace"), std::string::npos);
 }
 
 TEST_F(TraceFiles, OneDamagedEventAmongOthersIsNoCutMetadata) {

@@ -105,8 +105,8 @@ struct CallbackInfo {
   /// shares the origin of the data (Options::origins).
   std::uint64_t from_publication = 0;
   /// The response times in microseconds since the callback was added, with an error of at most 1 %.
-  /// A response is the time from which the deadline or age counts to the end of user code. nullptr:
-  /// responses are not measured (Options::measure_responses).
+  /// A response time begins when the deadline or age begins to count, and lasts to the end of user
+  /// code. nullptr: response times are not measured (Options::measure_responses).
   std::shared_ptr<const rclrt::realtime::Histogram> response_us;
 };
 

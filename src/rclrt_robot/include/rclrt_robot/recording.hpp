@@ -42,8 +42,8 @@ struct RecordingOptions {
 /// describes what this can show and what it cannot.
 class RCLRT_ROBOT_EXPORT Recording final : public rclrt_rclcpp::Observer {
  public:
-  /// Makes a recording and its directory. Throws std::invalid_argument with every mistake in the
-  /// application's file, and std::system_error if the directory cannot be written.
+  /// Makes a recording. Throws std::invalid_argument with every mistake in the application's file,
+  /// and std::system_error if the directory cannot be written.
   explicit Recording(RecordingOptions options);
   /// Leaves no files behind without `write`.
   ~Recording() override;

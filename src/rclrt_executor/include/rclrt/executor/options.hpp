@@ -62,10 +62,10 @@ struct ExecutorOptions {
   /// The highest number of spare threads of each level (under `per_group`: of each reentrant
   /// group). A spare is for callbacks that wait for other callbacks: it runs the next instance in
   /// place of a worker that has slept in its callback for two milliseconds. An executor creates no
-  /// more spares than the groups of the level let instances start at a time. 0: none. Cannot be
-  /// combined with `workers_per_level`, Preemption::kNever or a reservation. Executors with
-  /// permanent threads for each level or group offer spares; without real-time scheduling all
-  /// executors that share workers do.
+  /// more spares than instances that the groups of the level allow to run at the same time. 0:
+  /// none. Cannot be combined with `workers_per_level`, Preemption::kNever or a reservation.
+  /// Executors with permanent threads for each level or group offer spares; without real-time
+  /// scheduling all executors that share workers do.
   std::size_t spare_workers = 8;
   /// The levels that run under SCHED_DEADLINE, with the budget of each. A reserved level has one
   /// thread. That thread runs above all SCHED_FIFO threads while its budget lasts, and then not

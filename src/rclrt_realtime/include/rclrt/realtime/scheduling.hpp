@@ -70,9 +70,9 @@ RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string explain_refusal(const Scheduling& 
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> realtime_limit();
 
 /// Returns SCHED_FIFO at the highest priority that a thread of this process may have. That is 99,
-/// or the process's limit (`rtprio` in limits.conf), which its other threads can reach, too.
-/// Returns normal scheduling if no real-time priority is permitted. Finds out as `why_refused`
-/// does.
+/// or the process's limit (`rtprio` in limits.conf), which then limits its other threads as well.
+/// Returns normal scheduling if no real-time priority is permitted. To find out, it applies the
+/// scheduling to a short-lived thread.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP Scheduling most_urgent_permitted();
 
 /// Returns the CPUs on which the calling thread may run now, ascending. A thread that it starts

@@ -84,8 +84,8 @@ class RCLRT_REALTIME_EXPORT Tracer {
   /// Passes the events recorded so far to the sink, finishes it and removes it.
   RCLRT_SETUP void remove_sink(TraceSink& sink);
 
-  /// Waits until all events recorded before the call have been passed to the sinks. Like the two
-  /// functions above, it must not be called from a sink, which would wait for itself.
+  /// Waits until all events recorded before the call have been passed to the sinks. A sink must
+  /// not call this function, add_sink or remove_sink, because it would wait for itself.
   RCLRT_SETUP void flush();
 
   RCLRT_SETUP TracerStatistics statistics() const;

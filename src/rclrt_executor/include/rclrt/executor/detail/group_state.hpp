@@ -85,7 +85,7 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
     return state_.load(std::memory_order_relaxed) != 0;
   }
   /// Leaves the group after `enter` or `try_enter`. Returns the parked instance that its lane must
-  /// `resume` now; nullptr if no instance is parked.
+  /// `resume` now; nullptr: there is none.
   Instance* leave() noexcept RCLRT_WAITS {
     std::uint32_t inside = kInside;
     // release; PAIRS WITH: try_enter() and enter_or_park(). If the exchange fails, relaxed is
