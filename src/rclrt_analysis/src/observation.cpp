@@ -225,9 +225,10 @@ Allowance Allowance::of(const Application& application, const Machine& machine) 
   result.once = overheads.timer_jitter + overheads.background;
   result.background = static_cast<double>(overheads.background) / 1e6;
   result.hop = overheads.far.max;
-  // `held_back` is set only if the mean load is above the kernel's limit. If only some seconds may
-  // reach the limit, a long wait may also come from another thread: then nothing is excused, and
-  // the bounds are conditional.
+  // `held_back` is the time by which a response may exceed its bound because the kernel's limit on
+  // real-time threads stopped the callbacks. It is set only if the mean load is above that limit.
+  // If only some seconds may reach the limit, another thread may also be the cause of a long wait.
+  // Then no excess is attributed to the limit, which is a condition of the bounds instead.
   if (machine.is_limited() && mean_load(application, machine) > machine.realtime_share) {
     result.held_back = std::llround((1 - machine.realtime_share) * kLimitPeriod);
   }

@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",
         metavar="NAME",
-        help=f"{', '.join(bundled())}; all: the first {len(THESIS)}, beyond: the others; or a file",
+        help=f"the experiment: {', '.join(bundled())}; 'all': the {len(THESIS)} of the thesis; "
+        "'beyond': the others; or the file of one",
     )
     parser.add_argument(
         "--out", metavar="DIR", type=Path, required=True, help="directory for the results"

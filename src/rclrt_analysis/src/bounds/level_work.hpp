@@ -136,9 +136,9 @@ class LevelWork {
   /// is in sets(). A callback that several paths through the graph reach runs once for each.
   Ticks head(std::size_t callback) const { return head_[callback]; }
 
-  /// Returns the work of one set of each sync on the core that is at or above the level, with all
-  /// that it releases. It is not part of head(), because the message that completes a set may meet
-  /// a message that has waited since an earlier release.
+  /// Returns, for each sync on the core that is at or above level(), the work that one set of its
+  /// messages causes, with all that the set releases. head() of a callback does not contain that
+  /// work: its message may complete a set with a message that has waited since an earlier release.
   const std::vector<SetWork>& sets() const { return sets_; }
 
   /// Returns whether each release of Workload::source runs the callback once: no sync is before it.

@@ -61,7 +61,8 @@ def rcu(root: Path) -> Finding:
         return ok(name, cpu_lists.written(active) or NOTHING_ISOLATED)
     return warning(
         name,
-        f"RCU callbacks run on the isolated CPUs {cpu_lists.written(missing)}",
+        "deferred work of the kernel (RCU callbacks) runs on the isolated CPUs "
+        f"{cpu_lists.written(missing)}",
         f"boot with rcu_nocbs={cpu_lists.written(wanted)}",
     )
 
