@@ -9,7 +9,7 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Returns the workload of one CPU in place of those of the component.
+/// Returns the workload of a single CPU that stands for all CPUs of the component.
 Workload as_on_one_cpu(const model::Application& application, const Cores& cores,
                        std::size_t component, const Overheads& overheads) {
   Workload result(application, overheads, Workload::Order::kAny);

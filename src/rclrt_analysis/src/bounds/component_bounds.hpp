@@ -20,13 +20,14 @@ namespace rclrt::analysis::detail {
 /// waits for a CPU that runs something else, or its message is on the way. Only messages that wait
 /// in a synchroniser for their partners are left when a busy period begins. So at any time the
 /// length of the busy period so far is at most the work of the releases in it, plus the times for
-/// which their messages were on the way. What overlaps counts twice, which makes the bound larger.
+/// which their messages were on the way. If both overlap, the time counts twice, which makes the
+/// bound larger.
 ///
 /// The messages that a callback publishes are on the way at the same time. They add the longest
-/// latency of them once. So the component is bounded as one CPU that runs callbacks in any order,
-/// with that latency as a part of the callback's execution time. A message that arrives before that
-/// time is over changes nothing: the bound depends on the amount of work, and on the order of the
-/// instances of one callback, which messages keep. To treat waiting as execution is called
+/// latency of them once. So the component is analysed as one CPU that runs callbacks in any order,
+/// with that latency as a part of the callback's execution time. A message that arrives earlier
+/// changes nothing, because the bound depends only on the amount of work and on the order of the
+/// instances of one callback, which messages keep. Treating waiting as execution is called
 /// suspension-oblivious analysis: Chen et al., "Many suspensions, many problems", Real-Time Systems
 /// 55, 2019.
 ///
