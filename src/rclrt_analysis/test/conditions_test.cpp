@@ -219,7 +219,7 @@ TEST(Reasons, OfASearchThatWasGivenUpSaySo) {
   const model::Application application =
       Builder().timer("a", 7, 2).timer("b", 11, 3).timer("c", 13, 3).chain("c", {"c"}, 1).done();
   const auto bounds =
-      chain_bounds(application, ExecutorKind::kEdf, {.near = {.max = 1000}}, {.steps = 80});
+      chain_bounds(application, ExecutorKind::kEdf, {.near = {.max = 1000}}, {.steps = 8});
   ASSERT_EQ(bounds[0].bound, std::nullopt);
   EXPECT_THAT(bounds[0].note, HasSubstr("stopped"));
   EXPECT_THAT(bounds[0].note, Not(HasSubstr("too high")));

@@ -166,7 +166,7 @@ def test_the_list_says_what_each_exercise_is_about(here: Path) -> None:
         (["2-1", "--live"], "standard output is none"),
         (["1", "--loud"], "unrecognized arguments: --loud"),
         (["3-1", "--client", "rclpy"], "invalid choice: 'rclpy'"),
-        (["2-1", "--client", "rclcpp"], "expected one of: 3-1, 3-2, 4-1, 4-2"),
+        (["2-1", "--client", "rclcpp"], "run one of: 3-1, 3-2, 4-1, 4-2"),
     ],
 )
 def test_a_wrong_option_ends_with_2_and_nothing_is_written(

@@ -193,7 +193,9 @@ def _tries(arguments: argparse.Namespace) -> int:
 def _backend(arguments: argparse.Namespace) -> Backend:
     if arguments.scheduler is not None:
         if arguments.jobs is not None:
-            raise BadInput("--scheduler and --jobs: both state where to run; leave out one")
+            raise BadInput(
+                "--scheduler and --jobs: both state where to run; leave out one of the two"
+            )
         return Dask(arguments.scheduler)
     jobs = (arguments.jobs or cores()) if arguments.simulate else 1
     return InProcess() if jobs == 1 else Cores(jobs)

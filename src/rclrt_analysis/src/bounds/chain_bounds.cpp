@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bounds/component_bounds.hpp"
 #include "bounds/cores.hpp"
 #include "bounds/drops.hpp"
 #include "bounds/executor_bounds.hpp"
@@ -20,6 +21,7 @@
 namespace rclrt::analysis {
 namespace {
 
+using detail::ComponentBounds;
 using detail::ExecutorBounds;
 using detail::GlobalBounds;
 using detail::Holistic;
@@ -106,8 +108,8 @@ class Bounds {
     for (const Holistic& one : each) {
       take_lower(one.bound(chain));
     }
-    if (ExecutorBounds* const shared = by_busy_periods_of_core(own)) {
-      take_lower(shared->bound(chain));
+    if (ComponentBounds* const component = by_busy_periods_of_component(own)) {
+      take_lower(component->bound(chain));
     }
     return decided(chain, own, std::move(found));
   }
@@ -174,6 +176,9 @@ class Bounds {
     for (const Holistic& each : one_by_one(own)) {
       pending = std::min(pending, each.most_pending(callback));
     }
+    if (ComponentBounds* const component = by_busy_periods_of_component(own)) {
+      pending = std::min(pending, component->most_pending(callback));
+    }
     return pending;
   }
 
@@ -220,31 +225,18 @@ class Bounds {
     return &at->second;
   }
 
-  /// Returns the bounds by busy periods, for several executors that have one CPU for themselves and
-  /// take no time for messages between them. Otherwise returns nullptr. While an instance of a
-  /// chain is under way, some executor of the CPU has work of it. So the CPU is not idle before the
-  /// chain's end, in whatever order the executors run their callbacks.
-  ExecutorBounds* by_busy_periods_of_core(std::size_t executor) {
-    const bool shared = !cores_.alone(executor) && cores_.on_one_core(executor);
-    if (!shared || overheads_.near.max > 0 || overheads_.far.max > 0 || overheads_.polling > 0 ||
-        workload_.wcet.size() > kOneByOne) {
+  /// Returns the bounds by busy periods of all executors that share CPUs or exchange messages with
+  /// this one, if by_busy_periods() has none of the executor alone; otherwise nullptr.
+  ComponentBounds* by_busy_periods_of_component(std::size_t executor) {
+    if (by_busy_periods(executor) != nullptr || workload_.wcet.size() > kOneByOne) {
       return nullptr;
     }
-    if (!any_order_) {
-      any_order_.emplace(application_, overheads_, Workload::Order::kAny);
-    }
     const std::size_t component = cores_.component[executor];
-    auto at = shared_cores_.find(component);
-    if (at == shared_cores_.end()) {
-      std::vector<std::size_t> timers;
-      for (const auto& [other, own] : timers_) {
-        if (cores_.component[other] == component) {
-          timers.insert(timers.end(), own.begin(), own.end());
-        }
-      }
-      at = shared_cores_
-               .try_emplace(component, *any_order_, std::move(timers), overheads_.timer_jitter,
-                            effort_, traits(executor_).runs_sets)
+    auto at = components_.find(component);
+    if (at == components_.end()) {
+      at = components_
+               .try_emplace(component, application_, cores_, component, overheads_, effort_,
+                            traits(executor_).runs_sets)
                .first;
     }
     return &at->second;
@@ -291,9 +283,8 @@ class Bounds {
   detail::Cores cores_;
   std::map<std::size_t, std::vector<std::size_t>> timers_;  // for each executor
   std::map<std::size_t, ExecutorBounds> executors_;
-  std::map<std::size_t, GlobalBounds> several_;         // for each executor on several CPUs
-  std::optional<Workload> any_order_;                   // for the executors of `shared_cores_`
-  std::map<std::size_t, ExecutorBounds> shared_cores_;  // by component
+  std::map<std::size_t, GlobalBounds> several_;  // for each executor on several CPUs
+  std::map<std::size_t, ComponentBounds> components_;
   std::vector<Holistic> holistic_;
 };
 

@@ -53,15 +53,6 @@ bool Cores::alone(std::size_t executor) const {
   return std::ranges::count(component, component[executor]) == 1;
 }
 
-bool Cores::on_one_core(std::size_t executor) const {
-  for (std::size_t other = 0; other < component.size(); ++other) {
-    if (component[other] == component[executor] && core_of[other] != core_of[executor]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 namespace {
 
 /// Returns whether the middleware's threads run above all callbacks.

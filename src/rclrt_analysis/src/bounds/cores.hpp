@@ -30,9 +30,6 @@ struct Cores {
   /// Returns whether no other executor shares its CPU or exchanges messages with it.
   bool alone(std::size_t executor) const;
 
-  /// Returns whether all executors of the component of this one (see `component`) run on one CPU.
-  bool on_one_core(std::size_t executor) const;
-
   /// Returns why the bounds do not cover this executor, as a sentence about the application;
   /// std::nullopt if they do. The reason is one of these: an executor of its component runs
   /// callbacks on several CPUs at once, or two executors share a CPU and one of them has other
