@@ -23,16 +23,6 @@ constexpr std::int64_t kLeastTrial_ns = 1'000'000;
 /// The fewest releases of a callback that never runs. A trial lasts three hyperperiods, if it can.
 constexpr std::uint64_t kReleasesToStarve = 3;
 
-/// Returns a callback of the chain that was released and never ran, or nullopt.
-std::optional<std::size_t> starving(const model::Chain& chain, const SimulationResult& result) {
-  const auto starves = [&](std::size_t callback) {
-    const SimulatedCounts& counts = result.callbacks[callback].counts;
-    return counts.completed == 0 && counts.pending() > 0 && counts.released >= kReleasesToStarve;
-  };
-  const auto found = std::ranges::find_if(chain.callbacks, starves);
-  return found == chain.callbacks.end() ? std::nullopt : std::optional(*found);
-}
-
 struct Trial {
   std::vector<std::int64_t> offsets_ns;
   int lowest_percent = 100;
@@ -234,7 +224,7 @@ class Searcher {
         closest_[chain] = misses.closest(chain);
         best_[chain] = trial;
       }
-      const auto never_runs = starving(application_.chains[chain], result);
+      const auto never_runs = starving(chain, trial, result);
       const auto miss = never_runs ? waiting(chain, trial, result.end_ns) : misses.miss(chain);
       if (!miss) {
         return false;
@@ -248,6 +238,29 @@ class Searcher {
       found_[chain] = example;
       return true;
     });
+  }
+
+  /// Returns a callback of the chain that was released at least three times and never ran, or
+  /// nullopt. (The executor's own thread may be the one that counts the releases of a timer.)
+  std::optional<std::size_t> starving(std::size_t chain, const Trial& trial,
+                                      const SimulationResult& result) const {
+    for (const std::size_t callback : application_.chains[chain].callbacks) {
+      const SimulatedCounts& counts = result.callbacks[callback].counts;
+      const bool is_source = !application_.callbacks[callback].takes_messages();
+      const std::uint64_t releases =
+          is_source ? releases_until(callback, trial, result.end_ns) : counts.released;
+      const bool waits = is_source || counts.pending() > 0;
+      if (counts.completed == 0 && waits && releases >= kReleasesToStarve) {
+        return callback;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Returns the number of releases of a timer or event before `end_ns`.
+  std::uint64_t releases_until(std::size_t source, const Trial& trial, std::int64_t end_ns) const {
+    const std::int64_t since_first_ns = end_ns - 1 - trial.offsets_ns[source];
+    return since_first_ns < 0 ? 0 : static_cast<std::uint64_t>(since_first_ns / period(source)) + 1;
   }
 
   /// Returns the chain's first instance, which has not ended at `end_ns`, or nullopt before its

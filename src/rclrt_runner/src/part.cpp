@@ -10,16 +10,13 @@
 #include <cstring>
 #include <span>
 #include <stdexcept>
-#include <system_error>
 #include <type_traits>
+
+#include "system_failure.hpp"
 
 namespace rclrt::runner {
 
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 /// Appends values to a file.
 class Output {
@@ -68,7 +65,7 @@ class Output {
     while (!bytes.empty()) {
       const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), at_);
       if (written < 0 && errno != EINTR) {
-        fail("cannot write the measurements of the process");
+        throw_errno("cannot write the measurements of the process");
       }
       at_ += std::max<ssize_t>(written, 0);
       bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
@@ -85,7 +82,7 @@ class Input {
   explicit Input(int file) : file_(file) {
     struct stat status{};
     if (::fstat(file, &status) != 0) {
-      fail("cannot read the measurements of the process");
+      throw_errno("cannot read the measurements of the process");
     }
     size_ = status.st_size;
   }
@@ -145,7 +142,7 @@ class Input {
         throw std::runtime_error("the measurements of the process are not complete");
       }
       if (got < 0 && errno != EINTR) {
-        fail("cannot read the measurements of the process");
+        throw_errno("cannot read the measurements of the process");
       }
       at_ += std::max<ssize_t>(got, 0);
       bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -17,11 +17,11 @@
 #include <cstring>
 #include <exception>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "process.hpp"
+#include "system_failure.hpp"
 
 namespace rclrt::runner {
 
@@ -36,10 +36,6 @@ constexpr std::size_t kMessageBytes = 4096;
 
 constexpr int kForever = -1;
 constexpr std::chrono::seconds kPatience{5};
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 void send(int socket, char kind, const std::string& text = {}) {
   const std::string message = kind + text.substr(0, kMessageBytes - 1);
@@ -130,7 +126,7 @@ StopRequests::StopRequests() {
   ::sigaddset(&signals, SIGTERM);
   file_ = File(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (file_.number() < 0) {
-    fail("signalfd");
+    throw_errno("signalfd");
   }
   ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
 }
@@ -163,13 +159,13 @@ Processes::Processes(const model::Application& application, const RunOptions& op
     std::array<int, 2> sockets{};
     if (child.part.number() < 0 ||
         ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
-      fail("cannot start a process");
+      throw_errno("cannot start a process");
     }
     child.socket = File(sockets[0]);
     const File theirs(sockets[1]);
     child.pid = ::fork();
     if (child.pid < 0) {
-      fail("cannot start a process");
+      throw_errno("cannot start a process");
     }
     if (child.pid == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -222,7 +218,7 @@ bool Processes::wait_for(State state) {
       events.push_back({arrived(child) ? -1 : child.socket.number(), POLLIN, 0});
     }
     if (::poll(events.data(), events.size(), kForever) < 0 && errno != EINTR) {
-      fail("poll");
+      throw_errno("poll");
     }
     if (requests_.arrived(std::chrono::milliseconds(0))) {
       call_off();

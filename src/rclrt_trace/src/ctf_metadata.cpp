@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostEvents = 100'000;
 constexpr std::int64_t kHighestFrequency = 10'000'000'000;  // * 1e9 fits into 64 bits
-constexpr auto kLatestOffset = static_cast<std::int64_t>(kLatest_ns);
 
 /// Parses those declarations of TSDL (CTF's metadata language) that tracers write.
 class Parser {
@@ -83,7 +82,7 @@ class Parser {
     if (key == "uuid") {
       result_.clock = value.text;
     } else if (key == "offset" && value.number && *value.number > 0 &&
-               *value.number < kLatestOffset) {
+               *value.number < kLatestSigned_ns) {
       result_.clock_offset_ns = *value.number;
     } else if (key == "freq") {
       const std::int64_t frequency = value.number.value_or(0);

@@ -18,6 +18,8 @@ namespace rclrt::trace::ctf {
 inline constexpr std::uint32_t kStreamMagic = 0xC1FC1FC1;
 /// The latest time that is accepted, in ns: 70 years. The sum of two such times fits into 64 bits.
 inline constexpr std::uint64_t kLatest_ns = std::uint64_t{1} << 61U;
+/// The same, for signed times.
+inline constexpr auto kLatestSigned_ns = static_cast<std::int64_t>(kLatest_ns);
 
 struct Type;
 using TypePtr = std::shared_ptr<const Type>;

@@ -20,7 +20,6 @@ constexpr std::size_t kMostOfTopic = 100'000;
 constexpr std::int64_t kClockError_ns = 20'000;
 /// Longest time from rcl_publish to the message's source timestamp of the middleware.
 constexpr std::int64_t kLongestSend_ns = 10'000'000;
-constexpr auto kLatest_ns = static_cast<std::int64_t>(ctf::kLatest_ns);
 
 /// Signs of two processes with the same number that are needed. A damaged trace may show one.
 constexpr std::size_t kCrossings = 2;
@@ -29,7 +28,7 @@ constexpr std::size_t kNameReturns = 3;
 /// Returns the time of day at which the message of an rmw_take was sent; 0: not in the event.
 std::int64_t sent_ns(const TraceEvent& take) {
   const auto stamp = static_cast<std::int64_t>(take.numbers[1]);
-  return stamp > 0 && stamp <= kLatest_ns ? stamp : 0;
+  return stamp > 0 && stamp <= ctf::kLatestSigned_ns ? stamp : 0;
 }
 
 }  // namespace

@@ -13,7 +13,6 @@ namespace rclrt::trace {
 namespace {
 
 constexpr std::uint64_t kStates = 0xFF;
-constexpr auto kLatest_ns = static_cast<std::int64_t>(ctf::kLatest_ns);
 
 }  // namespace
 
@@ -73,7 +72,7 @@ void TracedSystem::count_cpu_time(const TraceEvent& event) {
   const std::int64_t since_ns = std::exchange(time.since_ns, 0);
   const std::int64_t from_ns = std::max(since_ns, first_run_ns_);
   if (first_run_ns_ != 0 && since_ns != 0 && from_ns < event.time_ns) {
-    time.total_ns = std::min(time.total_ns + event.time_ns - from_ns, kLatest_ns);
+    time.total_ns = std::min(time.total_ns + event.time_ns - from_ns, ctf::kLatestSigned_ns);
   }
 }
 
@@ -121,7 +120,7 @@ void TracedSystem::get_cpu(Thread& thread, std::int64_t time_ns) {
     } else {
       // Each term is below 2^61, also in a damaged trace.
       std::int64_t& sum = thread.preempted ? instance.preempted_ns : instance.waited_ns;
-      sum = std::min(sum + time_ns - thread.off_since_ns, kLatest_ns);
+      sum = std::min(sum + time_ns - thread.off_since_ns, ctf::kLatestSigned_ns);
       instance.preemptions += thread.preempted ? 1 : 0;
     }
   }

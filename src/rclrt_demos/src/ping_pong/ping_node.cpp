@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "path_qos.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::demos {
@@ -12,9 +13,6 @@ namespace rclrt::demos {
 using std_msgs::msg::Int32;
 
 namespace {
-
-/// Returns the QoS of rclcpp's SensorDataQoS: if more pings wait, the oldest are lost.
-QoS path_qos() { return QoS(5).best_effort(); }
 
 std::size_t percent(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : 100 * part / whole;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "path_qos.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::demos {
@@ -14,8 +15,6 @@ using std_msgs::msg::Int32;
 namespace {
 
 constexpr clockid_t kNotRunYet = CLOCK_REALTIME;  // the clock of no thread
-
-QoS path_qos() { return QoS(5).best_effort(); }
 
 void burn_cpu_time(Seconds time) {
   const std::int64_t end =
