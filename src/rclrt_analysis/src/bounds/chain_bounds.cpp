@@ -110,6 +110,11 @@ class Bounds {
     }
     if (ComponentBounds* const component = by_busy_periods_of_component(own)) {
       take_lower(component->bound(chain));
+      if (!found.bound.bound) {
+        found.bound.note +=
+            "; nor was an end found of the busy period of all CPUs together, which counts the time "
+            "of messages on their way as work";
+      }
     }
     return decided(chain, own, std::move(found));
   }

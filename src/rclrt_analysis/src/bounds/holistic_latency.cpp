@@ -191,8 +191,8 @@ std::string Holistic::why_none(std::size_t callback) const {
            "is " +
            percent + ")";
   }
-  return "the delays of callbacks on several CPUs feed each other: they grow beyond 20 times the "
-         "longest period, at a load of its CPU of " +
+  return "the delays of callbacks that wait for messages feed each other: they grow beyond 20 "
+         "times the longest period, at a load of its CPU of " +
          percent;
 }
 
