@@ -23,12 +23,11 @@ SearchResult search(const Application& application, const std::string& executor,
                     std::uint64_t instances) {
   const model::ExecutorChoice choice = model::parse_executor(executor);
   const py::gil_scoped_release release;
-  return search_schedules(
-      application, wanted,
-      {.executor = choice,
-       .cpus = cpus,
-       .overheads = overheads,
-       .effort = {.instances = instances, .check_interrupt = check_signals}});
+  return search_schedules(application, wanted,
+                          {.executor = choice,
+                           .cpus = cpus,
+                           .overheads = overheads,
+                           .effort = {.instances = instances, .check_interrupt = check_signals}});
 }
 
 void bind_chains(py::module_& module) {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "rclrt/model/export.hpp"
 #include "rclrt/yaml/diagnostics.hpp"
 #include "rclrt/yaml/document.hpp"
-#include "rclrt/model/export.hpp"
 #include "rclrt/yaml/suggest.hpp"
 
 namespace rclrt::yaml {
@@ -22,7 +22,7 @@ struct Context {
 /// Reports that the value of a node is wrong: "<what> is <the node>; expected ...". Reports nothing
 /// for a node with a problem that was reported before.
 RCLRT_MODEL_EXPORT void report_value(const Node& node, std::string_view what,
-                                    std::string_view expected, Context& context);
+                                     std::string_view expected, Context& context);
 
 /// A mapping and the keys it may have.
 class RCLRT_MODEL_EXPORT Fields {
@@ -54,10 +54,11 @@ class RCLRT_MODEL_EXPORT Fields {
 
 /// Returns the items of a list. Reports any other node and returns an empty list.
 RCLRT_MODEL_EXPORT const std::vector<Node>& read_list(const Node& node, std::string_view what,
-                                                     Context& context);
+                                                      Context& context);
 
 /// Reads as read_list() does, and reports an empty list.
-RCLRT_MODEL_EXPORT const std::vector<Node>& read_filled_list(const Node& node, std::string_view what,
-                                                            Context& context);
+RCLRT_MODEL_EXPORT const std::vector<Node>& read_filled_list(const Node& node,
+                                                             std::string_view what,
+                                                             Context& context);
 
 }  // namespace rclrt::yaml

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rclrt/yaml/diagnostics.hpp"
 #include "rclrt/model/export.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
 
 namespace rclrt::yaml {
 

@@ -20,7 +20,7 @@ namespace rclrt::yaml {
 
 /// Reads a text. Reports any other node and returns std::nullopt.
 RCLRT_MODEL_EXPORT std::optional<std::string> read_text(const Node& node, std::string_view what,
-                                                       Context& context);
+                                                        Context& context);
 
 /// The smallest and the largest number that is accepted.
 struct IntegerRange {
@@ -29,20 +29,20 @@ struct IntegerRange {
 };
 /// Reads a whole number in a range. Reports any other node and returns std::nullopt.
 RCLRT_MODEL_EXPORT std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
-                                                           IntegerRange range, Context& context);
+                                                            IntegerRange range, Context& context);
 
 /// Whether a time may be zero.
 enum class Zero { kAllowed, kRefused };
 /// Reads a time in milliseconds, exact to the nanosecond. If the node is anything else, reports it
 /// and returns std::nullopt.
 RCLRT_MODEL_EXPORT std::optional<Nanoseconds> read_milliseconds(const Node& node,
-                                                               std::string_view what, Zero zero,
-                                                               Context& context);
+                                                                std::string_view what, Zero zero,
+                                                                Context& context);
 
 /// Returns the index of the value in the list of words.
 RCLRT_MODEL_EXPORT std::optional<std::size_t> read_word(const Node& node, std::string_view what,
-                                                       const std::vector<std::string_view>& words,
-                                                       Context& context);
+                                                        const std::vector<std::string_view>& words,
+                                                        Context& context);
 
 /// Returns the value that the word represents.
 template <typename T>
