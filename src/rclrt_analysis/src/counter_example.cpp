@@ -61,7 +61,7 @@ class Searcher {
     horizon_ns_ = horizon();
     const auto varies = [](const Hop& hop) { return hop.min < hop.max; };
     machine_ = search.overheads;
-    machine_.background = machine_.stall = 0;
+    machine_.background = machine_.stall = machine_.handover = 0;
     delays_vary_ = machine_.timer_jitter > 0 || varies(machine_.near) || varies(machine_.far);
     system_ = simulated_system(application, search.executor, times_of({}), search.cpus);
   }
@@ -224,8 +224,9 @@ class Searcher {
         closest_[chain] = misses.closest(chain);
         best_[chain] = trial;
       }
-      const auto never_runs = starving(chain, trial, result);
-      const auto miss = never_runs ? waiting(chain, trial, result.end_ns) : misses.miss(chain);
+      const bool complete = result.end_ns == horizon_ns_;
+      const auto never_runs = complete ? starving(chain, trial, misses) : std::nullopt;
+      const auto miss = never_runs ? waiting(chain, trial) : misses.miss(chain);
       if (!miss) {
         return false;
       }
@@ -233,45 +234,43 @@ class Searcher {
       example.instance = miss->instance;
       example.release_ns = miss->release_ns;
       example.response_ns = miss->end_ns - miss->release_ns;
-      example.horizon_ns = never_runs ? result.end_ns : miss->end_ns + 1;
+      example.horizon_ns = never_runs ? miss->end_ns : miss->end_ns + 1;
       example.never_runs = never_runs;
       found_[chain] = example;
       return true;
     });
   }
 
-  /// Returns a callback of the chain that was released at least three times and never ran, or
-  /// nullopt. (The executor's own thread may be the one that counts the releases of a timer.)
+  /// Returns the first callback of the chain that did not run, if it was released at least three
+  /// times up to the horizon; otherwise nullopt.
   std::optional<std::size_t> starving(std::size_t chain, const Trial& trial,
-                                      const SimulationResult& result) const {
-    for (const std::size_t callback : application_.chains[chain].callbacks) {
-      const SimulatedCounts& counts = result.callbacks[callback].counts;
-      const bool is_source = !application_.callbacks[callback].takes_messages();
-      const std::uint64_t releases =
-          is_source ? releases_until(callback, trial, result.end_ns) : counts.released;
-      const bool waits = is_source || counts.pending() > 0;
-      if (counts.completed == 0 && waits && releases >= kReleasesToStarve) {
-        return callback;
+                                      const FirstMisses& misses) const {
+    const auto& callbacks = application_.chains[chain].callbacks;
+    for (std::size_t place = 0; place < callbacks.size(); ++place) {
+      if (!misses.has_run(callbacks[place])) {
+        const std::uint64_t releases =
+            place == 0 ? releases_of(callbacks[0], trial) : misses.passed(chain, place - 1);
+        return releases >= kReleasesToStarve ? std::optional(callbacks[place]) : std::nullopt;
       }
     }
     return std::nullopt;
   }
 
-  /// Returns the number of releases of a timer or event before `end_ns`.
-  std::uint64_t releases_until(std::size_t source, const Trial& trial, std::int64_t end_ns) const {
-    const std::int64_t since_first_ns = end_ns - 1 - trial.offsets_ns[source];
+  /// Returns the number of releases of a timer or event before the horizon.
+  std::uint64_t releases_of(std::size_t source, const Trial& trial) const {
+    const std::int64_t since_first_ns = horizon_ns_ - 1 - trial.offsets_ns[source];
     return since_first_ns < 0 ? 0 : static_cast<std::uint64_t>(since_first_ns / period(source)) + 1;
   }
 
-  /// Returns the chain's first instance, which has not ended at `end_ns`, or nullopt before its
-  /// deadline.
-  std::optional<Miss> waiting(std::size_t chain, const Trial& trial, std::int64_t end_ns) const {
+  /// Returns the chain's first instance as one that waits until the horizon, or nullopt if that is
+  /// no later than its deadline.
+  std::optional<Miss> waiting(std::size_t chain, const Trial& trial) const {
     const model::Chain& own = application_.chains[chain];
     const std::int64_t release_ns = trial.offsets_ns[own.callbacks.front()];
-    if (end_ns - release_ns <= own.deadline.count()) {
+    if (horizon_ns_ - release_ns <= own.deadline.count()) {
       return std::nullopt;
     }
-    return Miss{0, release_ns, end_ns};
+    return Miss{0, release_ns, horizon_ns_};
   }
 
   const Application& application_;
@@ -369,16 +368,19 @@ std::optional<std::int64_t> replay(const Application& application, const Counter
   if (per_ns * static_cast<double>(example.horizon_ns) > static_cast<double>(kLongestReplay)) {
     throw std::invalid_argument("the counter-example takes more than 50 million instances");
   }
-  detail::InstanceEnd end(system, example.chain, example.instance);
-  const SimulationResult result = simulate(system,
-                                           {.horizon_ns = example.horizon_ns,
-                                            .seed = example.seed,
-                                            .max_instances = kLongestReplay,
-                                            .check_interrupt = check_interrupt},
-                                           &end);
-  if (example.never_runs && result.callbacks.at(*example.never_runs).counts.completed == 0) {
-    return result.end_ns - example.release_ns;
+  const SimulationOptions options{.horizon_ns = example.horizon_ns,
+                                  .seed = example.seed,
+                                  .max_instances = kLongestReplay,
+                                  .check_interrupt = check_interrupt};
+  if (example.never_runs) {
+    FirstMisses misses(system);
+    simulate(system, options, &misses);
+    return misses.has_run(*example.never_runs) || example.horizon_ns <= example.release_ns
+               ? std::nullopt
+               : std::optional(example.horizon_ns - example.release_ns);
   }
+  detail::InstanceEnd end(system, example.chain, example.instance);
+  simulate(system, options, &end);
   return end.response_ns();
 }
 

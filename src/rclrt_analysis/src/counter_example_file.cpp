@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/analysis/counter_example_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <stdexcept>
@@ -195,9 +196,19 @@ class Reader {
     }
     const auto name = yaml::read_text(node, "never_runs", context_);
     const std::size_t index = name ? callbacks.resolve(*name, node.at, context_) : kUnknown;
-    if (index != kUnknown) {
-      example_.never_runs = index;
+    if (index == kUnknown) {
+      return;
     }
+    if (example_.chain >= application_.chains.size()) {
+      return;  // reported above
+    }
+    const model::Chain& chain = application_.chains[example_.chain];
+    if (std::ranges::find(chain.callbacks, index) == chain.callbacks.end()) {
+      yaml::report_value(node, "never_runs", "a callback of chain " + yaml::in_quotes(chain.id),
+                         context_);
+      return;
+    }
+    example_.never_runs = index;
   }
 
   void read_offsets(const Node& section) {

@@ -6,11 +6,15 @@
 namespace rclrt::analysis::detail {
 
 void FirstMisses::ended(const SimulatedInstance& instance) {
+  has_run_[instance.callback] = true;
   if (instance.outcome != SimulatedOutcome::kRan) {
     return;
   }
   for (const SimulatedToken& token : instance.tokens) {
     const SimulatedChain& chain = system_.chains[token.chain];
+    for (std::size_t place = 0; place < chain.callbacks.size(); ++place) {
+      passed_[token.chain][place] += chain.callbacks[place] == instance.callback ? 1U : 0U;
+    }
     if (chain.callbacks.back() != instance.callback) {
       continue;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first deadline miss of each chain in a simulation.
+// The first deadline miss of each chain in a simulation, and the callbacks that never ran.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,33 @@ class FirstMisses final : public SimulationObserver {
       : system_(system),
         ended_(system.chains.size()),
         misses_(system.chains.size()),
-        closest_(system.chains.size()) {}
+        closest_(system.chains.size()),
+        has_run_(system.callbacks.size()),
+        passed_(system.chains.size()) {
+    for (std::size_t i = 0; i < passed_.size(); ++i) {
+      passed_[i].resize(system.chains[i].callbacks.size());
+    }
+  }
 
   void ended(const SimulatedInstance& instance) override;
+  void ran(const SimulatedInterval& interval) override { has_run_[interval.callback] = true; }
 
   const std::optional<Miss>& miss(std::size_t chain) const { return misses_[chain]; }
   /// Returns the worst response in proportion to the deadline.
   double closest(std::size_t chain) const { return closest_[chain]; }
+  /// Returns whether an instance of the callback has run, if only in part, or has taken a message.
+  bool has_run(std::size_t callback) const { return has_run_[callback]; }
+  /// Returns how many runs of the callback at this place of the chain have sent a message of the
+  /// chain to the next place.
+  std::uint64_t passed(std::size_t chain, std::size_t place) const { return passed_[chain][place]; }
 
  private:
   const SimulatedSystem& system_;
   std::vector<std::unordered_set<std::uint64_t>> ended_;  // by chain: instances
   std::vector<std::optional<Miss>> misses_;
   std::vector<double> closest_;
+  std::vector<bool> has_run_;                       // by callback
+  std::vector<std::vector<std::uint64_t>> passed_;  // by chain and place
 };
 
 /// Records when one instance of a chain first ends.

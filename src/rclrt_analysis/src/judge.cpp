@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bounds/cores.hpp"
 #include "throttling.hpp"
 
 namespace rclrt::analysis {
@@ -43,12 +44,20 @@ void order_by_relevance(const model::Application& application,
   std::ranges::stable_partition(assumptions, &Assumption::relevant);
 }
 
-/// Returns the chains without a bound, for this reason.
+/// Returns the chains without a bound, for this reason. Executors that state no CPU are simulated
+/// on one, which is a condition of what the simulation shows.
 std::vector<ChainBound> without_bounds(const model::Application& application,
                                        const std::string& reason) {
+  std::vector<std::string> conditions;
+  for (const model::Executor& executor : application.executors) {
+    if (executor.cpus.empty()) {
+      conditions.push_back(detail::on_one_cpu(executor));
+    }
+  }
   std::vector<ChainBound> chains(application.chains.size());
   for (ChainBound& chain : chains) {
     chain.note = reason;
+    chain.assumptions = conditions;
   }
   return chains;
 }

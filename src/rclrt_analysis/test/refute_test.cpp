@@ -71,7 +71,18 @@ TEST(Refute, ACallbackOfABusyGroupMayNeverRunUnderAWaitSetOfSeveralThreads) {
                                      .chain("often", {"t1"}, 0, 1500)
                                      .chain("starved", {"t4"}, 0, 5000)
                                      .done();
-  for (model::Application application : {with_equal_periods, with_a_rare_timer}) {
+  const auto with_a_subscription = Builder()
+                                       .timer("t1", 1000, 1000)
+                                       .group("g1")
+                                       .timer("t3", 1000, 500)
+                                       .group("g2")
+                                       .subscription("s", "t3", 500)
+                                       .group("g1")
+                                       .chain("first", {"t1"}, 0, 2500)
+                                       .chain("starved", {"t3", "s"}, 0, 3000)
+                                       .done();
+  for (model::Application application :
+       {with_equal_periods, with_a_rare_timer, with_a_subscription}) {
     application.executors[0].cpus = {0, 1};
     const Refutation found =
         refute(application, judge(application, two_threads, Machine{}), search);
@@ -79,13 +90,31 @@ TEST(Refute, ACallbackOfABusyGroupMayNeverRunUnderAWaitSetOfSeveralThreads) {
     EXPECT_EQ(chains[0].verdict, Verdict::kUnknown);
     EXPECT_THAT(chains[0].note, HasSubstr("no bounds are offered for several threads"));
     EXPECT_EQ(chains[1].verdict, Verdict::kRefuted);
-    const std::string& starved = application.callbacks[application.chains[1].callbacks[0]].id;
+    const std::string& starved = application.callbacks[application.chains[1].callbacks.back()].id;
     EXPECT_THAT(chains[1].note, HasSubstr("may never run: '" + starved + "' waits"));
     ASSERT_TRUE(found.examples[1]);
     EXPECT_TRUE(found.examples[1]->never_runs);
     EXPECT_EQ(replay(application, *found.examples[1]), found.examples[1]->response_ns);
     EXPECT_FALSE(found.judgement.feasible);
   }
+}
+
+TEST(Refute, AnExecutorWithoutBoundsThatStatesNoCpuIsRefutedOnOneCpuOnly) {
+  auto application = Builder()
+                         .timer("a", 10, 7)
+                         .timer("b", 10, 7)
+                         .chain("first", {"a"}, 0, 10)
+                         .chain("second", {"b"}, 0, 10)
+                         .done();
+  const auto two_threads = model::parse_executor("wait_set:threads=2");
+  application.executors[0].cpus.clear();
+  const Refutation found = refute(application, judge(application, two_threads, Machine{}),
+                                  {.executor = two_threads, .effort = kLittle});
+  EXPECT_EQ(found.judgement.chains[1].verdict, Verdict::kRefuted);
+  EXPECT_THAT(found.judgement.chains[1].assumptions,
+              ElementsAre("executor 'main' runs on one CPU (cpus: [n])"));
+  application.executors[0].cpus = {0, 1};
+  EXPECT_THAT(judge(application, two_threads, Machine{}).chains[1].assumptions, IsEmpty());
 }
 
 TEST(Refute, WithoutAnUnknownVerdictNothingIsSearched) {

@@ -42,6 +42,18 @@ TEST(SimulatedStaticOrder, waits_until_all_are_ready_where_that_is_the_trigger) 
   EXPECT_EQ(schedule(system, 9), "b 2-3 a 3-4 b 6-7 a 7-8");
 }
 
+TEST(SimulatedStaticOrder, of_services_only_waits_for_anything_where_all_are_the_trigger) {
+  System system(ExecutorKind::kStaticOrder, 2);
+  system.value.executors.push_back({.choice = ExecutorKind::kStaticOrder, .cpus = 2});
+  system.value.executors[0].cpus = 1;
+  const std::size_t asks = system.timer(4, 1, 1);
+  const std::size_t answers = system.subscription(asks, 1, 1);
+  system[answers].executor = 1;
+  system[answers].role = model::Role::kService;
+  system.value.executors[1].choice.trigger = model::SetTrigger::kAll;
+  EXPECT_EQ(schedule(system, 8), "0:a 0-1 1:b 1-2 0:a 4-5 1:b 5-6");
+}
+
 TEST(SimulatedStaticOrder, waits_for_the_callback_that_is_the_trigger) {
   System system(ExecutorKind::kStaticOrder);
   system.timer(4, 1, 1, 3);

@@ -86,6 +86,50 @@ def test_the_counter_example_shows_the_same_miss_in_a_simulation(
     assert done.returncode == 1
 
 
+# Teper et al., EMSOFT 2024: a callback of a busy group is in no ready set of the other thread.
+STARVING = """
+rclrt: 1
+name: starving
+executors: [{name: main, cpus: [0, 1]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: t1, node: n, timer: {period_ms: 100}, wcet_ms: 100, group: g1}
+  - {id: t2, node: n, timer: {period_ms: 100}, wcet_ms: 50, group: g1}
+  - {id: t3, node: n, timer: {period_ms: 100}, wcet_ms: 50, group: g2}
+chains:
+  - {id: starved, callbacks: [t2], deadline_ms: 300}
+"""
+
+
+def test_a_callback_that_never_runs_is_named_and_its_schedule_replays(
+    tmp_path: Path, rclrt: Rclrt
+) -> None:
+    app, file = tmp_path / "app.yaml", tmp_path / "starved.yaml"
+    app.write_text(STARVING)
+    stated = (app, "--executor", "wait_set:threads=2")
+    code, result = analysed(rclrt, *stated, "--counter-example", file)
+    assert code == 1
+    chain = result["chains"][0]
+    assert chain["bound_ms"] is None
+    assert chain["verdict"] == "refuted"
+    assert chain["note"].startswith("may never run: 't2' waits in simulation, and it has not run ")
+    assert chain["counter_example"]["never_runs"] == "t2"
+    assert result["queues"] == []
+    done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "out"))
+    waited = f"{chain['counter_example']['response_ms']:.9g} ms"
+    assert (
+        f"chain starved: t2 has not run; the counter-example states that it has not run {waited} "
+        "after the chain's first release"
+    ) in done.stdout
+    answer = rclrt("analyze", *stated, "--sensitivity")
+    assert answer.code == 2
+    assert "--sensitivity: executor 'wait_set:threads=2': no bounds are offered" in answer.err
+    file.write_text(file.read_text().replace("never_runs: t2", "never_runs: t3"))
+    done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "other"))
+    assert done.returncode == 2
+    assert "never_runs is 't3'; expected a callback of chain 'starved'" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("executor", "misses"),
     [

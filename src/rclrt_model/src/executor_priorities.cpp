@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "rclrt/model/executor_kind.hpp"
@@ -19,14 +21,15 @@ bool may_share_a_cpu(const Executor& a, const Executor& b) {
          std::ranges::find_first_of(a.cpus, b.cpus) != a.cpus.end();
 }
 
-void require_different(const std::vector<Executor>& executors, const std::vector<int>& priorities) {
+void require_different(std::string_view kind, const std::vector<Executor>& executors,
+                       const std::vector<int>& priorities) {
   for (std::size_t i = 0; i < executors.size(); ++i) {
     for (std::size_t other = 0; other < i; ++other) {
       if (priorities[i] == priorities[other] && may_share_a_cpu(executors[i], executors[other])) {
-        throw std::invalid_argument("picas: executors '" + executors[other].name + "' and '" +
-                                    executors[i].name + "' share a CPU and have top_priority " +
-                                    std::to_string(priorities[i]) +
-                                    "; expected different ones, or none stated at all");
+        throw std::invalid_argument(
+            std::string(kind) + ": executors '" + executors[other].name + "' and '" +
+            executors[i].name + "' share a CPU and have top_priority " +
+            std::to_string(priorities[i]) + "; expected different ones, or none stated at all");
       }
     }
   }
@@ -126,7 +129,7 @@ std::vector<int> top_priorities(const Application& application, ExecutorKind kin
   const auto states = [](const Executor& executor) { return executor.top_priority.has_value(); };
   if (std::ranges::any_of(executors, states)) {
     if (need_room) {
-      require_different(executors, result);
+      require_different(traits(kind).name, executors, result);
     }
     return result;
   }

@@ -53,9 +53,10 @@ Overheads of_executor(Overheads overheads, ExecutorKind executor) {
   return overheads;
 }
 
-/// Applications with more callbacks than this get only the bounds by busy periods under EDF and in
-/// a wait set. The bounds of single callbacks, which are lower for short chains, take time in
-/// proportion to the square of the number of callbacks.
+/// Applications with more callbacks than this get one kind of bounds where smaller ones get the
+/// lowest of several. Executors that run alone get those by busy periods, executors that exchange
+/// messages or share a CPU those of single callbacks. The time for all of them grows with the
+/// square of the number of callbacks.
 constexpr std::size_t kOneByOne = 150;
 
 /// The analyses of one application; each is made on its first use.
@@ -231,7 +232,8 @@ class Bounds {
   }
 
   /// Returns the bounds by busy periods of all executors that share CPUs or exchange messages with
-  /// this one, if by_busy_periods() has none of the executor alone; otherwise nullptr.
+  /// this one. Returns nullptr if by_busy_periods() has some of the executor alone, and for more
+  /// than kOneByOne callbacks.
   ComponentBounds* by_busy_periods_of_component(std::size_t executor) {
     if (by_busy_periods(executor) != nullptr || workload_.wcet.size() > kOneByOne) {
       return nullptr;

@@ -12,8 +12,8 @@
 namespace rclrt::analysis::detail {
 
 /// Bounds the chains of one component (Cores::component). No jitter of messages is part of these
-/// bounds, so they exist whenever the work of all CPUs together, and the time that messages are on
-/// their way, is less than one CPU could do.
+/// bounds, so they exist (up to 150 callbacks, see chain_bounds.cpp) whenever the work of all CPUs
+/// together, and the time that messages are on their way, is less than one CPU could do.
 ///
 /// A time is busy if a CPU of the component runs a callback or an overhead, or if a message is on
 /// its way. While an instance of a chain is under way, all times are busy: its callback runs, or

@@ -49,6 +49,10 @@ Cores::Cores(const model::Application& application, const CallbackGraph& graph)
   }
 }
 
+std::string on_one_cpu(const model::Executor& executor) {
+  return "executor '" + executor.name + "' runs on one CPU (cpus: [n])";
+}
+
 bool Cores::alone(std::size_t executor) const {
   return std::ranges::count(component, component[executor]) == 1;
 }
@@ -154,7 +158,7 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
                        "' takes no time on its own CPUs (scheduler_cpus)");
     }
     if (!pinned && !several && (own.cpus.empty() || !one_at_a_time)) {
-      result.push_back("executor '" + own.name + "' runs on one CPU (cpus: [n])");
+      result.push_back(on_one_cpu(own));
     }
     for (std::size_t other = 0; other < component.size(); ++other) {
       const auto& schedulers = application.executors[other].scheduler_cpus;

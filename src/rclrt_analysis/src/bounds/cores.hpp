@@ -17,6 +17,9 @@ struct Core {
   std::vector<std::size_t> callbacks;
 };
 
+/// Returns the condition that the executor runs on one CPU, as a sentence about the application.
+std::string on_one_cpu(const model::Executor& executor);
+
 struct Cores {
   Cores(const model::Application& application, const CallbackGraph& graph);
 

@@ -133,6 +133,9 @@ def _of_application(
         _refuse_options_of_sound(arguments)
         result = PUBLISHED[arguments.test](application)
         return result, chain_table.table(result, arguments.assumptions), []
+    reason = module.why_no_bounds(arguments.executor)
+    if arguments.sensitivity and reason is not None:
+        raise BadInput(f"--sensitivity: executor '{arguments.executor}': {reason}")
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     result, found = chains.sound(
         application, arguments.executor, machine, search=not arguments.no_search

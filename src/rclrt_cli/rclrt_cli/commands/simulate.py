@@ -172,6 +172,14 @@ def _replayed(example: CounterExample, run: Run) -> str:
     """Describes the result of the counter-example's instance."""
     chain = run.results.chains[example.chain]
     stated = f"the counter-example states {example.response_ns / 1e6:.9g} ms"
+    if example.never_runs is not None:
+        name = run.results.callbacks[example.never_runs].id
+        ran = run.results.callbacks[example.never_runs].completed
+        return (
+            f"\nchain {chain.id}: {name} {'has not run' if ran == 0 else f'ran {ran} times'}; "
+            f"the counter-example states that it has not run {example.response_ns / 1e6:.9g} ms "
+            "after the chain's first release"
+        )
     for row in run.chain_rows():
         if row.chain == chain.id and row.instance == example.instance:
             response = "none" if row.response is None else f"{row.response / 1e6:.9g} ms"

@@ -26,8 +26,8 @@ struct CounterExample {
   int lowest_execution_percent = 100;
   unsigned cpus = 1;  ///< of executors without stated CPUs
   /// The overheads of the simulated machine. Dispatching, scheduler threads and polling points take
-  /// exactly these times. `background` and `stall` are not simulated, because nothing states when
-  /// they occur.
+  /// exactly these times. `background` and `stall` are 0, because nothing states when they occur,
+  /// and so is `handover`, which the simulator does not have.
   Overheads overheads{};
   /// The lateness of timers and the latencies of messages are random (by `seed`), from this
   /// percentage of their range up to its maximum. 100: always the maximum.

@@ -38,18 +38,19 @@ bool SimulationEngine::is_triggered(const SimulatedLane& lane) const {
   if (executor.stated->choice.trigger != model::SetTrigger::kAll) {
     return !lane.empty();
   }
-  bool any = false;
+  bool has_topics = false;
   for (Id entity = 0; entity < entities_.size(); ++entity) {
     const Id callback = entities_[entity].callback;
     if (!is_own(callback) || callbacks_[callback].stated->role != model::Role::kTopic) {
       continue;
     }
+    has_topics = true;
     if (!waits([&](Id waiting) { return waiting == entity; })) {
       return false;
     }
-    any = true;
   }
-  return any;
+  // Without timers and subscriptions, the executor starts a set when anything is ready.
+  return has_topics || !lane.empty();
 }
 
 /// Makes a set of the waiting instances if the trigger condition holds.

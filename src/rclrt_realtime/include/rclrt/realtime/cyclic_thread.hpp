@@ -26,7 +26,7 @@ struct CyclicOptions {
   /// The time of the first release, on the thread's clock. If this time has passed at `start`, the
   /// thread begins at the first `first_release_ns` + n × period that has not passed. So threads
   /// with the same first release stay in phase whenever they start. std::nullopt: the first release
-  /// is at `start`.
+  /// is when the new thread has begun to run.
   std::optional<std::int64_t> first_release_ns{};
   OverrunPolicy overrun = OverrunPolicy::kCatchUp;
   std::int64_t deadline_ns = 0;  ///< from the nominal release; 0: the period
