@@ -44,8 +44,8 @@ TEST(SimulatedStaticOrder, waits_until_all_are_ready_where_that_is_the_trigger) 
 
 TEST(SimulatedStaticOrder, of_services_only_waits_for_anything_where_all_are_the_trigger) {
   System system(ExecutorKind::kStaticOrder, 2);
-  system.value.executors.push_back({.choice = ExecutorKind::kStaticOrder, .cpus = 2});
-  system.value.executors[0].cpus = 1;
+  system.value.executors.push_back({.choice = ExecutorKind::kStaticOrder, .cpus = {1}});
+  system.value.executors[0].cpus = {0};
   const std::size_t asks = system.timer(4, 1, 1);
   const std::size_t answers = system.subscription(asks, 1, 1);
   system[answers].executor = 1;
