@@ -65,8 +65,9 @@ TEST_F(Imported, ALibraryWithoutTheEntryIsRefused) {
                              std::filesystem::copy_options::overwrite_existing);
   ::dlclose(library);
   set_path(directory.string());
-  EXPECT_THAT([&] { make("other"); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("other.so: has no rclrt_workload_main")));
+  EXPECT_THAT(
+      [&] { make("other"); },
+      ThrowsMessage<std::runtime_error>(HasSubstr("other.so: has no symbol rclrt_workload_main")));
   std::filesystem::remove_all(directory);
 }
 
