@@ -236,6 +236,10 @@ class Searcher {
       example.response_ns = miss->end_ns - miss->release_ns;
       example.horizon_ns = never_runs ? miss->end_ns : miss->end_ns + 1;
       example.never_runs = never_runs;
+      if (never_runs) {
+        closest_[chain] = static_cast<double>(example.response_ns) /
+                          static_cast<double>(application_.chains[chain].deadline.count());
+      }
       found_[chain] = example;
       return true;
     });

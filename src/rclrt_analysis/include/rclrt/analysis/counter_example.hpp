@@ -66,6 +66,7 @@ struct Search {
 struct SearchResult {
   std::vector<std::optional<CounterExample>> examples;
   /// The longest response of a simulated instance divided by the chain's deadline; 0 if none ended.
+  /// If a callback never runs: the wait of the counter-example divided by the deadline.
   std::vector<double> closest;
 };
 
