@@ -119,7 +119,7 @@ def test_the_same_directory_can_be_written_again_and_one_of_somebody_else_cannot
         ([], "STUDY"),
         (["timer"], "timers"),
         (["timers", "--iterations", "0"], "expected a whole number from 1"),
-        (["timers", "--seconds", "-1"], "expected seconds"),
+        (["timers", "--seconds", "-1"], "expected a number of seconds"),
         (["timers", "--period-us", "1"], "expected a whole number from 20"),
         (["timers", "--priority", "100"], "from 1 to 99"),
         (["timers", "--rmw", "rmw_none"], "is not installed"),
