@@ -51,7 +51,7 @@ TEST(SimulatedStaticOrder, of_services_only_waits_for_anything_where_all_are_the
   system[answers].executor = 1;
   system[answers].role = model::Role::kService;
   system.value.executors[1].choice.trigger = model::SetTrigger::kAll;
-  EXPECT_EQ(schedule(system, 8), "0:a 0-1 1:b 1-2 0:a 4-5 1:b 5-6");
+  EXPECT_EQ(schedule(system, 8), "a 0-1 1:b 1-2 a 4-5 1:b 5-6");
 }
 
 TEST(SimulatedStaticOrder, waits_for_the_callback_that_is_the_trigger) {
