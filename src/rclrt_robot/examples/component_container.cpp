@@ -30,9 +30,6 @@
 
 namespace {
 
-/// The most workers per level, as in a robot.yaml.
-constexpr std::int64_t kMostThreads = 1024;
-
 using rclcpp_components::ComponentManagerException;
 
 rclrt::executor::Realtime realtime_of(const std::string& text) {
@@ -126,15 +123,10 @@ class Container : public rclcpp_components::ComponentManager {
     engine.top_priority =
         to_int(declare_parameter<std::int64_t>("top_priority", engine.top_priority),
                "top_priority: there is no priority");
-    // The base class declares it for a MultiThreadedExecutor, with the machine's CPUs as default.
+    // The base class declares it for a MultiThreadedExecutor, with its range and the machine's CPUs
+    // as default.
     if (get_node_parameters_interface()->get_parameter_overrides().contains("thread_num")) {
-      const std::int64_t threads = get_parameter("thread_num").as_int();
-      if (threads < 0 || threads > kMostThreads) {
-        throw std::invalid_argument("parameter thread_num: expected 0 (as many as CPUs) to " +
-                                    std::to_string(kMostThreads) + ", not " +
-                                    std::to_string(threads));
-      }
-      engine.workers_per_level = static_cast<std::size_t>(threads);
+      engine.workers_per_level = static_cast<std::size_t>(get_parameter("thread_num").as_int());
     }
     if (const std::string priorities = declare_parameter("priorities", ""); !priorities.empty()) {
       robot.options.priorities = priorities;
