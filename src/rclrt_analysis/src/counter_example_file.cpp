@@ -248,8 +248,11 @@ class Reader {
 std::string to_text(const CounterExample& example, const Application& application) {
   counter_example_application(application, example);  // throws when it is for another application
   const model::Chain& chain = application.chains[example.chain];
-  std::string text = "# Chain " + chain.id + " misses its deadline. To see it: rclrt simulate APP" +
-                     " --replay THIS_FILE --out DIR\n";
+  const std::string why =
+      example.never_runs ? ": " + application.callbacks.at(*example.never_runs).id + " never runs"
+                         : "";
+  std::string text = "# Chain " + chain.id + " misses its deadline" + why +
+                     ". To see it: rclrt simulate APP" + " --replay THIS_FILE --out DIR\n";
   const auto line = [&](const char* key, const std::string& value) {
     text += std::string(key) + ": " + value + "\n";
   };

@@ -15,7 +15,7 @@ namespace {
 std::string note_of(const model::Application& application, const CounterExample& example) {
   std::array<char, 128> text{};
   if (example.never_runs) {
-    std::snprintf(text.data(), text.size(), "it has not run %.9g ms after the first release",
+    std::snprintf(text.data(), text.size(), "it has not run %.6g ms after the first release",
                   static_cast<double>(example.response_ns) / 1e6);
     return "may never run: '" + application.callbacks[*example.never_runs].id +
            "' waits in simulation, and " + text.data();
