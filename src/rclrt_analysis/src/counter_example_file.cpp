@@ -44,6 +44,14 @@ std::array<OverheadTime, 8> times_of(Overheads& overheads) {
            {"far_hop", &overheads.far.max}}};
 }
 
+NameIndex index_of_callbacks(const Application& application, Context& context) {
+  NameIndex callbacks("callback", "callbacks");
+  for (const model::Callback& callback : application.callbacks) {
+    callbacks.add(callback.id, {}, context);
+  }
+  return callbacks;
+}
+
 template <typename Read>
 void read_mapping(const Node& section, std::string_view what, const Application& application,
                   Context& context, Read read) {
@@ -51,10 +59,7 @@ void read_mapping(const Node& section, std::string_view what, const Application&
     yaml::report_value(section, what, "callbacks and their values, like {scan: 3}", context);
     return;
   }
-  NameIndex callbacks("callback", "callbacks");
-  for (const model::Callback& callback : application.callbacks) {
-    callbacks.add(callback.id, {}, context);
-  }
+  const NameIndex callbacks = index_of_callbacks(application, context);
   for (std::size_t i = 0; i + 1 < section.children.size(); i += 2) {
     const Node& key = section.children[i];
     const std::size_t callback = callbacks.resolve(key.text, key.at, context);
@@ -190,17 +195,11 @@ class Reader {
   }
 
   void read_starving(const Node& node) {
-    NameIndex callbacks("callback", "callbacks");
-    for (const model::Callback& callback : application_.callbacks) {
-      callbacks.add(callback.id, {}, context_);
-    }
+    const NameIndex callbacks = index_of_callbacks(application_, context_);
     const auto name = yaml::read_text(node, "never_runs", context_);
     const std::size_t index = name ? callbacks.resolve(*name, node.at, context_) : kUnknown;
-    if (index == kUnknown) {
-      return;
-    }
-    if (example_.chain >= application_.chains.size()) {
-      return;  // reported above
+    if (index == kUnknown || example_.chain >= application_.chains.size()) {
+      return;  // reported
     }
     const model::Chain& chain = application_.chains[example_.chain];
     if (std::ranges::find(chain.callbacks, index) == chain.callbacks.end()) {
@@ -252,7 +251,7 @@ std::string to_text(const CounterExample& example, const Application& applicatio
       example.never_runs ? ": " + application.callbacks.at(*example.never_runs).id + " never runs"
                          : "";
   std::string text = "# Chain " + chain.id + " misses its deadline" + why +
-                     ". To see it: rclrt simulate APP" + " --replay THIS_FILE --out DIR\n";
+                     ". To see it: rclrt simulate APP --replay THIS_FILE --out DIR\n";
   const auto line = [&](const char* key, const std::string& value) {
     text += std::string(key) + ": " + value + "\n";
   };

@@ -246,7 +246,7 @@ class SimulationEngine {
   Id lane_of_timers(const Callback& callback, const std::vector<Id>& lanes, std::size_t place,
                     std::map<Id, Id>& more);
 
-  // kinds: a thread for each group
+  // kinds/per_group.cpp
   void raise_to_groups(Id executor, std::vector<int>& levels) const;
   Id lane_of_group(const Callback& callback, const std::vector<Id>& lanes, std::size_t place,
                    std::map<Id, Id>& more);

@@ -173,12 +173,11 @@ def _replayed(example: CounterExample, run: Run) -> str:
     chain = run.results.chains[example.chain]
     stated = f"the counter-example states {example.response_ns / 1e6:.9g} ms"
     if example.never_runs is not None:
-        name = run.results.callbacks[example.never_runs].id
-        ran = run.results.callbacks[example.never_runs].completed
+        starved = run.results.callbacks[example.never_runs]
+        found = f"ran {starved.completed} times" if starved.completed else "has not run"
         return (
-            f"\nchain {chain.id}: {name} {'has not run' if ran == 0 else f'ran {ran} times'}; "
-            f"the counter-example states that it has not run {example.response_ns / 1e6:.9g} ms "
-            "after the chain's first release"
+            f"\nchain {chain.id}: {starved.id} {found}; the counter-example states that it has not "
+            f"run {example.response_ns / 1e6:.9g} ms after the chain's first release"
         )
     for row in run.chain_rows():
         if row.chain == chain.id and row.instance == example.instance:

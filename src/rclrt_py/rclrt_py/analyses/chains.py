@@ -150,8 +150,6 @@ def sound(
         refutation = module.refute(application, judgement, executor, machine)
         judgement = refutation.judgement
     ids = [callback.id for callback in application.callbacks]
-    has_bounds = module.why_no_bounds(executor) is None
-    queues = module.queue_bounds(application, executor, machine.overheads) if has_bounds else ()
     result: Analysis = {
         "application": application.name,
         "test": "sound",
@@ -160,10 +158,7 @@ def sound(
         "executor": executor,
         "feasible": judgement.feasible,
         "overheads": overheads_us(machine),
-        "queues": [
-            {"id": name, "pending_bound": queue.pending, "depth": queue.depth, "holds": queue.holds}
-            for name, queue in zip(ids, queues, strict=has_bounds)
-        ],
+        "queues": _queues(application, executor, machine),
         "assumptions": _assumptions(judgement.assumptions),
         "chains": [
             _sound_chain(chain.id, chain.deadline_ns, bound, ids)
@@ -180,6 +175,23 @@ def sound(
     if refutation.left_out:
         result["searched_without"] = refutation.left_out
     return result, [example for example in refutation.examples if example is not None]
+
+
+def _queues(application: Application, executor: str, machine: Machine) -> list[Queue]:
+    """Returns the queues of all callbacks; none under an executor without bounds."""
+    module = analysis()
+    if module.why_no_bounds(executor) is not None:
+        return []
+    found = module.queue_bounds(application, executor, machine.overheads)
+    return [
+        {
+            "id": callback.id,
+            "pending_bound": queue.pending,
+            "depth": queue.depth,
+            "holds": queue.holds,
+        }
+        for callback, queue in zip(application.callbacks, found, strict=True)
+    ]
 
 
 def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str]) -> Chain:
