@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy over our C++ files, and checks that every header compiles alone.
 
-Uses the compile commands of a finished build, so that both checks see the compiler's input. A file
-that passed is recorded by its content in <build>/lint, and checked again only after a change.
+Uses the compile commands of a finished build, so that both checks see the compiler's input. Tests
+are checked in the batches in which the build compiles them, other sources one by one, because each
+must include what it uses. A check that passed is recorded by the content of its files in
+<build>/lint, and repeated only after a change.
 Usage: lint_cpp.py BUILD_DIR [PATH_PREFIX...]
 """
 
@@ -23,14 +25,24 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass
 class Check:
-    """A command for one file that must succeed."""
+    """A command for some files that must succeed."""
 
-    name: str
+    tool: str
+    files: list[Path]
     command: list[str]
     stdin: str = ""
 
+    @property
+    def name(self) -> str:
+        return f"{self.tool} {', '.join(str(file.relative_to(ROOT)) for file in self.files)}"
+
+    def concerns(self, prefixes: list[str]) -> bool:
+        names = [str(file.relative_to(ROOT)) for file in self.files]
+        return not prefixes or any(n.startswith(p) for n in names for p in prefixes)
+
     def key(self, surroundings: str) -> str:
-        text = "\0".join([surroundings, *self.command, self.stdin])
+        contents = [file.read_text() for file in self.files]
+        text = "\0".join([surroundings, *contents, *self.command, self.stdin])
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -38,18 +50,26 @@ def is_ours(path: Path) -> bool:
     return any(path.is_relative_to(ROOT / top) for top in ("src", "bench", "test"))
 
 
-def single_files(entry: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Yields the entry of a file; for a unity source of CMake, the entries of its files."""
+def batch(source: Path) -> list[Path]:
+    """Returns our files that a source compiles: those of a unity source of CMake, or itself."""
+    if source.name.startswith("unity_") and not is_ours(source) and source.is_file():
+        included = re.findall(r'^#include "(.+)"$', source.read_text(), re.MULTILINE)
+        files = [Path(file) for file in included]
+    else:
+        files = [source]
+    return [file for file in files if is_ours(file) and file.is_file()]
+
+
+def checked_entries(entry: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Yields what clang-tidy checks of an entry: a batch of tests whole, other files one by one."""
     source = Path(entry["file"])
-    if not source.name.startswith("unity_") or is_ours(source) or not source.is_file():
+    files = batch(source)
+    if files == [source] or (files and all("test" in file.parts for file in files)):
         yield entry
         return
-    for single in re.findall(r'^#include "(.+)"$', source.read_text(), re.MULTILINE):
-        yield {
-            **entry,
-            "file": single,
-            "command": entry["command"].replace(entry["file"], single),
-        }
+    for file in files:
+        command = entry["command"].replace(entry["file"], str(file))
+        yield {**entry, "file": str(file), "command": command}
 
 
 def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
@@ -61,7 +81,7 @@ def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
     packages: dict[Path, list[dict[str, str]]] = {}
     for database in sorted(build.glob("*/compile_commands.json")):
         entries = json.loads(database.read_text())
-        entries = [each for entry in entries for each in single_files(entry)]
+        entries = [each for entry in entries for each in checked_entries(entry)]
         own = build / "lint" / database.parent.name
         own.mkdir(parents=True, exist_ok=True)
         for entry in entries:
@@ -72,18 +92,26 @@ def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
         (own / database.name).write_text(json.dumps(entries))
         for entry in entries:
             entry["database"] = str(own)
-            source = Path(entry["file"])
-            if is_ours(source) and source.is_file():
-                package = next(p for p in source.parents if (p / "package.xml").is_file())
-                if package.name == database.parent.name:
-                    packages.setdefault(package, []).append(entry)
+            first = batch(Path(entry["file"]))[0]
+            package = next(p for p in first.parents if (p / "package.xml").is_file())
+            if package.name == database.parent.name:
+                packages.setdefault(package, []).append(entry)
     return packages
+
+
+# clang-tidy takes the files of a batch for headers that a source with a strange name includes.
+IN_A_BATCH = [
+    r"--header-filter=/(src|bench)/rclrt.*\.[ch]pp$",
+    "--checks=-bugprone-suspicious-include",
+]
 
 
 def tidy_checks(entries: list[dict[str, str]]) -> Iterator[Check]:
     for source in sorted({entry["file"]: entry for entry in entries}.values(), key=str):
+        files = batch(Path(source["file"]))
         yield Check(
-            f"clang-tidy {Path(source['file']).relative_to(ROOT)}",
+            "clang-tidy",
+            files,
             [
                 "clang-tidy",
                 "--quiet",
@@ -92,11 +120,17 @@ def tidy_checks(entries: list[dict[str, str]]) -> Iterator[Check]:
                 "--extra-arg=-Wno-deprecated-declarations",
                 # The macros of benchmark.h use __COUNTER__.
                 "--extra-arg=-Wno-c2y-extensions",
+                *(IN_A_BATCH if files != [Path(source["file"])] else []),
                 "-p",
                 source["database"],
                 source["file"],
             ],
         )
+
+
+def common_length(entry: dict[str, str], header: Path) -> int:
+    """Returns how much of its path a header shares with what an entry compiles."""
+    return len(os.path.commonpath([*map(str, batch(Path(entry["file"]))), str(header)]))
 
 
 def header_checks(package: Path, entries: list[dict[str, str]]) -> Iterator[Check]:
@@ -105,18 +139,19 @@ def header_checks(package: Path, entries: list[dict[str, str]]) -> Iterator[Chec
     If the build compiles no source beside a header, a dependency of both is not installed, and the
     header is skipped.
     """
-    compiled = {Path(entry["file"]) for entry in entries}
+    compiled = {file for entry in entries for file in batch(Path(entry["file"]))}
     for header in sorted(package.glob("**/*.hpp")):
         beside = set(header.parent.glob("*.cpp"))
         if beside and not beside & compiled:
             continue
-        nearest = max(entries, key=lambda e: len(os.path.commonpath([e["file"], str(header)])))
+        nearest = max(entries, key=lambda e: common_length(e, header))
         words = shlex.split(nearest["command"])
         flags = [w for w in words[1:] if w.startswith(("-D", "-I", "-std", "-W", "-f"))]
         systems = [words[i + 1] for i, w in enumerate(words) if w == "-isystem"]
         flags += [flag for path in systems for flag in ("-isystem", path)]
         yield Check(
-            f"header {header.relative_to(ROOT)}",
+            "header",
+            [header],
             [words[0], *flags, "-Werror", "-fsyntax-only", "-x", "c++", "-"],
             f'#include "{header}"\n#include "{header}"\n',
         )
@@ -128,7 +163,7 @@ def main(build: Path, prefixes: list[str]) -> int:
         check
         for package, entries in packages.items()
         for check in (*tidy_checks(entries), *header_checks(package, entries))
-        if not prefixes or any(check.name.split()[1].startswith(p) for p in prefixes)
+        if check.concerns(prefixes)
     ]
     headers = [h for package in packages for h in sorted(package.glob("**/*.hpp"))]
     surroundings = "\0".join(p.read_text() for p in [ROOT / ".clang-tidy", *headers])
@@ -138,9 +173,7 @@ def main(build: Path, prefixes: list[str]) -> int:
 
     def run(check: Check) -> str | None:
         """Returns the error, or None if the check passed."""
-        source = Path(check.command[-1])
-        content = source.read_text() if source.is_file() else ""
-        mark = passed / check.key(surroundings + content)
+        mark = passed / check.key(surroundings)
         if mark.exists():
             return None
         result = subprocess.run(
