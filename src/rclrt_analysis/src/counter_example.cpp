@@ -104,7 +104,7 @@ class Searcher {
   }
 
   std::int64_t period(std::size_t timer) const {
-    return model::min_interval(application_.callbacks[timer]).count();
+    return model::period(application_.callbacks[timer]).count();
   }
 
   /// Returns offsets at which every other timer with a free offset releases one nanosecond before
@@ -321,7 +321,11 @@ std::int64_t detail::stated_offset_ns(const model::Callback& callback) {
 }
 
 model::Event detail::densest(model::Event event, std::int64_t offset_ns) {
-  event.max_interval = event.min_interval;
+  if (event.period > model::Nanoseconds::zero()) {
+    event.seed = model::Event::kDensest;
+  } else {
+    event.max_interval = event.min_interval;
+  }
   event.offset = model::Nanoseconds(offset_ns);
   return event;
 }

@@ -31,6 +31,36 @@ inline Ticks floor_div(Ticks a, Ticks b) { return a / b - (a % b < 0 ? 1 : 0); }
 /// kUntil: those in [0, t], as the start of a non-preemptive job needs.
 enum class Count { kBefore, kUntil };
 
+/// The releases of a timer or event from the start of a busy period on, if they come as early as
+/// they may. Two limits hold; the lower one counts. They are equal for a timer, and for an event of
+/// which only the shortest interval is known.
+struct Releases {
+  Ticks period{};
+  Ticks jitter{};    ///< release n is no earlier than n periods less this
+  Ticks distance{};  ///< the shortest time between two
+  Ticks within{};    ///< release n is no earlier than n distances less this
+
+  /// Returns the most releases in [0, t).
+  Ticks before(Ticks t) const {
+    return std::max<Ticks>(0,
+                           std::min(ceil_div(t + jitter, period), ceil_div(t + within, distance)));
+  }
+
+  /// Returns the most releases in [0, t].
+  Ticks until(Ticks t) const {
+    return std::max<Ticks>(
+        0, std::min(floor_div(t + jitter, period), floor_div(t + within, distance)) + 1);
+  }
+
+  /// Returns the next time after `t` at which until() is greater.
+  Ticks next(Ticks t) const {
+    const Ticks more = until(t);
+    return std::max(product(more, period) - jitter, product(more, distance) - within);
+  }
+
+  bool has_one_limit() const { return period == distance && jitter == within; }
+};
+
 /// Jobs with two upper limits on their number in any time. Each limit is a sum of releases of
 /// several tasks; the lower limit is used.
 struct LimitedJobs {

@@ -121,6 +121,9 @@ class OfApplication {
     if (auto* timer = std::get_if<model::Timer>(&trigger)) {
       interval = &timer->period;
     } else if (auto* event = std::get_if<model::Event>(&trigger)) {
+      if (event->period > model::Nanoseconds::zero()) {
+        return period(*event);
+      }
       interval = &event->min_interval;
     } else {
       return {};
@@ -131,6 +134,20 @@ class OfApplication {
       return holds();
     });
     *interval = stated;
+    return result;
+  }
+
+  /// The same for an event with a period, with its jitter as stated.
+  Margin period(model::Event& event) {
+    const model::Event stated = event;
+    const Margin result = margin(kHour_ns, stated.period.count(), 1, [&](Ticks value) {
+      event.period = ns(value);
+      event.min_interval = std::max({std::min(stated.min_interval, event.period),
+                                     event.period - event.jitter, model::Nanoseconds(1)});
+      event.max_interval = event.period + event.jitter;
+      return holds();
+    });
+    event = stated;
     return result;
   }
 

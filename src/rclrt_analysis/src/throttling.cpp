@@ -82,14 +82,17 @@ class Releases {
     return application_.executors[application_.executor_of(callback)].cpus;
   }
 
-  /// Returns two results: the number of timers and events that may release the callback, directly
-  /// or through other callbacks; and whether a callback that runs on other CPUs is among those in
-  /// between.
-  std::pair<int, bool> sources(std::size_t callback) const {
+  /// The timers and events that may release a callback, directly or through other callbacks.
+  struct Sources {
+    int count{};        ///< without the callback itself
+    bool other_cpus{};  ///< a callback in between runs on other CPUs
+    double jitter{};    ///< s: the longest of the events
+  };
+
+  Sources sources(std::size_t callback) const {
     std::vector<bool> seen(direct_.size());
     std::vector<std::size_t> left{callback};
-    int count = 0;
-    bool other_cpus = false;
+    Sources result{.count = 0, .other_cpus = false, .jitter = jitter(callback)};
     while (!left.empty()) {
       const std::size_t at = left.back();
       left.pop_back();
@@ -97,15 +100,21 @@ class Releases {
         if (!seen[before]) {
           seen[before] = true;
           left.push_back(before);
-          count += is_source(application_.callbacks[before]) ? 1 : 0;
-          other_cpus = other_cpus || cpus(before) != cpus(callback);
+          result.count += is_source(application_.callbacks[before]) ? 1 : 0;
+          result.other_cpus = result.other_cpus || cpus(before) != cpus(callback);
+          result.jitter = std::max(result.jitter, jitter(before));
         }
       }
     }
-    return {count, other_cpus};
+    return result;
   }
 
  private:
+  double jitter(std::size_t callback) const {
+    const auto* const event = std::get_if<model::Event>(&application_.callbacks[callback].trigger);
+    return event != nullptr ? static_cast<double>(event->jitter.count()) / 1e9 : 0;
+  }
+
   const Application& application_;
   std::vector<std::vector<std::size_t>> direct_;
 };
@@ -144,12 +153,12 @@ DemandsByCpus demands_of(const Application& application, const Machine& machine)
     // While a message is on its way, the CPU may be idle.
     const Ticks hop = is_source(callback) ? 0 : std::max(overheads.near.max, overheads.far.max);
     const double seconds = static_cast<double>(callback.wcet.count() + each + hop) / 1e9;
-    const auto [sources, other_cpus] = releases.sources(i);
+    const auto [sources, other_cpus, early] = releases.sources(i);
     int late = std::max(sources - 1, 0) + (callback.kind() == model::CallbackKind::kSync ? 1 : 0);
     if (other_cpus) {
       late += most_delayed(application, i, rates[i]);
     }
-    const double jitter = static_cast<double>(overheads.timer_jitter) / 1e9;
+    const double jitter = early + static_cast<double>(overheads.timer_jitter) / 1e9;
     found[{releases.cpus(i), rates[i], late, jitter}] += seconds;
   }
   DemandsByCpus result;
@@ -203,12 +212,14 @@ double busiest_second(std::span<const Demand> demands, double background, double
   // The work is at most `once` + `load` * x, so no second that begins later exceeds the limit.
   double once = 0;
   double rate = 0;
+  double early = 0;  // releases that jitter adds
   for (const Demand& each : demands) {
     once += each.execution * (1 + each.late_instances + each.jitter * each.rate);
     rate += each.rate;
+    early += each.jitter * each.rate;
   }
   const double last = (once + kPeriod * (1 - limit)) / (1 - load);
-  if ((last + kPeriod) * rate > kMostReleases) {
+  if ((last + kPeriod) * rate + early > kMostReleases) {
     return 1.0;
   }
   const auto surplus = [&](double x) {

@@ -2,6 +2,10 @@
 /// Events: their bounds assume the highest rate; a simulation uses the actual one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "application_builder.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/counter_example.hpp"
@@ -129,6 +133,123 @@ TEST(Events, HaveAShortestIntervalThatKeepsTheProof) {
   const Sensitivity margins = sensitivity(stopping(), ExecutorKind::kPreemptive, {});
   // plan's 3 and two events of 3 take 9. A third event would arrive before 9 if they were closer.
   EXPECT_EQ(margins.periods[kBumper].limit, ms(4.5).count());
+}
+
+model::Event with_jitter(double period, double jitter, double distance = 0) {
+  return {.min_interval = std::max(ms(distance), ms(period) - ms(jitter)),
+          .max_interval = ms(period) + ms(jitter),
+          .depth = 10,
+          .period = ms(period),
+          .jitter = ms(jitter)};
+}
+
+/// camera: 30 Hz, each image up to 10 ms late; a less urgent timer of 40 every 100.
+model::Application watching(double image = 8) {
+  model::Application application = Builder()
+                                       .timer("camera", 33, image)
+                                       .timer("plan", 100, 40)
+                                       .chain("camera", {"camera"}, 2)
+                                       .chain("plan", {"plan"}, 1)
+                                       .done();
+  application.callbacks[0].trigger = with_jitter(33, 10);
+  return application;
+}
+
+std::vector<ExecutorKind> by_priority() {
+  return {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kThreadDispatch,
+          ExecutorKind::kPerGroup, ExecutorKind::kWorkshop};
+}
+
+std::vector<ExecutorKind> all_kinds() {
+  std::vector<ExecutorKind> result = by_priority();
+  for (const ExecutorKind other : {ExecutorKind::kEdf, ExecutorKind::kEvents, ExecutorKind::kPicas,
+                                   ExecutorKind::kWaitSet, ExecutorKind::kStaticOrder}) {
+    result.push_back(other);
+  }
+  return result;
+}
+
+// plan: R = 40 + ceil((R + 10) / 33) 8, so 56 with 2 images. With one image every 23, it is 64.
+TEST(EventsWithJitter, DelayOthersAsOftenAsPeriodAndJitterAllow) {
+  model::Application application = watching();
+  EXPECT_DOUBLE_EQ(application.utilisation(), 8.0 / 33 + 0.4);
+  for (const ExecutorKind kind : by_priority()) {
+    const auto bounds = chain_bounds(application, kind);
+    EXPECT_EQ(bounds[0].bound, ms(8).count()) << name_of(kind);
+    EXPECT_EQ(bounds[1].bound, ms(56).count()) << name_of(kind);
+  }
+  application.callbacks[0].trigger =
+      model::Event{.min_interval = ms(23), .max_interval = ms(43), .depth = 10};
+  EXPECT_EQ(chain_bounds(application)[1].bound, ms(64).count());
+}
+
+// camera 20, below a timer of 3 every 10. The first image comes 10 late and takes 29, the second
+// one is on time: it comes after 23 and ends at 40 + 6 * 3 = 58. One image every 23 would be too
+// much.
+TEST(EventsWithJitter, RespondFromTheirArrival) {
+  model::Application application = Builder()
+                                       .timer("camera", 33, 20)
+                                       .timer("control", 10, 3)
+                                       .chain("camera", {"camera"}, 1)
+                                       .chain("control", {"control"}, 2)
+                                       .done();
+  application.callbacks[0].trigger = with_jitter(33, 10);
+  for (const ExecutorKind kind : by_priority()) {
+    const auto bounds = chain_bounds(application, kind);
+    EXPECT_EQ(bounds[0].bound, ms(58 - 23).count()) << name_of(kind);
+    EXPECT_EQ(bounds[0].reaction, ms(33 + 10 + 58 - 23).count()) << name_of(kind);
+  }
+  application.chains[0].deadline = ms(58 - 23) - model::Nanoseconds(1);
+  const auto found = find_counter_examples(application, {true, false}, {});
+  ASSERT_TRUE(found[0]);
+  EXPECT_EQ(found[0]->response_ns, ms(58 - 23).count());
+  EXPECT_EQ(replay(application, *found[0]), ms(58 - 23).count());
+  application.callbacks[0].trigger =
+      model::Event{.min_interval = ms(23), .max_interval = ms(43), .depth = 10};
+  EXPECT_FALSE(chain_bounds(application)[0].bound);
+}
+
+// Four of a burst take 4: R = 5 + min(ceil((R + 300) / 100), ceil(R / D)).
+TEST(EventsWithJitter, OfABurstKeepTheirDistance) {
+  model::Application application = Builder()
+                                       .timer("burst", 100, 1)
+                                       .timer("plan", 100, 5)
+                                       .chain("burst", {"burst"}, 2)
+                                       .chain("plan", {"plan"}, 1)
+                                       .done();
+  for (const auto& [distance, bound] : {std::pair(4.0, 7.0), {2.0, 9.0}, {0.001, 9.0}}) {
+    application.callbacks[0].trigger = with_jitter(100, 300, distance);
+    for (const ExecutorKind kind : by_priority()) {
+      EXPECT_EQ(chain_bounds(application, kind)[1].bound, ms(bound).count())
+          << name_of(kind) << " " << distance;
+    }
+  }
+  EXPECT_EQ(queue_bounds(application)[0].pending, 4);
+}
+
+TEST(EventsWithJitter, HaveBoundsUnderEveryKindThatNoScheduleExceeds) {
+  for (const ExecutorKind kind : all_kinds()) {
+    for (const double image : {8.0, 18.0}) {  // a load of 1.18 by the shortest interval
+      model::Application application = watching(image);
+      for (model::Chain& chain : application.chains) {
+        chain.deadline = ms(1000);  // is never missed, so the search goes on
+      }
+      const auto bounds = chain_bounds(application, kind);
+      const auto found = search_schedules(application, {true, true},
+                                          {.executor = kind, .effort = {.instances = 20'000}});
+      for (std::size_t i = 0; i < bounds.size(); ++i) {
+        ASSERT_TRUE(bounds[i].bound) << name_of(kind) << " " << bounds[i].note;
+        EXPECT_GE(static_cast<double>(*bounds[i].bound), found.closest[i] * 1e9) << name_of(kind);
+      }
+    }
+  }
+}
+
+TEST(EventsWithJitter, HaveAShortestPeriodThatKeepsTheProof) {
+  model::Application application = watching();
+  application.chains[1].deadline = ms(56);
+  const Sensitivity margins = sensitivity(application, ExecutorKind::kPreemptive, {});
+  EXPECT_EQ(margins.periods[0].limit, ms(33).count());  // of three images: (56 + 10) / 2
 }
 
 }  // namespace

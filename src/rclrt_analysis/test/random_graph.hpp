@@ -73,8 +73,28 @@ class RandomGraph : public RandomApplication {
   /// anywhere.
   void move_event(model::Event& event) {
     event.seed = static_cast<std::uint64_t>(between(1, 1'000'000));
+    if (event.period > model::Nanoseconds::zero()) {
+      event.offset = coarse_ ? ms(between(0, 11) * 0.5) : event.period * between(0, 999) / 1000;
+      if (chance(0.5)) {
+        event.seed = model::Event::kDensest;
+      }
+      return;
+    }
     event.offset = coarse_ ? ms(between(0, 11) * 0.5) : event.min_interval * between(0, 999) / 1000;
     event.max_interval = chance(0.3) ? event.min_interval : event.min_interval * between(2, 6) / 2;
+  }
+
+  /// Returns an event with jitter of less than its period, or bursts.
+  model::Event jittered(model::Nanoseconds period) {
+    const model::Nanoseconds jitter = period * (chance(0.7) ? between(1, 7) : between(8, 24)) / 8;
+    const bool states = jitter >= period || chance(0.3);
+    const auto distance =
+        std::max(states ? period * between(1, 8) / 8 : period - jitter, period - jitter);
+    return {.min_interval = distance,
+            .max_interval = period + jitter,
+            .depth = 10,
+            .period = period,
+            .jitter = jitter};
   }
 
   double period() {
@@ -130,6 +150,8 @@ class RandomGraph : public RandomApplication {
         add("t" + std::to_string(i),
             model::Event{
                 .min_interval = timer.period, .max_interval = timer.period * 3, .depth = 10});
+      } else if (chance(0.2)) {
+        add("t" + std::to_string(i), jittered(timer.period));
       } else {
         add("t" + std::to_string(i), timer);
       }

@@ -81,7 +81,7 @@ class RandomSeveralCpus : public RandomApplication {
         timer != nullptr && !timer->offset_stated) {
       timer->offset = timer->period * part / 64;
     } else if (auto* event = std::get_if<model::Event>(&callback.trigger)) {
-      event->offset = event->min_interval * part / 64;
+      event->offset = model::period(callback) * part / 64;
     }
   }
 
@@ -144,6 +144,15 @@ class RandomSeveralCpus : public RandomApplication {
                                         .max_interval = timer->period * 2,
                                         .depth = 10,
                                         .seed = static_cast<std::uint64_t>(between(0, 99))};
+      } else if (timer != nullptr && chance(0.15)) {
+        const model::Nanoseconds jitter = timer->period * between(1, 15) / 8;
+        callback.trigger =
+            model::Event{.min_interval = std::max(timer->period / 2, timer->period - jitter),
+                         .max_interval = timer->period + jitter,
+                         .depth = 10,
+                         .seed = chance(0.5) ? model::Event::kDensest : 1,
+                         .period = timer->period,
+                         .jitter = jitter};
       } else if (timer != nullptr && chance(0.1)) {
         timer->offset = timer->period * between(0, 63) / 64;
         timer->offset_stated = true;

@@ -203,3 +203,18 @@ def test_events_start_chains_in_the_place_of_timers(
                 assert first.trigger.min_interval_ns == time.period_us * 1000
                 assert first.trigger.max_interval_ns == time.period_us * 2500
     assert kinds == {"timer", "event"}
+
+
+@pytest.mark.parametrize(("jitter", "shortest"), [("0.25", 750), ("2.5", 100)])
+def test_events_keep_the_stated_jitter(
+    tmp_path_factory: pytest.TempPathFactory, jitter: str, shortest: int
+) -> None:
+    rules = replace(WIDE, event_p=1, event_jitter=Decimal(jitter))
+    for application in applications(rules, 5):
+        model = load(tmp_path_factory, application)
+        for chain, time in zip(model.chains, application.times, strict=True):
+            trigger = model.callbacks[chain.callbacks[0]].trigger
+            assert isinstance(trigger, rclrt_model.Event)
+            assert trigger.period_ns == model.period_ns(chain) == time.period_us * 1000
+            assert trigger.jitter_ns == time.period_us * 1000 * Decimal(jitter)
+            assert trigger.min_interval_ns == time.period_us * shortest

@@ -29,7 +29,7 @@ const Callback& callback_at(const Application& application, std::size_t index) {
 }
 
 double own_rate(const Callback& callback) {
-  const Nanoseconds interval = min_interval(callback);
+  const Nanoseconds interval = period(callback);
   const bool runs = interval > Nanoseconds::zero();
   return runs ? 1.0 / std::chrono::duration<double>(interval).count() : 0.0;
 }
@@ -58,6 +58,12 @@ std::vector<std::string> inputs(const Callback& callback) {
     return sync->topics;
   }
   return {};
+}
+
+Nanoseconds period(const Callback& callback) {
+  const auto* event = std::get_if<Event>(&callback.trigger);
+  const bool states_period = event != nullptr && event->period > Nanoseconds::zero();
+  return states_period ? event->period : min_interval(callback);
 }
 
 Nanoseconds min_interval(const Callback& callback) {
@@ -114,7 +120,7 @@ Nanoseconds Application::period(const Chain& chain) const {
   if (chain.callbacks.empty()) {
     return Nanoseconds::zero();
   }
-  return min_interval(callback_at(*this, chain.callbacks.front()));
+  return model::period(callback_at(*this, chain.callbacks.front()));
 }
 
 std::vector<std::size_t> Application::successors(std::size_t callback) const {
@@ -186,7 +192,7 @@ double Application::utilisation() const {
 Nanoseconds Application::hyperperiod() const {
   Nanoseconds result = Nanoseconds::zero();
   for (const Callback& callback : callbacks) {
-    const Nanoseconds interval = min_interval(callback);
+    const Nanoseconds interval = model::period(callback);
     if (interval > Nanoseconds::zero()) {
       result = result == Nanoseconds::zero() ? interval : saturating_lcm(result, interval);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/model/event_times.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -25,26 +26,64 @@ std::uint64_t next_random(std::uint64_t& state) {
   return value ^ (value >> 31U);
 }
 
+/// Saturates.
+std::int64_t add(std::int64_t time, std::int64_t more) {
+  const bool fits = time <= std::numeric_limits<std::int64_t>::max() - more;
+  return fits ? time + more : std::numeric_limits<std::int64_t>::max();
+}
+
 }  // namespace
 
 EventTimes::EventTimes(const Event& event, std::string_view id)
     : min_ns_(event.min_interval.count()),
       max_ns_(event.max_interval.count()),
+      period_ns_(event.period.count()),
+      jitter_ns_(event.jitter.count()),
+      bunch_(0),
       state_(hash_of(id) ^ (event.seed * 0xD1342543DE82EF95U)) {
   if (min_ns_ <= 0 || max_ns_ < min_ns_) {
     throw std::invalid_argument("the intervals of event '" + std::string(id) +
                                 "' are not positive and in ascending order; expected "
                                 "0 < min_interval <= max_interval");
   }
-  next_ns_ = event.offset ? event.offset->count() : draw(0, max_ns_ - 1);
+  if (period_ns_ == 0) {
+    next_ns_ = event.offset ? event.offset->count() : draw(0, max_ns_ - 1);
+    return;
+  }
+  if (jitter_ns_ < 0 || min_ns_ > period_ns_ || min_ns_ < period_ns_ - jitter_ns_) {
+    throw std::invalid_argument("the shortest interval of event '" + std::string(id) +
+                                "' does not fit its period and jitter; expected "
+                                "period - jitter <= min_interval <= period");
+  }
+  const std::int64_t first = event.offset ? event.offset->count() : draw(0, period_ns_ - 1);
+  if (event.seed == Event::kDensest) {
+    constexpr std::uint64_t kOnTime = 8;  // releases of a bunch after the dense ones
+    bunch_ = static_cast<std::uint64_t>(jitter_ns_ / period_ns_) + 1 + kOnTime;
+    nominal_ns_ = first - jitter_ns_;
+  } else {
+    nominal_ns_ = first;
+  }
+  next_ns_ = add(nominal_ns_, lateness());
 }
 
 Nanoseconds EventTimes::next() {
   const Nanoseconds result(next_ns_);
-  const std::int64_t interval = draw(min_ns_, max_ns_);
-  const bool fits = next_ns_ <= std::numeric_limits<std::int64_t>::max() - interval;
-  next_ns_ = fits ? next_ns_ + interval : std::numeric_limits<std::int64_t>::max();
+  if (period_ns_ == 0) {
+    next_ns_ = add(next_ns_, draw(min_ns_, max_ns_));
+    return result;
+  }
+  ++number_;
+  nominal_ns_ = add(nominal_ns_, period_ns_);
+  next_ns_ = std::max(add(nominal_ns_, lateness()), add(next_ns_, min_ns_));
   return result;
+}
+
+/// Returns how much later than its nominal time the next release would be without the one before.
+std::int64_t EventTimes::lateness() {
+  if (bunch_ == 0) {
+    return draw(0, jitter_ns_);
+  }
+  return number_ % bunch_ == 0 ? jitter_ns_ : 0;
 }
 
 /// The high half of the product maps 64 random bits to the range.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read_trigger.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -62,6 +63,73 @@ std::vector<Position> read_topics(const YamlNode& node, const std::string& what,
     positions.push_back(item.at);
   }
   return positions;
+}
+
+/// Reads min_interval_ms of an event.
+Nanoseconds read_min_interval(const YamlNode& node, Context& context) {
+  const Nanoseconds interval = read_milliseconds(node, "min_interval_ms", Zero::kRefused, context)
+                                   .value_or(Nanoseconds::zero());
+  if (interval > Nanoseconds::zero() && interval < kLeastInterval) {
+    context.diagnostics.report(node.at, "min_interval_ms is below a microsecond",
+                               "at least 0.001: no thread releases events any faster");
+  }
+  return interval;
+}
+
+/// Reads an event of which only the intervals are known.
+void read_intervals(const Fields& fields, Event& event, Context& context) {
+  if (const YamlNode* value = fields.find("jitter_ms")) {
+    context.diagnostics.report(value->at, "the event has jitter_ms without period_ms",
+                               "period_ms: each release is up to jitter_ms later than its time");
+  }
+  if (const YamlNode* value =
+          fields.require("min_interval_ms", "min_interval_ms: 20' or 'period_ms: 20")) {
+    event.min_interval = read_min_interval(*value, context);
+  }
+  event.max_interval = event.min_interval;
+  if (const YamlNode* value = fields.find("max_interval_ms")) {
+    event.max_interval = read_milliseconds(*value, "max_interval_ms", Zero::kRefused, context)
+                             .value_or(event.min_interval);
+    if (event.max_interval < event.min_interval) {
+      context.diagnostics.report(value->at, "max_interval_ms is below min_interval_ms",
+                                 "at least min_interval_ms");
+    }
+  }
+}
+
+/// Reads an event with a period. Sets the intervals to what period, jitter and min_interval_ms
+/// imply together.
+void read_period_and_jitter(const Fields& fields, Event& event, Context& context) {
+  const YamlNode& period = *fields.find("period_ms");
+  event.period =
+      read_milliseconds(period, "period_ms", Zero::kRefused, context).value_or(Nanoseconds::zero());
+  if (event.period > Nanoseconds::zero() && event.period < kLeastInterval) {
+    context.diagnostics.report(period.at, "period_ms is below a microsecond",
+                               "at least 0.001: no thread releases events any faster");
+  }
+  const YamlNode* const jitter = fields.find("jitter_ms");
+  if (jitter != nullptr) {
+    event.jitter = read_milliseconds(*jitter, "jitter_ms", Zero::kAllowed, context)
+                       .value_or(Nanoseconds::zero());
+  }
+  if (const YamlNode* value = fields.find("max_interval_ms")) {
+    context.diagnostics.report(value->at, "the event has both period_ms and max_interval_ms",
+                               "period_ms with jitter_ms, or min_interval_ms with max_interval_ms");
+  }
+  event.max_interval = event.period + event.jitter;
+  event.min_interval = event.period - event.jitter;
+  if (const YamlNode* value = fields.find("min_interval_ms")) {
+    const Nanoseconds stated = read_min_interval(*value, context);
+    if (stated > event.period && event.period > Nanoseconds::zero()) {
+      context.diagnostics.report(value->at, "min_interval_ms is above period_ms",
+                                 "at most period_ms");
+    }
+    event.min_interval = std::max(event.min_interval, stated);
+  } else if (event.min_interval < kLeastInterval && event.period >= kLeastInterval) {
+    context.diagnostics.report(jitter->at,
+                               "with this jitter_ms, releases may be less than a microsecond apart",
+                               "a jitter_ms below period_ms, or min_interval_ms for a burst");
+  }
 }
 
 }  // namespace
@@ -175,25 +243,14 @@ TriggerDraft read_sync(const YamlNode& node, TopicReader& topics) {
 
 TriggerDraft read_event(const YamlNode& node, Context& context) {
   Event event;
-  const Fields fields(
-      node, "event", {"min_interval_ms", "max_interval_ms", "offset_ms", "depth", "seed"}, context);
-  if (const YamlNode* value = fields.require("min_interval_ms", "min_interval_ms: 20")) {
-    event.min_interval = read_milliseconds(*value, "min_interval_ms", Zero::kRefused, context)
-                             .value_or(Nanoseconds::zero());
-  }
-  if (event.min_interval > Nanoseconds::zero() && event.min_interval < kLeastInterval) {
-    context.diagnostics.report(fields.find("min_interval_ms")->at,
-                               "min_interval_ms is below a microsecond",
-                               "at least 0.001: no thread releases events any faster");
-  }
-  event.max_interval = event.min_interval;
-  if (const YamlNode* value = fields.find("max_interval_ms")) {
-    event.max_interval = read_milliseconds(*value, "max_interval_ms", Zero::kRefused, context)
-                             .value_or(event.min_interval);
-    if (event.max_interval < event.min_interval) {
-      context.diagnostics.report(value->at, "max_interval_ms is below min_interval_ms",
-                                 "at least min_interval_ms");
-    }
+  const Fields fields(node, "event",
+                      {"min_interval_ms", "max_interval_ms", "period_ms", "jitter_ms", "offset_ms",
+                       "depth", "seed"},
+                      context);
+  if (fields.find("period_ms") != nullptr) {
+    read_period_and_jitter(fields, event, context);
+  } else {
+    read_intervals(fields, event, context);
   }
   if (const YamlNode* value = fields.find("offset_ms")) {
     event.offset = read_milliseconds(*value, "offset_ms", Zero::kAllowed, context);

@@ -129,15 +129,26 @@ std::string to_text(const Sync& sync) {
 }
 
 std::string to_text(const Event& event) {
-  std::string text = "event: {min_interval_ms: " + ms(event.min_interval);
-  if (event.max_interval != event.min_interval) {
-    text += ", max_interval_ms: " + ms(event.max_interval);
+  std::string text = "event: {";
+  if (event.period > Nanoseconds::zero()) {
+    text += "period_ms: " + ms(event.period);
+    if (event.jitter > Nanoseconds::zero()) {
+      text += ", jitter_ms: " + ms(event.jitter);
+    }
+    if (event.min_interval > event.period - event.jitter) {
+      text += ", min_interval_ms: " + ms(event.min_interval);
+    }
+  } else {
+    text += "min_interval_ms: " + ms(event.min_interval);
+    if (event.max_interval != event.min_interval) {
+      text += ", max_interval_ms: " + ms(event.max_interval);
+    }
   }
   if (event.offset) {
     text += ", offset_ms: " + ms(*event.offset);
   }
   text += depth(event.depth);
-  if (event.seed != 0) {
+  if (event.seed != 0 && event.seed != Event::kDensest) {
     text += ", seed: " + std::to_string(event.seed);
   }
   return text + "}";

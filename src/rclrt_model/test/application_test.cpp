@@ -150,6 +150,19 @@ TEST(Rates, OfAnEventAreWhenItComesAsOftenAsItMay) {
   EXPECT_EQ(application.hyperperiod(), 20ms);
 }
 
+TEST(Rates, OfAnEventWithAPeriodAreThoseOfThePeriod) {
+  Application application;
+  Callback& callback = application.callbacks.emplace_back();
+  callback.trigger =
+      Event{.min_interval = 15ms, .max_interval = 25ms, .depth = 1, .period = 20ms, .jitter = 5ms};
+  callback.wcet = 5ms;
+  EXPECT_DOUBLE_EQ(application.rates().front(), 50.0);
+  EXPECT_DOUBLE_EQ(application.utilisation(), 0.25);
+  EXPECT_EQ(application.hyperperiod(), 20ms);
+  EXPECT_EQ(application.period({"camera", {0}, 0, {}}), 20ms);
+  EXPECT_EQ(min_interval(callback), 15ms);
+}
+
 TEST(Successors, AreTheCallbacksThatTakeAPublishedTopicEachOnce) {
   Application app = diamond();
   EXPECT_EQ(app.successors(0), (std::vector<std::size_t>{2}));

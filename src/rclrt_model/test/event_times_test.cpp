@@ -85,5 +85,76 @@ TEST(EventTimes, RefuseIntervalsThatAreNotPositiveAndAscending) {
                   "the intervals of event 'bumper' are not positive and in ascending order")));
 }
 
+/// A camera of 30 Hz that is up to 10 ms late.
+Event camera() {
+  Event event = event_of(23ms, 43ms);
+  event.period = 33ms;
+  event.jitter = 10ms;
+  return event;
+}
+
+/// Four a period, within 300 ms of their nominal times and at least 2 ms apart.
+Event burst() {
+  Event event = event_of(2ms, 400ms);
+  event.period = 100ms;
+  event.jitter = 300ms;
+  return event;
+}
+
+/// Checks that no `count` releases are within less time than the event allows.
+void expect_within(const Event& event, const std::vector<Nanoseconds>& times) {
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    for (std::size_t k = i + 1; k < std::min(times.size(), i + 20); ++k) {
+      const auto between = static_cast<std::int64_t>(k - i);
+      ASSERT_GE(times[k] - times[i], between * event.min_interval) << i << " " << k;
+      ASSERT_GE(times[k] - times[i], between * event.period - event.jitter) << i << " " << k;
+      ASSERT_LE(times[k] - times[i], between * event.period + event.jitter) << i << " " << k;
+    }
+  }
+}
+
+TEST(EventTimes, OfAPeriodDoNotAccumulateTheirJitter) {
+  for (Event event : {camera(), burst()}) {
+    event.offset = 5ms;
+    const auto times = first(10'000, event, "camera");
+    expect_within(event, times);
+    Nanoseconds least = 1h;
+    Nanoseconds most{};
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const Nanoseconds late = times[i] - 5ms - static_cast<std::int64_t>(i) * event.period;
+      least = std::min(least, late);
+      most = std::max(most, late);
+    }
+    EXPECT_GE(least, 0ms);
+    EXPECT_LT(least, event.jitter / 100);
+    EXPECT_LE(most, event.jitter);
+    EXPECT_GT(most, event.jitter * 99 / 100);
+  }
+}
+
+TEST(EventTimes, OfTheDensestReleasesBeginWithABunch) {
+  Event event = camera();
+  event.offset = 0ms;
+  event.seed = Event::kDensest;
+  EXPECT_EQ(first(4, event, "camera"), (std::vector<Nanoseconds>{0ms, 23ms, 56ms, 89ms}));
+  expect_within(event, first(1'000, event, "camera"));
+  event = burst();
+  event.offset = 0ms;
+  event.seed = Event::kDensest;
+  EXPECT_EQ(first(6, event, "camera"),
+            (std::vector<Nanoseconds>{0ms, 2ms, 4ms, 6ms, 100ms, 200ms}));
+  expect_within(event, first(1'000, event, "camera"));
+}
+
+TEST(EventTimes, RefuseAnIntervalThatDoesNotFitThePeriod) {
+  Event event = camera();
+  event.min_interval = 22ms;
+  EXPECT_THAT(
+      [&] { EventTimes(event, "camera"); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("does not fit its period and jitter")));
+  event.min_interval = 34ms;
+  EXPECT_THROW(EventTimes(event, "camera"), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace rclrt::model

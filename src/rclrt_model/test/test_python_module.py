@@ -265,6 +265,7 @@ callbacks:
      subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
   - {id: b, node: n, wcet_ms: 1, calls: [a],
      event: {min_interval_ms: 2, max_interval_ms: 3, offset_ms: 1, depth: 3, seed: 4}}
+  - {id: f, node: n, wcet_ms: 1, event: {period_ms: 30, jitter_ms: 10}}
   - {id: q, node: n, wcet_ms: 1, service: {name: /plan, depth: 2}}
   - {id: a, node: n, wcet_ms: 1, client: {service: /plan, depth: 2}}
 topics: [{name: /y, size_bytes: 5}]

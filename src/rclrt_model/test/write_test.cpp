@@ -57,6 +57,9 @@ callbacks:
      subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
   - {id: e, node: n, wcet_ms: 1, publishes: [/e],
      event: {min_interval_ms: 2, max_interval_ms: 7.5, offset_ms: 0, depth: 3, seed: 9}}
+  - {id: camera, node: n, wcet_ms: 1, event: {period_ms: 33.3, jitter_ms: 10}}
+  - {id: bursts, node: n, wcet_ms: 1, event: {period_ms: 10, jitter_ms: 50, min_interval_ms: 1}}
+  - {id: pulse, node: n, wcet_ms: 1, event: {period_ms: 10}}
 topics: [{name: /y, size_bytes: 5}]
 chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12.345678}]
 threads: [{name: middleware, policy: other, nice: -3, cpus: [2]}]

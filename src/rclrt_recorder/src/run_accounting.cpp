@@ -84,7 +84,7 @@ std::vector<std::int64_t> relative_deadlines(const model::Application& applicati
   for (const model::Callback& callback : application.callbacks) {
     constexpr std::int64_t kNone = INT64_MAX / 2;
     result.push_back(callback.deadline            ? callback.deadline->count()
-                     : !callback.takes_messages() ? model::min_interval(callback).count()
+                     : !callback.takes_messages() ? model::period(callback).count()
                                                   : kNone);
   }
   return result;

@@ -199,7 +199,7 @@ void LiveApplication::create_entities(const model::Event& event, LiveCallback& l
   CallbackOptions with_intra_process = options(live);
   with_intra_process.intra_process = true;
   if (!live.callback.deadline && model::traits(kind_).by_deadline) {
-    with_intra_process.deadline = event.min_interval;  // as a timer has its period
+    with_intra_process.deadline = model::period(live.callback);  // as a timer
   }
   live.entities.push_back(node.create_subscription<ChainMessage>(
       topic, qos,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -29,6 +30,12 @@ using detail::RelyingBound;
 using detail::SetCount;
 using detail::Workload;
 using model::Application;
+using EventLimits = Workload::EventLimits;
+
+bool has_jitter(const model::Callback& callback) {
+  const auto* const event = std::get_if<model::Event>(&callback.trigger);
+  return event != nullptr && event->jitter.count() > 0;
+}
 
 void decide(const model::Chain& chain, ChainBound& result) {
   if (!result.bound) {
@@ -76,6 +83,11 @@ class Bounds {
         effort_(effort),
         workload_(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release),
         cores_(application, workload_.graph) {
+    if (std::ranges::any_of(application.callbacks, has_jitter)) {
+      limits_.push_back(EventLimits::kPeriod);
+      by_period_.emplace(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release,
+                         EventLimits::kPeriod);
+    }
     for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
       timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
     }
@@ -90,27 +102,37 @@ class Bounds {
       none.note = std::move(*contradiction);
       return none;
     }
-    if (GlobalBounds* const several = on_several_cpus(own)) {
-      return decided(chain, own, several->bound(chain));
+    if (on_several_cpus(own, EventLimits::kDistance) != nullptr) {
+      RelyingBound found = on_several_cpus(own, limits_.back())->bound(chain);
+      if (by_period_) {
+        detail::take_lower(found, on_several_cpus(own, EventLimits::kDistance)->bound(chain));
+      }
+      return decided(chain, own, std::move(found));
     }
-    ExecutorBounds* const whole = by_busy_periods(own);
+    ExecutorBounds* const whole = by_busy_periods(own, EventLimits::kDistance);
     std::span<const Holistic> each = one_by_one(own);
     RelyingBound found = whole != nullptr ? whole->bound(chain) : each.front().bound(chain);
     if (whole == nullptr) {
       each = each.subspan(1);
     }
-    const auto take_lower = [&](RelyingBound other) {
-      const auto& bound = found.bound.bound;
-      if (other.bound.bound && (!bound || *other.bound.bound < *bound)) {
-        other.bound.level = found.bound.level;
-        found = std::move(other);
-      }
-    };
     for (const Holistic& one : each) {
-      take_lower(one.bound(chain));
+      detail::take_lower(found, one.bound(chain));
     }
-    if (ComponentBounds* const component = by_busy_periods_of_component(own)) {
-      take_lower(component->bound(chain));
+    if (by_period_ && whole != nullptr) {
+      RelyingBound other = by_busy_periods(own, EventLimits::kPeriod)->bound(chain);
+      if (!found.bound.bound) {
+        found.bound.note = other.bound.note;
+      }
+      detail::take_lower(found, std::move(other));
+    }
+    for (const EventLimits limits : limits_) {
+      ComponentBounds* const component = by_busy_periods_of_component(own, limits);
+      if (component == nullptr) {
+        break;
+      }
+      detail::take_lower(found, component->bound(chain));
+    }
+    if (by_busy_periods_of_component(own, EventLimits::kDistance) != nullptr) {
       if (!found.bound.bound) {
         found.bound.note +=
             "; nor was an end found of the busy period of all CPUs together, which counts the time "
@@ -139,11 +161,11 @@ class Bounds {
     ChainBound result = std::move(found.bound);
     result.assumptions =
         cores_.assumptions(application_, executor, is_scheduled(), one_at_a_time_, has_pool());
-    if (on_several_cpus(executor) != nullptr && overheads_.dispatch > 0 &&
+    if (on_several_cpus(executor, EventLimits::kDistance) != nullptr && overheads_.dispatch > 0 &&
         overheads_.handover == 0) {
       result.assumptions.emplace_back(detail::kNoHandoverTime);
     }
-    assume_observed_times(result.assumptions);
+    detail::assume_observed_times(application_, result.assumptions);
     if (result.bound) {
       check_drops(chain.callbacks, result);
       check_drops(found.relies_on, result);
@@ -152,38 +174,26 @@ class Bounds {
     return result;
   }
 
-  /// Adds an assumption for observed execution times: by themselves they bound nothing.
-  void assume_observed_times(std::vector<std::string>& assumptions) const {
-    std::size_t count = 0;
-    std::uint64_t fewest = UINT64_MAX;
-    for (const model::Callback& each : application_.callbacks) {
-      if (each.observed) {
-        ++count;
-        fewest = std::min(fewest, each.observed->n);
-      }
-    }
-    if (count > 0) {
-      assumptions.push_back("the execution times of " + std::to_string(count) +
-                            (count == 1 ? " callback" : " callbacks") +
-                            " are the longest observed, of " + std::to_string(fewest) +
-                            (fewest == 1 ? " run" : " runs") + " at least: none takes longer");
-    }
-  }
-
   Ticks most_pending(std::size_t callback) {
     const std::size_t own = cores_.executor_of.at(callback);
-    if (GlobalBounds* const several = on_several_cpus(own)) {
-      return several->most_pending(callback);
-    }
     Ticks pending = detail::kHorizon;
-    if (ExecutorBounds* const whole = by_busy_periods(own)) {
-      pending = whole->most_pending(callback);
+    for (const EventLimits limits : limits_) {
+      if (GlobalBounds* const several = on_several_cpus(own, limits)) {
+        pending = std::min(pending, several->most_pending(callback));
+        continue;
+      }
+      if (ExecutorBounds* const whole = by_busy_periods(own, limits)) {
+        pending = std::min(pending, whole->most_pending(callback));
+      }
+      if (ComponentBounds* const component = by_busy_periods_of_component(own, limits)) {
+        pending = std::min(pending, component->most_pending(callback));
+      }
+    }
+    if (on_several_cpus(own, EventLimits::kDistance) != nullptr) {
+      return pending;
     }
     for (const Holistic& each : one_by_one(own)) {
       pending = std::min(pending, each.most_pending(callback));
-    }
-    if (ComponentBounds* const component = by_busy_periods_of_component(own)) {
-      pending = std::min(pending, component->most_pending(callback));
     }
     return pending;
   }
@@ -196,35 +206,41 @@ class Bounds {
     }
   }
 
+  const Workload& workload_of(EventLimits limits) const {
+    return limits == EventLimits::kPeriod ? *by_period_ : workload_;
+  }
+
   bool is_scheduled() const { return traits(executor_).has_scheduler_thread; }
   bool has_pool() const { return !one_at_a_time_ && pool_ != detail::Pool::kNone; }
 
   /// Returns the bounds of an executor that has several CPUs for itself; otherwise nullptr.
-  GlobalBounds* on_several_cpus(std::size_t executor) {
+  GlobalBounds* on_several_cpus(std::size_t executor, EventLimits limits) {
     if (!has_pool() || !cores_.global(application_, executor, is_scheduled())) {
       return nullptr;
     }
-    auto at = several_.find(executor);
+    const std::pair key(executor, limits);
+    auto at = several_.find(key);
     if (at == several_.end()) {
-      at =
-          several_
-              .try_emplace(executor, workload_, cores_.cores[cores_.core_of[executor]].callbacks,
-                           application_.executors[executor].cpus.size(), pool_, overheads_, effort_)
-              .first;
+      at = several_
+               .try_emplace(
+                   key, workload_of(limits), cores_.cores[cores_.core_of[executor]].callbacks,
+                   application_.executors[executor].cpus.size(), pool_, overheads_, effort_)
+               .first;
     }
     return &at->second;
   }
 
   /// Returns the bounds by busy periods, for an executor that has its CPU for itself and takes no
   /// time for messages within it. Otherwise returns nullptr.
-  ExecutorBounds* by_busy_periods(std::size_t executor) {
+  ExecutorBounds* by_busy_periods(std::size_t executor, EventLimits limits) {
     if (!cores_.alone(executor) || overheads_.near.max > 0) {
       return nullptr;
     }
-    auto at = executors_.find(executor);
+    const std::pair key(executor, limits);
+    auto at = executors_.find(key);
     if (at == executors_.end()) {
       at = executors_
-               .try_emplace(executor, workload_, timers_[executor], overheads_.timer_jitter,
+               .try_emplace(key, workload_of(limits), timers_[executor], overheads_.timer_jitter,
                             effort_, traits(executor_).runs_sets)
                .first;
     }
@@ -234,16 +250,17 @@ class Bounds {
   /// Returns the bounds by busy periods of all executors that share CPUs or exchange messages with
   /// this one. Returns nullptr if by_busy_periods() has some of the executor alone, and for more
   /// than kOneByOne callbacks.
-  ComponentBounds* by_busy_periods_of_component(std::size_t executor) {
-    if (by_busy_periods(executor) != nullptr || workload_.wcet.size() > kOneByOne) {
+  ComponentBounds* by_busy_periods_of_component(std::size_t executor, EventLimits limits) {
+    if (by_busy_periods(executor, limits) != nullptr || workload_.wcet.size() > kOneByOne) {
       return nullptr;
     }
     const std::size_t component = cores_.component[executor];
-    auto at = components_.find(component);
+    const std::pair key(component, limits);
+    auto at = components_.find(key);
     if (at == components_.end()) {
       at = components_
-               .try_emplace(component, application_, cores_, component, overheads_, effort_,
-                            traits(executor_).runs_sets)
+               .try_emplace(key, application_, cores_, component, overheads_, effort_,
+                            traits(executor_).runs_sets, limits)
                .first;
     }
     return &at->second;
@@ -253,26 +270,31 @@ class Bounds {
   /// rarest input, the other by its busiest input. The first finds bounds at higher loads; the
   /// second counts fewer sets in a short time. Empty if they are not needed.
   std::span<const Holistic> one_by_one(std::size_t executor) {
-    if (by_busy_periods(executor) != nullptr &&
+    if (by_busy_periods(executor, EventLimits::kDistance) != nullptr &&
         (workload_.order == Workload::Order::kPriority || workload_.wcet.size() > kOneByOne)) {
       return {};
     }
     if (holistic_.empty()) {
-      const auto add = [&](SetCount sets) {
-        holistic_.emplace_back(workload_, cores_, executor_, sets, overheads_, effort_);
+      const auto add = [&](const Workload& workload) {
+        holistic_.emplace_back(workload, cores_, executor_, SetCount::kRarestInput, overheads_,
+                               effort_);
+        if (has_rarer_inputs(workload)) {
+          holistic_.emplace_back(workload, cores_, executor_, SetCount::kBusiestInput, overheads_,
+                                 effort_);
+        }
       };
-      add(SetCount::kRarestInput);
-      if (has_rarer_inputs()) {
-        add(SetCount::kBusiestInput);
+      if (by_period_) {
+        add(*by_period_);
       }
+      add(workload_);
     }
     return holistic_;
   }
 
   /// Returns whether a sync has an input that is rarer than its busiest one.
-  bool has_rarer_inputs() const {
-    for (std::size_t i = 0; i < workload_.wcet.size(); ++i) {
-      if (is_sync(workload_, i) && workload_.source[i] && workload_.is_rarer_than_source(i)) {
+  static bool has_rarer_inputs(const Workload& workload) {
+    for (std::size_t i = 0; i < workload.wcet.size(); ++i) {
+      if (is_sync(workload, i) && workload.source[i] && workload.is_rarer_than_source(i)) {
         return true;
       }
     }
@@ -289,9 +311,11 @@ class Bounds {
   Workload workload_;
   detail::Cores cores_;
   std::map<std::size_t, std::vector<std::size_t>> timers_;  // for each executor
-  std::map<std::size_t, ExecutorBounds> executors_;
-  std::map<std::size_t, GlobalBounds> several_;  // for each executor on several CPUs
-  std::map<std::size_t, ComponentBounds> components_;
+  std::optional<Workload> by_period_;  // if an event has jitter: the same with its period
+  std::vector<EventLimits> limits_{EventLimits::kDistance};  // each bounds the releases of events
+  std::map<std::pair<std::size_t, EventLimits>, ExecutorBounds> executors_;
+  std::map<std::pair<std::size_t, EventLimits>, GlobalBounds> several_;  // on several CPUs
+  std::map<std::pair<std::size_t, EventLimits>, ComponentBounds> components_;
   std::vector<Holistic> holistic_;
 };
 
@@ -345,7 +369,9 @@ std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads
                        : "a message takes no longer than the hop latency stated, and none is lost"},
       {"offsets",
        "timers keep their offsets where the file states offset_ms; other phases are unknown"},
-      {"events", "events keep their shortest interval, for reactions also their longest"},
+      {"events",
+       "events keep their shortest interval or their period and jitter, for reactions also their "
+       "longest interval"},
       {"stamps",
        "messages are stamped with their timer's release, a sync's with the latest of its set"},
       {"unmatched",

@@ -11,8 +11,9 @@ namespace {
 
 /// Returns the workload of a single CPU that stands for all CPUs of the component.
 Workload as_on_one_cpu(const model::Application& application, const Cores& cores,
-                       std::size_t component, const Overheads& overheads) {
-  Workload result(application, overheads, Workload::Order::kAny);
+                       std::size_t component, const Overheads& overheads,
+                       Workload::EventLimits limits) {
+  Workload result(application, overheads, Workload::Order::kAny, false, limits);
   for (std::size_t from = 0; from < result.wcet.size(); ++from) {
     Ticks longest = 0;
     for (const std::size_t to : result.graph.successors[from]) {
@@ -51,8 +52,8 @@ std::vector<std::size_t> timers_of(const Workload& workload, const Cores& cores,
 
 ComponentBounds::ComponentBounds(const model::Application& application, const Cores& cores,
                                  std::size_t component, const Overheads& overheads, Effort effort,
-                                 bool in_turn)
-    : workload_(as_on_one_cpu(application, cores, component, overheads)),
+                                 bool in_turn, Workload::EventLimits limits)
+    : workload_(as_on_one_cpu(application, cores, component, overheads, limits)),
       bounds_(workload_, timers_of(workload_, cores, component), overheads.timer_jitter, effort,
               in_turn) {}
 

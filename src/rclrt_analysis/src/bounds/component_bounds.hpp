@@ -37,7 +37,8 @@ class ComponentBounds {
  public:
   /// `in_turn`: see ExecutorBounds.
   ComponentBounds(const model::Application& application, const Cores& cores, std::size_t component,
-                  const Overheads& overheads, Effort effort, bool in_turn);
+                  const Overheads& overheads, Effort effort, bool in_turn,
+                  Workload::EventLimits limits);
 
   RelyingBound bound(const model::Chain& chain) { return bounds_.bound(chain); }
 

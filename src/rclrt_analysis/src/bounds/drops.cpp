@@ -54,4 +54,22 @@ void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
   }
 }
 
+void assume_observed_times(const model::Application& application,
+                           std::vector<std::string>& assumptions) {
+  std::size_t count = 0;
+  std::uint64_t fewest = UINT64_MAX;
+  for (const model::Callback& each : application.callbacks) {
+    if (each.observed) {
+      ++count;
+      fewest = std::min(fewest, each.observed->n);
+    }
+  }
+  if (count > 0) {
+    assumptions.push_back("the execution times of " + std::to_string(count) +
+                          (count == 1 ? " callback" : " callbacks") +
+                          " are the longest observed, of " + std::to_string(fewest) +
+                          (fewest == 1 ? " run" : " runs") + " at least: none takes longer");
+  }
+}
+
 }  // namespace rclrt::analysis::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances that are dropped have no response time: the assumptions of a bound if drops are
-// possible.
+// Conditions of single bounds. Instances that are dropped have no response time, and execution
+// times that were observed may be exceeded.
 #pragma once
 
 #include <cstddef>
@@ -21,5 +21,10 @@ std::size_t queue_depth(const model::Callback& callback, bool skips);
 /// on the pending instances of one input, kHorizon if there is none.
 void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
                      std::vector<std::string>& assumptions);
+
+/// Appends the condition that observed execution times are the longest ones, if there are some: by
+/// themselves they bound nothing.
+void assume_observed_times(const model::Application& application,
+                           std::vector<std::string>& assumptions);
 
 }  // namespace rclrt::analysis::detail

@@ -21,7 +21,7 @@ GlobalBounds::GlobalBounds(const Workload& workload, const std::vector<std::size
     : workload_(workload), system_(workload, callbacks, cpus, pool, overheads), budget_(effort) {
   for (const GlobalSource& source : system_.sources) {
     for (const GlobalArrivals& each : source.arrivals) {
-      limit_ = std::max(limit_, product(kPeriodsToFollow, each.period));
+      limit_ = std::max(limit_, product(kPeriodsToFollow, each.releases.period));
     }
     for (const GlobalNode& node : source.nodes) {
       limit_ = std::max(limit_, product(2, node.longest));

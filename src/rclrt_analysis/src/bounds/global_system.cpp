@@ -11,7 +11,7 @@ namespace rclrt::analysis::detail {
 Ticks GlobalSource::instances(Ticks x, Ticks response) const {
   Ticks result = 0;
   for (const GlobalArrivals& each : arrivals) {
-    const Ticks releases = ceil_div(sum(x, sum(response, earlier)), each.period);
+    const Ticks releases = each.releases.before(sum(x, sum(response, earlier)));
     result = sum(result, product(releases, each.count));
   }
   return result;
@@ -72,7 +72,7 @@ void GlobalSystem::add_source(std::size_t callback) {
                       .earlier = waits_in_syncs(callback),
                       .is_sync = is_sync(workload, callback)};
   for (const RunsOf& each : workload.runs[callback]) {
-    source.arrivals.push_back({workload.period[each.timer], each.count});
+    source.arrivals.push_back({workload.releases(each.timer, 0), each.count});
   }
   std::map<std::size_t, std::size_t> places;  // of callbacks, and of messages to syncs
   const auto node_of = [&](std::size_t to, bool is_message) -> GlobalNode& {

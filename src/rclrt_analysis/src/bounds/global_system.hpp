@@ -15,7 +15,7 @@ namespace rclrt::analysis::detail {
 
 /// Releases that bring the instances of a source.
 struct GlobalArrivals {
-  Ticks period{};
+  Releases releases;
   Ticks count{};  ///< instances for each release
 };
 
@@ -43,8 +43,13 @@ struct GlobalSource {
   bool sequential{};                ///< each callback releases at most one
   bool is_sync{};
 
-  /// Returns whether each release brings one instance, all by one timer.
-  bool is_simple() const { return arrivals.size() == 1 && arrivals.front().count == 1; }
+  /// Returns whether each release brings one instance, all by one timer or by one event of which
+  /// only the shortest interval counts.
+  bool is_simple() const {
+    const GlobalArrivals& first = arrivals.front();
+    return arrivals.size() == 1 && first.count == 1 && first.releases.has_one_limit() &&
+           first.releases.jitter == 0;
+  }
   /// Returns the most instances of this source of which some callback may run within a time x, if
   /// each instance has ended `response` after its stamp.
   Ticks instances(Ticks x, Ticks response) const;

@@ -245,9 +245,9 @@ Ticks GlobalWindow::others(Ticks x, Ticks response) const {
   if (source.is_sync) {
     return std::max<Ticks>(0, source.instances(x, response) - 1);
   }
-  const Ticks period = source.arrivals.front().period;
-  const Ticks earlier = std::max<Ticks>(1, ceil_div(response, period)) - 1;
-  const Ticks later = ceil_div(sum(x, path_.ready), period) - 1;
+  const Releases& releases = source.arrivals.front().releases;
+  const Ticks earlier = std::max<Ticks>(1, releases.before(response)) - 1;
+  const Ticks later = releases.before(sum(x, path_.ready)) - 1;
   return earlier + std::max<Ticks>(0, later);
 }
 
@@ -260,7 +260,7 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
   const GlobalSource& source = all_.sources[unit.source];
   const auto work_of = [&](Ticks response, Ticks work, bool in_sequence) {
     return in_sequence ? carried_in_work(x, sum(response, source.earlier), work,
-                                         source.arrivals.front().period)
+                                         source.arrivals.front().releases.period)
                        : product(source.instances(x, response), work);
   };
   unit.total = unit.own ? sum(product(others(x, unit.response), unit.work), unit.once)

@@ -184,8 +184,8 @@ const Hop& Holistic::hop(std::size_t from, std::size_t to) const {
 void Holistic::find_flows() {
   flows_.assign(workload_.wcet.size(), {});
   for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
-    flows_[workload_.timers[k]].push_back(
-        {k, workload_.period[k], overheads_.timer_jitter, 1, true});
+    const Ticks jitter = sum(workload_.jitter[k], overheads_.timer_jitter);
+    flows_[workload_.timers[k]].push_back({k, workload_.period[k], jitter, 1, true});
   }
   for (const std::size_t callback : workload_.graph.order) {
     add_flows(callback);
@@ -263,16 +263,19 @@ void Holistic::add_rarest_flows(std::size_t callback) {
     late = sum(late, responses_[callback]);
   }
   for (const RunsOf& runs : workload_.runs[callback]) {
-    const Ticks jitter = sum(sum(overheads_.timer_jitter, runs.earlier), late);
+    const Ticks own = sum(workload_.jitter[runs.timer], overheads_.timer_jitter);
+    const Ticks jitter = sum(sum(own, runs.earlier), late);
     merge(flows_[callback],
           {runs.timer, workload_.period[runs.timer], jitter, runs.count, true, runs.earlier});
   }
 }
 
 /// Returns the jitter with which instances of the flow end at this callback: the time from the
-/// earliest to the latest possible end, including the jitter of their arrivals.
+/// earliest to the latest possible end, including the jitter of their arrivals. A path begins with
+/// the arrival of an event, which may be as late as its jitter allows.
 Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
-  const Ticks of_path = std::max<Ticks>(0, from_release_[callback] - least_[callback]);
+  const Ticks from_nominal = sum(workload_.jitter[flow.timer], from_release_[callback]);
+  const Ticks of_path = std::max<Ticks>(0, from_nominal - least_[callback]);
   const Ticks alone = std::min(sum(flow.jitter, responses_[callback]), of_path);
   if (!predecessors_[callback]) {
     return alone;
@@ -312,7 +315,8 @@ void Holistic::add_ends(std::size_t callback) {
     Ticks end = sum(ready, responses_[callback]);
     if (predecessors_[callback]) {
       const Ticks first = ready_[segment.first].at(timer);
-      const bool nominal = segment.from_nominal && follows_timer(segment.first);
+      const bool nominal =
+          segment.from_nominal && follows_timer(segment.first) && !has_jitter(timer);
       end = std::min(end, sum(first, nominal ? *segment.from_nominal : segment.from_arrival));
     }
     end = std::min(end, from_release_[callback]);
@@ -383,7 +387,8 @@ Ticks Holistic::most_of_input(std::size_t callback,
   for (const std::size_t from : publishers) {
     for (const Flow& flow : flows_[from]) {
       if (flow.runs) {
-        result = sum(result, product(flow.count, ceil_div(sum(end, flow.earlier), flow.period)));
+        const Ticks within = sum(sum(end, flow.earlier), workload_.jitter[flow.timer]);
+        result = sum(result, product(flow.count, ceil_div(within, flow.period)));
       }
     }
   }

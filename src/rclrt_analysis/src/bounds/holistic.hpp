@@ -25,7 +25,9 @@ struct KindBounds;
 struct Flow {
   std::size_t timer{};  ///< index into Workload::timers
   Ticks period{};
-  Ticks jitter{};   ///< between the earliest and the latest time after the release to be ready
+  /// Between the earliest and the latest time after the release to be ready; for an event with
+  /// jitter, after its nominal release.
+  Ticks jitter{};
   Ticks count{};    ///< per release
   bool runs{};      ///< user code runs; false: a message to a sync that costs its dispatch only
   Ticks earlier{};  ///< how long the releases may have waited in syncs before, see RunsOf
@@ -75,8 +77,8 @@ void add_queueing(const CoreProblem& problem, std::size_t callback,
                   std::vector<Interferer>& others);
 
 /// Returns the relative deadline of a callback's instances under EDF. For a timer or event it is
-/// the shortest interval unless stated. nullopt: the callback has no deadline, and its instances
-/// run behind all that have one.
+/// the period (see model::period()) unless stated. nullopt: the callback has no deadline, and its
+/// instances run behind all that have one.
 std::optional<Ticks> relative_deadline(const model::Callback& callback);
 
 /// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set.
@@ -155,6 +157,11 @@ class Holistic {
   void find_ends();
   void add_ends(std::size_t callback);
   bool follows_timer(std::size_t callback) const;
+  /// Returns whether this timer or event (a callback) has releases with jitter of their own. Then
+  /// the nominal time is not that of the release.
+  bool has_jitter(std::size_t timer) const {
+    return workload_.jitter[workload_.runs[timer].front().timer] > 0;
+  }
   const Hop& hop(std::size_t from, std::size_t to) const;
   void add_steps(std::span<const std::size_t> callbacks, Latency& latency) const;
   void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;

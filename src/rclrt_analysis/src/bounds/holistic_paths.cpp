@@ -17,7 +17,8 @@
 // Where a segment or a callback is bounded by itself, the same interference counts once for each of
 // them; here it counts once. Where the phase between the path's timer and another one is known,
 // each instance in the hyperperiod has its own numbers of overlapping instances. The path's own
-// timer has phase 0.
+// timer has phase 0. For an event with jitter, time 0 is the arrival of the path's instance, so
+// another one of its instances arrives at least n periods less the jitter before or after it.
 //
 // Under EDF, an instance is as urgent only if its deadline is not after L, the latest deadline of
 // the path's callbacks on that CPU, each from its latest arrival on, plus the lateness of a timer.
@@ -178,10 +179,10 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
                        Ticks until) {
     if (each > 0) {
       const Ticks jitter = executes ? jitter_after(other, flow) : flow.jitter;
-      result.push_back({flow.timer, product(flow.count, each), flow.period, jitter,
-                        sum(least_[other], jitter + (executes ? 0 : 1)),
-                        !paths_[other].callbacks.empty(),
-                        later && workload_.timers[flow.timer] == timer, until});
+      result.push_back(
+          {flow.timer, product(flow.count, each), flow.period, jitter,
+           sum(least_[other], jitter + (executes ? 0 : 1)), !paths_[other].callbacks.empty(),
+           later && workload_.timers[flow.timer] == timer, until, workload_.jitter[flow.timer]});
     }
   };
   for (const auto& [core, lowest] : path.lowest) {

@@ -11,7 +11,7 @@
 namespace rclrt::analysis::detail {
 
 Workload::Workload(const model::Application& app, const Overheads& overheads,
-                   Order order_of_callbacks, bool in_order_of_release)
+                   Order order_of_callbacks, bool in_order_of_release, EventLimits limits)
     : application(app),
       graph(app),
       order(order_of_callbacks),
@@ -32,7 +32,14 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
     wcet.push_back(std::min<Ticks>(callback.wcet.count(), kMaxTicks));
     if (!callback.takes_messages()) {
       timers.push_back(i);
-      period.push_back(std::max<Ticks>(1, model::min_interval(callback).count()));
+      distance.push_back(std::max<Ticks>(1, model::min_interval(callback).count()));
+      period.push_back(distance.back());
+      jitter.push_back(0);
+      const auto* const event = std::get_if<model::Event>(&callback.trigger);
+      if (limits == EventLimits::kPeriod && event != nullptr && event->jitter.count() > 0) {
+        period.back() = event->period.count();
+        jitter.back() = event->jitter.count();
+      }
     }
   }
   find_sources();
@@ -50,6 +57,13 @@ std::optional<Ticks> stated_offset(const model::Callback& callback) {
   return known ? std::optional<Ticks>(timer->offset.count()) : std::nullopt;
 }
 
+Releases Workload::releases(std::size_t k, Ticks late) const {
+  const Ticks all = sum(jitter[k], late);
+  // The count by the distance is not lower if the period and the jitter imply the distance.
+  const bool implied = distance[k] <= period[k] - jitter[k];
+  return {period[k], all, implied ? period[k] : distance[k], implied ? all : late};
+}
+
 Ticks Workload::return_delay(std::size_t callback) const {
   const auto preempts = [&](std::size_t successor) {
     return order == Order::kAny ||
@@ -65,7 +79,9 @@ Ticks Workload::return_delay(std::size_t callback) const {
 ///
 /// A sync runs once for each set. When a busy period begins, one of its inputs has no message that
 /// can be in a set (a set is formed at once, see below). So within the period the sync runs no more
-/// often than messages arrive at the busiest input, the one with a timer of the shortest period.
+/// often than messages arrive at the busiest input, the one with a timer of the shortest period. If
+/// an event among them has jitter, no input need be the busiest one at all times, and there is no
+/// source.
 ///
 /// Proof: suppose each input had such a message, and take the oldest of each. Let c be the time of
 /// the latest of these. All sets to come have a stamp of at least c, so a message that is older
@@ -81,6 +97,10 @@ void Workload::find_sources() {
       source[i] = i;
       continue;
     }
+    const auto timer_of = [&](std::size_t callback) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(timers, *source[callback]) -
+                                      timers.begin());
+    };
     std::optional<std::size_t> best;
     bool single = true;
     for (const auto& input : inputs) {
@@ -88,10 +108,12 @@ void Workload::find_sources() {
       if (!single) {
         break;
       }
-      const auto period_of = [&](std::size_t callback) {
-        return model::min_interval(application.callbacks[*source[callback]]);
-      };
-      if (!best || period_of(input.front()) < period_of(*best)) {
+      const std::size_t own = timer_of(input.front());
+      if (best) {
+        const std::size_t other = timer_of(*best);
+        single = own == other || jitter[own] + jitter[other] == 0;
+      }
+      if (!best || period[own] < period[timer_of(*best)]) {
         best = input.front();
       }
     }

@@ -2,12 +2,14 @@
 // The work at and above one level that releases and completions of callbacks cause.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "callback_graph.hpp"
+#include "demand.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 
 namespace rclrt::analysis::detail {
@@ -29,8 +31,15 @@ struct Workload {
     kAny,         ///< whatever the executor likes, as long as it does not idle
     kAnyToTheEnd  ///< the same, and what has started is not interrupted by callbacks
   };
+  /// The limits of an event's releases that count, if it states a period with jitter. Each of them
+  /// holds: kDistance has the lower count in a short time, if the jitter is long.
+  enum class EventLimits {
+    kDistance,  ///< its shortest interval: as if it were a timer with this period
+    kPeriod     ///< its period and its jitter, and the shortest interval
+  };
   Workload(const model::Application& app, const Overheads& overheads,
-           Order order_of_callbacks = Order::kPriority, bool in_order_of_release = false);
+           Order order_of_callbacks = Order::kPriority, bool in_order_of_release = false,
+           EventLimits limits = EventLimits::kDistance);
 
   const model::Application& application;
   CallbackGraph graph;
@@ -46,11 +55,14 @@ struct Workload {
   Ticks stall;                      ///< ns, once
   std::vector<std::size_t> timers;  ///< the callbacks with a timer
   std::vector<Ticks> period;        ///< of each of `timers`
+  std::vector<Ticks> jitter;        ///< the same: of an event's releases (EventLimits::kPeriod)
+  std::vector<Ticks> distance;      ///< the same: the shortest time between two releases
   /// For each callback, the publisher by which its runs are counted: for a subscription its only
   /// publisher, for a sync the publisher of its busiest input. nullopt if an input has several
   /// publishers.
   std::vector<std::optional<std::size_t>> counted_by;
-  /// The timer at the end of counted_by, as a callback; absent if counted_by ends before a timer.
+  /// The timer at the end of counted_by, as a callback; absent if counted_by ends before a timer,
+  /// and for a sync of which no input always has the most releases because an event has jitter.
   std::vector<std::optional<std::size_t>> source;
   /// For each callback, the releases that bring all of its runs: in any time, it runs no more often
   /// than there are such releases in that time and the time RunsOf::earlier before it. For a sync,
@@ -66,6 +78,15 @@ struct Workload {
   /// very time still finds it running: it has no work, or a callback that it releases may preempt
   /// it before it returns, such as one of another executor. Otherwise returns 0.
   Ticks return_delay(std::size_t callback) const;
+
+  /// Returns the releases of timers[k] from the start of a busy period on, if each comes up to
+  /// `late` later than the timer or event states. The first counts at the start.
+  Releases releases(std::size_t k, Ticks late) const;
+
+  /// Returns the shortest time from the first to the last one of `count` + 1 releases of timers[k].
+  Ticks shortest_time(std::size_t k, Ticks count) const {
+    return std::max(product(count, distance[k]), product(count, period[k]) - jitter[k]);
+  }
 
   /// Returns the lowest priority of these callbacks, of which there is at least one.
   int lowest(std::span<const std::size_t> callbacks) const;

@@ -89,8 +89,9 @@ PathBound PathBounds::bound(const Path& path) {
 ///
 /// Suppose that a callback which an earlier release of the path's own timer has triggered is
 /// running when the busy period begins. That release is at most its age before the begin, and the
-/// next one is a period later. So the first release in the busy period is no earlier than the
-/// period less the age, and finds that much of the callback's work done.
+/// next one is a period later, or for an event its shortest interval. So the first release in the
+/// busy period is no earlier than this time less the age, and finds that much of the callback's
+/// work done.
 std::vector<BeforePath> PathBounds::befores_of(const Path& path, bool with_sets) {
   const LevelWork& level = work(path.level);
   const WithSets with = with_sets ? WithSets::kYes : WithSets::kNo;
@@ -118,7 +119,7 @@ std::vector<BeforePath> PathBounds::befores_of(const Path& path, bool with_sets)
   const auto before = [](const Started& started, Ticks earliest) {
     return BeforePath{started.work > 0 ? std::optional(started) : std::nullopt, earliest, {}};
   };
-  const Ticks earliest = workload_.period[path.timer] - age;
+  const Ticks earliest = workload_.distance[path.timer] - age;
   if (own.work > 0 && earliest <= -jitter_) {
     return {before(own, -jitter_)};
   }
@@ -225,7 +226,7 @@ Ticks PathBounds::pending_by(std::size_t callback, const std::vector<std::size_t
       return kHorizon;
     }
     const Ticks within = sum(*path.response, workload_.return_delay(callback));
-    most = sum(most, product(reached.count, ceil_div(within, workload_.period[k])));
+    most = sum(most, product(reached.count, workload_.releases(k, 0).before(within)));
   }
   return most;
 }

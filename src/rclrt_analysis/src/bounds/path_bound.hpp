@@ -64,16 +64,19 @@ class PathBounds {
   std::vector<std::size_t> timers_in_phase(const Path& path, Ticks& hyperperiod);
   std::vector<BeforePath> befores_of(const Path& path, bool with_sets);
   PathTerms terms_of(const Path& path, std::optional<Ticks> age, const BeforePath& before);
-  void add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter, bool by_release,
-                    PathTerms& terms) const;
+  void add_releases(const Path& path, std::size_t timer, Ticks work, const Releases& releases,
+                    bool by_release, PathTerms& terms) const;
+  static void add_demand(PathTerms& terms);
   void add_background(PathTerms& terms) const;
   void add_sets(const LevelWork& level, std::optional<Ticks> age, PathTerms& terms) const;
   std::optional<Ticks> age_of_started(int level);
   std::optional<Ticks> age_of(std::size_t callback, bool before_successors);
-  Ticks jitter_of(std::size_t timer, const Path& path, const BeforePath& before) const;
+  Ticks jitter_of(std::size_t timer) const;
+  Releases releases_of(std::size_t timer, const Path& path, const BeforePath& before) const;
   std::optional<PathBound> worst_in_busy_period(const Path& path, PathTerms& terms,
                                                 Budget& budget) const;
   std::optional<PathBound> worst_in_order(const Path& path, PathTerms& terms, Budget& budget) const;
+  Ticks release_of(Ticks q, const Path& path, const PathTerms& terms) const;
   Ticks started_work(const PathTerms& terms) const;
   Ticks jobs_to_follow(const Path& path, const PathTerms& terms) const;
   PathBound explain(const Path& path, const PathTerms& terms, Ticks q, Ticks end,

@@ -13,7 +13,6 @@ namespace rclrt::analysis::detail {
 /// Returns std::nullopt when the busy period is too long to follow.
 std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, PathTerms& terms,
                                                           Budget& budget) const {
-  const Ticks period = workload_.period[path.timer];
   const Ticks started = started_work(terms);
   const Ticks last_job = jobs_to_follow(path, terms);
   PathBound result;
@@ -35,7 +34,7 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Path
     const Ticks constant = sum(sum(product(q, terms.head - terms.early), terms.own_first),
                                sum(started, terms.instant));
     const auto end = fixed_point(constant, std::max({w, constant, Ticks{1}}), terms.others, budget);
-    const Ticks release = sum(product(q, period), terms.before.earliest);
+    const Ticks release = release_of(q, path, terms);
     if (!end || release > kHorizon / 2) {
       return std::nullopt;
     }
@@ -49,7 +48,7 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Path
     // If all work of this instance is done before the next instance arrives, the busy period ends.
     // Releases up to that time also delay the callbacks after the last one, so `terms.after` is
     // added.
-    const Ticks next = release + period;
+    const Ticks next = release_of(q + 1, path, terms);
     if (sum(w, terms.after) > next) {
       continue;
     }
@@ -76,7 +75,6 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Path
 /// count as earlier.
 std::optional<PathBound> PathBounds::worst_in_order(const Path& path, PathTerms& terms,
                                                     Budget& budget) const {
-  const Ticks period = workload_.period[path.timer];
   const bool single = path.last == workload_.timers[path.timer];
   const Ticks instant = single ? terms.instant : 1;
   const Ticks last_job = jobs_to_follow(path, terms);
@@ -86,7 +84,7 @@ std::optional<PathBound> PathBounds::worst_in_order(const Path& path, PathTerms&
   Ticks w = 1;
   Ticks all = 1;  // the end of all work so far
   for (Ticks q = 0; q < last_job; ++q) {
-    const Ticks release = sum(product(q, period), terms.before.earliest);
+    const Ticks release = release_of(q, path, terms);
     const Ticks earlier = sum(product(q, terms.head - terms.early), started_work(terms));
     const Ticks before_last = sum(earlier, instant);
     const auto before = fixed_point(before_last, std::max(before_last, all), terms.others, budget);
@@ -104,13 +102,15 @@ std::optional<PathBound> PathBounds::worst_in_order(const Path& path, PathTerms&
       return std::nullopt;
     }
     all = *end_of_all;
-    const Ticks last_arrival = std::min(release + jitter_ + period, all);
+    const Ticks last_arrival = std::min(release_of(q + 1, path, terms) + jitter_, all);
     Ticks arrival = single ? std::max<Ticks>(0, release + jitter_) : *before;
     while (true) {
       const auto work = [&](Ticks t) {
         Ticks total = sum(sum(own, terms.instant), terms.unordered.at(t));
         for (const PathTerms::Ordered& each : terms.ordered) {
-          total = sum(total, product(std::min(each.before(t), each.until(arrival)), each.work));
+          total = sum(
+              total,
+              product(std::min(each.releases.before(t), each.releases.until(arrival)), each.work));
         }
         return total;
       };
@@ -132,7 +132,7 @@ std::optional<PathBound> PathBounds::worst_in_order(const Path& path, PathTerms&
       }
       Ticks next = kHorizon;
       for (const PathTerms::Ordered& each : terms.ordered) {
-        next = std::min(next, each.next(arrival));
+        next = std::min(next, each.releases.next(arrival));
       }
       if (next >= last_arrival) {
         break;
@@ -149,12 +149,26 @@ Ticks PathBounds::started_work(const PathTerms& terms) const {
   return sum(started, sum(workload_.first_poll, workload_.stall));
 }
 
+/// Returns the earliest release of instance q, from the start of the busy period. That of an event
+/// is its arrival, with its jitter.
+Ticks PathBounds::release_of(Ticks q, const Path& path, const PathTerms& terms) const {
+  return sum(workload_.shortest_time(path.timer, q), terms.before.earliest);
+}
+
 /// Returns how many instances of the path's timer have to be examined at most.
 Ticks PathBounds::jobs_to_follow(const Path& path, const PathTerms& terms) const {
   // At a load of exactly 1 everything repeats after a hyperperiod.
   const auto hyperperiod =
       terms.load.compare_with_one() == 0 ? terms.load.hyperperiod() : std::nullopt;
-  return hyperperiod ? std::max<Ticks>(1, *hyperperiod / workload_.period[path.timer]) : kHorizon;
+  if (!hyperperiod) {
+    return kHorizon;
+  }
+  // From `regular` on, the earliest releases of an event with jitter are a period apart.
+  const Ticks period = workload_.period[path.timer];
+  const Ticks distance = workload_.distance[path.timer];
+  const Ticks regular =
+      distance < period ? ceil_div(workload_.jitter[path.timer], period - distance) : 0;
+  return sum(std::max<Ticks>(1, *hyperperiod / period), regular);
 }
 
 /// Returns the terms of the bound of instance q. `end`: the end of the busy window, with
@@ -162,34 +176,30 @@ Ticks PathBounds::jobs_to_follow(const Path& path, const PathTerms& terms) const
 /// PathTerms::ordered after it do not count. kHorizon: all count.
 PathBound PathBounds::explain(const Path& path, const PathTerms& terms, Ticks q, Ticks end,
                               Ticks arrival) const {
-  const LevelWork& level = levels_.at(path.level);
   PathBound result;
   const auto after_it = [&](std::size_t timer) {  // work that counts for earlier releases only
     Ticks work = 0;
     for (const PathTerms::Ordered& each : terms.ordered) {
       if (each.timer == timer && arrival < kHorizon) {
-        const Ticks later = std::max<Ticks>(0, each.before(end) - each.until(arrival));
+        const Ticks later =
+            std::max<Ticks>(0, each.releases.before(end) - each.releases.until(arrival));
         work = product(later, each.work);
       }
     }
     return work;
   };
   const std::size_t timer = workload_.timers[path.timer];
-  const Ticks releases = std::max(q + 1, ceil_div(end + jitter_, workload_.period[path.timer]));
+  const PathTerms::Timer& own = terms.timers.back();
+  const Ticks releases = std::max(q + 1, own.releases.before(end));
   const Ticks overtaking = product(releases - q - 1, terms.early) - after_it(path.timer);
   const Ticks before = product(q, terms.head);
   result.why.push_back(
       {Contribution::Kind::kOwn, timer, releases, sum(before, sum(terms.own, overtaking))});
-  for (const std::size_t k : timers_) {
-    const Ticks head = level.head(workload_.timers[k]);
-    if (k == path.timer || head == 0) {
-      continue;
-    }
-    const Ticks time = std::max<Ticks>(0, end + jitter_of(k, path, terms.before));
-    const Ticks count = ceil_div(time, workload_.period[k]);
-    if (count > 0) {
-      result.why.push_back({Contribution::Kind::kInterference, workload_.timers[k], count,
-                            product(count, head) - after_it(k)});
+  for (const PathTerms::Timer& other : terms.timers) {
+    const Ticks count = other.releases.before(end);
+    if (other.timer != path.timer && count > 0) {
+      result.why.push_back({Contribution::Kind::kInterference, workload_.timers[other.timer], count,
+                            product(count, other.work) - after_it(other.timer)});
     }
   }
   for (const auto& [sync, jobs] : terms.sets) {

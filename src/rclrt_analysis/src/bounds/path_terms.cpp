@@ -14,17 +14,44 @@ namespace rclrt::analysis::detail {
 /// In that case, a callback of that priority delays the last callback only if it is released no
 /// later. A later one starts after the end of the last callback, and so do the callbacks that it
 /// releases. Only the dispatching of the later release delays the last callback.
-void PathBounds::add_releases(const Path& path, std::size_t timer, Ticks work, Ticks jitter,
-                              bool by_release, PathTerms& terms) const {
-  const Ticks period = workload_.period[timer];
-  terms.others.add(work, period, jitter);
+void PathBounds::add_releases(const Path& path, std::size_t timer, Ticks work,
+                              const Releases& releases, bool by_release, PathTerms& terms) const {
   const Ticks queueing = std::min(work, workload_.dispatch);
   const bool in_order =
       by_release && work > queueing && workload_.priority[workload_.timers[timer]] == path.level;
   if (in_order) {
-    terms.ordered.push_back({timer, work - queueing, period, jitter});
+    terms.ordered.push_back({timer, work - queueing, releases});
   }
-  terms.unordered.add(in_order ? queueing : work, period, jitter);
+  terms.timers.push_back({timer, releases, work, in_order ? queueing : work});
+}
+
+/// Adds the work of PathTerms::timers to the demand. At a load of exactly 1, only one of two limits
+/// is used: see add_sets().
+void PathBounds::add_demand(PathTerms& terms) {
+  const bool repeats = terms.load.compare_with_one() == 0;
+  const auto limit = [&](Releases& releases) {
+    if (repeats) {
+      releases.distance = releases.period;
+      releases.within = releases.jitter;
+    }
+  };
+  const auto add = [](const Releases& releases, Ticks work, Demand& demand) {
+    if (releases.has_one_limit()) {
+      demand.add(work, releases.period, releases.jitter);
+    } else {
+      demand.add({.wcet = work,
+                  .releases = {{releases.period, releases.jitter}},
+                  .also = {{releases.distance, releases.within}}});
+    }
+  };
+  for (PathTerms::Ordered& each : terms.ordered) {
+    limit(each.releases);
+  }
+  for (PathTerms::Timer& each : terms.timers) {
+    limit(each.releases);
+    add(each.releases, each.work, terms.others);
+    add(each.releases, each.unordered, terms.unordered);
+  }
 }
 
 PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
@@ -41,7 +68,7 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
     const Ticks head = level.head(workload_.timers[k]);
     terms.load.add(head, workload_.period[k]);
     if (k != path.timer && head > 0) {
-      add_releases(path, k, head, jitter_of(k, path, before), by_release, terms);
+      add_releases(path, k, head, releases_of(k, path, before), by_release, terms);
     }
   }
   terms.head = level.head(timer);
@@ -75,9 +102,11 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
     terms.early -= std::min(level.head(path.last) - workload_.dispatch, terms.head);
   }
   terms.own_first = terms.own - std::min(terms.own, terms.early);
-  add_releases(path, path.timer, terms.early, jitter_, by_release, terms);
+  add_releases(path, path.timer, terms.early, workload_.releases(path.timer, jitter_), by_release,
+               terms);
   add_background(terms);
   add_sets(level, age, terms);
+  add_demand(terms);
   return terms;
 }
 
@@ -102,21 +131,22 @@ void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age,
     for (const RunsOf& runs : workload_.runs[set.sync]) {
       const Ticks period = workload_.period[runs.timer];
       const Ticks earlier = sum(runs.earlier, age.value_or(0));
-      jobs.releases.push_back({period, sum(jitter_, earlier), runs.count});
+      jobs.releases.push_back({period, sum(jitter_of(runs.timer), earlier), runs.count});
       terms.load.add(product(runs.count, set.work), period);
     }
     if (set.at_most && !age) {
       const Ticks period = workload_.period[*set.at_most];
+      const Ticks jitter = jitter_of(*set.at_most);
       const auto& first = jobs.releases.front();
       if (jobs.releases.size() == 1 && first.period == period && first.count == 1) {
-        jobs.releases = {{period, jitter_}};
+        jobs.releases = {{period, jitter}};
       } else {
-        jobs.also = {{period, jitter_}};
+        jobs.also = {{period, jitter}};
       }
     } else if (!age) {
       for (const RunsOf& message : workload_.messages[set.sync]) {
-        jobs.also.push_back(
-            {workload_.period[message.timer], sum(jitter_, message.earlier), message.count});
+        jobs.also.push_back({workload_.period[message.timer],
+                             sum(jitter_of(message.timer), message.earlier), message.count});
       }
     }
     terms.sets.push_back({set.sync, std::move(jobs)});
@@ -133,17 +163,30 @@ void PathBounds::add_sets(const LevelWork& level, std::optional<Ticks> age,
   }
 }
 
-/// Returns the jitter with which releases of another timer than the path's own count in the busy
-/// period. If a release of that timer was done before (Path::done), its next release is a period
-/// later: the result may then be below zero, which means that all of its releases are later.
-Ticks PathBounds::jitter_of(std::size_t timer, const Path& path, const BeforePath& before) const {
+/// Returns how much later than its nominal time a release may be ready: the jitter of an event, and
+/// the lateness of its release.
+Ticks PathBounds::jitter_of(std::size_t timer) const {
+  return sum(workload_.jitter[timer], jitter_);
+}
+
+/// Returns the releases of another timer than the path's own that count in the busy period. If a
+/// release of that timer was done before (Path::done), its next releases are later by a period or,
+/// for those of an event with jitter, at least by what Workload::shortest_time() states. The result
+/// may then have a jitter below zero, which means that all of its releases are later.
+Releases PathBounds::releases_of(std::size_t timer, const Path& path,
+                                 const BeforePath& before) const {
+  const Ticks period = workload_.period[timer];
   if (!before.first_releases.empty() && before.first_releases[timer]) {
-    return -*before.first_releases[timer];
+    const Ticks first = *before.first_releases[timer];
+    return {period, -first, period, -first};
   }
-  if (!path.done || path.done->timer != timer) {
-    return jitter_;
+  Releases result = workload_.releases(timer, jitter_);
+  if (path.done && path.done->timer == timer) {
+    const Ticks lag = path.done->lag;
+    result.jitter = std::min(result.jitter, sum(lag, result.jitter) - result.period);
+    result.within = std::min(result.within, sum(lag, result.within) - result.distance);
   }
-  return std::min(jitter_, sum(path.done->lag, jitter_) - workload_.period[timer]);
+  return result;
 }
 
 /// Adds the time lost in each millisecond, for any phase of the milliseconds.

@@ -30,16 +30,20 @@ struct PathTerms {
   struct Ordered {
     std::size_t timer{};  ///< index into Workload::timers
     Ticks work{};         ///< of each; part of `others`
-    Ticks period{};
-    Ticks jitter{};
-    Ticks until(Ticks t) const { return std::max<Ticks>(0, floor_div(t + jitter, period) + 1); }
-    Ticks before(Ticks t) const { return std::max<Ticks>(0, ceil_div(t + jitter, period)); }
-    /// Returns the next time after `t` at which `until` is greater.
-    Ticks next(Ticks t) const { return product(until(t), period) - jitter; }
+    Releases releases;
+  };
+
+  /// The releases of a timer or event, and the work of each.
+  struct Timer {
+    std::size_t timer{};  ///< index into Workload::timers
+    Releases releases;
+    Ticks work{};       ///< part of `others`
+    Ticks unordered{};  ///< of it, part of `unordered`
   };
 
   Load load;
   Demand others{Count::kBefore};
+  std::vector<Timer> timers;
   std::vector<Ordered> ordered;
   Demand unordered{Count::kBefore};  ///< `others` without `ordered`; only used if there are some
   Ticks head{};                      ///< work of one release, without sets of syncs

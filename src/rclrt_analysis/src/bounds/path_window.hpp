@@ -25,6 +25,8 @@ struct Overlapping {
   bool by_release{};      ///< each release of the timer brings the work once
   bool later{};           ///< the instance of the path's own release does not count
   Ticks until{kHorizon};  ///< releases from here on do not count
+  Ticks early{};          ///< by how much other releases of an event may be nearer to one than
+                          ///< whole periods: its jitter
 
   /// Returns how many releases delay the path from its release (0) to w. `next`: the time of the
   /// first release of this timer from 0 on; nullopt: unknown, so releases come as early as
@@ -34,9 +36,9 @@ struct Overlapping {
     if (!next) {
       return std::max<Ticks>(0, ceil_div(w + jitter, period));
     }
-    const Ticks before = std::max<Ticks>(0, ceil_div(sum(latest, *next), period) - 1);
+    const Ticks before = std::max<Ticks>(0, ceil_div(sum(sum(latest, early), *next), period) - 1);
     const Ticks too_late = std::max<Ticks>(0, floor_div(*next - w, period));
-    const Ticks first = *next + (later ? period : 0);
+    const Ticks first = *next + (later ? period : 0) - early;
     return std::max<Ticks>(0, before - too_late) + std::max<Ticks>(0, ceil_div(w - first, period));
   }
 };

@@ -78,7 +78,8 @@ class PicasAnalysis {
       }
       total = sum(total, *own);
     }
-    const Ticks period = application_.period(chain).count();
+    const Ticks period =
+        model::min_interval(application_.callbacks[chain.callbacks.front()]).count();
     if (total > period) {
       total = sum(total, period);
       result.unsafe.emplace_back(

@@ -316,6 +316,14 @@ std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::siz
   return result;
 }
 
+void take_lower(RelyingBound& found, RelyingBound other) {
+  const auto& bound = found.bound.bound;
+  if (other.bound.bound && (!bound || *other.bound.bound < *bound)) {
+    other.bound.level = found.bound.level;
+    found = std::move(other);
+  }
+}
+
 RelyingBound relying_bound(const Workload& workload, const model::Chain& chain, ChainBound bound,
                            Joins joins) {
   if (joins.complete) {

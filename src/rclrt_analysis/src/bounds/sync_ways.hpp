@@ -36,6 +36,9 @@ struct RelyingBound {
   std::vector<std::size_t> relies_on;
 };
 
+/// Replaces `found` by another bound of the same chain if that is lower, or if `found` has none.
+void take_lower(RelyingBound& found, RelyingBound other);
+
 /// A path that determines when the chain's last callback runs: the release of a timer, and from
 /// there on callbacks of at least the priority `level`, each of which releases the next one.
 struct Way {

@@ -131,7 +131,7 @@ void SimulationEngine::set_up_callbacks() {
       if (const auto* timer = std::get_if<TimerTrigger>(&stated.trigger)) {
         callback.deadline_ns = timer->period_ns;
       } else if (const auto* event = std::get_if<EventTrigger>(&stated.trigger)) {
-        callback.deadline_ns = event->event.min_interval.count();
+        callback.deadline_ns = std::max(event->event.period, event->event.min_interval).count();
       }
     }
     if (const auto* sync = std::get_if<SyncTrigger>(&stated.trigger)) {

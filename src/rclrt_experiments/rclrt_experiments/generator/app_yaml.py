@@ -67,6 +67,18 @@ def _nodes(application: GeneratedApplication) -> Iterator[str]:
         yield f"  - {{name: {place.node}, executor: executor{place.executor}}}"
 
 
+def _releases(application: GeneratedApplication, event: int) -> str:
+    """Returns the keys for the release times of an event."""
+    period_ns, jitter_ns = application.period_ns(event), application.jitter_ns(event)
+    shortest_ns, longest_ns = application.min_interval_ns(event), application.max_interval_ns(event)
+    if jitter_ns:
+        text = f"period_ms: {_ms(period_ns)}, jitter_ms: {_ms(jitter_ns)}"
+        stated = shortest_ns > period_ns - jitter_ns
+        return text + (f", min_interval_ms: {_ms(shortest_ns)}" if stated else "")
+    text = f"min_interval_ms: {_ms(shortest_ns)}"
+    return text + (f", max_interval_ms: {_ms(longest_ns)}" if longest_ns > shortest_ns else "")
+
+
 def _callback(
     application: GeneratedApplication,
     callback: int,
@@ -79,9 +91,7 @@ def _callback(
     kind = application.graph.kinds[callback]
     publishes = f"[{', '.join(sent)}]"
     if callback in application.events:
-        trigger = f"event: {{min_interval_ms: {_ms(application.period_ns(callback))}"
-        if (longest_ns := application.max_interval_ns(callback)) > application.period_ns(callback):
-            trigger += f", max_interval_ms: {_ms(longest_ns)}"
+        trigger = f"event: {{{_releases(application, callback)}"
         trigger += f", seed: {application.events[callback]}}}"
     elif kind is Kind.TIMER:
         trigger = f"timer: {{period_ms: {_ms(application.period_ns(callback))}"

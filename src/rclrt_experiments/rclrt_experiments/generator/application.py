@@ -112,14 +112,27 @@ class GeneratedApplication:
         return (cpus[executor % len(cpus)],) if cpus else ()
 
     def period_ns(self, callback: int) -> int:
-        """Returns the shortest time between two releases of the first chain through this callback,
-        in nanoseconds: the period of its timer, or the shortest interval of its event."""
+        """Returns the time between two releases of the first chain through this callback,
+        in nanoseconds: the period of its timer or event, or the shortest interval of an event
+        without jitter."""
         return self.times[self.graph.chains_of(callback)[0]].period_us * 1000
 
+    def jitter_ns(self, event: int) -> int:
+        """Returns how much later than its nominal time an event may come, at most an hour."""
+        return min(int(self.period_ns(event) * self.rules.event_jitter), US_PER_HOUR * 1000)
+
+    def min_interval_ns(self, event: int) -> int:
+        """Returns the shortest time from one release of an event to the next."""
+        period_ns, jitter_ns = self.period_ns(event), self.jitter_ns(event)
+        return max(period_ns - jitter_ns, period_ns // 10) if jitter_ns else period_ns
+
     def max_interval_ns(self, event: int) -> int:
-        """Returns the longest time from one release of an event to the next, at most an hour."""
-        longest = int(self.period_ns(event) * self.rules.max_event_interval)
-        return min(longest, US_PER_HOUR * 1000)
+        """Returns the longest time from one release of an event to the next, without jitter at most
+        an hour."""
+        period_ns, jitter_ns = self.period_ns(event), self.jitter_ns(event)
+        if jitter_ns:
+            return period_ns + jitter_ns
+        return min(int(period_ns * self.rules.max_event_interval), US_PER_HOUR * 1000)
 
     @property
     def hyperperiod_us(self) -> int:

@@ -125,7 +125,9 @@ def _callback(
         "grouped": callback in application.grouped,
         "steps": steps,
         "period_ns": application.period_ns(callback),
+        "min_interval_ns": application.min_interval_ns(callback),
         "max_interval_ns": application.max_interval_ns(callback),
+        "jitter_ns": application.jitter_ns(callback),
         "seed": application.events.get(callback),
         "offset_ns": None if offset_us is None else offset_us * 1000,
     }

@@ -73,6 +73,9 @@ class Rules:
     """Probability that an event from outside the executors starts a chain, instead of a timer."""
     max_event_interval: Decimal = Decimal(1)
     """The longest interval of an event, as a multiple of its shortest, the chain's period."""
+    event_jitter: Decimal = Decimal(0)
+    """Jitter of the events, as a multiple of the chain's period, in place of intervals. From 1 on
+    they come in bursts, a tenth of the period apart. 0: no jitter."""
     service_p: float = 0.0
     """Probability that a callback within a chain is a server, which the one before it calls."""
     group_p: float = 0.0
@@ -198,6 +201,7 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "sync_window_us": (1, US_PER_HOUR),
     "event_p": (0, 1),
     "max_event_interval": (1, 1000),
+    "event_jitter": (0, 100),
     "service_p": (0, 1),
     "group_p": (0, 1),
     "min_message_bytes": (0, 16 * 1024 * 1024),

@@ -216,6 +216,7 @@ def varied(rules: Rules) -> Rules:
         event_p=draws.one_of((0.0, 0.0, 0.4)),
         max_event_interval=Decimal(2),
         service_p=draws.one_of((0.0, 0.0, 0.5)),
+        event_jitter=draws.one_of((Decimal(0), Decimal("0.3"), Decimal("0.9"), Decimal("2.5"))),
     )
 
 

@@ -171,7 +171,9 @@ void bind_parts(py::module_& module) {
       .field("max_interval_ns", &Event::max_interval)
       .field("offset_ns", &Event::offset)
       .field("depth", &Event::depth)
-      .field("seed", &Event::seed);
+      .field("seed", &Event::seed)
+      .field("period_ns", &Event::period)
+      .field("jitter_ns", &Event::jitter);
 }
 
 void bind_callback(py::module_& module) {

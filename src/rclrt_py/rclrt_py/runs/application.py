@@ -179,11 +179,11 @@ def from_results(results: Results) -> ApplicationInfo:
 
 
 def interval_ns(callback: Callback) -> int | None:
-    """Returns the shortest time between two releases: the period of a timer, or the shortest
-    interval of an event. None for other callbacks."""
-    name = "min_interval_ns" if callback.kind == "event" else "period_ns"
-    interval: int | None = getattr(callback.trigger, name, None)
-    return interval
+    """Returns the period of a timer or event; for an event without a period, its shortest interval.
+    None for other callbacks."""
+    trigger = callback.trigger
+    interval: int | None = getattr(trigger, "period_ns", None)
+    return interval or getattr(trigger, "min_interval_ns", None)
 
 
 def _from_model_callback(application: Application, index: int) -> CallbackInfo:

@@ -128,7 +128,7 @@ std::optional<Ticks> relative_deadline(const model::Callback& callback) {
     return callback.deadline->count();
   }
   if (!callback.takes_messages()) {
-    return model::min_interval(callback).count();
+    return model::period(callback).count();
   }
   return std::nullopt;
 }

@@ -106,13 +106,25 @@ struct Sync {
 
 /// A trigger outside the executors: a driver's thread or an interrupt releases the callback. The
 /// time between two releases is at least min_interval and at most max_interval.
+///
+/// With a period, release n is also at n periods after the first nominal release, or up to `jitter`
+/// later: lateness does not accumulate. So ceil((t + jitter) / period) releases at most are within
+/// a time t, and ceil(t / min_interval): "periodic with jitter and minimum distance" of Richter,
+/// "Compositional scheduling analysis using standard event models", TU Braunschweig, 2005.
 struct Event {
-  Nanoseconds min_interval{};
-  Nanoseconds max_interval{};
-  std::optional<Nanoseconds> offset{};  ///< of the first release; nullopt: drawn (see EventTimes)
-  std::size_t depth{};                  ///< how many releases may wait
-  std::uint64_t seed{};                 ///< of the draws
+  Nanoseconds min_interval{};  ///< with a period: at most the period, at least period - jitter
+  Nanoseconds max_interval{};  ///< with a period: period + jitter
+  /// Of the first release, with a period of the first nominal one; nullopt: drawn (see EventTimes).
+  std::optional<Nanoseconds> offset{};
+  std::size_t depth{};   ///< how many releases may wait
+  std::uint64_t seed{};  ///< of the draws; kDensest: no draws
+  Nanoseconds period{};  ///< zero: the intervals are all that is known
+  Nanoseconds jitter{};  ///< zero without a period
   bool operator==(const Event&) const = default;
+
+  /// A seed that no file states, for an event with a period: its releases come in bunches that are
+  /// as dense as the event allows (see EventTimes).
+  static constexpr std::uint64_t kDensest = UINT64_MAX;
 };
 
 /// The work of a callback in a run: a workload of the package rclrt_workloads.
@@ -218,8 +230,8 @@ struct RCLRT_MODEL_EXPORT Application {
   /// otherwise the executor of the callback's node.
   std::size_t executor_of(std::size_t callback) const;
 
-  /// Returns the shortest time between two releases of the chain: the period of its timer, or the
-  /// shortest interval of its event. Zero if the chain starts with neither.
+  /// Returns the period of the chain's timer or event; for an event without a period, its shortest
+  /// interval. Zero if the chain starts with neither.
   Nanoseconds period(const Chain& chain) const;
 
   /// Returns the callbacks that take a message of this one: ascending, each once.
@@ -235,15 +247,16 @@ struct RCLRT_MODEL_EXPORT Application {
   /// Returns the executors (indices) of each process, both in the order of the executors.
   std::vector<std::vector<std::size_t>> processes() const;
 
-  /// Returns the releases per second of each callback. A timer has its own rate, and an event its
-  /// highest rate. A subscription has the sum over the publishers of its topics, and a sync the
-  /// rate of its slowest input. Zero for callbacks in a cycle or behind a cycle.
+  /// Returns the releases per second of each callback. A timer or event has its own rate, and an
+  /// event without a period its highest rate. A subscription has the sum over the publishers of its
+  /// topics, and a sync the rate of its slowest input. Zero for callbacks in a cycle or behind a
+  /// cycle.
   std::vector<double> rates() const;
 
   /// Returns the share of one CPU that the callbacks need together: the sum of WCET times rate.
   double utilisation() const;
 
-  /// Returns the least common multiple of the timers' periods and the events' shortest intervals.
+  /// Returns the least common multiple of the periods of timers and events (see period()).
   /// Zero if there are no timers and no events; Nanoseconds::max() if the value does not fit.
   Nanoseconds hyperperiod() const;
 
@@ -253,6 +266,10 @@ struct RCLRT_MODEL_EXPORT Application {
 /// Returns the topics that trigger the callback: none for timers and events, one or several for
 /// subscriptions, at least two for a sync.
 RCLRT_MODEL_EXPORT std::vector<std::string> inputs(const Callback& callback);
+
+/// Returns the period of a timer or an event; for an event without a period, its shortest interval.
+/// Zero for other callbacks. In the long run, no release comes more often.
+RCLRT_MODEL_EXPORT Nanoseconds period(const Callback& callback);
 
 /// Returns the shortest time between two releases of a timer or an event; zero for other callbacks.
 RCLRT_MODEL_EXPORT Nanoseconds min_interval(const Callback& callback);

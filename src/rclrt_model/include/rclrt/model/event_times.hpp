@@ -15,10 +15,18 @@ namespace rclrt::model {
 /// longest interval. The time between two releases is uniform from the shortest to the longest
 /// interval. The draws depend only on the event's seed and on the callback's id, and are the same
 /// on every machine.
+///
+/// With a period, the first nominal release is at the offset, or uniform in the first period. The
+/// lateness of each release is uniform up to the jitter; a release that would be closer to the one
+/// before than the shortest interval is later, but still no later than the jitter allows.
+///
+/// With the seed Event::kDensest, the first release is at the offset and as late as it may be.
+/// Those after it come as early as they may: a bunch, then a period apart. Later bunches follow.
 class RCLRT_MODEL_EXPORT EventTimes {
  public:
-  /// Throws std::invalid_argument unless 0 < min_interval <= max_interval. `id`: the id of the
-  /// callback that the event triggers.
+  /// Throws std::invalid_argument unless 0 < min_interval <= max_interval and, with a period,
+  /// period - jitter <= min_interval <= period. `id`: the id of the callback that the event
+  /// triggers.
   EventTimes(const Event& event, std::string_view id);
 
   /// Returns the next release and advances to the one after it. Saturates at Nanoseconds::max().
@@ -26,9 +34,15 @@ class RCLRT_MODEL_EXPORT EventTimes {
 
  private:
   std::int64_t draw(std::int64_t low, std::int64_t high);
+  std::int64_t lateness();
 
   std::int64_t min_ns_;
   std::int64_t max_ns_;
+  std::int64_t period_ns_;
+  std::int64_t jitter_ns_;
+  std::uint64_t bunch_;          // with Event::kDensest: releases from one late one to the next
+  std::uint64_t number_ = 0;     // of releases so far
+  std::int64_t nominal_ns_ = 0;  // of the next release, with a period
   std::int64_t next_ns_ = 0;
   std::uint64_t state_;
 };
