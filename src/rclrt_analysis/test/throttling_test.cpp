@@ -187,6 +187,24 @@ chains:
   EXPECT_THAT(condition(application, 0.5), Optional(HasSubstr("may take more than 50.0 %")));
 }
 
+TEST(Throttling, CountsTheBurstOfAnEvent) {
+  const model::Application application = parsed(R"(
+rclrt: 1
+name: lidar
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: robot}]
+callbacks:
+  - {id: packet, node: robot, wcet_ms: 100, publishes: [points],
+     event: {period_ms: 1000, jitter_ms: 3000, min_interval_ms: 10}}
+  - {id: track, node: robot, subscription: {topic: points}, wcet_ms: 50}
+chains:
+  - {id: see, callbacks: [packet, track]}
+)");
+  // Up to (1 + 3) / 1 packets in a second, of 150 ms each.
+  EXPECT_EQ(condition(application, 0.61), std::nullopt);
+  EXPECT_THAT(condition(application, 0.59), Optional(HasSubstr("may take more than 59.0 %")));
+}
+
 TEST(Throttling, KnowsEventsSynchronisersAndApplicationsWithoutCallbacks) {
   EXPECT_EQ(condition(model::Application{}, 0.5), std::nullopt);
   const model::Application application = parsed(R"(
