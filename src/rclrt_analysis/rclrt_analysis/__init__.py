@@ -6,7 +6,8 @@
     for task, found in zip(task_file.tasks, result.tasks, strict=True):
         print(task.id, found.response, found.schedulable)
 
-Times of tasks are whole ticks; `in_units` writes them in the file's unit.
+Times of tasks are whole ticks; `in_units` writes them in the file's unit. Times of applications
+are nanoseconds; `duration_text` writes them in a unit that is easy to read.
 """
 
 from rclrt_analysis._native import (
@@ -54,6 +55,7 @@ from rclrt_analysis._native import (
     compress_levels,
     contradicts_proof,
     counter_example_text,
+    duration_text,
     edf_demand_test,
     find_task_counter_examples,
     in_units,
@@ -133,6 +135,7 @@ __all__ = [
     "compress_levels",
     "contradicts_proof",
     "counter_example_text",
+    "duration_text",
     "edf_demand_test",
     "find_task_counter_examples",
     "in_units",

@@ -90,6 +90,9 @@ class Reader {
       return example_;
     }
     integer(fields, "rclrt", {1, 1});
+    if (!is_of_application(fields)) {
+      return example_;  // the other names would be unknown as well
+    }
     read_names(fields);
     example_.instance = static_cast<std::uint64_t>(integer(fields, "instance", kCounts));
     example_.release_ns = time(fields, "release_ms");
@@ -164,15 +167,21 @@ class Reader {
     }
   }
 
-  void read_names(const Fields& fields) {
-    if (const Node* node = fields.require("application", "application: robot")) {
-      const auto name = yaml::read_text(*node, "application", context_);
-      if (name && *name != application_.name) {
-        context_.diagnostics.report(
-            node->at, "this is a counter-example of application " + yaml::in_quotes(*name),
-            "one of application " + yaml::in_quotes(application_.name));
-      }
+  /// Reports a counter-example of an application with another name.
+  bool is_of_application(const Fields& fields) {
+    const Node* const node = fields.require("application", "application: robot");
+    const auto name =
+        node == nullptr ? std::nullopt : yaml::read_text(*node, "application", context_);
+    if (!name || *name == application_.name) {
+      return true;
     }
+    context_.diagnostics.report(
+        node->at, "this is a counter-example of application " + yaml::in_quotes(*name),
+        "one of application " + yaml::in_quotes(application_.name));
+    return false;
+  }
+
+  void read_names(const Fields& fields) {
     if (const Node* node = fields.require("executor", "executor: preemptive")) {
       const auto name = yaml::read_text(*node, "executor", context_);
       try {
@@ -251,7 +260,8 @@ std::string to_text(const CounterExample& example, const Application& applicatio
       example.never_runs ? ": " + application.callbacks.at(*example.never_runs).id + " never runs"
                          : "";
   std::string text = "# Chain " + chain.id + " misses its deadline" + why +
-                     ". To see it: rclrt simulate APP --replay THIS_FILE --out DIR\n";
+                     ". To see it: rclrt simulate APP --replay THIS_FILE --out DIR\n"
+                     "# docs/reference/files.md#counter-examples explains the keys.\n";
   const auto line = [&](const char* key, const std::string& value) {
     text += std::string(key) + ": " + value + "\n";
   };
@@ -269,7 +279,8 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   line("horizon_ms", ms(example.horizon_ns));
   line("seed", std::to_string(example.seed));
   line("execution_from_percent", std::to_string(example.lowest_execution_percent));
-  line("cpus", std::to_string(example.cpus));
+  line("cpus", std::to_string(example.cpus) +
+                   "  # of each executor for which the application states no CPUs");
   std::string machine;
   Overheads overheads = example.overheads;
   for (const OverheadTime& each : times_of(overheads)) {

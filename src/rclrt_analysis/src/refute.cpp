@@ -2,9 +2,8 @@
 #include "rclrt/analysis/refute.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <iterator>
+#include <rclrt/text/duration.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -13,18 +12,13 @@ namespace rclrt::analysis {
 namespace {
 
 std::string note_of(const model::Application& application, const CounterExample& example) {
-  std::array<char, 128> text{};
   if (example.never_runs) {
-    std::snprintf(text.data(), text.size(), "it has not run %.6g ms after the first release",
-                  static_cast<double>(example.response_ns) / 1e6);
     return "may never run: '" + application.callbacks[*example.never_runs].id +
-           "' waits in simulation, and " + text.data();
+           "' waits in simulation, and it has not run " +
+           text::duration_text(example.response_ns, 6) + " after the first release";
   }
-  std::snprintf(text.data(), text.size(),
-                "misses in simulation: released at %.9g ms, it takes %.9g ms",
-                static_cast<double>(example.release_ns) / 1e6,
-                static_cast<double>(example.response_ns) / 1e6);
-  return text.data();
+  return "misses in simulation: released at " + text::duration_text(example.release_ns) +
+         ", it takes " + text::duration_text(example.response_ns);
 }
 
 bool is_unknown(const ChainBound& chain) { return chain.verdict == Verdict::kUnknown; }

@@ -61,6 +61,7 @@ TEST(CounterExample, ACallbackThatNeverRuns) {
   EXPECT_EQ(found[1]->instance, 0U);
   expect_replays(application, *found[1]);
   EXPECT_THAT(to_text(*found[1], application), HasSubstr("never_runs: b\n"));
+  EXPECT_THAT(to_text(*found[1], application), HasSubstr("cpus: 1  # of each executor"));
 }
 
 // Released together, a runs from 0 to 1. a waits only if the group's less urgent member has just
@@ -208,19 +209,19 @@ TEST(CounterExampleFile, MistakesAreLocated) {
     return result.diagnostics.empty() ? "" : to_string(result.diagnostics.front(), "f");
   };
   EXPECT_EQ(problem("application: test", "application: toast"),
-            "f:3:14: this is a counter-example of application 'toast'; expected one of application "
+            "f:4:14: this is a counter-example of application 'toast'; expected one of application "
             "'test'");
-  EXPECT_EQ(problem("  a: 0", "  b: 0").substr(0, 6), "f:15:3");
-  EXPECT_EQ(problem("chain: late", "chain: early").substr(0, 6), "f:5:8:");
-  EXPECT_EQ(problem("horizon_ms: 6", "horizon_ms: 1e9").substr(0, 7), "f:10:13");
-  EXPECT_EQ(problem("cpus: 1", "cpus: 65").substr(0, 6), "f:13:7");
+  EXPECT_EQ(problem("  a: 0", "  b: 0").substr(0, 6), "f:16:3");
+  EXPECT_EQ(problem("chain: late", "chain: early").substr(0, 6), "f:6:8:");
+  EXPECT_EQ(problem("horizon_ms: 6", "horizon_ms: 1e9").substr(0, 7), "f:11:13");
+  EXPECT_EQ(problem("cpus: 1", "cpus: 65").substr(0, 6), "f:14:7");
   EXPECT_NE(problem("seed: 0\n", ""), "");
   EXPECT_EQ(
       problem("offsets_ms:", "overheads_ms: {hop: 1, hop_least: 2}\noffsets_ms:").substr(0, 8),
-      "f:14:15:");
-  EXPECT_EQ(problem("offsets_ms:", "overheads_ms: {hup: 1}\noffsets_ms:").substr(0, 8), "f:14:16:");
+      "f:15:15:");
+  EXPECT_EQ(problem("offsets_ms:", "overheads_ms: {hup: 1}\noffsets_ms:").substr(0, 8), "f:15:16:");
   EXPECT_EQ(problem("offsets_ms:", "delays_from_percent: 101\noffsets_ms:").substr(0, 8),
-            "f:14:22:");
+            "f:15:22:");
 }
 
 // Lehoczky 1990, example 3: the first job of the second task ends in time, a later one does not.

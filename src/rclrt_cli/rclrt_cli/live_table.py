@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
-from rclrt_py.text import shorten
+from rclrt_py.text import exact, shorten
 
 PREFIX = "rclrt: "
 """Prefix of the name of each status that a robot's monitor publishes."""
@@ -152,7 +152,7 @@ def _lines(name: str, callback: _Callback, silent_before_s: float, paint: Paint)
     fresh = "" if callback.missed_before is None else f"{max(missed - callback.missed_before, 0)}"
     cells: Sequence[str] = (
         str(_whole(status, "priority")),
-        f"{_real(status, 'deadline_ms'):.9g}",
+        exact(_real(status, "deadline_ms")),
         f"{_real(status, 'p99_ms'):.3f}" if "p99_ms" in status.values else "-",
         str(_whole(status, "released")),
         str(_whole(status, "dropped")),

@@ -153,6 +153,20 @@ def test_assumptions_are_numbered_and_those_that_do_not_matter_are_shown_on_requ
     assert "events" in [each["id"] for each in found]
 
 
+def test_the_terms_that_are_not_listed_are_counted_with_their_sum(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    app = str(EXAMPLES / "autonomous_vehicle" / "app.yaml")
+    main(["analyze", app, "--dispatch-us", "0", "--json"])
+    (logging,) = (
+        each for each in json.loads(capsys.readouterr().out)["chains"] if each["id"] == "logging"
+    )
+    (left,) = logging["why"][4:]
+    main(["analyze", app, "--dispatch-us", "0"])
+    shown = capsys.readouterr().out
+    assert f"{left['total_ms']:g}  1 more term, see --json" in shown
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -12,6 +12,8 @@ import pytest
 from rclrt_py.testing.command import Rclrt, finished
 from sources import ROOT
 
+from rclrt_analysis import duration_text
+
 APPLICATION = """
 rclrt: 1
 name: verdicts
@@ -116,11 +118,14 @@ def test_a_callback_that_never_runs_is_named_and_its_schedule_replays(
     assert chain["counter_example"]["never_runs"] == "t2"
     assert result["queues"] == []
     done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "out"))
-    waited = f"{chain['counter_example']['response_ms']:.9g} ms"
+    waited = duration_text(round(chain["counter_example"]["response_ms"] * 1e6), 6)
     assert (
         f"chain starved: t2 has not run; the counter-example states that it has not run {waited} "
         "after the chain's first release"
     ) in done.stdout
+    assert "wait_set:threads=2  starved missed " in done.stderr
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "counter-example of starved" in report
     answer = rclrt("analyze", *stated, "--sensitivity")
     assert answer.code == 2
     assert "--sensitivity: executor 'wait_set:threads=2': no bounds are offered" in answer.err
@@ -182,7 +187,8 @@ def test_a_counter_example_of_another_application_is_refused(
     other = str(ROOT / "examples" / "fig_5_7" / "app.yaml")
     done = simulated(other, "--replay", str(file), "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert "miss.yaml:3:14: this is a counter-example of application 'verdicts'" in done.stderr
+    assert "miss.yaml:4:14: this is a counter-example of application 'verdicts'" in done.stderr
+    assert "is not declared" not in done.stderr
     assert not (tmp_path / "out").exists()
     done = simulated(str(app), "--replay", str(file), "--seed", "3", "--out", str(tmp_path / "out"))
     assert done.returncode == 2

@@ -10,6 +10,12 @@ def number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def exact(time_ms: float | None) -> str:
+    """Returns the milliseconds to the nanosecond, without an exponent: "25.3", "0.000001".
+    None is not known: a dash."""
+    return "-" if time_ms is None else f"{time_ms:.6f}".rstrip("0").rstrip(".")
+
+
 def ratio(value: float | None, reference: float | None) -> str:
     if value is None or not reference:
         return "-"

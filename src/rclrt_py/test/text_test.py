@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rclrt_py.text import number, ratio, shorten
+from rclrt_py.text import exact, number, ratio, shorten
 
 
 def test_control_characters_of_a_name_do_not_reach_the_terminal() -> None:
@@ -14,6 +14,12 @@ def test_control_characters_of_a_name_do_not_reach_the_terminal() -> None:
 def test_what_is_not_known_is_a_dash() -> None:
     assert (number(None, 3), number(1.23456, 3), number(7.0, 0)) == ("-", "1.235", "7")
     assert (ratio(None, 1.0), ratio(1.0, None), ratio(1.0, 0.0)) == ("-", "-", "-")
+
+
+def test_an_exact_time_has_no_exponent() -> None:
+    assert [exact(value) for value in (0.0, 1e-6, 25.3, 100.0, 666_667.0)] == [
+        *("0", "0.000001", "25.3", "100", "666667")
+    ]
 
 
 def test_a_large_ratio_needs_no_decimals() -> None:

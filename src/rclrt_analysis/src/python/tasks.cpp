@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <rclrt/text/duration.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -126,6 +127,8 @@ void bind_tasks(py::module_& module) {
   module.def("load_task_set", &load_task_set, py::arg("path"));
   module.def("parse_task_set", &parse_or_throw, py::arg("text"), py::arg("name"));
   module.def("in_units", &in_units, py::arg("ticks"), py::arg("decimals"));
+  module.def("duration_text", &text::duration_text, py::arg("time_ns"),
+             py::arg("significant") = 0);
   module.def(
       "analyse_tasks",
       [](const std::vector<Task>& tasks, const std::string& policy) {

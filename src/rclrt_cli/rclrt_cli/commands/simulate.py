@@ -21,6 +21,7 @@ from rclrt_py.report.writing import finish_run
 from rclrt_py.runs.output_directory import REPORT, Plan, claimed
 from rclrt_py.runs.run_data import Run
 from rclrt_py.terminal.progress import Progress
+from rclrt_py.text import exact
 
 from rclrt_cli.printing import exit_code, print_run
 
@@ -170,20 +171,21 @@ def _executor_and_seconds(
 
 def _replayed(example: CounterExample, run: Run) -> str:
     """Describes the result of the counter-example's instance."""
+    text = analysis().duration_text
     chain = run.results.chains[example.chain]
-    stated = f"the counter-example states {example.response_ns / 1e6:.9g} ms"
+    stated = f"the counter-example states {text(example.response_ns)}"
     if example.never_runs is not None:
         starved = run.results.callbacks[example.never_runs]
         found = f"ran {starved.completed} times" if starved.completed else "has not run"
         return (
             f"\nchain {chain.id}: {starved.id} {found}; the counter-example states that it has not "
-            f"run {example.response_ns / 1e6:.9g} ms after the chain's first release"
+            f"run {text(example.response_ns, 6)} after the chain's first release"
         )
     for row in run.chain_rows():
         if row.chain == chain.id and row.instance == example.instance:
-            response = "none" if row.response is None else f"{row.response / 1e6:.9g} ms"
+            response = "none" if row.response is None else text(row.response)
             return (
                 f"\nchain {chain.id}, instance {row.instance}: response {response}, deadline "
-                f"{chain.deadline_ms:.9g} ms, {row.status}; {stated}"
+                f"{exact(chain.deadline_ms)} ms, {row.status}; {stated}"
             )
     return f"\nchain {chain.id}, instance {example.instance}: not released; {stated}"

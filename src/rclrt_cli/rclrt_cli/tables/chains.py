@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from rclrt_py.analyses.chains import Analysis, Assumption, Chain
 from rclrt_py.terminal.table import Columns
+from rclrt_py.text import exact
 
 WIDTH = 12
 SHOWN = 4
@@ -28,10 +29,6 @@ CONTRIBUTIONS = {
     "background": "in the background, {releases} milliseconds",
     "stall": "while the CPU stood still",
 }
-
-
-def _cell(time_ms: float | None) -> str:
-    return "-" if time_ms is None else f"{time_ms:.9g}"
 
 
 def _common_conditions(chains: list[Chain]) -> list[str]:
@@ -71,8 +68,8 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
     columns = Columns.named(names, *[WIDTH] * len(heads))
     yield columns.line("chain", *heads)
     for chain in result["chains"]:
-        beside = [_cell(chain["sound_ms"])] if "sound_ms" in chain else []
-        cells = (_cell(chain["bound_ms"]), *beside, _cell(chain["deadline_ms"]), chain["verdict"])
+        beside = [exact(chain["sound_ms"])] if "sound_ms" in chain else []
+        cells = (exact(chain["bound_ms"]), *beside, exact(chain["deadline_ms"]), chain["verdict"])
         yield columns.line(chain["id"], *cells, f"  {chain['note']}" if chain["note"] else "")
         yield from _reasons(chain, common, columns)
     for queue in result.get("queues", ()):
@@ -105,13 +102,17 @@ def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[
     for part in chain["why"][:SHOWN]:
         text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
         text = re.sub(r"\b1 (release|set|callback|ready set|millisecond)s\b", r"1 \1", text)
-        yield beside.line("", f"{part['total_ms']:.9g}", f"  {text}")
+        yield beside.line("", exact(part["total_ms"]), f"  {text}")
+    if left := chain["why"][SHOWN:]:
+        total = exact(sum(part["total_ms"] for part in left))
+        terms = "term" if len(left) == 1 else "terms"
+        yield beside.line("", total, f"  {len(left)} more {terms}, see --json")
     if chain.get("reaction_ms") is not None:
         yield beside.line(
             "",
-            f"{chain['reaction_ms']:.9g}",
+            exact(chain["reaction_ms"]),
             "  at most from an event to its reaction; "
-            f"data are replaced when {chain['data_age_ms']:.9g} ms old",
+            f"data are replaced when {exact(chain['data_age_ms'])} ms old",
         )
     for assumption in chain["assumptions"]:
         if assumption not in common:

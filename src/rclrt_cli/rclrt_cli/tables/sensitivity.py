@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rclrt_py.analyses.sensitivity import MarginResult, SensitivityResult
 from rclrt_py.terminal.table import GAP, Columns
+from rclrt_py.text import exact
 
 NAME_WIDTH = 40
 NUMBER_WIDTH = 12
@@ -27,14 +28,14 @@ def table(result: SensitivityResult) -> Iterator[str]:
     ):
         yield columns.indent + what
         for item in sorted(items, key=lambda item: _closeness(item, sign)):
-            cells = (_name(item), f"{item['stated']:.9g}")
+            cells = (_name(item), exact(item["stated"]))
             if item["unlimited"]:
                 yield columns.line(*cells, "  any")
             elif item["limit"] is None:
                 yield columns.line(*cells, "  no value of it is enough")
             else:
                 by = "" if item["factor"] is None else f"  factor {item['factor']:.6g}"
-                yield with_limit.line(*cells, f"{item['limit']:.9g}", by)
+                yield with_limit.line(*cells, exact(item["limit"]), by)
     if not result["monotone"]:
         yield "Between the limits and beyond them not every value that was tried agrees."
 

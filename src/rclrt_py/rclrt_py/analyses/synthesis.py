@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_py.analyses.node_priorities import ReasonedPriority
 from rclrt_py.native import analysis
+from rclrt_py.text import exact
 
 if TYPE_CHECKING:
     from rclrt_model import Application
@@ -115,7 +116,7 @@ def overlay(synthesis: Synthesis) -> str:
         ]
         for chain in levels["chains"]:
             was, now = (
-                "none" if bound is None else f"{bound:.9g} ms"
+                "none" if bound is None else f"{exact(bound)} ms"
                 for bound in (chain["bound_ms_before"], chain["bound_ms"])
             )
             lines.append(f"# bound of {chain['id']}: {was} before, {now} after\n")

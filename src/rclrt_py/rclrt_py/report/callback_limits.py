@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rclrt_py.runs.results import CallbackResult, Results
 from rclrt_py.terminal.table import LINE_WIDTH
-from rclrt_py.text import shorten
+from rclrt_py.text import exact, shorten
 
 
 def limit_lines(executors: Sequence[Results]) -> Iterator[str]:
@@ -30,5 +30,5 @@ def limit_lines(executors: Sequence[Results]) -> Iterator[str]:
 
 def _limit(callback: CallbackResult) -> str:
     if callback.max_age_ms is not None:
-        return f"largest age {callback.max_age_ms:.9g} ms"
-    return "" if callback.deadline_ms is None else f"deadline {callback.deadline_ms:.9g} ms"
+        return f"largest age {exact(callback.max_age_ms)} ms"
+    return "" if callback.deadline_ms is None else f"deadline {exact(callback.deadline_ms)} ms"
