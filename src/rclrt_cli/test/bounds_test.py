@@ -112,6 +112,22 @@ def test_a_chain_without_a_bound_is_shown_without_one(tmp_path: Path) -> None:
     assert any(line.startswith("obstacle ") for line in bound_lines([results]))
 
 
+def test_the_reasons_of_what_is_not_proved_are_grouped(tmp_path: Path) -> None:
+    above = "the bound is above the deadline, which proves nothing"
+    slow = observed(tmp_path / "slow", replace(chain(99), verdict="unknown", note=above))
+    executors = [replace(slow, executor="wait_set"), slow]
+    for executor, load in (("edf", "97.2"), ("events", "108.5"), ("picas", "97.2")):
+        limited = chain(99, f"the load is {load} % of 95.0 %")
+        results = observed(tmp_path / executor, replace(limited, verdict="conditional"))
+        executors.append(replace(results, executor=executor))
+    lines = list(bound_lines(executors))
+    assert lines[lines.index("Why deadlines are not proved:") + 1 :] == [
+        f"  wait_set, preemptive: obstacle: {above}.",
+        "  edf, events, picas: obstacle: holds only if the load is 97.2 to 108.5 % of 95.0 %.",
+    ]
+    assert "Why" not in "\n".join(bound_lines([observed(tmp_path / "proved", chain(30))]))
+
+
 def test_each_step_of_a_chain_has_its_worst(tmp_path: Path) -> None:
     steps = replace(
         chain(30),

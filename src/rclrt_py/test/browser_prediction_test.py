@@ -63,12 +63,15 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("report")
     observed = write_run(root / "observed", "preemptive", 2.0)
     edit(observed, misses=[])
+    late = PredictedChain("planning", None, "unknown", (), 2, (1,), "the load is too high")
     chain = PredictedChain(
         *("obstacle", BOUND_MS, "proved", (), 3, (1,), ""),
         callbacks=("capture", "identify", "fuse", "detect", "brake"),
         step_bounds_ms=(4.0, 11.0, None, 20.0, BOUND_MS),
     )
-    predictions = Predictions({"preemptive": Prediction({"obstacle": chain}, ())}, "")
+    predictions = Predictions(
+        {"preemptive": Prediction({"obstacle": chain, "planning": late}, ())}, ""
+    )
     (observed / BOUNDS).write_text(predictions.to_json())
     baseline = write_run(root / "baseline", "wait_set", 2.0)
     edit(
@@ -76,7 +79,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         misses=[
             miss("obstacle", 31.875, "localize"),
             miss("obstacle", None, EVIL),
-            miss("obstacle", 30.25, "record"),
+            miss("obstacle", 30.25, "record") | {"more_culprits": 7, "more_culprits_ms": 12.5},
         ],
     )
     simulated = write_run(root / "simulated", "preemptive", 2.0, seed=5)
@@ -164,6 +167,14 @@ def test_each_callback_on_the_way_has_its_bound_beside_the_worst_that_was_seen(
     assert observed[-1] == worst
 
 
+def test_the_page_names_why_a_deadline_is_not_proved(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    shown = (
+        "return [...document.getElementById('bound-reasons').children].map((e) => e.textContent)"
+    )
+    assert browser.run(shown) == ["preemptive: planning", "the load is too high"]
+
+
 def test_a_simulation_stands_beside_the_runs_and_says_what_it_is(
     browser: Browser, page: Path
 ) -> None:
@@ -193,7 +204,7 @@ def test_misses_are_a_table_with_where_the_time_went_and_who_was_in_the_way(
     assert rows[1:] == [
         [name, "0.350", "pending", *times, f"{EVIL} 20.5 ms less urgent"],
         [name, "0.350", "31.875", *times, "localize 20.5 ms less urgent"],
-        [name, "0.350", "30.250", *times, "record 20.5 ms less urgent"],
+        [name, "0.350", "30.250", *times, "record 20.5 ms less urgentand 7 more, 12.5 ms in all"],
     ]
 
 

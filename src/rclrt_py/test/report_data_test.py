@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,6 +95,24 @@ def test_the_headline_names_the_baselines_result_too(comparison: Comparison) -> 
 )
 def test_a_time_in_a_sentence_has_three_digits(value: float, text: str) -> None:
     assert milliseconds(value) == text
+
+
+def test_a_replayed_counter_example_leads_the_report(tmp_path: Path) -> None:
+    directory = write_run(tmp_path / "run")
+    path = directory / "results.json"
+    replayed = {"chain": "mapping", "instance": 3}
+    stated = {"seed": 0, "lowest_execution": 1, "replayed": replayed}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "simulated": stated}))
+    data = report_data(load_single_run(directory), directory, directory / "report.html")
+    assert data["headline"].startswith("Under preemptive, chain mapping missed ")
+    assert data["headline"].endswith("which is about instance 3 of chain mapping.")
+    assert [chain["id"] for chain in data["chains"]] == ["mapping", "obstacle", "planning"]
+    first = data["gantt"]["choices"][0]
+    assert first["label"] == "counter-example of mapping"
+    (panel,) = first["panels"]
+    assert (panel["chain"], panel["instance"]) == (0, 3)
+    assert [0, 3] in [row[:2] for row in panel["responses"]]
+    assert ("Counter-example", "chain mapping, instance 3") in data["context"]
 
 
 def test_thinning_keeps_every_kth_value_and_both_ends() -> None:

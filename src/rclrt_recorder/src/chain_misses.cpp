@@ -2,9 +2,10 @@
 #include "rclrt/recorder/chain_misses.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <functional>
 #include <map>
 #include <optional>
+#include <rclrt/text/duration.hpp>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -78,10 +79,7 @@ class Explanation {
     }
     miss.unexplained_ns =
         until_ns - instance.release_ns - miss.execution_ns - miss.delayed_ns - miss.transit_ns;
-    std::stable_sort(
-        miss.culprits.begin(), miss.culprits.end(),
-        [](const ChainCulprit& a, const ChainCulprit& b) { return a.time_ns > b.time_ns; });
-    miss.culprits.resize(std::min(miss.culprits.size(), Blame::kCulprits));
+    finish_culprits(miss);
     return miss;
   }
 
@@ -114,17 +112,39 @@ class Explanation {
     miss.execution_ns += blame.execution_ns;
     miss.delayed_ns += blame.delayed_ns;
     miss.transit_ns += blame.transit_ns;
-    for (const executor::Culprit& one : blame.listed()) {
-      const auto known = std::find_if(miss.culprits.begin(), miss.culprits.end(),
-                                      [&](const auto& each) { return each.record == one.id; });
-      if (known == miss.culprits.end()) {
-        miss.culprits.push_back(
-            {.record = one.id, .time_ns = one.time_ns, .cpu_ns = one.cpu_ns, .reason = one.reason});
-      } else {
-        known->time_ns += one.time_ns;
-        known->cpu_ns = std::min(inputs_.records[one.id].cpu_ns, known->time_ns);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      if (tallies[i].time_ns > 0) {
+        miss.culprits.push_back({.record = others[i].id,
+                                 .time_ns = tallies[i].time_ns,
+                                 .cpu_ns = 0,
+                                 .reason = tallies[i].reason});
       }
     }
+  }
+
+  /// Makes one culprit of each instance that was in the way of several stages, sorts them by their
+  /// times, and keeps the longest ones.
+  void finish_culprits(ChainMiss& miss) const {
+    std::vector<ChainCulprit>& culprits = miss.culprits;
+    std::ranges::stable_sort(culprits, {}, &ChainCulprit::record);
+    std::size_t count = 0;
+    for (const ChainCulprit& each : culprits) {
+      if (count > 0 && culprits[count - 1].record == each.record) {
+        culprits[count - 1].time_ns += each.time_ns;
+      } else {
+        culprits[count++] = each;
+      }
+    }
+    culprits.resize(count);
+    for (ChainCulprit& each : culprits) {
+      each.cpu_ns = std::min(inputs_.records[each.record].cpu_ns, each.time_ns);
+    }
+    std::ranges::stable_sort(culprits, std::greater{}, &ChainCulprit::time_ns);
+    for (std::size_t i = Blame::kCulprits; i < count; ++i) {
+      ++miss.more_culprits;
+      miss.more_culprits_ns += culprits[i].time_ns;
+    }
+    culprits.resize(std::min(count, Blame::kCulprits));
   }
 
   /// Returns the executor itself and all executors that share a CPU with it.
@@ -230,11 +250,7 @@ class Explanation {
   std::map<const void*, int> ceilings_;
 };
 
-std::string ms_text(std::int64_t time_ns) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g ms", static_cast<double>(time_ns) / 1e6);
-  return text;
-}
+std::string rounded(std::int64_t time_ns) { return text::duration_text(time_ns, 3); }
 
 }  // namespace
 
@@ -267,20 +283,24 @@ std::string miss_text(const model::Application& application,
                       std::span<const InstanceRecord> records, const ChainMiss& miss) {
   std::string text = "chain " + application.chains[miss.chain].id + " instance " +
                      std::to_string(miss.instance.instance);
-  text += miss.late_ns > 0 ? " missed by " + ms_text(miss.late_ns) + ":" : " never ended:";
+  text += miss.late_ns > 0 ? " missed by " + rounded(miss.late_ns) + ":" : " never ended:";
   for (const ChainCulprit& one : miss.culprits) {
     const InstanceRecord& record = records[one.record];
-    text += " " + ms_text(one.time_ns) + " " + application.callbacks[record.callback].id + "#" +
+    text += " " + rounded(one.time_ns) + " " + application.callbacks[record.callback].id + "#" +
             std::to_string(record.id) + " (priority " + std::to_string(record.level) + ", " +
             to_string(one.reason) + "),";
   }
-  text += " " + ms_text(miss.execution_ns) + " its own";
-  if (miss.transit_ns > 0) {
-    text += ", " + ms_text(miss.transit_ns) + " between callbacks";
+  if (miss.more_culprits > 0) {
+    text += " " + rounded(miss.more_culprits_ns) + " in " + std::to_string(miss.more_culprits) +
+            (miss.more_culprits == 1 ? " other instance," : " other instances,");
   }
-  text += ", " + ms_text(miss.unexplained_ns) + " unexplained";
+  text += " " + rounded(miss.execution_ns) + " its own";
+  if (miss.transit_ns > 0) {
+    text += ", " + rounded(miss.transit_ns) + " between callbacks";
+  }
+  text += ", " + rounded(miss.unexplained_ns) + " unexplained";
   if (miss.instance.host_stall_ns > 0) {
-    text += " (host stalls: " + ms_text(miss.instance.host_stall_ns) + ")";
+    text += " (host stalls: " + rounded(miss.instance.host_stall_ns) + ")";
   }
   return text;
 }

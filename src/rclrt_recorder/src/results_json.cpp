@@ -174,18 +174,23 @@ Json miss_json(const RunResults& results, const ChainMiss& miss) {
                         {"cpu_ms", to_ms(one.cpu_ns)}});
   }
   const auto response_ns = miss.instance.response_ns();
-  return {{"chain", results.application.chains[miss.chain].id},
-          {"instance", miss.instance.instance},
-          {"release_ms", to_ms(miss.instance.release_ns - results.window.start_ns)},
-          {"status", to_string(miss.instance.status)},
-          {"response_ms", response_ns ? Json(to_ms(*response_ns)) : Json(nullptr)},
-          {"execution_ms", to_ms(miss.execution_ns)},
-          {"delayed_ms", to_ms(miss.delayed_ns)},
-          {"transit_ms", to_ms(miss.transit_ns)},
-          {"unexplained_ms", to_ms(miss.unexplained_ns)},
-          {"host_stall_ms", to_ms(miss.instance.host_stall_ns)},
-          {"culprits", culprits},
-          {"text", miss_text(results.application, results.records, miss)}};
+  Json json = {{"chain", results.application.chains[miss.chain].id},
+               {"instance", miss.instance.instance},
+               {"release_ms", to_ms(miss.instance.release_ns - results.window.start_ns)},
+               {"status", to_string(miss.instance.status)},
+               {"response_ms", response_ns ? Json(to_ms(*response_ns)) : Json(nullptr)},
+               {"execution_ms", to_ms(miss.execution_ns)},
+               {"delayed_ms", to_ms(miss.delayed_ns)},
+               {"transit_ms", to_ms(miss.transit_ns)},
+               {"unexplained_ms", to_ms(miss.unexplained_ns)},
+               {"host_stall_ms", to_ms(miss.instance.host_stall_ns)},
+               {"culprits", culprits},
+               {"text", miss_text(results.application, results.records, miss)}};
+  if (miss.more_culprits > 0) {
+    json["more_culprits"] = miss.more_culprits;
+    json["more_culprits_ms"] = to_ms(miss.more_culprits_ns);
+  }
+  return json;
 }
 
 Json thread_json(const ThreadResult& thread) {
@@ -282,6 +287,11 @@ std::string results_json(const RunResults& results) {
   if (results.simulation) {
     document["simulated"] = {{"seed", results.simulation->seed},
                              {"lowest_execution", results.simulation->lowest_execution}};
+    if (const auto& replayed = results.simulation->replayed) {
+      document["simulated"]["replayed"] = {
+          {"chain", results.application.chains[replayed->chain].id},
+          {"instance", replayed->instance}};
+    }
   }
   constexpr int kIndent = 2;
   return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";

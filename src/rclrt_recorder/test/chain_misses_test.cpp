@@ -60,6 +60,21 @@ TEST_F(ChainMisses, OneInTimeIsNone) {
   EXPECT_THAT(explained(), IsEmpty());
 }
 
+TEST_F(ChainMisses, TheCausesThatAreNotListedAreCounted) {
+  add(kScan, 0, 5, true);
+  for (int i = 0; i < 10; ++i) {
+    add(kCapture, 5 + 3 * i, 8 + 3 * i, false);
+  }
+  add(kBrake, 35, 45, true).ready_ns = at(5);
+  const auto misses = explained();
+  ASSERT_EQ(misses.size(), 1U);
+  EXPECT_EQ(misses[0].culprits.size(), 8U);
+  EXPECT_EQ(misses[0].more_culprits, 2U);
+  EXPECT_EQ(misses[0].more_culprits_ns, at(6));
+  EXPECT_THAT(miss_text(application, records, misses[0]),
+              HasSubstr("less urgent), 6 ms in 2 other instances, 15 ms its own"));
+}
+
 TEST_F(ChainMisses, TheTimeOfALateOneIsSplitAndTheCulpritIsNamed) {
   add(kScan, 0, 5, true);
   add(kFuse, 7, 10, true).ready_ns = at(7);  // 2 ms in transit

@@ -53,6 +53,7 @@ void set_up_replay(const Arguments& arguments, rclrt::model::Application& applic
   settings.seed = example.seed;
   settings.cpus = example.cpus;
   settings.times = rclrt::analysis::counter_example_times(example);
+  settings.replayed = ReplayedInstance{example.chain, example.instance};
 }
 
 /// The options of the times that the machine adds, as stated.

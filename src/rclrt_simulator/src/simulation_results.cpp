@@ -92,8 +92,10 @@ recorder::RunResults simulate_run(const model::Application& application,
   results.executor_label = "simulated: " + label_of(results.executor);
   results.started_utc = "1970-01-01T00:00:00Z";
   results.window = {0, settings.duration.count()};
-  results.simulation = recorder::SimulationStatement{
-      .seed = settings.seed, .lowest_execution = settings.times.lowest_execution};
+  results.simulation =
+      recorder::SimulationStatement{.seed = settings.seed,
+                                    .lowest_execution = settings.times.lowest_execution,
+                                    .replayed = settings.replayed};
   results.context = simulated_context(system);
   results.host_stalls.valid = true;  // there is no host that could stall
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <rclrt/analysis/simulation_system.hpp>
 #include <rclrt/model/application.hpp>
 
@@ -16,7 +17,8 @@ struct SimulationSettings {
   std::chrono::nanoseconds duration{};
   std::uint64_t seed = 0;
   analysis::SimulatedTimes times;
-  unsigned cpus = 1;  ///< of an executor that states none
+  unsigned cpus = 1;                                     ///< of an executor that states none
+  std::optional<recorder::ReplayedInstance> replayed{};  ///< of the counter-example, if any
 };
 
 /// Simulates a run and returns results like those of a measured run. Deterministic: equal arguments

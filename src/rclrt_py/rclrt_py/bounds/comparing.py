@@ -54,6 +54,7 @@ def _with_prediction(
             bound_ms=predicted.bound_ms,
             verdict=predicted.verdict,
             assumptions=predicted.assumptions,
+            note=predicted.note,
             exceeded=len(above),
             exceeded_host=sum(excess.by_host for excess in above),
             exceeded_broken=sum(excess.cause == ASSUMPTION for excess in above),

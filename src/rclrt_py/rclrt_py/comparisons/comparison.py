@@ -16,6 +16,7 @@ from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.runs.merge import merge_contexts, merge_runs, parts_of
 from rclrt_py.runs.results import Results
 from rclrt_py.runs.run_data import RESULTS, Run
+from rclrt_py.runs.simulated import Replayed
 
 COMPARISON_VERSION = 1
 MAX_ROUNDS = 1000
@@ -54,6 +55,11 @@ class Comparison:
     @property
     def baseline(self) -> Results | None:
         return next((results for results in self.executors if results.executor == BASELINE), None)
+
+    @property
+    def replayed(self) -> Replayed | None:
+        """The instance of the counter-example that a single run repeats, if it does."""
+        return self.executors[0].replayed if self.is_single_run else None
 
     def to_json(self) -> dict[str, Any]:
         return {

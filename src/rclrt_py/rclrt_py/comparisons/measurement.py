@@ -130,7 +130,7 @@ class Measurement:
 
 
 def outcome(run: Run) -> str:
-    """Describes the most urgent chain of a run in one line."""
-    chain = min(run.results.chains, key=lambda item: (-item.priority, item.deadline_ms))
+    """Describes the first chain of a run's report in one line."""
+    chain = run.results.in_report_order(run.results.replayed)[0]
     p99 = f", p99 {chain.response.p99:.3f} ms" if chain.response else ""
     return f"{chain.id} missed {chain.missed} of {chain.due}{p99}"

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
+from rclrt_py.report.bound_reasons import bound_reasons
 from rclrt_py.runs.results import ChainPrediction, ChainResult, Results
-from rclrt_py.terminal.table import Columns
+from rclrt_py.terminal.table import LINE_WIDTH, Columns
 
 TITLE = "observed against bound"
 HEADS = ("bound ms", "observed ms", "share", "verdict", "above (by host)")
@@ -16,8 +18,8 @@ WIDTHS = (12, 13, 9, 13, 17)
 def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
     """Yields the lines of the table that compares bounds with observations: one per executor and
     chain with a bound. For a chain above its bound, more lines show the time until each callback on
-    its path. A last line warns if the runs had no real-time scheduling, because no bound holds
-    then. Yields nothing if there are no bounds."""
+    its path. Then come the reasons why deadlines are not proved. A last line warns if the runs had
+    no real-time scheduling, because no bound holds then. Yields nothing if there are no bounds."""
     shown = [
         (results, chain, chain.predicted)
         for results in executors
@@ -42,8 +44,23 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
             yield columns.line(f"  until {step.callback}", *_times(step.bound_ms, step.worst_ms))
         for why in predicted.exceeded_why:
             yield f"  {why}"
+    yield from _reason_lines(executors)
     if not all(results.context["realtime"] for results in executors):
         yield "Without real-time scheduling no bound holds: no observation is judged by one."
+
+
+def _reason_lines(executors: Sequence[Results]) -> Iterator[str]:
+    reasons = bound_reasons(executors)
+    if reasons:
+        yield "Why deadlines are not proved:"
+    for reason, where in reasons:
+        yield from textwrap.wrap(
+            f"{where}: {reason}.",
+            LINE_WIDTH,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
 
 
 def _is_exceeded(predicted: ChainPrediction) -> bool:

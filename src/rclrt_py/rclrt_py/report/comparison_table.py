@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.runs.results import ChainResult, Results
 from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
-from rclrt_py.text import number, ratio, shorten
+from rclrt_py.text import exact, number, ratio, shorten
 
 NAME_WIDTH = 27
 COLUMNS = (
@@ -40,11 +40,11 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
     columns = Columns(NAME_WIDTH, *widths)
     yield paint.dim(columns.line("executor", *titles))
     yield paint.dim(columns.line("", *units))
-    for chain in by_urgency(comparison):
+    for chain in in_report_order(comparison):
         yield ""
         yield paint.bold(shorten(chain.id, 40)) + (
-            f"   priority {chain.priority}, every {chain.period_ms:.9g} ms, "
-            f"deadline {chain.deadline_ms:.9g} ms"
+            f"   priority {chain.priority}, every {exact(chain.period_ms)} ms, "
+            f"deadline {exact(chain.deadline_ms)} ms"
         )
         digits = _digits(comparison, chain.id)
         for results in comparison.executors:
@@ -58,11 +58,9 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
     yield from _notes(comparison, baseline)
 
 
-def by_urgency(comparison: Comparison) -> list[ChainResult]:
-    """Returns the chains in the order of the report: the highest priority first, and at equal
-    priority the shortest deadline first."""
-    chains = comparison.executors[0].chains
-    return sorted(chains, key=lambda chain: (-chain.priority, chain.deadline_ms))
+def in_report_order(comparison: Comparison) -> list[ChainResult]:
+    """Returns the chains in the order of the report."""
+    return comparison.executors[0].in_report_order(comparison.replayed)
 
 
 def _cells(

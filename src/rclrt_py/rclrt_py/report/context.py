@@ -55,12 +55,22 @@ def _simulation_rows(comparison: Comparison, results: Results, alone: bool) -> l
         return [(results.executor_label[0].upper() + results.executor_label[1:], what)]
     return [
         ("Simulated", f"{results.duration_s:g} s; nothing here was measured"),
+        *_replayed_rows(results),
         ("Seed", str(stated["seed"])),
         ("CPUs", str(results.context["cpus"])),
         ("Execution times", execution),
         ("Versions", f"rclrt {results.context['versions']['rclrt']}"),
         *_application_rows(comparison),
     ]
+
+
+def _replayed_rows(results: Results) -> list[Row]:
+    replayed = results.replayed
+    return (
+        [("Counter-example", f"chain {replayed.chain}, instance {replayed.instance}")]
+        if replayed
+        else []
+    )
 
 
 def _application_rows(comparison: Comparison) -> list[Row]:

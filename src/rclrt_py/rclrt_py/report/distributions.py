@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from rclrt_py.comparisons.comparison import Comparison
-from rclrt_py.report.comparison_table import by_urgency
+from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.runs.results import ChainResult
 from rclrt_py.runs.run_data import nanoseconds
 
@@ -31,7 +31,7 @@ def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
     }
     limit = SAMPLES_PER_CHAIN // len(comparison.executors)
     data = []
-    for chain in by_urgency(comparison):
+    for chain in in_report_order(comparison):
         series = []
         for index, results in enumerate(comparison.executors):
             found = results.chain(chain.id)

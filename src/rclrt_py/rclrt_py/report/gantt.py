@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from rclrt_py.comparisons.comparison import Comparison
-from rclrt_py.report.comparison_table import by_urgency
+from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.report.lanes import Interval, pack, paused
 from rclrt_py.report.windows import Window, choose, round_number, window_length
 from rclrt_py.runs.application import ApplicationInfo
@@ -40,7 +40,7 @@ class _Collector:
 
     def __init__(self, comparison: Comparison, windows: list[Window]) -> None:
         self._executors = [results.executor for results in comparison.executors]
-        self._chains = [chain.id for chain in by_urgency(comparison)]
+        self._chains = [chain.id for chain in in_report_order(comparison)]
         self._deadlines = {
             chain.id: round(chain.deadline_ms * 1e6) for chain in comparison.executors[0].chains
         }

@@ -7,7 +7,7 @@ import math
 
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.executors import FOCUS
-from rclrt_py.report.comparison_table import by_urgency
+from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.runs.results import ChainResult, Results
 
 
@@ -20,7 +20,7 @@ def focus(comparison: Comparison) -> Results:
 
 
 def headline(comparison: Comparison) -> str:
-    hard = by_urgency(comparison)[0]
+    hard = in_report_order(comparison)[0]
     subject = focus(comparison)
     sentence = (
         f"Under {subject.executor_label}, {_result(subject.chain(hard.id), f'chain {hard.id}')}"
@@ -29,6 +29,11 @@ def headline(comparison: Comparison) -> str:
     if baseline is not None and baseline is not subject:
         sentence += (
             f"; under the {baseline.executor_label} {_result(baseline.chain(hard.id), 'it')}"
+        )
+    if replayed := comparison.replayed:
+        sentence += (
+            f". The run repeats a counter-example, which is about instance {replayed.instance} "
+            f"of chain {replayed.chain}"
         )
     return sentence + "."
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.files.json_reader import JsonValue
-from rclrt_py.report.comparison_table import by_urgency
+from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.report.windows import round_number
 from rclrt_py.runs.run_data import RESULTS, Run
 
@@ -23,7 +23,7 @@ def misses_data(comparison: Comparison) -> dict[str, Any]:
     any run's results state reasons for misses; "rounds" is true if rows state their round.
     "chains" is in the order of the report; each row has the index of its executor and the number
     of its round."""
-    known = [chain.id for chain in by_urgency(comparison)]
+    known = [chain.id for chain in in_report_order(comparison)]
     found: dict[str, list[dict[str, Any]]] = {chain: [] for chain in known}
     explained = False
     for index, results in enumerate(comparison.executors):
@@ -68,8 +68,18 @@ def _row(miss: JsonValue, run: Run) -> dict[str, Any]:
         "response_ms": None if response.value is None else response.number(),
         **{name: miss.get(name).number() for name in TIMES},
         "culprits": culprits[:MAX_CULPRITS],
-        "more_culprits": max(0, len(culprits) - MAX_CULPRITS),
+        **_not_shown(miss, culprits[MAX_CULPRITS:]),
     }
+
+
+def _not_shown(miss: JsonValue, hidden: list[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the number and the sum of the times of the culprits that the table leaves out: those
+    that the file does not list either, and `hidden`."""
+    count, time_ms = len(hidden), sum(culprit["time_ms"] for culprit in hidden)
+    if miss.has("more_culprits"):
+        count += miss.get("more_culprits").count()
+        time_ms += miss.get("more_culprits_ms").number()
+    return {"more_culprits": count, "more_culprits_ms": time_ms}
 
 
 def _badness(row: dict[str, Any]) -> float:

@@ -12,7 +12,8 @@ from urllib.parse import quote
 from rclrt_py import __version__
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.pages.page import embed, make_page
-from rclrt_py.report.comparison_table import by_urgency
+from rclrt_py.report.bound_reasons import bound_reasons
+from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.report.context import context_rows
 from rclrt_py.report.distributions import SAMPLES_PER_CHAIN, chains_data
 from rclrt_py.report.gantt import MAX_SLICES, gantt_data
@@ -76,8 +77,10 @@ def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[s
         ],
         "chains": chains_data(comparison),
         "misses": misses_data(comparison),
+        "bound_reasons": bound_reasons(comparison.executors),
+        "replayed": comparison.replayed is not None,
         "gantt": gantt_data(comparison, application),
-        "graph": graph_data(application, [chain.id for chain in by_urgency(comparison)]),
+        "graph": graph_data(application, [chain.id for chain in in_report_order(comparison)]),
         "context": context_rows(comparison),
         "sources": source_rows(comparison, SAMPLES_PER_CHAIN, MAX_SLICES, application.complete),
         "trace": _link(directory / TRACE, output),

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rclrt_py.comparisons.comparison import Comparison
-from rclrt_py.report.comparison_table import by_urgency
+from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.runs.application import ApplicationInfo
 from rclrt_py.runs.csv_reader import ChainRow
 from rclrt_py.runs.results import Results
@@ -63,16 +63,32 @@ def window_length(application: ApplicationInfo, comparison: Comparison) -> tuple
 def choose(comparison: Comparison, length: int) -> list[Choice]:
     """Returns the time windows that the reader of the report can choose: one around the worst
     response of each chain, one around the median response of the most urgent chain, and one at the
-    beginning of the run. `length` is in nanoseconds."""
-    chains = [chain.id for chain in by_urgency(comparison)[:MAX_CHAINS]]
+    beginning of the run. The instance of a replayed counter-example comes first. `length` is in
+    nanoseconds."""
+    chains = [chain.id for chain in in_report_order(comparison)[:MAX_CHAINS]]
     shown = [(chain, "worst") for chain in chains]
     shown[1:1] = [(chain, "median") for chain in chains[:1]]
     found = {
         results.executor: _find(comparison, results, shown) for results in comparison.executors
     }
-    choices = [_choice(found, chain, which, length) for chain, which in shown]
+    choices = _counter_example(comparison, length)
+    choices += [_choice(found, chain, which, length) for chain, which in shown]
     choices.append(_beginning(comparison, length))
     return [choice for choice in choices if choice.windows]
+
+
+def _counter_example(comparison: Comparison, length: int) -> list[Choice]:
+    """Returns the window around the instance that the run repeats, or none if it repeats none."""
+    replayed, results = comparison.replayed, comparison.executors[0]
+    if replayed is None:
+        return []
+    wanted = replayed.chain, replayed.instance
+    for row in comparison.runs[results.executor][0].chain_rows():
+        if (row.chain, row.instance) == wanted:
+            shown = replayed.chain, "counter-example"
+            choice = _choice({results.executor: {shown: (1, row)}}, *shown, length)
+            return [replace(choice, label=f"counter-example of {replayed.chain}")]
+    return []
 
 
 def _choice(found: dict[str, dict[Shown, Place]], chain: str, which: str, length: int) -> Choice:

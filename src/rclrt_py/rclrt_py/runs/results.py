@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.simulated import Replayed, read_simulated, replayed_of
 from rclrt_py.stats import Summary, round_half_up
 
 RESULTS_VERSION = 1
@@ -51,6 +52,8 @@ class ChainPrediction:
     exceeded_why: tuple[str, ...] = ()
     """The evidence on the worst instances that no stall explains."""
     steps: tuple[Step, ...] = ()
+    note: str = ""
+    """Why there is no bound below the deadline. Empty: there is one."""
 
     @property
     def exceeded_own(self) -> int:
@@ -68,6 +71,7 @@ class ChainPrediction:
             exceeded_broken=json.get("exceeded_broken").count(),
             exceeded_why=tuple(json.get("exceeded_why").texts()),
             steps=tuple(Step.read(item) for item in json.get("steps").items()),
+            note=json.get("note").text() if json.has("note") else "",
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -80,6 +84,7 @@ class ChainPrediction:
             "exceeded_broken": self.exceeded_broken,
             "exceeded_why": list(self.exceeded_why),
             "steps": [asdict(step) for step in self.steps],
+            **({"note": self.note} if self.note else {}),
         }
 
 
@@ -306,15 +311,28 @@ class Results:
             callbacks=tuple(CallbackResult.read(item) for item in json.get("callbacks").items()),
             threads=threads.value,
             hops=tuple(map(HopResult.read, json.get("hops").items())) if json.has("hops") else (),
-            simulated=_read_simulated(json),
+            simulated=read_simulated(json),
         )
 
     @classmethod
     def load(cls, path: Path) -> Results:
         return cls.read(JsonValue.load(path))
 
+    @property
+    def replayed(self) -> Replayed | None:
+        """The instance that the run repeats. None: the run is no replay of a counter-example."""
+        return replayed_of(self.simulated)
+
     def chain(self, chain_id: str) -> ChainResult | None:
         return next((chain for chain in self.chains if chain.id == chain_id), None)
+
+    def in_report_order(self, replayed: Replayed | None) -> list[ChainResult]:
+        """Returns the chains: that of a replayed counter-example, then the highest priority first,
+        and at equal priority the shortest deadline first."""
+        first = replayed.chain if replayed else None
+        return sorted(
+            self.chains, key=lambda chain: (chain.id != first, -chain.priority, chain.deadline_ms)
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -333,15 +351,6 @@ class Results:
             **({"hops": [hop.to_json() for hop in self.hops]} if self.hops else {}),
             **({"simulated": self.simulated} if self.simulated else {}),
         }
-
-
-def _read_simulated(json: JsonValue) -> dict[str, Any] | None:
-    if "simulated" not in json.object():
-        return None
-    stated = json.get("simulated")
-    stated.get("seed").count()
-    stated.get("lowest_execution").number()
-    return stated.object()
 
 
 def read_application(json: JsonValue) -> dict[str, Any]:

@@ -19,7 +19,18 @@ function drawBounds(data) {
   return html('section', {id: 'bounds'},
     html('h2', {}, 'Observed against bound'),
     html('p', {class: 'note'}, 'From the nominal release of the chain’s timer; the worst of the run.'),
-    html('div', {class: 'panel scroller'}, html('table', {class: 'bounds'}, head, bodies)));
+    html('div', {class: 'panel scroller'}, html('table', {class: 'bounds'}, head, bodies)),
+    drawReasons(data.bound_reasons));
+}
+
+/** Why deadlines are not proved: rows of [reason, chains and executors]. */
+function drawReasons(reasons) {
+  if (!reasons.length) return null;
+  return [
+    html('h3', {}, 'Why deadlines are not proved'),
+    html('dl', {class: 'panel facts', id: 'bound-reasons'},
+      reasons.map(([reason, where]) => [html('dt', {}, where), html('dd', {}, reason)])),
+  ];
 }
 
 function drawStep(data, series, step) {

@@ -52,5 +52,8 @@ function drawMiss(data, miss) {
       miss.culprits.map((culprit) => html('div', {},
         `${culprit.callback} ${time(culprit.time_ms)} `,
         html('span', {class: 'note'}, culprit.reason))),
-      miss.more_culprits ? html('div', {class: 'note'}, `and ${miss.more_culprits} more`) : null));
+      miss.more_culprits
+        ? html('div', {class: 'note'},
+          `and ${miss.more_culprits} more, ${time(miss.more_culprits_ms)} in all`)
+        : null));
 }

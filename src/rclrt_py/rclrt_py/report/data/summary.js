@@ -16,7 +16,8 @@ function drawHeader(data) {
       : null,
     drawCards(data, data.chains[0]),
     html('p', {class: 'note'},
-      `Chain ${data.chains[0].id}, the most urgent one; ` +
+      `Chain ${data.chains[0].id}, ` +
+      `${data.replayed ? 'of the counter-example' : 'the most urgent one'}; ` +
       `${new Set(runs).size === 1 ? runs[0] : `${Math.min(...runs)} or more`} ` +
       `${runs.every((rounds) => rounds === 1) ? 'round' : 'rounds'} each.` +
       (data.chains[0].series.some((series) => series.ratios)

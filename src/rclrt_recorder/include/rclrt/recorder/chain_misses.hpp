@@ -37,6 +37,8 @@ struct ChainMiss {
   std::int64_t transit_ns = 0;
   std::int64_t unexplained_ns = 0;
   std::vector<ChainCulprit> culprits;  ///< the worst ones, the longest in the way first
+  std::size_t more_culprits = 0;       ///< number of those that `culprits` leaves out
+  std::int64_t more_culprits_ns = 0;   ///< the sum of their times
 
   bool operator==(const ChainMiss&) const = default;
 };

@@ -71,10 +71,17 @@ struct ThreadResult {
 /// Returns the scheduling of every thread of this process, now.
 RCLRT_RECORDER_EXPORT std::vector<ThreadResult> read_threads();
 
+/// The instance of a chain that a counter-example is about.
+struct ReplayedInstance {
+  std::size_t chain = 0;  ///< index into Application::chains
+  std::uint64_t instance = 0;
+};
+
 /// How a run was simulated.
 struct SimulationStatement {
   std::uint64_t seed = 0;
   double lowest_execution = 1;  ///< execution times: from this share of the WCET up to the WCET
+  std::optional<ReplayedInstance> replayed{};  ///< if the schedule is that of a counter-example
 };
 
 /// The file with callback priorities that replaced those of the application.
