@@ -2,10 +2,7 @@
 #include "rclrt_rclcpp/executors.hpp"
 
 #include <algorithm>
-#include <iomanip>
-#include <set>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -296,41 +293,6 @@ std::vector<CallbackInfo> Executor::callbacks() { return registry_->callbacks();
 
 std::vector<std::string> Executor::unmatched(bool with_guess) {
   return registry_->unmatched(with_guess);
-}
-
-void Executor::write_priorities(std::ostream& out) {
-  out << "rclrt: 1\ncallbacks:\n";
-  std::set<std::tuple<std::string, std::size_t, std::string, std::string>> written;
-  for (const CallbackInfo& each : callbacks()) {
-    if (!written.emplace(each.node, each.group, each.kind, each.name).second) {
-      continue;  // a subscription and its intra-process waitable
-    }
-    if (each.node.empty()) {
-      out << "  # of a node that the executor does not know: " << each.kind << " " << each.name
-          << "\n";
-      continue;
-    }
-    out << "  - {node: " << each.node << ", group: " << each.group << ", " << each.kind << ": "
-        << each.name << ", priority: " << each.priority;
-    const bool from_stamp = each.max_age.count() != 0;
-    if (from_stamp || each.deadline.count() != 0) {
-      out << (from_stamp ? ", max_age_ms: " : ", deadline_ms: ") << std::fixed
-          << std::setprecision(6)
-          << static_cast<double>((from_stamp ? each.max_age : each.deadline).count()) / 1e6
-          << std::defaultfloat;
-    }
-    switch (each.overload) {
-      case engine::Overload::kKeepLast:
-        out << ", overload: keep_last";
-        break;
-      case engine::Overload::kSkipIfRunning:
-        out << ", overload: skip_if_running";
-        break;
-      case engine::Overload::kQueue:
-        break;
-    }
-    out << "}\n";
-  }
 }
 
 const engine::Executor& Executor::engine() const noexcept { return registry_->engine(); }

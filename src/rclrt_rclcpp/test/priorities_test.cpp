@@ -269,6 +269,41 @@ TEST_F(PrioritiesFile, WhatIsWrittenIsReadAndChangesNothing) {
       << written.str();
 }
 
+TEST_F(PrioritiesFile, AnExecutorWithoutCallbacksWritesAFileThatIsRead) {
+  PreemptiveExecutor executor;
+  std::ostringstream written;
+  executor.write_priorities(written);
+  EXPECT_EQ(written.str(), "rclrt: 1\ncallbacks: []\n");
+  Options options;
+  options.priorities = write(written.str());
+  EXPECT_TRUE(PreemptiveExecutor(options).unmatched().empty());
+}
+
+TEST_F(PrioritiesFile, TheCallbacksOfEveryNodeAreWrittenLast) {
+  PreemptiveExecutor executor;
+  const auto first = std::make_shared<rclcpp::Node>("a");
+  const auto second = std::make_shared<rclcpp::Node>("b");
+  const auto service = second->create_service<test_msgs::srv::Empty>(
+      "~/reset", [](const test_msgs::srv::Empty::Request::SharedPtr&,
+                    const test_msgs::srv::Empty::Response::SharedPtr&) {});
+  executor.add_node(first);
+  executor.add_node(second);
+  std::ostringstream written;
+  executor.write_priorities(written);
+  const std::string text = written.str();
+  EXPECT_EQ(text.find("rclrt: 1\ncallbacks:\n"
+                      "  - {node: /b, group: 0, service: /b/reset, priority: 0}\n"
+                      "  # Actions, and events of publishers and subscriptions"),
+            0U)
+      << text;
+  const std::size_t last = text.find("  # Callbacks that rclcpp makes for every node");
+  ASSERT_NE(last, std::string::npos) << text;
+  for (const std::string each : {"service: /a/get_parameters", "subscription: /parameter_events"}) {
+    EXPECT_EQ(text.find(each), text.find(each, last)) << text;
+  }
+  EXPECT_EQ(text.find("waitable", last), std::string::npos) << text;
+}
+
 TEST_F(PrioritiesFile, WhatComesWithinTheProcessHasThePriorityOfItsSubscription) {
   PreemptiveExecutor executor;
   const auto node =

@@ -192,7 +192,8 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   std::vector<CallbackInfo> callbacks();
   /// Returns the entries of the node priorities file that match nothing now, as "file:line: what".
   std::vector<std::string> unmatched(bool with_guess = false);
-  /// Writes a node priorities file that names every callback with its current values.
+  /// Writes a node priorities file that names every callback with its current values. The callbacks
+  /// that rclcpp makes for every node, such as the services for its parameters, come last.
   void write_priorities(std::ostream& out);
 
   /// Returns the engine, with its real-time state, its counters and its options.
