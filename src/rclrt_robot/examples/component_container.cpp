@@ -8,7 +8,6 @@
 // arguments of a node. The file may name nodes that are loaded later.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -24,13 +23,12 @@
 #include <utility>
 #include <vector>
 
+#include "extra_arguments.hpp"
 #include "rclrt/yaml/suggest.hpp"
 #include "rclrt_rclcpp/executors.hpp"
 #include "rclrt_robot/robot.hpp"
 
 namespace {
-
-using rclcpp_components::ComponentManagerException;
 
 rclrt::executor::Realtime realtime_of(const std::string& text) {
   if (text == "try") {
@@ -66,7 +64,7 @@ class Container : public rclcpp_components::ComponentManager {
                     std::shared_ptr<LoadNode::Response> response) override {
     const std::uint64_t id = unique_id_;  // of the node, if it is made
     try {
-      timing_ = timing_of(*request);
+      timing_ = rclrt_robot::timing_of(*request);
       ComponentManager::on_load_node(header, request, response);
     } catch (const std::exception& error) {  // not from the component: from the executor, say
       node_wrappers_.erase(id);
@@ -178,40 +176,6 @@ class Container : public rclcpp_components::ComponentManager {
                   "parameter %s is unknown and has no effect; the container's parameters are %s",
                   name.c_str(), names.c_str());
     }
-  }
-
-  /// Returns the timing of a node from the extra arguments `priority` and `deadline_ms`.
-  static rclrt_rclcpp::Timing timing_of(const LoadNode::Request& request) {
-    rclrt_rclcpp::Timing timing;
-    for (const auto& message : request.extra_arguments) {
-      const rclcpp::Parameter argument = rclcpp::Parameter::from_parameter_msg(message);
-      if (argument.get_name() == "priority") {
-        if (argument.get_type() != rclcpp::PARAMETER_INTEGER ||
-            !std::in_range<int>(argument.as_int())) {
-          throw ComponentManagerException("Extra component argument 'priority' must be an int");
-        }
-        timing.priority = static_cast<int>(argument.as_int());
-      } else if (argument.get_name() == "deadline_ms") {
-        timing.deadline = deadline_of(argument);
-      }
-    }
-    return timing;
-  }
-
-  static std::chrono::nanoseconds deadline_of(const rclcpp::Parameter& argument) {
-    constexpr double kMostMs = 3'600'000;  // an hour, as in the files
-    double ms = 0;
-    if (argument.get_type() == rclcpp::PARAMETER_INTEGER) {
-      ms = static_cast<double>(argument.as_int());
-    } else if (argument.get_type() == rclcpp::PARAMETER_DOUBLE) {
-      ms = argument.as_double();
-    }
-    if (!(ms > 0 && ms <= kMostMs)) {
-      throw ComponentManagerException(
-          "Extra component argument 'deadline_ms' must be a number above 0, at most 3600000");
-    }
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double, std::milli>(ms));
   }
 
   rclrt_robot::Robot robot_;
