@@ -32,7 +32,7 @@ def generate_launch_description() -> LaunchDescription:
                         package="demo_nodes_cpp",
                         plugin="demo_nodes_cpp::Listener",
                         name="urgent_listener",
-                        extra_arguments=[{"priority": 5, "deadline_ms": 10.0}],
+                        extra_arguments=[{"priority": 5}],  # of all its callbacks
                     ),
                 ],
                 output="screen",
