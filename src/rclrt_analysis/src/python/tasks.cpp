@@ -127,8 +127,7 @@ void bind_tasks(py::module_& module) {
   module.def("load_task_set", &load_task_set, py::arg("path"));
   module.def("parse_task_set", &parse_or_throw, py::arg("text"), py::arg("name"));
   module.def("in_units", &in_units, py::arg("ticks"), py::arg("decimals"));
-  module.def("duration_text", &text::duration_text, py::arg("time_ns"),
-             py::arg("significant") = 0);
+  module.def("duration_text", &text::duration_text, py::arg("time_ns"), py::arg("significant") = 0);
   module.def(
       "analyse_tasks",
       [](const std::vector<Task>& tasks, const std::string& policy) {
