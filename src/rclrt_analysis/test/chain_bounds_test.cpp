@@ -330,7 +330,7 @@ TEST(ChainBounds, CpusThatAreNotStatedMakeItConditional) {
   EXPECT_EQ(bounds[0].assumptions.front(), "executor 'main' runs on one CPU (cpus: [n])");
 }
 
-TEST(ChainBounds, ASchedulerThreadOnACpuOfItsOwnNeedsNoConditionButOnThatOfAnotherExecutor) {
+TEST(ChainBounds, ASchedulerThreadElsewhereIsAConditionOnlyWhereMoreUrgentCallbacksMayRun) {
   auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
   application.executors[0].scheduler_cpus = {0};
   const auto verdict = [&](ExecutorKind kind) {
@@ -341,6 +341,8 @@ TEST(ChainBounds, ASchedulerThreadOnACpuOfItsOwnNeedsNoConditionButOnThatOfAnoth
   EXPECT_EQ(verdict(ExecutorKind::kThreadDispatch), Verdict::kProved);
   EXPECT_EQ(verdict(ExecutorKind::kPreemptive), Verdict::kProved);
   application.executors.push_back({.name = "other", .cpus = {1}});
+  EXPECT_EQ(verdict(ExecutorKind::kThreadDispatch), Verdict::kProved);
+  application.executors[0].top_priority = 50;  // callbacks of the other one are above the scheduler
   EXPECT_EQ(verdict(ExecutorKind::kThreadDispatch), Verdict::kConditional);
   EXPECT_EQ(verdict(ExecutorKind::kPreemptive), Verdict::kProved);
 }

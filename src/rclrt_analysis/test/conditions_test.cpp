@@ -139,25 +139,42 @@ TEST(Conditions, ACpuThatAnotherExecutorStatesAmongOthersIsNotForOneAlone) {
   application.nodes.push_back({.name = "rest", .name_space = "/", .executor = 1});
   application.callbacks[2].node = 1;
   application.callbacks[2].group.reset();
-  const auto bounds = chain_bounds(application);
+  const auto bounds = chain_bounds(application, ExecutorKind::kPicas);
   EXPECT_EQ(bounds[0].verdict, Verdict::kUnknown);
   EXPECT_THAT(bounds[0].note, HasSubstr("'main' and 'rest' share CPU 0"));
+  for (const ExecutorKind kind : kinds_that_run(false)) {
+    if (traits(kind).by_deadline) {
+      continue;
+    }
+    const auto bound = chain_bounds(application, kind)[0];
+    ASSERT_TRUE(bound.bound) << traits(kind).name;
+    EXPECT_GE(*bound.bound, worst_simulated(application, kind)) << traits(kind).name;
+    EXPECT_THAT(bound.assumptions, testing::IsEmpty()) << traits(kind).name;
+  }
   application.executors[1].cpus = {3, 4};  // apart, but two
   EXPECT_EQ(chain_bounds(application, ExecutorKind::kPicas)[0].verdict, Verdict::kProved);
 }
 
-TEST(Conditions, ASchedulerThreadOnTheCpuOfAnotherExecutorIsOne) {
+TEST(Conditions, ASchedulerThreadOnTheCpuOfAnotherExecutorCounts) {
   model::Application application = two_groups();
   application.executors.push_back({.name = "rest", .cpus = {1}, .scheduler_cpus = {0}});
   application.nodes.push_back({.name = "rest", .name_space = "/", .executor = 1});
   application.callbacks[2].node = 1;
   application.callbacks[2].group.reset();
   EXPECT_EQ(chain_bounds(application)[0].verdict, Verdict::kProved);
-  const auto bounds = chain_bounds(application, ExecutorKind::kProducerConsumer);
-  EXPECT_EQ(bounds[0].verdict, Verdict::kConditional);
-  EXPECT_THAT(bounds[0].assumptions,
-              testing::Contains("the scheduler thread of 'rest' takes no time on the CPU of 'main' "
-                                "(scheduler_cpus)"));
+  const auto bound_with = [&](Ticks scheduler) {
+    const auto bounds =
+        chain_bounds(application, ExecutorKind::kProducerConsumer, {.scheduler = scheduler});
+    EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
+    EXPECT_GE(bounds[0].bound, worst_simulated(application, ExecutorKind::kProducerConsumer,
+                                               {.scheduler_ns = scheduler}));
+    return bounds[0].bound.value_or(0);
+  };
+  EXPECT_EQ(bound_with(100'000) - bound_with(0), 8 * 100'000) << "each of the four twice";
+  application.executors[1].top_priority = 50;  // callbacks of 'main' delay the scheduler of 'rest'
+  EXPECT_THAT(chain_bounds(application, ExecutorKind::kProducerConsumer)[0].assumptions,
+              testing::ElementsAre(
+                  "the scheduler thread of 'rest' takes no time on its own CPUs (scheduler_cpus)"));
 }
 
 /// Each instance that is queued while the first one runs costs 0.05 ms: itself, and `others`.

@@ -194,6 +194,7 @@ class RandomApplication {
   std::vector<std::string> subscriptions_;  // of the current application
 };
 
+/// Returns the application in a few lines, for a message of a test.
 inline std::string describe(const model::Application& application) {
   std::string text;
   for (const model::Callback& callback : application.callbacks) {
@@ -202,7 +203,7 @@ inline std::string describe(const model::Application& application) {
       text += " priority " + std::to_string(*callback.priority);
     }
     if (callback.group) {
-      text += " group";
+      text += " group " + *callback.group;
     }
     if (callback.deadline) {
       text += " D " + std::to_string(callback.deadline->count() / 1000);
@@ -213,6 +214,11 @@ inline std::string describe(const model::Application& application) {
       text += " T " + std::to_string(timer->period.count() / 1000) + " offset " +
               std::to_string(timer->offset.count() / 1000) +
               (timer->offset_stated ? " stated" : "");
+    }
+    if (const auto* event = std::get_if<model::Event>(&callback.trigger)) {
+      text += " events " + std::to_string(event->min_interval.count() / 1000) + " to " +
+              std::to_string(event->max_interval.count() / 1000) + " offset " +
+              std::to_string(event->offset.value_or(ms(0)).count() / 1000);
     }
     if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
       text += " window " + std::to_string(sync->window.count() / 1000);

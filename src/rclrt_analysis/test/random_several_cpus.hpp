@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random applications of one executor on several CPUs, for tests of the bounds.
+// Random applications of executors on several CPUs, for tests of the bounds.
 #pragma once
 
 #include <array>
@@ -63,6 +63,40 @@ class RandomSeveralCpus : public RandomApplication {
   }
 
   /// Moves the first release of one timer or event.
+  /// Spreads the callbacks over two or three executors. Each has some of these CPUs, which may be
+  /// those of another one, too.
+  void spread_over(model::Application& application, int cpus, bool scheduled) {
+    const int executors = between(2, 3);
+    application.executors.clear();
+    application.nodes.clear();
+    for (int i = 0; i < executors; ++i) {
+      const int first = between(0, cpus - 1);
+      const int last = between(first, cpus - 1);
+      model::Executor executor{.name = "e" + std::to_string(i), .cpus = {}};
+      for (int cpu = first; cpu <= last; ++cpu) {
+        executor.cpus.push_back(cpu);
+      }
+      if (scheduled && chance(0.3)) {
+        executor.scheduler_cpus = {between(0, cpus)};
+      }
+      if (chance(0.2)) {
+        executor.top_priority = between(60, 90);
+      }
+      application.nodes.push_back(
+          {.name = executor.name, .name_space = "/", .executor = application.executors.size()});
+      application.executors.push_back(std::move(executor));
+    }
+    const bool few_hops = chance(0.5);
+    std::size_t node = 0;
+    for (model::Callback& callback : application.callbacks) {
+      const bool is_timer = std::holds_alternative<model::Timer>(callback.trigger);
+      if (is_timer || !few_hops || chance(0.3)) {
+        node = static_cast<std::size_t>(between(0, executors - 1));
+      }
+      callback.node = node;
+    }
+  }
+
   void move_one(model::Application& application) {
     const auto index =
         static_cast<std::size_t>(between(0, static_cast<int>(application.callbacks.size()) - 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds of one executor on several CPUs: published cases, and what a chain waits for while a CPU
-/// is idle.
+/// Bounds of executors on several CPUs: published cases, and what a chain waits for while a CPU is
+/// idle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -205,6 +205,55 @@ TEST(SeveralCpus, AThreadForEachInstanceHasNoBoundBehindASync) {
   const auto bounds = chain_bounds(application, ExecutorKind::kThreadDispatch);
   EXPECT_FALSE(bounds[0].bound);
   EXPECT_THAT(bounds[0].note, testing::HasSubstr("instances may overtake each other"));
+}
+
+/// `low` runs on both CPUs, each of which a more urgent executor uses, too.
+model::Application two_above_one(const std::vector<int>& other_cpus) {
+  auto application = Builder()
+                         .timer("low", 20, 4)
+                         .timer("high", 20, 5)
+                         .timer("other", 20, 6)
+                         .subscription("after", "low", 2)
+                         .chain("low", {"low"}, 0)
+                         .chain("high", {"high"}, 0)
+                         .chain("across", {"low", "after"}, 0)
+                         .done();
+  application.executors = {{.name = "low", .cpus = {0, 1}, .top_priority = 50},
+                           {.name = "high", .cpus = {1}},
+                           {.name = "other", .cpus = other_cpus}};
+  application.nodes.clear();
+  for (std::size_t i = 0; i < 3; ++i) {
+    application.nodes.push_back(
+        {.name = "n" + std::to_string(i), .name_space = "/", .executor = i});
+    application.callbacks[i].node = i;
+  }
+  application.callbacks[3].node = 2;
+  application.callbacks[3].executor = 2;
+  return application;
+}
+
+TEST(SeveralCpus, MoreUrgentExecutorsOnTheSameCpusCountByTheirShare) {
+  // One CPU is free after 5: high is done. The bound counts `after`, too, by its share of the CPUs:
+  // it is more urgent, and may preempt `low` before that returns.
+  const auto both = two_above_one({0});
+  EXPECT_THAT(simulated_in_ms(both), testing::ElementsAre(9, 5, 11));
+  EXPECT_EQ(bounds_ms(both)[0], 4 + (5 + 6 + 2) / 2.0);
+  EXPECT_EQ(bounds_ms(both)[1], 5);
+  EXPECT_GE(bounds_ms(both)[2], 11);
+  for (const ChainBound& each : chain_bounds(both)) {
+    EXPECT_THAT(each.assumptions, testing::IsEmpty());
+  }
+  // `other` runs elsewhere, so `low` finds a CPU.
+  EXPECT_EQ(bounds_ms(two_above_one({2}))[0], 4);
+}
+
+TEST(SeveralCpus, AMessageBetweenExecutorsCountsOnItsWay) {
+  const auto application = two_above_one({2});
+  const Overheads machine{.far = {.min = 0, .max = 100'000}};
+  const auto without = chain_bounds(application, ExecutorKind::kPreemptive);
+  const auto with = chain_bounds(application, ExecutorKind::kPreemptive, machine);
+  EXPECT_EQ(without[2].bound, ms(4 + 6 + 2).count());
+  EXPECT_EQ(*with[2].bound - *without[2].bound, 100'000);
 }
 
 TEST(SeveralCpus, TheTermsOfABoundSumUpToIt) {

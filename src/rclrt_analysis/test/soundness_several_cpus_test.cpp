@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// No simulated response exceeds a bound of an executor on several CPUs. Execution times are the
+/// No simulated response exceeds a bound of executors on several CPUs. Execution times are the
 /// longest and shorter ones; phases are random, and then changed as long as a response comes closer
 /// to its bound. RCLRT_SOUNDNESS_TRIALS sets the number of applications.
 #include <gtest/gtest.h>
@@ -76,7 +76,8 @@ class AttackOnSeveralCpus {
         .dispatch_ns = overheads.dispatch,
         .scheduler_ns = overheads.scheduler,
         .lateness = TimeDistribution::uniform(0, overheads.timer_jitter),
-        .hop = TimeDistribution::uniform(overheads.near.min, overheads.near.max)};
+        .hop = TimeDistribution::uniform(overheads.near.min, overheads.near.max),
+        .far_hop = TimeDistribution::uniform(overheads.far.min, overheads.far.max)};
     const auto result = simulate(simulated_system(application_, setting_.executor, times),
                                  {.horizon_ns = 240'000'000, .seed = seed_});
     double closest = 0;
@@ -109,7 +110,8 @@ class AttackOnSeveralCpus {
            std::to_string(setting_.overheads.dispatch) + ", scheduler " +
            std::to_string(setting_.overheads.scheduler) + ", late " +
            std::to_string(setting_.overheads.timer_jitter) + ", hop " +
-           std::to_string(setting_.overheads.near.max) + "\n" + describe(application_);
+           std::to_string(setting_.overheads.near.max) + ", between executors " +
+           std::to_string(setting_.overheads.far.max) + "\n" + describe(application_);
   }
 
   const SeveralCpus& setting_;
@@ -123,6 +125,28 @@ class AttackOnSeveralCpus {
 
 class SoundnessOnSeveralCpus : public testing::TestWithParam<ExecutorKind> {};
 
+/// Draws what the machine costs.
+SeveralCpus draw_setting(ExecutorKind kind, int cpus, std::uint64_t seed,
+                         RandomSeveralCpus& random) {
+  SeveralCpus setting{kind, {}, cpus};
+  Overheads& overheads = setting.overheads;
+  if (seed % 3 == 0) {
+    overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+  }
+  if (seed % 5 == 0) {
+    overheads.near.max = ms(random.uniform(0, 0.5)).count();
+  }
+  if (traits(kind).has_scheduler_thread && seed % 4 == 0) {
+    overheads.scheduler = ms(random.uniform(0, 0.05)).count();
+  }
+  return setting;
+}
+
+void attack(const SeveralCpus& setting, RandomSeveralCpus& random, model::Application application,
+            std::uint64_t seed, test::Tightness& tightness) {
+  AttackOnSeveralCpus(setting, random, std::move(application), seed).run(tightness);
+}
+
 TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
   const std::uint64_t applications = test::trials(64);
   std::size_t bounds = 0;
@@ -131,22 +155,12 @@ TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
       test::Tightness tightness;
       for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
-        SeveralCpus setting{GetParam(), {}, cpus};
-        if (seed % 3 == 0) {
-          setting.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
-        }
-        if (seed % 5 == 0) {
-          setting.overheads.near.max = ms(random.uniform(0, 0.5)).count();
-        }
-        if (traits(GetParam()).has_scheduler_thread && seed % 4 == 0) {
-          setting.overheads.scheduler = ms(random.uniform(0, 0.05)).count();
-        }
+        const SeveralCpus setting = draw_setting(GetParam(), cpus, seed, random);
         model::Application application = random.make(cpus, plain);
         if (traits(GetParam()).has_scheduler_thread && seed % 8 == 0) {
           application.executors[0].scheduler_cpus = {cpus};
         }
-        AttackOnSeveralCpus attack(setting, random, std::move(application), seed);
-        attack.run(tightness);
+        attack(setting, random, std::move(application), seed, tightness);
       }
       bounds += tightness.count();
       tightness.print(std::string(traits(GetParam()).name) + ", " + std::to_string(cpus) +
@@ -154,6 +168,32 @@ TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
     }
   }
   EXPECT_GT(bounds, applications / 2);
+}
+
+TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpusAndExchangeMessages) {
+  const std::uint64_t applications = test::trials(30);
+  std::size_t bounds = 0;
+  for (const int cpus : {2, 3, 4}) {
+    for (const bool plain : {true, false}) {
+      test::Tightness tightness;
+      for (std::uint64_t seed = 1; seed <= applications / 6 && !HasFatalFailure(); ++seed) {
+        RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
+        SeveralCpus setting = draw_setting(GetParam(), cpus, seed, random);
+        setting.overheads.far.max = seed % 3 == 1 ? 0 : ms(random.uniform(0, 1)).count();
+        if (seed % 7 == 0) {
+          setting.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+          setting.overheads.handover = 1;  // the simulation has none
+        }
+        model::Application application = random.make(cpus, plain);
+        random.spread_over(application, cpus, traits(GetParam()).has_scheduler_thread);
+        attack(setting, random, std::move(application), seed, tightness);
+      }
+      bounds += tightness.count();
+      tightness.print(std::string(traits(GetParam()).name) + ", executors on " +
+                      std::to_string(cpus) + " CPUs, " + (plain ? "plain chains" : "everything"));
+    }
+  }
+  EXPECT_GT(bounds, applications / 4);
 }
 
 std::string kind_name(const testing::TestParamInfo<ExecutorKind>& kind) {

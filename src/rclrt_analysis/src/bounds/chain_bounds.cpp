@@ -82,7 +82,7 @@ class Bounds {
         overheads_(of_executor(stated, executor)),
         effort_(effort),
         workload_(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release),
-        cores_(application, workload_.graph) {
+        cores_(application, workload_.graph, traits(executor).has_scheduler_thread) {
     if (std::ranges::any_of(application.callbacks, has_jitter)) {
       limits_.push_back(EventLimits::kPeriod);
       by_period_.emplace(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release,
@@ -95,8 +95,7 @@ class Bounds {
 
   ChainBound bound(const model::Chain& chain) {
     const std::size_t own = cores_.executor_of.at(chain.callbacks.at(0));
-    if (auto contradiction =
-            cores_.contradiction(application_, own, one_at_a_time_, is_scheduled(), has_pool())) {
+    if (auto contradiction = cores_.contradiction(application_, own, one_at_a_time_, has_pool())) {
       ChainBound none;
       none.level = workload_.lowest(chain.callbacks);
       none.note = std::move(*contradiction);
@@ -145,7 +144,7 @@ class Bounds {
   QueueBound queue(std::size_t callback) {
     const bool none = cores_
                           .contradiction(application_, cores_.executor_of.at(callback),
-                                         one_at_a_time_, is_scheduled(), has_pool())
+                                         one_at_a_time_, has_pool())
                           .has_value();
     const Ticks pending = none ? detail::kHorizon : most_pending(callback);
     QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], kind_.skips)};
@@ -159,8 +158,7 @@ class Bounds {
   /// Adds the assumptions and the verdict to a bound of a chain on this executor.
   ChainBound decided(const model::Chain& chain, std::size_t executor, RelyingBound found) {
     ChainBound result = std::move(found.bound);
-    result.assumptions =
-        cores_.assumptions(application_, executor, is_scheduled(), one_at_a_time_, has_pool());
+    result.assumptions = cores_.assumptions(application_, executor, one_at_a_time_, has_pool());
     if (on_several_cpus(executor, EventLimits::kDistance) != nullptr && overheads_.dispatch > 0 &&
         overheads_.handover == 0) {
       result.assumptions.emplace_back(detail::kNoHandoverTime);
@@ -210,21 +208,20 @@ class Bounds {
     return limits == EventLimits::kPeriod ? *by_period_ : workload_;
   }
 
-  bool is_scheduled() const { return traits(executor_).has_scheduler_thread; }
   bool has_pool() const { return !one_at_a_time_ && pool_ != detail::Pool::kNone; }
 
-  /// Returns the bounds of an executor that has several CPUs for itself; otherwise nullptr.
+  /// Returns the bounds of the executor's component if it uses several CPUs at once; otherwise
+  /// nullptr.
   GlobalBounds* on_several_cpus(std::size_t executor, EventLimits limits) {
-    if (!has_pool() || !cores_.global(application_, executor, is_scheduled())) {
+    if (!has_pool() || !cores_.global(application_, executor)) {
       return nullptr;
     }
-    const std::pair key(executor, limits);
+    const std::pair key(cores_.component[executor], limits);
     auto at = several_.find(key);
     if (at == several_.end()) {
       at = several_
-               .try_emplace(
-                   key, workload_of(limits), cores_.cores[cores_.core_of[executor]].callbacks,
-                   application_.executors[executor].cpus.size(), pool_, overheads_, effort_)
+               .try_emplace(key, workload_of(limits), cores_.whole_component(executor), pool_,
+                            overheads_, effort_)
                .first;
     }
     return &at->second;
@@ -314,7 +311,7 @@ class Bounds {
   std::optional<Workload> by_period_;  // if an event has jitter: the same with its period
   std::vector<EventLimits> limits_{EventLimits::kDistance};  // each bounds the releases of events
   std::map<std::pair<std::size_t, EventLimits>, ExecutorBounds> executors_;
-  std::map<std::pair<std::size_t, EventLimits>, GlobalBounds> several_;  // on several CPUs
+  std::map<std::pair<std::size_t, EventLimits>, GlobalBounds> several_;  // by component
   std::map<std::pair<std::size_t, EventLimits>, ComponentBounds> components_;
   std::vector<Holistic> holistic_;
 };
@@ -387,8 +384,8 @@ std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads
   }
   if (detail::bounds_of(executor).pool != detail::Pool::kNone) {
     result.push_back({"global",
-                      "on several CPUs the kernel runs the most urgent ready threads of the "
-                      "executor, and moves them between its CPUs for that"});
+                      "on several CPUs a ready thread waits only while all CPUs of its executor "
+                      "run threads at least as urgent"});
     if (overheads.handover == 0) {
       result.push_back({"handover", detail::kNoHandoverTime});
     }

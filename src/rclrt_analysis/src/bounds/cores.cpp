@@ -5,10 +5,35 @@
 #include <map>
 #include <numeric>
 
+#include "bounds/thread_priorities.hpp"
+
 namespace rclrt::analysis::detail {
 
-Cores::Cores(const model::Application& application, const CallbackGraph& graph)
-    : core_of(application.executors.size()), component(application.executors.size()) {
+bool overlap(const std::vector<int>& cpus, const std::vector<int>& others) {
+  return std::ranges::find_first_of(cpus, others) != cpus.end();
+}
+
+const std::vector<int>& scheduler_cpus(const model::Executor& executor) {
+  return executor.scheduler_cpus.empty() ? executor.cpus : executor.scheduler_cpus;
+}
+
+namespace {
+
+/// Returns whether threads of the two executors may run on one CPU. `scheduled`: executors have
+/// scheduler threads.
+bool share_cpus(const model::Executor& one, const model::Executor& other, bool scheduled) {
+  return overlap(one.cpus, other.cpus) ||
+         (scheduled &&
+          (overlap(scheduler_cpus(one), other.cpus) || overlap(one.cpus, scheduler_cpus(other)) ||
+           overlap(scheduler_cpus(one), scheduler_cpus(other))));
+}
+
+}  // namespace
+
+Cores::Cores(const model::Application& application, const CallbackGraph& graph, bool scheduled)
+    : core_of(application.executors.size()),
+      component(application.executors.size()),
+      scheduled_(scheduled) {
   std::map<int, std::size_t> by_cpu;
   for (std::size_t i = 0; i < application.executors.size(); ++i) {
     const auto& cpus = application.executors[i].cpus;
@@ -35,9 +60,11 @@ Cores::Cores(const model::Application& application, const CallbackGraph& graph)
       }
     }
   };
-  for (const Core& core : cores) {
-    for (const std::size_t executor : core.executors) {
-      join(core.executors.front(), executor);
+  for (std::size_t one = 0; one < component.size(); ++one) {
+    for (std::size_t other = 0; other < one; ++other) {
+      if (share_cpus(application.executors[one], application.executors[other], scheduled)) {
+        join(one, other);
+      }
     }
   }
   for (std::size_t from = 0; from < executor_of.size(); ++from) {
@@ -72,35 +99,54 @@ bool has_scheduler_apart(const model::Executor& executor, bool scheduled) {
   return scheduled && !executor.scheduler_cpus.empty() && executor.scheduler_cpus != executor.cpus;
 }
 
-/// Returns whether no other executor may use a CPU of the executor's scheduler thread.
-bool has_scheduler_cpus_alone(const model::Application& application, std::size_t executor) {
-  const auto& own = application.executors[executor].scheduler_cpus;
-  const auto uses = [&own](const std::vector<int>& cpus) {
-    return std::ranges::find_first_of(own, cpus) != own.end();
-  };
-  for (std::size_t other = 0; other < application.executors.size(); ++other) {
-    const model::Executor& theirs = application.executors[other];
-    if (other != executor &&
-        (theirs.cpus.empty() || uses(theirs.cpus) || uses(theirs.scheduler_cpus))) {
-      return false;
-    }
-  }
-  return true;
+/// Returns whether no callback of another executor can delay the executor's scheduler thread on
+/// that thread's CPUs.
+bool keeps_scheduler_cpus(const model::Application& application, std::size_t executor) {
+  const model::Executor& own = application.executors[executor];
+  return std::ranges::none_of(application.executors, [&own](const model::Executor& other) {
+    return &other != &own && (other.cpus.empty() || (overlap(own.scheduler_cpus, other.cpus) &&
+                                                     top_priority(other) > top_priority(own)));
+  });
 }
 
 }  // namespace
 
-bool Cores::global(const model::Application& application, std::size_t executor,
-                   bool scheduled) const {
-  const model::Executor& own = application.executors[executor];
-  return alone(executor) &&
-         (own.cpus.size() > 1 || (own.cpus.size() == 1 && has_scheduler_apart(own, scheduled)));
+Core Cores::whole_component(std::size_t executor) const {
+  Core result;
+  for (std::size_t i = 0; i < component.size(); ++i) {
+    if (component[i] == component[executor]) {
+      result.executors.push_back(i);
+    }
+  }
+  for (std::size_t callback = 0; callback < executor_of.size(); ++callback) {
+    if (component[executor_of[callback]] == component[executor]) {
+      result.callbacks.push_back(callback);
+    }
+  }
+  return result;
+}
+
+bool Cores::global(const model::Application& application, std::size_t executor) const {
+  bool several = false;
+  for (std::size_t i = 0; i < component.size(); ++i) {
+    const model::Executor& each = application.executors[i];
+    if (component[i] != component[executor]) {
+      continue;
+    }
+    if (each.cpus.empty()) {
+      return false;
+    }
+    several = several || each.cpus.size() > 1 || has_scheduler_apart(each, scheduled_);
+  }
+  return several;
 }
 
 std::optional<std::string> Cores::contradiction(const model::Application& application,
                                                 std::size_t executor, bool one_at_a_time,
-                                                bool scheduled, bool on_several) const {
-  const bool several = on_several && global(application, executor, scheduled);
+                                                bool on_several) const {
+  if (on_several && global(application, executor)) {
+    return std::nullopt;
+  }
   const auto listed = [](const std::vector<int>& cpus) {
     std::string text;
     for (const int cpu : cpus) {
@@ -113,7 +159,7 @@ std::optional<std::string> Cores::contradiction(const model::Application& applic
     if (component[i] != component[executor]) {
       continue;
     }
-    if (own.cpus.size() > 1 && !one_at_a_time && !several) {
+    if (own.cpus.size() > 1 && !one_at_a_time) {
       return "executor '" + own.name + "' runs callbacks on several CPUs at once (" +
              listed(own.cpus) + "); bounds are of one CPU each: state one (cpus: [" +
              std::to_string(own.cpus.front()) + "])";
@@ -136,9 +182,9 @@ std::optional<std::string> Cores::contradiction(const model::Application& applic
 }
 
 std::vector<std::string> Cores::assumptions(const model::Application& application,
-                                            std::size_t executor, bool scheduled,
-                                            bool one_at_a_time, bool on_several) const {
-  const bool several = on_several && global(application, executor, scheduled);
+                                            std::size_t executor, bool one_at_a_time,
+                                            bool on_several) const {
+  const bool several = on_several && global(application, executor);
   std::vector<std::string> result;
   const auto& own_process = application.executors[executor].process;
   bool several_processes = false;
@@ -149,8 +195,8 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
     several_processes = several_processes || application.executors[i].process != own_process;
     const model::Executor& own = application.executors[i];
     const bool pinned = own.cpus.size() == 1;
-    if (has_scheduler_apart(own, scheduled) &&
-        !(several && has_scheduler_cpus_alone(application, i))) {
+    if (has_scheduler_apart(own, scheduled_) &&
+        !(several && keeps_scheduler_cpus(application, i))) {
       // The bounds assume that a scheduler thread on another CPU takes no time. In reality, while
       // it passes a message on, a less urgent callback may start on this CPU and hold a group. The
       // executors on the scheduler thread's CPU also get less of that CPU.
@@ -161,9 +207,11 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
       result.push_back(on_one_cpu(own));
     }
     for (std::size_t other = 0; other < component.size(); ++other) {
-      const auto& schedulers = application.executors[other].scheduler_cpus;
-      if (scheduled && other != i && core_of[other] != core_of[i] &&
-          std::ranges::find_first_of(schedulers, own.cpus) != schedulers.end()) {
+      if (several && component[other] == component[executor]) {
+        continue;
+      }
+      if (scheduled_ && other != i && core_of[other] != core_of[i] &&
+          overlap(application.executors[other].scheduler_cpus, own.cpus)) {
         result.push_back("the scheduler thread of '" + application.executors[other].name +
                          "' takes no time on the CPU of '" + own.name + "' (scheduler_cpus)");
       }
@@ -171,9 +219,7 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
       if (other == i || core_of[other] == core_of[i]) {
         continue;
       }
-      const bool apart = !own.cpus.empty() && !cpus.empty() &&
-                         std::ranges::find_first_of(own.cpus, cpus) == own.cpus.end();
-      if (apart) {
+      if (!own.cpus.empty() && !cpus.empty() && !overlap(own.cpus, cpus)) {
         continue;
       }
       result.push_back("executor '" + application.executors[other].name +

@@ -21,7 +21,8 @@ struct Core {
 std::string on_one_cpu(const model::Executor& executor);
 
 struct Cores {
-  Cores(const model::Application& application, const CallbackGraph& graph);
+  /// `scheduled`: executors have scheduler threads.
+  Cores(const model::Application& application, const CallbackGraph& graph, bool scheduled);
 
   std::vector<Core> cores;
   std::vector<std::size_t> executor_of;  ///< of each callback
@@ -33,26 +34,35 @@ struct Cores {
   /// Returns whether no other executor shares its CPU or exchanges messages with it.
   bool alone(std::size_t executor) const;
 
+  /// Returns the executors of this one's component, and their callbacks.
+  Core whole_component(std::size_t executor) const;
+
   /// Returns why the bounds do not cover this executor, as a sentence about the application;
   /// std::nullopt if they do. The reason is one of these: an executor of its component runs
   /// callbacks on several CPUs at once, or two executors share a CPU and one of them has other
   /// CPUs, too. `one_at_a_time`: an executor runs one callback at a time, on however many CPUs.
-  /// `scheduled`: executors have scheduler threads. `on_several`: there are bounds for a global()
-  /// executor.
+  /// `on_several`: there are bounds for a global() component.
   std::optional<std::string> contradiction(const model::Application& application,
-                                           std::size_t executor, bool one_at_a_time, bool scheduled,
+                                           std::size_t executor, bool one_at_a_time,
                                            bool on_several) const;
 
-  /// Returns whether the executor runs callbacks on several CPUs, or on one CPU apart from its
-  /// scheduler thread, and exchanges no messages with another executor. `scheduled`: executors have
-  /// scheduler threads.
-  bool global(const model::Application& application, std::size_t executor, bool scheduled) const;
+  /// Returns whether an executor of this one's component runs callbacks on several CPUs, or has its
+  /// scheduler thread on another CPU, and all of them state their CPUs.
+  bool global(const model::Application& application, std::size_t executor) const;
 
-  /// Returns the assumptions under which each executor of this one's component has its CPU or CPUs
-  /// for itself, as sentences. `scheduled`: executors have scheduler threads. `one_at_a_time`,
-  /// `on_several`: as for contradiction().
+  /// Returns the assumptions about CPUs and threads under which the bounds of this executor's
+  /// component hold, as sentences. `one_at_a_time`, `on_several`: as for contradiction().
   std::vector<std::string> assumptions(const model::Application& application, std::size_t executor,
-                                       bool scheduled, bool one_at_a_time, bool on_several) const;
+                                       bool one_at_a_time, bool on_several) const;
+
+ private:
+  bool scheduled_;
 };
+
+/// Returns whether the two lists have a CPU in common.
+bool overlap(const std::vector<int>& cpus, const std::vector<int>& others);
+
+/// Returns the CPUs of the executor's scheduler thread.
+const std::vector<int>& scheduler_cpus(const model::Executor& executor);
 
 }  // namespace rclrt::analysis::detail

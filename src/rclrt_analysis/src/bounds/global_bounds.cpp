@@ -16,9 +16,9 @@ constexpr Ticks kPeriodsToFollow = 100;
 
 }  // namespace
 
-GlobalBounds::GlobalBounds(const Workload& workload, const std::vector<std::size_t>& callbacks,
-                           std::size_t cpus, Pool pool, const Overheads& overheads, Effort effort)
-    : workload_(workload), system_(workload, callbacks, cpus, pool, overheads), budget_(effort) {
+GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Pool pool,
+                           const Overheads& overheads, Effort effort)
+    : workload_(workload), system_(workload, component, pool, overheads), budget_(effort) {
   for (const GlobalSource& source : system_.sources) {
     for (const GlobalArrivals& each : source.arrivals) {
       limit_ = std::max(limit_, product(kPeriodsToFollow, each.releases.period));
@@ -59,17 +59,19 @@ GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explain
   return result;
 }
 
+/// Returns the same as respond() for a part of a path. No response if the part leaves its executor.
+GlobalBounds::Segment GlobalBounds::respond_to_part(const GlobalPath& path, std::size_t begin,
+                                                    std::size_t end, Ticks ready, bool explains) {
+  const auto part = system_.part_of(path, begin, end, ready);
+  return part ? respond(*part, explains) : Segment{};
+}
+
 /// Returns a bound on the response of a node: the longest response of a node before it, plus the
 /// node's own time from being ready to its end. This is the lower bound if several instances of the
 /// path are under way, because each of them delays the callbacks of the path only once.
 Ticks GlobalBounds::response_by_last(std::size_t source, std::size_t node) {
-  const GlobalNode& own = system_.sources[source].nodes[node];
-  Ticks before = 0;
-  for (const std::size_t from : own.from) {
-    before = std::max(before, system_.sources[source].nodes[from].response);
-  }
-  before = sum(before, system_.overheads.near.max);
-  if (own.from.empty() || before >= kHorizon) {
+  const Ticks before = system_.arrival(system_.sources[source], node);
+  if (system_.sources[source].nodes[node].from.empty() || before >= kHorizon) {
     return kHorizon;
   }
   const Segment found = respond(system_.path_of(source, node, before), false);
@@ -82,10 +84,11 @@ bool GlobalBounds::raise(std::size_t source, std::size_t node) {
   if (own.response >= kHorizon) {
     return false;
   }
-  const auto ready = system_.ready_after_stamp(system_.sources[source]);
   Ticks response = kHorizon;
-  if (ready) {
-    const Segment found = respond(system_.path_to(source, node), false);
+  if (const auto path = system_.path_to(source, node)) {
+    const auto ready = path->begin > 0 ? std::optional(path->ready)
+                                       : system_.ready_after_stamp(system_.sources[source]);
+    const Segment found = ready && *ready < kHorizon ? respond(*path, false) : Segment{};
     response = found.response ? sum(*ready, *found.response) : kHorizon;
   }
   response = std::min(response, response_by_last(source, node));
@@ -114,7 +117,8 @@ Joins GlobalBounds::joins_of(std::span<const std::size_t> callbacks, KnownArriva
     const auto first = callbacks.first(n);
     ChainBound before;
     const auto until = latency(first, joins_of(first, arrivals), before);
-    return until ? std::optional(sum(*until, system_.overheads.near.max)) : std::nullopt;
+    return until ? std::optional(sum(*until, system_.hop(callbacks[n - 1], callbacks[n])))
+                 : std::nullopt;
   };
   return find_joins(workload_, callbacks, arrival, arrivals);
 }
@@ -126,16 +130,22 @@ Joins GlobalBounds::joins_of(std::span<const std::size_t> callbacks, KnownArriva
 std::optional<Ticks> GlobalBounds::follow(const GlobalPath& path, Ticks ready, bool is_all,
                                           ChainBound& result) {
   const std::size_t n = path.nodes.size();
+  const auto callback_at = [&](std::size_t i) {
+    return system_.sources[path.source].nodes[path.nodes[i]].callback;
+  };
+  const auto hop_to = [&](std::size_t i) {
+    return system_.hop(callback_at(i - 1), callback_at(i));
+  };
   std::vector<Ticks> until(n + 1, kHorizon);
   std::vector<std::size_t> begins(n + 1);
   until[0] = ready;
   for (std::size_t end = 1; end <= n; ++end) {
     for (std::size_t begin = 0; begin < end; ++begin) {
-      const Ticks first = begin == 0 ? ready : sum(until[begin], system_.overheads.near.max);
+      const Ticks first = begin == 0 ? ready : sum(until[begin], hop_to(begin));
       if (first >= kHorizon) {
         continue;
       }
-      const Segment found = respond(system_.part_of(path, begin, end, first), false);
+      const Segment found = respond_to_part(path, begin, end, first, false);
       if (found.response && sum(first, *found.response) < until[end]) {
         until[end] = sum(first, *found.response);
         begins[end] = begin;
@@ -146,14 +156,13 @@ std::optional<Ticks> GlobalBounds::follow(const GlobalPath& path, Ticks ready, b
     return std::nullopt;
   }
   if (begins[n] == 0 && is_all) {
-    const Segment whole = respond(system_.part_of(path, 0, n, ready), true);
+    const Segment whole = respond_to_part(path, 0, n, ready, true);
     result.why.insert(result.why.end(), whole.why.begin(), whole.why.end());
     return until[n];
   }
   for (std::size_t end = n; end > 0; end = begins[end]) {
-    const std::size_t last = system_.sources[path.source].nodes[path.nodes[end - 1]].callback;
-    result.why.push_back({Contribution::Kind::kSegment, last, static_cast<Ticks>(end - begins[end]),
-                          until[end] - until[begins[end]]});
+    result.why.push_back({Contribution::Kind::kSegment, callback_at(end - 1),
+                          static_cast<Ticks>(end - begins[end]), until[end] - until[begins[end]]});
   }
   return until[n];
 }
@@ -174,16 +183,16 @@ std::optional<Ticks> GlobalBounds::latency(std::span<const std::size_t> callback
       ++end;
     }
     if (begin > 0) {
-      Ticks ready = total;
+      Ticks ready = sum(total, system_.hop(callbacks[begin - 1], callbacks[begin]));
       for (const Join& join : joins.joins) {
         for (const std::size_t publisher : join.other) {
           if (join.at == begin) {
-            const Ticks response = system_.response_of(publisher);
+            const Ticks response =
+                sum(system_.response_of(publisher), system_.hop(publisher, callbacks[begin]));
             ready = response >= kHorizon ? kHorizon : std::max(ready, join.lag + response);
           }
         }
       }
-      ready = sum(ready, system_.overheads.near.max);
       if (ready > total) {
         result.why.push_back({Contribution::Kind::kOtherInput, callbacks[begin], 1, ready - total});
       }
@@ -193,7 +202,7 @@ std::optional<Ticks> GlobalBounds::latency(std::span<const std::size_t> callback
     const auto until =
         path ? follow(*path, total, begin == 0 && end == callbacks.size(), result) : std::nullopt;
     if (!until || *until >= kHorizon) {
-      result.note = why_none(path ? path->level : workload_.priority[callbacks[begin]]);
+      result.note = why_none(callbacks.subspan(begin, end - begin));
       result.why.clear();
       return std::nullopt;
     }
@@ -204,13 +213,14 @@ std::optional<Ticks> GlobalBounds::latency(std::span<const std::size_t> callback
   return total;
 }
 
-std::string GlobalBounds::why_none(int level) const {
+std::string GlobalBounds::why_none(std::span<const std::size_t> callbacks) const {
   if (budget_.empty()) {
     return "the bounds of several CPUs take too many steps";
   }
-  return "no bound is found for priority " + std::to_string(level) + " on " +
-         std::to_string(system_.cpus) +
-         " CPUs: the work that may delay it is too much, or has no bound itself";
+  const Ticks cpus = system_.executors[system_.executor_of[callbacks.back()]].cpus;
+  return "no bound is found for priority " + std::to_string(workload_.lowest(callbacks)) + " on " +
+         std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs") +
+         ": the work that may delay it is too much, or has no bound itself";
 }
 
 RelyingBound GlobalBounds::bound(const model::Chain& chain) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds for the chains of one executor that runs callbacks on several CPUs at once and has these
-// CPUs for itself. docs/explanation/several-cpus.md has the theorem and its proof.
+// Bounds for the chains of executors that run callbacks on several CPUs at once, or share CPUs or
+// exchange messages with such executors. docs/explanation/several-cpus.md has the theorem and its
+// proof.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +16,23 @@
 
 namespace rclrt::analysis::detail {
 
-/// Bounds the chains of an executor that runs callbacks on several CPUs at once.
+/// Bounds the chains of a component (Cores::component) of executors on several CPUs.
 ///
-/// A chain counts as one sequential task: while an instance of it is under way, exactly one of its
-/// callbacks is ready. If this callback does not run, it waits for what it shares with other
-/// callbacks (its group, the only worker of its level, the scheduler thread), or all CPUs run
-/// callbacks at least as urgent as the chain's least urgent one. So the response x is the least
-/// solution of
+/// A chain within an executor counts as one sequential task: while an instance of it is under way,
+/// exactly one of its callbacks is ready. If this callback does not run, it waits for what it
+/// shares with other callbacks (its group, the only worker of its priority, the scheduler thread),
+/// or all CPUs of its executor run callbacks at least as urgent as the chain's least urgent one. So
+/// the response x is the least solution of
 ///   x = C + B(x) + floor(sum over i of min(W_i(x), x - C - B(x) + 1) / CPUs).
 /// C is the chain's own work, B(x) the work that it may have to wait for, and W_i(x) the work of
-/// flow i at that level in a time x. W_i(x) includes work of instances that were released before,
-/// by the response times of their flows: these grow from zero until nothing changes. Bertogna and
-/// Cirinei, RTSS 2007, for single callbacks.
+/// flow i at that priority and on these CPUs in a time x. W_i(x) includes work of instances that
+/// were released before, by the response times of their flows: these grow from zero until nothing
+/// changes. Bertogna and Cirinei, RTSS 2007, for single callbacks. A chain through several
+/// executors is the sequence of such parts, with the messages between them.
 class GlobalBounds {
  public:
-  /// `callbacks`: those of the executor.
-  GlobalBounds(const Workload& workload, const std::vector<std::size_t>& callbacks,
-               std::size_t cpus, Pool pool, const Overheads& overheads, Effort effort);
+  GlobalBounds(const Workload& workload, const Core& component, Pool pool,
+               const Overheads& overheads, Effort effort);
 
   RelyingBound bound(const model::Chain& chain);
 
@@ -50,11 +51,13 @@ class GlobalBounds {
   static Ticks runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks);
   Ticks response_by_last(std::size_t source, std::size_t node);
   std::optional<Ticks> follow(const GlobalPath& path, Ticks ready, bool is_all, ChainBound& result);
+  Segment respond_to_part(const GlobalPath& path, std::size_t begin, std::size_t end, Ticks ready,
+                          bool explains);
   Segment respond(const GlobalPath& path, bool explains);
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
   std::optional<Ticks> latency(std::span<const std::size_t> callbacks, const Joins& joins,
                                ChainBound& result);
-  std::string why_none(int level) const;
+  std::string why_none(std::span<const std::size_t> callbacks) const;
 
   const Workload& workload_;
   GlobalSystem system_;

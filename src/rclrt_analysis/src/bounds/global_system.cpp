@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
+
+#include "bounds/thread_priorities.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -17,17 +20,25 @@ Ticks GlobalSource::instances(Ticks x, Ticks response) const {
   return result;
 }
 
-GlobalSystem::GlobalSystem(const Workload& all, const std::vector<std::size_t>& callbacks,
-                           std::size_t cpu_count, Pool threads, const Overheads& costs)
+GlobalSystem::GlobalSystem(const Workload& all, const Core& component, Pool threads,
+                           const Overheads& costs)
     : workload(all),
       here(all.wcet.size()),
-      cpus(static_cast<Ticks>(cpu_count)),
+      executors(all.application.executors.size()),
+      priority(thread_priorities(all, component)),
+      ceiling(thread_ceilings(all, component, priority)),
       pool(threads),
       overheads(costs),
       dispatch(all.dispatch - all.scheduler),
       members(all.wcet.size()) {
   std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> groups;
-  for (const std::size_t callback : callbacks) {
+  for (std::size_t callback = 0; callback < here.size(); ++callback) {
+    executor_of.push_back(all.application.executor_of(callback));
+  }
+  for (const std::size_t executor : component.executors) {
+    executors[executor] = on_cpus(component, executor);
+  }
+  for (const std::size_t callback : component.callbacks) {
     here[callback] = true;
     const model::Callback& stated = all.application.callbacks[callback];
     if (stated.group) {
@@ -46,6 +57,25 @@ GlobalSystem::GlobalSystem(const Workload& all, const std::vector<std::size_t>& 
       add_source(callback);
     }
   }
+}
+
+GlobalExecutor GlobalSystem::on_cpus(const Core& component, std::size_t executor) const {
+  const auto& stated = workload.application.executors;
+  const std::vector<int>& own = stated[executor].cpus;
+  std::set<int> all(own.begin(), own.end());
+  if (workload.scheduler > 0) {
+    const std::vector<int>& apart = scheduler_cpus(stated[executor]);
+    all.insert(apart.begin(), apart.end());
+  }
+  GlobalExecutor result{.cpus = static_cast<Ticks>(own.size()),
+                        .all_cpus = static_cast<Ticks>(all.size()),
+                        .callbacks_of = std::vector<bool>(stated.size()),
+                        .schedulers_of = std::vector<bool>(stated.size())};
+  for (const std::size_t other : component.executors) {
+    result.callbacks_of[other] = overlap(own, stated[other].cpus);
+    result.schedulers_of[other] = overlap({all.begin(), all.end()}, scheduler_cpus(stated[other]));
+  }
+  return result;
 }
 
 /// Returns the longest time by which the message stamp of a run of the callback is later than the
@@ -79,10 +109,8 @@ void GlobalSystem::add_source(std::size_t callback) {
     const auto [at, added] = places.try_emplace(to, source.nodes.size());
     if (added) {
       const Ticks work = is_message ? dispatch : sum(workload.wcet[to], dispatch);
-      source.nodes.push_back({.callback = to,
-                              .is_message = is_message,
-                              .work = work,
-                              .lowest = workload.priority[to]});
+      source.nodes.push_back(
+          {.callback = to, .is_message = is_message, .work = work, .lowest = priority[to]});
     }
     return source.nodes[at->second];
   };
@@ -120,12 +148,12 @@ void GlobalSystem::add_source(std::size_t callback) {
 
 Ticks GlobalSystem::tail(const GlobalPath& path) const {
   const GlobalNode& last = sources[path.source].nodes[path.nodes.back()];
-  const int level = workload.ceiling[last.callback];
   if (last.work == 0 || workload.scheduler > 0) {
     return 1;
   }
   for (std::size_t i = 0; i < here.size(); ++i) {
-    if (here[i] && workload.priority[i] > level && !workload.graph.publishers[i].empty()) {
+    if (here[i] && executors[path.executor].callbacks_of[executor_of[i]] &&
+        priority[i] > ceiling[last.callback] && !workload.graph.publishers[i].empty()) {
       return 1;
     }
   }
@@ -139,10 +167,24 @@ std::optional<Ticks> GlobalSystem::ready_after_stamp(const GlobalSource& source)
   Ticks result = 0;
   for (const auto& input : workload.graph.publishers[source.callback]) {
     for (const std::size_t publisher : input) {
-      result = std::max(result, response_of(publisher));
+      result = std::max(result, sum(response_of(publisher), hop(publisher, source.callback)));
     }
   }
-  return result >= kHorizon ? std::nullopt : std::optional(sum(result, overheads.near.max));
+  return result >= kHorizon ? std::nullopt : std::optional(result);
+}
+
+Ticks GlobalSystem::hop(std::size_t from, std::size_t to) const {
+  return executor_of[from] == executor_of[to] ? overheads.near.max : overheads.far.max;
+}
+
+Ticks GlobalSystem::arrival(const GlobalSource& source, std::size_t node) const {
+  Ticks result = 0;
+  for (const std::size_t from : source.nodes[node].from) {
+    const GlobalNode& before = source.nodes[from];
+    result =
+        std::max(result, sum(before.response, hop(before.callback, source.nodes[node].callback)));
+  }
+  return result;
 }
 
 Ticks GlobalSystem::response_of(std::size_t callback) const {
@@ -157,39 +199,67 @@ Ticks GlobalSystem::response_of(std::size_t callback) const {
   return result;
 }
 
-GlobalPath GlobalSystem::path_to(std::size_t source, std::size_t node) const {
+std::optional<GlobalPath> GlobalSystem::path_to(std::size_t source, std::size_t node) const {
   const GlobalNode& last = sources[source].nodes[node];
-  GlobalPath path{.source = source,
+  const std::size_t executor = executor_of[last.callback];
+  GlobalPath path{.executor = executor,
+                  .source = source,
                   .nodes = last.before,
                   .single = last.count == 1,
                   .work = last.longest,
                   .jobs = last.jobs,
-                  .level = last.lowest,
+                  .priority = last.lowest,
                   .ready = overheads.timer_jitter};
   std::erase(path.nodes, node);
+  path.nodes.push_back(node);
+  const auto is_elsewhere = [&](std::size_t each) {
+    return executor_of[sources[source].nodes[each].callback] != executor;
+  };
+  const auto elsewhere = std::ranges::find_if(path.nodes.rbegin(), path.nodes.rend(), is_elsewhere);
+  if (elsewhere == path.nodes.rend()) {
+    return path;
+  }
+  if (!path.single) {
+    return std::nullopt;
+  }
+  const auto begin = static_cast<std::size_t>(path.nodes.rend() - elsewhere);
+  return part_of(path, begin, path.nodes.size(), arrival(sources[source], path.nodes[begin]));
+}
+
+GlobalPath GlobalSystem::path_of(std::size_t source, std::size_t node, Ticks ready) const {
+  const GlobalNode& last = sources[source].nodes[node];
+  GlobalPath path{.executor = executor_of[last.callback],
+                  .source = source,
+                  .nodes = last.before,
+                  .single = last.count == 1,
+                  .work = last.work,
+                  .jobs = 1,
+                  .priority = priority[last.callback],
+                  .ready = ready};
+  std::erase(path.nodes, node);
+  path.begin = path.nodes.size();
   path.nodes.push_back(node);
   return path;
 }
 
-GlobalPath GlobalSystem::path_of(std::size_t source, std::size_t node, Ticks ready) const {
-  GlobalPath path = path_to(source, node);
-  path.begin = path.nodes.size() - 1;
-  path.work = sources[source].nodes[node].work;
-  path.jobs = 1;
-  path.level = workload.priority[sources[source].nodes[node].callback];
-  path.ready = ready;
-  return path;
-}
-
-GlobalPath GlobalSystem::part_of(const GlobalPath& path, std::size_t begin, std::size_t end,
-                                 Ticks ready) const {
-  GlobalPath part{.source = path.source, .begin = begin, .single = true, .ready = ready};
+std::optional<GlobalPath> GlobalSystem::part_of(const GlobalPath& path, std::size_t begin,
+                                                std::size_t end, Ticks ready) const {
+  const auto callback_at = [&](std::size_t i) {
+    return sources[path.source].nodes[path.nodes[i]].callback;
+  };
+  GlobalPath part{.executor = executor_of[callback_at(begin)],
+                  .source = path.source,
+                  .begin = begin,
+                  .single = true,
+                  .priority = priority[callback_at(begin)],
+                  .ready = ready};
   part.nodes.assign(path.nodes.begin(), path.nodes.begin() + static_cast<std::ptrdiff_t>(end));
-  part.level = workload.priority[sources[path.source].nodes[path.nodes[begin]].callback];
   for (std::size_t i = begin; i < end; ++i) {
-    const GlobalNode& node = sources[path.source].nodes[path.nodes[i]];
-    part.work = sum(part.work, node.work);
-    part.level = std::min(part.level, workload.priority[node.callback]);
+    if (executor_of[callback_at(i)] != part.executor) {
+      return std::nullopt;
+    }
+    part.work = sum(part.work, sources[path.source].nodes[path.nodes[i]].work);
+    part.priority = std::min(part.priority, priority[callback_at(i)]);
     ++part.jobs;
   }
   return part;
@@ -200,9 +270,7 @@ std::optional<GlobalPath> GlobalSystem::path_along(std::span<const std::size_t> 
   if (source == sources.end()) {
     return std::nullopt;
   }
-  GlobalPath path{.source = static_cast<std::size_t>(source - sources.begin()),
-                  .single = true,
-                  .level = workload.lowest(callbacks)};
+  GlobalPath path{.source = static_cast<std::size_t>(source - sources.begin()), .single = true};
   for (const std::size_t callback : callbacks) {
     const auto at = std::ranges::find_if(source->nodes, [&](const GlobalNode& node) {
       return node.callback == callback && !node.is_message;
@@ -211,8 +279,6 @@ std::optional<GlobalPath> GlobalSystem::path_along(std::span<const std::size_t> 
       return std::nullopt;
     }
     path.nodes.push_back(static_cast<std::size_t>(at - source->nodes.begin()));
-    path.work = sum(path.work, at->work);
-    ++path.jobs;
   }
   return path;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An executor on several CPUs of its own: its flows, and what they have in common.
+// Executors on several CPUs: their flows, and what they have in common.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "bounds/cores.hpp"
 #include "bounds/kind.hpp"
 #include "bounds/level_work.hpp"
 #include "demand.hpp"
@@ -29,7 +30,7 @@ struct GlobalNode {
   Ticks count{};                      ///< runs for each instance of the source
   Ticks longest{};                    ///< work of the longest path to its end
   Ticks jobs{};                       ///< callbacks on the path with the most of them
-  int lowest{};                       ///< level on its paths
+  int lowest{};                       ///< priority on its paths
   std::vector<std::size_t> before{};  ///< nodes on the paths to it, itself included
   std::vector<std::size_t> from{};    ///< the last ones before it
   Ticks response{};  ///< the longest time from the instance's stamp to its end; kHorizon: none
@@ -55,25 +56,36 @@ struct GlobalSource {
   Ticks instances(Ticks x, Ticks response) const;
 };
 
-/// Callbacks that release each other from a source on.
+/// Callbacks that release each other from a source on, those that count all in one executor.
 struct GlobalPath {
+  std::size_t executor{};
   std::size_t source{};
   std::vector<std::size_t> nodes{};  ///< the last one is the end
   std::size_t begin{};               ///< those before this one have ended when the path begins
   bool single{};                     ///< these nodes run once each, one after the other
   Ticks work{};
   Ticks jobs{};
-  int level{};
-  Ticks ready{};  ///< the longest time from the stamp until its first callback is ready
+  int priority{};  ///< the lowest one
+  Ticks ready{};   ///< the longest time from the stamp until its first callback is ready
+};
+
+/// The CPUs of an executor, and the other executors that may use them. Lists of executors have an
+/// element for each executor of the application.
+struct GlobalExecutor {
+  Ticks cpus{};                       ///< on which it runs callbacks
+  Ticks all_cpus{};                   ///< also those on which only its scheduler thread runs
+  std::vector<bool> callbacks_of{};   ///< executors with callbacks on `cpus`
+  std::vector<bool> schedulers_of{};  ///< executors with a scheduler thread on `all_cpus`
 };
 
 struct GlobalSystem {
-  /// `callbacks`: those of the executor.
-  GlobalSystem(const Workload& all, const std::vector<std::size_t>& callbacks,
-               std::size_t cpu_count, Pool threads, const Overheads& costs);
+  /// `component`: executors, and their callbacks.
+  GlobalSystem(const Workload& all, const Core& component, Pool threads, const Overheads& costs);
 
-  /// Returns the path to the end of a node.
-  GlobalPath path_to(std::size_t source, std::size_t node) const;
+  /// Returns the path to the end of a node, from the source or from the first callback after the
+  /// last hop between executors. nullopt if several paths lead to the node, and one of them comes
+  /// from another executor.
+  std::optional<GlobalPath> path_to(std::size_t source, std::size_t node) const;
 
   /// Returns the path through these callbacks, which begin with a timer, an event or a sync.
   /// nullopt if one of them does not release the next one.
@@ -82,8 +94,10 @@ struct GlobalSystem {
   /// Returns the path of the last node alone, after all before it have ended.
   GlobalPath path_of(std::size_t source, std::size_t node, Ticks ready) const;
 
-  /// Returns the part of a path along single callbacks from one position to another.
-  GlobalPath part_of(const GlobalPath& path, std::size_t begin, std::size_t end, Ticks ready) const;
+  /// Returns the part of a path along single callbacks from one position to another. nullopt if it
+  /// leaves the executor.
+  std::optional<GlobalPath> part_of(const GlobalPath& path, std::size_t begin, std::size_t end,
+                                    Ticks ready) const;
 
   /// Returns 1 (ns) if the last callback may be interrupted after its work, before it returns: by
   /// the scheduler thread, or by a more urgent callback that is released at that very time on
@@ -97,16 +111,27 @@ struct GlobalSystem {
   /// Returns the longest time from the stamp of a run of the callback to its end.
   Ticks response_of(std::size_t callback) const;
 
+  /// Returns the longest time for which a message between the two callbacks is on its way.
+  Ticks hop(std::size_t from, std::size_t to) const;
+
+  /// Returns the longest time from the stamp until all messages to a node have arrived. For the
+  /// first node of a source, 0.
+  Ticks arrival(const GlobalSource& source, std::size_t node) const;
+
   const Workload& workload;
-  std::vector<bool> here;  ///< for each callback: it is one of the executor
-  Ticks cpus;
+  std::vector<bool> here;                 ///< for each callback: it is one of the component
+  std::vector<std::size_t> executor_of;   ///< of each callback
+  std::vector<GlobalExecutor> executors;  ///< of the application; those of the component are set
+  std::vector<int> priority;              ///< of each callback: of its thread
+  std::vector<int> ceiling;               ///< of each callback: of its group's threads
   Pool pool;
   Overheads overheads;
-  Ticks dispatch;  ///< at the level of the callback, without the scheduler thread's part
+  Ticks dispatch;  ///< at the priority of the callback, without the scheduler thread's part
   std::vector<GlobalSource> sources{};            ///< in topological order
   std::vector<std::vector<std::size_t>> members;  ///< for each callback: others of its group
 
  private:
+  GlobalExecutor on_cpus(const Core& component, std::size_t executor) const;
   Ticks waits_in_syncs(std::size_t callback) const;
   void add_source(std::size_t callback);
 };

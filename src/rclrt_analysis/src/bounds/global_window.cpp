@@ -28,7 +28,7 @@ Ticks carried_in_work(Ticks x, Ticks response, Ticks work, Ticks period) {
 }  // namespace
 
 GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
-    : all_(all), path_(path) {
+    : all_(all), path_(path), own_executor_(all.executors[path.executor]) {
   find_shared();
   find_less_urgent();
   for (std::size_t i = 0; i < all.sources.size(); ++i) {
@@ -53,10 +53,10 @@ Ticks GlobalWindow::end(Ticks x) {
     all = sum(all, unit.rest);
   }
   Ticks low = 0;
-  Ticks high = all / all_.cpus + 1;
+  Ticks high = all / own_executor_.cpus + 1;
   while (high - low > 1) {
     const Ticks y = low + (high - low) / 2;
-    (share(y) < product(y, all_.cpus) ? high : low) = y;
+    (share(y) < product(y, own_executor_.cpus) ? high : low) = y;
   }
   share(high);
   return sum(constant, high - 1);
@@ -80,7 +80,7 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
     term.kind = source.is_sync ? Contribution::Kind::kSets : Contribution::Kind::kInterference;
     term.callback = source.callback;
     term.releases = source.instances(x, unit.response);
-    term.total = sum(term.total, sum(unit.blocks, unit.shared / all_.cpus));
+    term.total = sum(term.total, sum(unit.blocks, unit.shared / own_executor_.cpus));
   }
   std::vector<Contribution> result;
   for (const auto& [source, term] : by_source) {
@@ -99,42 +99,43 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
   }
   if (all_.workload.stall > 0) {
     result.push_back({Contribution::Kind::kStall, all_.sources[path_.source].callback, 1,
-                      product(all_.cpus, all_.workload.stall)});
+                      product(own_executor_.all_cpus, all_.workload.stall)});
   }
   return result;
 }
 
 /// Finds the work that the path's callbacks may wait for even while a CPU is idle: other runs of
-/// themselves, members of their groups, and whatever the only worker of their level runs.
+/// themselves, members of their groups, and whatever the only worker of their priority runs.
 ///
 /// A group member with a lower priority delays a callback only once, because it cannot enter the
-/// group while a thread of the callback's level is ready. This does not hold while that thread
+/// group while a thread of the callback's priority is ready. This does not hold while that thread
 /// still wakes up or is busy; then the member counts like the others.
 void GlobalWindow::find_shared() {
-  const auto& priority = all_.workload.priority;
+  const auto& priority = all_.priority;
   const bool has_thread = all_.pool != Pool::kOnePerLevel && all_.workload.scheduler == 0 &&
                           all_.overheads.handover == 0;
   whole_.resize(priority.size());
-  std::set<int> levels;
+  std::set<int> priorities;
   for (std::size_t i = path_.begin; i < path_.nodes.size(); ++i) {
     const std::size_t callback = node(path_.nodes[i]).callback;
     whole_[callback] = true;
-    levels.insert(priority[callback]);
+    priorities.insert(priority[callback]);
     for (const std::size_t member : all_.members[callback]) {
       if (priority[member] >= priority[callback]) {
-        levels.insert(priority[member]);
+        priorities.insert(priority[member]);
       }
       whole_[member] = whole_[member] || !has_thread || priority[member] >= priority[callback];
     }
   }
   for (std::size_t i = 0; i < whole_.size() && all_.pool == Pool::kOnePerLevel; ++i) {
-    whole_[i] = whole_[i] || (all_.here[i] && levels.contains(priority[i]));
+    whole_[i] =
+        whole_[i] || (all_.executor_of[i] == path_.executor && priorities.contains(priority[i]));
   }
 }
 
 /// Finds the longest less urgent member of each group of the path.
 void GlobalWindow::find_less_urgent() {
-  const auto& priority = all_.workload.priority;
+  const auto& priority = all_.priority;
   for (std::size_t i = path_.begin; i < path_.nodes.size(); ++i) {
     const std::size_t callback = node(path_.nodes[i]).callback;
     Low low;
@@ -153,25 +154,36 @@ void GlobalWindow::find_less_urgent() {
   }
 }
 
-/// Adds the costs of each run besides its work. The scheduler thread handles an instance twice: to
-/// pass it on, and after it has waited for its group. A thread on another CPU has to start.
-/// Queueing a less urgent instance may take its time from the path's own thread.
+/// Returns what each run of a node costs the path besides the node's work. The scheduler thread
+/// handles an instance twice: to pass it on, and after it has waited for its group. A thread on
+/// another CPU has to start. Queueing a less urgent instance may take its time from the path's own
+/// thread; so may queueing one for another executor, if its publisher runs on the path's CPUs.
+Ticks GlobalWindow::cost_of_run(const GlobalSource& source, const GlobalNode& node) const {
+  const std::size_t executor = all_.executor_of[node.callback];
+  const Ticks scheduler =
+      own_executor_.schedulers_of[executor] ? product(2, all_.workload.scheduler) : 0;
+  if (interferes(node.callback)) {
+    return sum(scheduler, all_.overheads.handover);
+  }
+  const bool is_queued_here =
+      shares_cpus(node.callback) || std::ranges::any_of(node.from, [&](std::size_t from) {
+        return shares_cpus(source.nodes[from].callback);
+      });
+  return sum(scheduler, is_queued_here ? all_.overheads.dispatch : 0);
+}
+
 void GlobalWindow::add_jobs(std::size_t index) {
   const GlobalSource& source = all_.sources[index];
-  for (const GlobalNode& each : source.nodes) {
-    const bool above = all_.workload.ceiling[each.callback] >= path_.level;
-    const Ticks cost = sum(product(2, all_.workload.scheduler),
-                           above ? all_.overheads.handover : all_.overheads.dispatch);
+  for (std::size_t i = 0; i < source.nodes.size(); ++i) {
+    const GlobalNode& each = source.nodes[i];
+    const Ticks cost = cost_of_run(source, each);
     if (cost == 0) {
       continue;
     }
     Ticks latest = each.response;  // an instance costs no later
-    if (!above && all_.workload.scheduler == 0 && !source.is_sync) {
-      latest = all_.overheads.timer_jitter;  // it is queued when it is released
-      for (const std::size_t from : each.from) {
-        latest = std::max(latest, source.nodes[from].response);
-      }
-      latest = sum(latest, cost);
+    if (!interferes(each.callback) && all_.workload.scheduler == 0 && !source.is_sync) {
+      // It is queued when it is released.
+      latest = sum(std::max(all_.overheads.timer_jitter, all_.arrival(source, i)), cost);
     }
     unbounded_ = unbounded_ || latest >= kHorizon;
     jobs_.push_back({index, each.count, latest, cost});
@@ -184,8 +196,7 @@ void GlobalWindow::add(std::size_t index) {
   Unit flow{.source = index, .in_sequence = true};
   for (std::size_t i = 0; i < source.nodes.size(); ++i) {
     const GlobalNode& each = source.nodes[i];
-    const bool above = all_.workload.ceiling[each.callback] >= path_.level;
-    if (!above || each.work == 0) {
+    if (!interferes(each.callback) || each.work == 0) {
       continue;
     }
     unbounded_ = unbounded_ || each.response >= kHorizon;
@@ -206,7 +217,7 @@ void GlobalWindow::add(std::size_t index) {
               .waits_whole = whole_[each.callback],
               .callbacks = {each.callback}};
     if (own) {
-      unit.once = product(each.count - (runs_on_path(i) ? 1 : 0), each.work);
+      unit.once = product(runs_beside_path(i), each.work);
     }
     units_.push_back(std::move(unit));
   }
@@ -233,9 +244,20 @@ void GlobalWindow::attribute(const Low& low) {
   }
 }
 
-bool GlobalWindow::runs_on_path(std::size_t index) const {
-  return path_.single ? std::ranges::find(path_.nodes, index) != path_.nodes.end()
-                      : index == 0 || index == path_.nodes.back();
+/// Returns how often the path's own instance may run a node beside the path. Callbacks that the
+/// path's end releases are none of these, unless they may preempt it before it returns.
+Ticks GlobalWindow::runs_beside_path(std::size_t index) const {
+  const GlobalNode& each = node(index);
+  const std::size_t last = path_.nodes.back();
+  const auto contains = [](const std::vector<std::size_t>& nodes, std::size_t one) {
+    return std::ranges::find(nodes, one) != nodes.end();
+  };
+  const bool is_released_by_end = index != last && each.count == 1 && contains(each.before, last);
+  if (is_released_by_end && all_.tail(path_) == 0) {
+    return 0;
+  }
+  const bool on_path = path_.single ? contains(path_.nodes, index) : index == 0 || index == last;
+  return each.count - (on_path ? 1 : 0);
 }
 
 /// Returns how many other instances of the path's own source are under way within x, if each is
@@ -252,7 +274,7 @@ Ticks GlobalWindow::others(Ticks x, Ticks response) const {
 }
 
 Ticks GlobalWindow::background(Ticks x) const {
-  return product(all_.cpus, product(milliseconds(x), all_.workload.background));
+  return product(own_executor_.all_cpus, product(milliseconds(x), all_.workload.background));
 }
 
 /// Sets the work of a unit within x.
@@ -275,7 +297,7 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
 
 /// Sets the work of each unit within x. Returns what counts whole, besides the path's own work.
 Ticks GlobalWindow::wait(Ticks x) {
-  Ticks result = product(all_.cpus, all_.workload.stall);
+  Ticks result = product(own_executor_.all_cpus, all_.workload.stall);
   if (all_.workload.background > 0) {
     result = sum(result, background(x));
   }

@@ -63,7 +63,16 @@ class GlobalWindow {
   const GlobalNode& node(std::size_t index) const {
     return all_.sources[path_.source].nodes[index];
   }
-  bool runs_on_path(std::size_t index) const;
+  /// Returns whether callbacks of this one's executor may run on a CPU of the path's executor.
+  bool shares_cpus(std::size_t callback) const {
+    return own_executor_.callbacks_of[all_.executor_of[callback]];
+  }
+  /// Returns whether the callback delays the path whenever it runs.
+  bool interferes(std::size_t callback) const {
+    return shares_cpus(callback) && all_.ceiling[callback] >= path_.priority;
+  }
+  Ticks cost_of_run(const GlobalSource& source, const GlobalNode& node) const;
+  Ticks runs_beside_path(std::size_t index) const;
   void find_shared();
   void find_less_urgent();
   void add(std::size_t index);
@@ -78,6 +87,7 @@ class GlobalWindow {
 
   const GlobalSystem& all_;
   const GlobalPath& path_;
+  const GlobalExecutor& own_executor_;
   std::vector<bool> whole_;  // for each callback: all of its work may have to be waited for
   std::vector<Low> lows_;    // for each callback of the path
   std::vector<Unit> units_;

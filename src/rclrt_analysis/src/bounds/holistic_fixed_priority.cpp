@@ -11,8 +11,8 @@ namespace rclrt::analysis::detail {
 
 void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, Budget& budget) {
   const auto& work = problem.workload;
-  const std::vector<int> os = thread_priorities(problem);
-  const std::vector<int> ceiling = thread_ceilings(problem, os);
+  const std::vector<int> os = thread_priorities(problem.workload, problem.core);
+  const std::vector<int> ceiling = thread_ceilings(problem.workload, problem.core, os);
   for (const std::size_t own : problem.core.callbacks) {
     std::vector<Interferer> others;
     Ticks longest = 0;

@@ -58,8 +58,8 @@ void Holistic::find_paths() {
       continue;  // all callbacks are as urgent as each other
     }
     const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch, {}};
-    const std::vector<int> priority = thread_priorities(problem);
-    const std::vector<int> ceiling = thread_ceilings(problem, priority);
+    const std::vector<int> priority = thread_priorities(problem.workload, problem.core);
+    const std::vector<int> ceiling = thread_ceilings(problem.workload, problem.core, priority);
     for (const std::size_t callback : core.callbacks) {
       priority_[callback] = priority[callback];
       ceiling_[callback] = ceiling[callback];

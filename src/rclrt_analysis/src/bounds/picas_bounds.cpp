@@ -41,7 +41,7 @@ class PicasAnalysis {
   PicasAnalysis(const Application& application, Effort effort)
       : application_(application),
         graph_(application),
-        cores_(application, graph_),
+        cores_(application, graph_, false),
         budget_(effort),
         members_(application.callbacks.size()),
         unknown_(cores_.cores.size()) {

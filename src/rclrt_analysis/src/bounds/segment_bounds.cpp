@@ -14,8 +14,8 @@ class SegmentSearch {
       : problem_(problem),
         predecessors_(predecessors),
         budget_(budget),
-        priority_(thread_priorities(problem)),
-        ceiling_(thread_ceilings(problem, priority_)),
+        priority_(thread_priorities(problem.workload, problem.core)),
+        ceiling_(thread_ceilings(problem.workload, problem.core, priority_)),
         work_(problem.workload.wcet.size()) {}
 
   SegmentBound bound(std::size_t last) {

@@ -125,8 +125,8 @@ struct ChainBound {
 /// have one busy period. The responses are summed up along the chain, with jitter propagation:
 /// Tindell and Clark 1994 (see holistic.hpp, segment_bounds.hpp). Executors that exchange messages
 /// or share a CPU are also bounded as if one CPU did the work of all (see component_bounds.hpp): a
-/// message on its way is then a part of its publisher's work. The lower bound counts. For an
-/// executor on several CPUs of its own see docs/explanation/several-cpus.md.
+/// message on its way is then a part of its publisher's work. The lower bound counts. For executors
+/// on several CPUs see docs/explanation/several-cpus.md.
 RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
