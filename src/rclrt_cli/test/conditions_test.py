@@ -49,10 +49,12 @@ def test_a_cpu_that_another_executor_states_among_others_is_not_for_one_alone(
     tmp_path: Path,
 ) -> None:
     more = ", {{name: rest, cpus: [2, 0]}}".replace("{{", "{").replace("}}", "}")
-    code, said = analyzed(tmp_path, "preemptive", "[0]", more)
+    code, said = analyzed(tmp_path, "picas", "[0]", more)
     assert (code, "feasible: not proved" in said) == (1, True), said
     assert "'main' and 'rest' share CPU 0" in said
-    code, said = analyzed(tmp_path, "preemptive", "[0]", more.replace("[2, 0]", "[2, 1]"))
+    code, said = analyzed(tmp_path, "picas", "[0]", more.replace("[2, 0]", "[2, 1]"))
+    assert (code, "feasible: yes" in said) == (0, True), said
+    code, said = analyzed(tmp_path, "preemptive", "[0]", more)
     assert (code, "feasible: yes" in said) == (0, True), said
 
 
