@@ -112,7 +112,7 @@ std::string why_not_harmonic(const Application& application, const CallbackGraph
       const auto* timer = std::get_if<model::Timer>(&application.callbacks[callback].trigger);
       if (application.callbacks[callback].kind() == model::CallbackKind::kEvent) {
         return "chain '" + chain.id + "' needs the event '" + application.callbacks[callback].id +
-               "', which has no period";
+               "', which is no timer";
       }
       if (timer != nullptr && timer->period != application.period(chain)) {
         return "chain '" + chain.id + "' waits for the timer '" +

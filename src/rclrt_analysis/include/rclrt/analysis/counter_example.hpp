@@ -75,12 +75,13 @@ struct SearchResult {
 /// chains get no example and a `closest` of 0.
 ///
 /// The search changes the offsets of timers without a stated offset; events come as often as they
-/// may. It first tries all releases at one time, then each release one nanosecond before the
-/// chain's, then random offsets and changes of the best ones. It tries execution times of the WCET
-/// and shorter ones, and timers and messages that are as late as possible, all or only some of
-/// them. A callback that was released at least three times in a schedule and never ran is a miss of
-/// its chain, too. A search without a result proves nothing. Deterministic; any thread. Throws
-/// std::invalid_argument for an application that cannot be simulated.
+/// may: those with jitter in bunches, of which the first is at the offset. It first tries all
+/// releases at one time, then each release one nanosecond before the chain's, then random offsets
+/// and changes of the best ones. It tries execution times of the WCET and shorter ones, and timers
+/// and messages that are as late as possible, all or only some of them. A callback that was
+/// released at least three times in a schedule and never ran is a miss of its chain, too. A search
+/// without a result proves nothing. Deterministic; any thread. Throws std::invalid_argument for an
+/// application that cannot be simulated.
 RCLRT_ANALYSIS_EXPORT SearchResult search_schedules(const model::Application& application,
                                                     const std::vector<bool>& wanted,
                                                     const Search& search);
