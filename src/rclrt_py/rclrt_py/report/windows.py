@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.report.comparison_table import in_report_order
@@ -78,16 +78,20 @@ def choose(comparison: Comparison, length: int) -> list[Choice]:
 
 
 def _counter_example(comparison: Comparison, length: int) -> list[Choice]:
-    """Returns the window around the instance that the run repeats, or none if it repeats none."""
+    """Returns the window around the instance that the run repeats, or none if it repeats none. The
+    window is long enough for the instance's deadline and response, if it need not be too long."""
     replayed, results = comparison.replayed, comparison.executors[0]
-    if replayed is None:
+    chain = results.chain(replayed.chain) if replayed else None
+    if replayed is None or chain is None:
         return []
-    wanted = replayed.chain, replayed.instance
     for row in comparison.runs[results.executor][0].chain_rows():
-        if (row.chain, row.instance) == wanted:
-            shown = replayed.chain, "counter-example"
-            choice = _choice({results.executor: {shown: (1, row)}}, *shown, length)
-            return [replace(choice, label=f"counter-example of {replayed.chain}")]
+        if (row.chain, row.instance) == (replayed.chain, replayed.instance):
+            start = row.release // length * length
+            lasts = max(row.response or 0, round(chain.deadline_ms * 1e6))
+            count = -(-(row.release + lasts - start) // length)
+            whole = length * min(count, LONGEST_HYPERPERIOD)
+            window = Window(results.executor, 1, start, whole, row.chain, row.instance)
+            return [Choice(f"counter-example of {row.chain}", (window,))]
     return []
 
 
