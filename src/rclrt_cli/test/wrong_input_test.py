@@ -74,7 +74,7 @@ def exit_code(*arguments: str) -> int | str | None:
         (["compare", "app.yaml", "--out", "/proc/rclrt"], "--out /proc/rclrt: cannot be made"),
         (["report", "absent"], "absent: no such directory"),
         (["report", "app.yaml"], "app.yaml: is not a directory"),
-        (["report", "state"], "state: has no results.json; expected a directory that rclrt run"),
+        (["report", "state"], "state: has no results.json; expected a directory of rclrt run"),
         (["report", "state", "--", "-r", "a:=b"], "report takes no arguments after --"),
     ],
 )

@@ -46,7 +46,9 @@ def load_results(directory: Path) -> Comparison:
     """Loads the comparison or the run in the directory. The comparison may have been killed."""
     if not directory.is_dir():
         what = "is not a directory" if directory.exists() else "no such directory"
-        raise BadInput(f"{directory}: {what}; expected one that rclrt run or compare wrote")
+        raise BadInput(
+            f"{directory}: {what}; expected one that rclrt run, simulate or compare wrote"
+        )
     if (directory / RESULTS).exists():
         json_value = JsonValue.load(directory / RESULTS)
         single = json_value.has("rclrt_results")
@@ -54,7 +56,7 @@ def load_results(directory: Path) -> Comparison:
     plan = Plan.load(directory)
     if plan is None or plan.kind != "comparison":
         raise BadInput(
-            f"{directory}: has no {RESULTS}; expected a directory that rclrt run or compare wrote"
+            f"{directory}: has no {RESULTS}; expected a directory of rclrt run, simulate or compare"
         )
     return finish_comparison(directory, plan)
 
