@@ -8,15 +8,16 @@ import os
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from rclrt_experiments.generator.application import draw_application
 from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.verification import verify_command
-from rclrt_experiments.verification.verify import Attack, Judge, attack_seed
+from rclrt_experiments.verification.verify import Attack, Judge, attack_seed, varied
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis
 from rclrt_py.testing.command import command
@@ -88,6 +89,22 @@ def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
     assert found > attacked / 2
 
 
+def test_executors_on_several_cpus_are_drawn_and_attacked() -> None:
+    sharing = proved = 0
+    for seed in range(12):
+        rules = varied(replace(Rules(), random_seed=seed), 4)
+        own = [set(draw_application(rules).cpus_of(n)) for n in range(rules.executor_count)]
+        assert set().union(*own) <= set(range(4))
+        sharing += any(len(a) > 1 and a & b for n, a in enumerate(own) for b in own[:n])
+        outcomes = attack_seed(Rules(), seed, ["preemptive"], Attack(instances=2000), True, 4)
+        if outcomes is not None:
+            assert outcomes["preemptive"].violation is None
+            assert outcomes["preemptive"].difference == ""
+            proved += outcomes["preemptive"].proved
+    assert sharing > 1
+    assert proved > 10
+
+
 def test_what_shows_a_violation_has_nothing_to_leave_out() -> None:
     """Two chains are needed to show that one is in the way of the other."""
     sizes = []
@@ -153,6 +170,8 @@ def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
         (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),
         (("--seconds", "-1"), "'-1' is no number of seconds"),
         (("--workload-time", "max"), "add --workloads FILE"),
+        (("--cpus", "17"), "--cpus 17: expected at most 16"),
+        (("--cpus", "2", "--preset", "drone"), "--cpus: the rules state the CPUs"),
     ],
 )
 def test_bad_input_is_named(arguments: tuple[str, ...], said: str) -> None:

@@ -109,7 +109,8 @@ class GeneratedApplication:
 
     def cpus_of(self, executor: int) -> tuple[int, ...]:
         cpus = self.rules.cpus
-        return (cpus[executor % len(cpus)],) if cpus else ()
+        count = self.rules.cpus_per_executor if cpus else 0
+        return tuple(sorted(cpus[(executor + i) % len(cpus)] for i in range(count)))
 
     def period_ns(self, callback: int) -> int:
         """Returns the time between two releases of the first chain through this callback,

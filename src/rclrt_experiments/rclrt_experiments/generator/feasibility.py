@@ -50,15 +50,17 @@ def feasible_priorities(application: GeneratedApplication) -> dict[str, int]:
 
 
 def _check_load(application: GeneratedApplication) -> None:
-    """Throws Infeasible if the callbacks on a CPU have a utilisation above 1. Executors without
-    stated CPUs are not checked, because they may use every CPU."""
+    """Throws Infeasible if the callbacks of executors with the same CPUs have a utilisation above
+    the number of these. Executors without stated CPUs are not checked, because they may use every
+    CPU."""
     load: dict[tuple[int, ...], Decimal] = {}
     for executor in {place.executor for place in application.places.values()}:
         cpus = application.cpus_of(executor)
         load[cpus] = load.get(cpus, Decimal(0)) + application.load(executor)
     for cpus, total in sorted(load.items()):
-        if cpus and total > 1:
-            raise Infeasible(f"the executors on CPU {cpus[0]} have a utilisation of {total:.3f}")
+        if cpus and total > len(cpus):
+            on = ("CPU " if len(cpus) == 1 else "CPUs ") + ", ".join(map(str, cpus))
+            raise Infeasible(f"the executors on {on} have a utilisation of {total:.3f}")
 
 
 def load(

@@ -84,6 +84,8 @@ class Rules:
     max_message_bytes: int = 0
     cpus: tuple[int, ...] = (0,)
     """CPUs of the executors, in turn. Empty: all CPUs."""
+    cpus_per_executor: int = 1
+    """Number of CPUs that each executor gets, from its own one in `cpus` on."""
     scheduler_cpus: tuple[int, ...] = ()
     """CPUs of the scheduler threads of all executors. Empty: those of their executor."""
     executor: str = "preemptive"
@@ -191,6 +193,7 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "hyperperiod_count": (0, 1_000_000_000),
     "max_duration_us": (1, 365 * 24 * US_PER_HOUR),
     "executor_count": (1, 100),
+    "cpus_per_executor": (1, 1024),
     "random_seed": (-(2**63), 2**63 - 1),
     "logging_mode": (0, 2),
     "min_chain_utilisation": (0, 1),
@@ -249,6 +252,8 @@ def _check(rules: Rules, document: JsonValue, spelt: Mapping[str, str]) -> None:
         numbers = getattr(rules, name)
         if any(not 0 <= cpu < 1024 for cpu in numbers) or len(set(numbers)) != len(numbers):
             fail(name, "numbers of CPUs, each once")
+    if rules.cpus_per_executor > max(1, len(rules.cpus)):
+        fail("cpus_per_executor", f"at most {max(1, len(rules.cpus))}, the number of `cpus`")
 
 
 def _check_periods(rules: Rules, fail: Callable[[str, str], NoReturn]) -> None:

@@ -53,6 +53,7 @@ class Seen:
 def run_live(
     rules: Rules,
     vary: bool,
+    cpus: int,
     seeds: Iterable[int],
     count: int,
     executor: str,
@@ -75,7 +76,7 @@ def run_live(
     for seed in seeds:
         own = replace(rules, random_seed=seed)
         try:
-            application = draw_with_workloads(varied(own) if vary else own, workloads)
+            application = draw_with_workloads(varied(own, cpus) if vary else own, workloads)
             priorities = feasible_priorities(application)
         except Infeasible:
             continue

@@ -63,7 +63,8 @@ class Outcome:
     """For each proved chain of which an instance ended: its bound divided by the longest response
     that the search found."""
     load: float = 0.0
-    """The utilisation of the application with the overheads, of all its CPUs."""
+    """The utilisation of the application with the overheads: the sum over all its CPUs or, if
+    executors have several, the mean."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Attack:
             chains=len(bounds),
             proved=sum(wanted),
             unbounded=unbounded,
-            load=load_on(model, overheads_used),
+            load=load_on(model, overheads_used) / cpus_at_once(application.rules),
         )
         if not any(wanted):
             return outcome
@@ -149,6 +150,11 @@ class Attack:
         return violation
 
 
+def cpus_at_once(rules: Rules) -> int:
+    """Returns the number of CPUs, if executors have several of them; otherwise 1."""
+    return len(rules.cpus) if rules.cpus_per_executor > 1 else 1
+
+
 def load_on(application: Application, overheads: Overheads) -> float:
     """Returns the utilisation of an application with the overheads of a machine."""
     each_ns = overheads.dispatch_ns + overheads.scheduler_ns + overheads.polling_ns
@@ -158,18 +164,18 @@ def load_on(application: Application, overheads: Overheads) -> float:
 
 
 def attack_seed(
-    rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool
+    rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool, cpus: int = 1
 ) -> dict[str, Outcome] | None:
     """Searches, under each executor, for a response above a bound in the application of one seed,
     and compares the verdicts of the command and the library on a drawn machine. Returns the
     outcomes by executor.
 
     Returns None if the rules and the seed give no feasible application. With `vary`, the seed also
-    draws the rules that varied() changes.
+    draws the rules that varied() changes, for executors on up to this number of CPUs.
     """
     own = replace(rules, random_seed=seed)
     try:
-        application = draw_application(with_messages(varied(own)) if vary else own)
+        application = draw_application(with_messages(varied(own, cpus)) if vary else own)
         priorities = feasible_priorities(application)
     except Infeasible:
         return None
@@ -188,13 +194,14 @@ def attack_seed(
     return outcomes
 
 
-def varied(rules: Rules) -> Rules:
+def varied(rules: Rules, cpus: int = 1) -> Rules:
     """Returns `rules` with drawn values for most rules, so that many seeds give applications of
     every kind: few chains or many, merged or not, with services or not, in phase or not, on one
-    executor or several."""
+    executor or several. Above 1, `cpus` is the most CPUs that the executors have: each has one of
+    them or several, and may share them with others."""
     draws = Draws(rules.random_seed, "varied")
     executors = draws.one_of((1, 1, 1, 2, 3))
-    return replace(
+    result = replace(
         rules,
         chain_count=1 + draws.index(5),
         chain_avg_len=Decimal(1 + draws.index(5)),
@@ -217,6 +224,23 @@ def varied(rules: Rules) -> Rules:
         max_event_interval=Decimal(2),
         service_p=draws.one_of((0.0, 0.0, 0.5)),
         event_jitter=draws.one_of((Decimal(0), Decimal("0.3"), Decimal("0.9"), Decimal("2.5"))),
+    )
+    return result if cpus == 1 else on_several_cpus(result, cpus)
+
+
+def on_several_cpus(rules: Rules, most: int) -> Rules:
+    """Returns rules for executors on two to `most` CPUs, which have more chains and a higher
+    utilisation."""
+    draws = Draws(rules.random_seed, "CPUs")
+    cpus = 2 + draws.index(most - 1)
+    chains = rules.chain_count + draws.index(2 * cpus)
+    return replace(
+        rules,
+        cpus=tuple(range(cpus)),
+        cpus_per_executor=1 + draws.index(cpus),
+        chain_count=chains,
+        utilisation="randfixedsum",
+        util_total=min(rules.util_total * cpus, chains * Decimal("0.8")),
     )
 
 

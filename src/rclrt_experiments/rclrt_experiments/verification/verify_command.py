@@ -38,6 +38,7 @@ from rclrt_experiments.verification.verify import (
 HELP = "generate applications and look for responses above their proved bounds"
 MOST_LOAD = 0.85
 """The bounds of applications with a higher load count in no statistic."""
+MOST_CPUS = 16
 DEFAULT_EXECUTORS = ("preemptive", "producer_consumer", "wait_set", "edf")
 
 
@@ -57,6 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=list(DEFAULT_EXECUTORS),
         help=f"verify these executors, of {', '.join(EXECUTORS)}; separated by commas, default "
         f"{','.join(DEFAULT_EXECUTORS)}",
+    )
+    parser.add_argument(
+        "--cpus",
+        metavar="M",
+        type=count_argument,
+        default=1,
+        help="draw executors on two to M CPUs, of which each has some; at most "
+        f"{MOST_CPUS}; default: one CPU for each executor",
     )
     parser.add_argument(
         "--instances",
@@ -109,6 +118,10 @@ def run(arguments: argparse.Namespace) -> int:
     workloads = workloads_of(arguments)
     if workloads and arguments.run == 0:
         raise BadInput("--workloads: only runs on ROS 2 use workloads; add --run N")
+    if arguments.cpus > 1 and stated:
+        raise BadInput("--cpus: the rules state the CPUs (cpus, cpus_per_executor)")
+    if arguments.cpus > MOST_CPUS:
+        raise BadInput(f"--cpus {arguments.cpus}: expected at most {MOST_CPUS}")
     if arguments.out is not None:
         check_new_directory(arguments.out)
     if arguments.overheads is not None:
@@ -117,7 +130,12 @@ def run(arguments: argparse.Namespace) -> int:
     seeds = range(rules.random_seed, rules.random_seed + arguments.count)
     started = time.monotonic()
     attacked = partial(
-        attack_seed, rules, executors=arguments.executors, attack=attack, vary=not stated
+        attack_seed,
+        rules,
+        executors=arguments.executors,
+        attack=attack,
+        vary=not stated,
+        cpus=arguments.cpus,
     )
     outcomes = attack_all(attacked, seeds, arguments.jobs)
     elapsed = time.monotonic() - started
@@ -149,8 +167,8 @@ def run(arguments: argparse.Namespace) -> int:
     live = EXIT_OK
     if arguments.run > 0:
         live = run_live(
-            rules, not stated, seeds, arguments.run, arguments.executors[0], arguments.seconds,
-            arguments.overheads, workloads,
+            rules, not stated, arguments.cpus, seeds, arguments.run, arguments.executors[0],
+            arguments.seconds, arguments.overheads, workloads,
         )  # fmt: skip
     return EXIT_ABOVE_BOUND if found or differing else live
 
