@@ -81,6 +81,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=count_argument,
         help="number of processes; default: one for each CPU",
     )
+    _add_live_arguments(parser)
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="write the applications with a response above a bound to this directory",
+    )
+    add_workload_arguments(parser)
+
+
+def _add_live_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run",
         metavar="N",
@@ -102,14 +114,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a file of rclrt calibrate with the overheads that the bounds of --run include",
     )
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="DIR",
-        type=Path,
-        help="write the applications with a response above a bound to this directory",
-    )
-    add_workload_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
