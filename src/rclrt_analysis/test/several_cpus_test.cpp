@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -254,6 +255,9 @@ TEST(SeveralCpus, AMessageBetweenExecutorsCountsOnItsWay) {
   const auto with = chain_bounds(application, ExecutorKind::kPreemptive, machine);
   EXPECT_EQ(without[2].bound, ms(4 + 6 + 2).count());
   EXPECT_EQ(*with[2].bound - *without[2].bound, 100'000);
+  EXPECT_TRUE(std::ranges::any_of(with[2].why, [](const Contribution& term) {
+    return term.kind == Contribution::Kind::kHop && term.total == 100'000;
+  }));
 }
 
 TEST(SeveralCpus, TheTermsOfABoundSumUpToIt) {

@@ -161,8 +161,13 @@ std::optional<Ticks> GlobalBounds::follow(const GlobalPath& path, Ticks ready, b
     return until[n];
   }
   for (std::size_t end = n; end > 0; end = begins[end]) {
+    const std::size_t begin = begins[end];
+    const Ticks hop = begin == 0 ? 0 : hop_to(begin);
     result.why.push_back({Contribution::Kind::kSegment, callback_at(end - 1),
-                          static_cast<Ticks>(end - begins[end]), until[end] - until[begins[end]]});
+                          static_cast<Ticks>(end - begin), until[end] - until[begin] - hop});
+    if (hop > 0) {
+      result.why.push_back({Contribution::Kind::kHop, callback_at(begin), 1, hop});
+    }
   }
   return until[n];
 }

@@ -23,7 +23,7 @@ CONTRIBUTIONS = {
     "other_input": "until the other input of {id} comes",
     "callback": "{id}, from being ready to its end",
     "hop": "the message to {id}",
-    "segment": "{releases} callbacks on one CPU up to {id}, from ready to end",
+    "segment": "{releases} callbacks up to {id}, from ready to end",
     "ready_sets": "{releases} ready sets, until {id} has ended",
     "late": "{id} is released late",
     "background": "in the background, {releases} milliseconds",
