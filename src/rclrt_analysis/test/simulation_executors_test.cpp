@@ -65,6 +65,15 @@ TEST(SimulatedGroups, under_edf_let_nobody_start_whose_preemption_level_is_not_a
   EXPECT_EQ(schedule(system, 20), "c 0-2 d 2-3 c 3-5 b 5-6 a 6-7");
 }
 
+TEST(SimulatedWorkshop, an_idle_thread_wakes_up_above_what_runs) {
+  System system(ExecutorKind::kWorkshop);
+  system.value.executors[0].dispatch_ns = ms(1);
+  system.timer(100, 4, 2);
+  system.timer(100, 1, 1, 3);
+  // An idle thread takes 1 above all levels for each release. The dispatch takes 1 at the level.
+  EXPECT_EQ(schedule(system, 20), "a 1-3 a 4-7 b 7-9");
+}
+
 // Several EDF executors on one CPU: each orders its own instances. Between executors the kernel
 // only knows the priorities of their workers, from 95 - the number of relative deadlines up.
 

@@ -116,12 +116,13 @@ class SimulationEngine {
     const Kind* kind = nullptr;
     bool by_deadline = false;  // as in the registry
     std::uint64_t cpus = 0;
-    Id inbox = kNone;         // of a scheduler thread
-    Id scheduler = kNone;     // its thread; kNone when scheduling costs nothing
-    std::vector<Id> loops;    // the wait set's threads
-    Id drawing = kNone;       // the one of `loops` that holds the mutex of the ready set
-    std::deque<Id> at_mutex;  // the `loops` that wait for the mutex
-    std::vector<Id> idle;     // one-off threads for reuse
+    Id inbox = kNone;              // of a scheduler thread
+    Id scheduler = kNone;          // its thread; kNone when scheduling costs nothing
+    std::int64_t handling_ns = 0;  // for which that thread works on each instance
+    std::vector<Id> loops;         // the wait set's threads
+    Id drawing = kNone;            // the one of `loops` that holds the mutex of the ready set
+    std::deque<Id> at_mutex;       // the `loops` that wait for the mutex
+    std::vector<Id> idle;          // one-off threads for reuse
     unsigned one_offs = 0;
     bool waits = false;                    // between asking and fetching
     std::vector<bool> asked;               // of `others`, when it last asked
@@ -173,6 +174,7 @@ class SimulationEngine {
   void set_up_executor(Id index);
   void add_scheduler(Id executor);
   void add_instant_scheduler(Id executor);
+  void add_handling_threads(Id executor, unsigned threads, std::int64_t handling_ns);
   void set_up_levels(Id index);
   std::vector<Id> add_lanes(Id index, std::size_t levels);
   std::vector<int> thread_levels(Id index) const;
@@ -259,6 +261,9 @@ class SimulationEngine {
   void pick_from_set(Id thread);
   bool is_triggered(const SimulatedLane& lane) const;
   bool form_set(SimulatedLane& lane);
+
+  // kinds/workshop.cpp
+  void add_idle_threads(Id executor);
 
   // kinds/wait_set.cpp
   void add_loops(Id executor);

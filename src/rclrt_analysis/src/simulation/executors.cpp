@@ -301,7 +301,10 @@ void SimulationEngine::pick_for_scheduler(Id thread) {
     return;
   }
   threads_[thread].instance = inbox.take_first();
-  threads_.work(thread, executors_[inbox.executor].stated->scheduler_ns);
+  threads_.work(thread, executors_[inbox.executor].handling_ns);
+  if (!inbox.empty()) {
+    wake_one(inbox);
+  }
 }
 
 void SimulationEngine::pick_for_one_off(Id thread) {

@@ -104,7 +104,15 @@ void SimulationEngine::add_scheduler(Id index) {
     add_instant_scheduler(index);
     return;
   }
-  executor.inbox = add_lane(index, executor.stated->top_priority, 1, ThreadKind::kScheduler);
+  add_handling_threads(index, 1, executor.stated->scheduler_ns);
+}
+
+/// Adds an inbox with threads above all levels, which distribute instances. Each instance takes
+/// `handling_ns` of one of them.
+void SimulationEngine::add_handling_threads(Id index, unsigned threads, std::int64_t handling_ns) {
+  Executor& executor = executors_[index];
+  executor.handling_ns = handling_ns;
+  executor.inbox = add_lane(index, executor.stated->top_priority, threads, ThreadKind::kScheduler);
   executor.scheduler = lanes_[executor.inbox].workers.front();
 }
 
