@@ -81,6 +81,7 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
       kind_(bounds_of(executor)),
       runs_sets_(traits(executor).runs_sets),
       by_deadline_(traits(executor).by_deadline),
+      workers_(workload.application),
       sets_(sets),
       overheads_(overheads),
       check_interrupt_(effort.check_interrupt),

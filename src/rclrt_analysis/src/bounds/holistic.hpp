@@ -14,6 +14,7 @@
 
 #include "bounds/busy_window.hpp"
 #include "bounds/cores.hpp"
+#include "bounds/edf_workers.hpp"
 #include "bounds/level_work.hpp"
 #include "bounds/sync_ways.hpp"
 
@@ -122,7 +123,8 @@ class Holistic {
   /// Callbacks of a path on one CPU, each of which releases the next one at once.
   struct Segment {
     std::size_t core{};
-    int lowest{};  ///< of their thread priorities
+    std::size_t executor{};  ///< of the first one
+    int lowest{};            ///< of their thread priorities
   };
 
   /// The only path from a timer to a callback, without a sync.
@@ -131,6 +133,12 @@ class Holistic {
     std::vector<Segment> segments;
     std::map<std::size_t, int> lowest;  ///< thread priority of the path's callbacks, of each core
     Ticks hops{};                       ///< the most that all hops take
+  };
+
+  /// Whether instances of a callback may run while a path has a ready callback on their CPU.
+  struct Urgency {
+    bool runs{};
+    std::optional<Ticks> latest{};  ///< only those that are due by then, from the path's release on
   };
 
   void find_predecessors();
@@ -143,7 +151,8 @@ class Holistic {
   std::vector<Ticks> path_bounds(Budget& budget) const;
   Latency path_bound(std::size_t last, Budget& budget) const;
   std::vector<bool> after_path(std::size_t last) const;
-  std::optional<Ticks> latest_deadline(const PathFromTimer& path, std::size_t core) const;
+  std::optional<Ticks> latest_deadline(const PathFromTimer& path, std::size_t executor) const;
+  Urgency urgency_of(const PathFromTimer& path, std::size_t core, std::size_t other) const;
   std::vector<Overlapping> overlapping(std::size_t last) const;
   Started started_before(const PathFromTimer& path, const Segment& segment) const;
   Latency constant_terms(const PathFromTimer& path) const;
@@ -179,6 +188,7 @@ class Holistic {
   const KindBounds& kind_;
   bool runs_sets_;    // as in the registry
   bool by_deadline_;  // the same
+  EdfWorkers workers_;
   SetCount sets_;
   Overheads overheads_;
   InterruptCheck check_interrupt_;

@@ -32,6 +32,11 @@
 // ceiling of that one, and so than that of the X for which it waits, which is the same
 // contradiction. So there is at most one.
 //
+// If several EDF executors share a CPU, then while a callback of executor E is ready there, the CPU
+// runs another callback of E, for which the above holds, or a callback of another executor that may
+// run meanwhile (EdfWorkers). The latest deadline L is that of the path's callbacks of one
+// executor.
+//
 // Holistic finds all bounds together: each is found under the assumption that all others hold up to
 // that time. The idea of one interference for a whole path: Palencia and Harbour, "Exploiting
 // precedence relations in the schedulability analysis of distributed real-time systems", RTSS 1999.
@@ -83,7 +88,7 @@ void Holistic::find_paths() {
     }
     const std::size_t core = cores_.core_of[cores_.executor_of[callback]];
     if (path.callbacks.empty() || !at_once(path.callbacks.back(), callback)) {
-      path.segments.push_back({core, priority_[callback]});
+      path.segments.push_back({core, cores_.executor_of[callback], priority_[callback]});
     }
     int& in_segment = path.segments.back().lowest;
     in_segment = std::min(in_segment, priority_[callback]);
@@ -135,18 +140,18 @@ std::vector<bool> Holistic::after_path(std::size_t last) const {
   return result;
 }
 
-/// Returns the latest absolute deadline of the path's callbacks on the CPU `core`, measured from
-/// the nominal release of the path's timer, if each arrives as late as possible; plus the lateness
-/// of a timer. nullopt if one has no deadline, or if deadlines do not order the callbacks of this
-/// CPU.
-std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::size_t core) const {
-  if (!by_deadline_ || cores_.cores[core].executors.size() > 1) {
+/// Returns the latest absolute deadline of the path's callbacks of the executor, measured from the
+/// nominal release of the path's timer, if each arrives as late as possible; plus the lateness of a
+/// timer. nullopt if one has no deadline, or if deadlines do not order the executor's callbacks.
+std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path,
+                                               std::size_t executor) const {
+  if (!by_deadline_) {
     return std::nullopt;
   }
   Ticks latest = 0;
   for (std::size_t i = 0; i < path.callbacks.size(); ++i) {
     const std::size_t callback = path.callbacks[i];
-    if (cores_.core_of[cores_.executor_of[callback]] != core) {
+    if (cores_.executor_of[callback] != executor) {
       continue;
     }
     const auto deadline = relative_deadline(workload_.application.callbacks[callback]);
@@ -161,6 +166,29 @@ std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path, std::s
     latest = std::max(latest, sum(arrival, *deadline));
   }
   return sum(latest, overheads_.timer_jitter);
+}
+
+/// Returns the urgency of the callback `other` on the CPU `core`.
+Holistic::Urgency Holistic::urgency_of(const PathFromTimer& path, std::size_t core,
+                                       std::size_t other) const {
+  const std::size_t executor = cores_.executor_of[other];
+  if (kind_.orders_own_only && cores_.cores[core].executors.size() > 1) {
+    bool on_path = false;
+    for (const std::size_t callback : path.callbacks) {
+      const std::size_t theirs = cores_.executor_of[callback];
+      on_path = on_path || theirs == executor;
+      if (cores_.core_of[theirs] == core && theirs != executor &&
+          workers_.may_delay(other, theirs)) {
+        return {true, {}};
+      }
+    }
+    if (!on_path) {
+      return {};
+    }
+  }
+  const auto latest = latest_deadline(path, executor);
+  const bool in_time = !latest || relative_deadline(workload_.application.callbacks[other]);
+  return {priority_[other] >= path.lowest.at(core) && in_time, latest};
 }
 
 std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
@@ -186,11 +214,9 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
     }
   };
   for (const auto& [core, lowest] : path.lowest) {
-    const auto latest = latest_deadline(path, core);
     for (const std::size_t other : cores_.cores[core].callbacks) {
       const auto deadline = relative_deadline(workload_.application.callbacks[other]);
-      const bool in_time = !latest || deadline;
-      const bool urgent = priority_[other] >= lowest && in_time;
+      const auto [urgent, latest] = urgency_of(path, core, other);
       for (const Flow& flow : flows_[other]) {
         const Ticks own = flow.runs && urgent ? workload_.wcet[other] : 0;
         // The last callback does not return before its messages are queued.
@@ -210,14 +236,16 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
 
 /// Returns the longest rest of a less urgent callback that may hold up a part of a path.
 Started Holistic::started_before(const PathFromTimer& path, const Segment& segment) const {
-  const bool deadlines = latest_deadline(path, segment.core).has_value();
+  const bool own_only = kind_.orders_own_only;
   Started longest;
   for (const std::size_t other : cores_.cores[segment.core].callbacks) {
-    if (!deadlines && priority_[other] >= path.lowest.at(segment.core)) {
+    const auto [urgent, latest] = urgency_of(path, segment.core, other);
+    if (urgent && !latest) {
       continue;
     }
-    const bool in_group = workload_.application.callbacks[other].group.has_value();
-    const bool holds = deadlines ? in_group : ceiling_[other] >= segment.lowest;
+    const bool in_group = workload_.application.callbacks[other].group.has_value() &&
+                          cores_.executor_of[other] == segment.executor;
+    const bool holds = own_only ? in_group : ceiling_[other] >= segment.lowest;
     const Ticks rest = holds ? workload_.wcet[other] : 0;
     if (sum(rest, workload_.dispatch) > longest.work) {
       longest = {sum(rest, workload_.dispatch), other};
@@ -250,8 +278,10 @@ Holistic::Latency Holistic::constant_terms(const PathFromTimer& path) const {
     const Started started = started_before(path, segment);
     const auto threads = static_cast<Ticks>(cores_.cores[segment.core].executors.size());
     const bool polls = workload_.order == Workload::Order::kAnyToTheEnd;
+    // Under EDF, an instance of each other executor may be about to start.
+    const Ticks of_others = kind_.orders_own_only ? product(threads - 1, workload_.dispatch) : 0;
     add(Contribution::Kind::kStarted, started.callback,
-        sum(started.work, polls ? product(threads, overheads_.polling) : 0));
+        sum(sum(started.work, of_others), polls ? product(threads, overheads_.polling) : 0));
   }
   add(Contribution::Kind::kStall, timer,
       product(static_cast<Ticks>(path.lowest.size()), overheads_.stall));

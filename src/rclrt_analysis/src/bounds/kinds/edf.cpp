@@ -28,8 +28,15 @@
 // callback which are due by a + D_own became ready before this one, and so before the busy period:
 // the arrival that counts is free for it. So at most one instance counts besides the arrivals.
 //
-// Several executors on one CPU order only their own callbacks. The CPU does not idle while one of
-// them has work, so each instance ends before the busy period does.
+// Several executors on one CPU order only their own callbacks. Two bounds hold, and the lower one
+// counts. (1) The CPU does not idle while one of them has work, so each instance ends before the
+// busy period does. (2) Let X be an instance of executor E that is due at d, and let t be the last
+// time up to its release at which E has no ready instance that is due by d. From t to the end of X,
+// E always has one. So the CPU runs instances of E as if E were alone, and otherwise callbacks of
+// other executors that may run while E has a ready instance (EdfWorkers). An instance of these runs
+// after t only if it became ready later than t less its own bound, so that bound is added to its
+// jitter. Holistic finds all of these bounds together. When t comes, an instance of another
+// executor may be about to start, as may one of E.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -37,6 +44,7 @@
 #include <utility>
 #include <vector>
 
+#include "bounds/edf_workers.hpp"
 #include "bounds/kind.hpp"
 
 namespace rclrt::analysis::detail {
@@ -47,29 +55,33 @@ struct Group {
   std::optional<Ticks> shortest;
 };
 
-/// Bounds each callback by the longest busy period of the CPU.
-void in_any_order(const CoreProblem& problem, Responses& responses, Budget& budget) {
+/// Returns the longest busy period of the CPU; kHorizon if there is no bound.
+Ticks busy_in_any_order(const CoreProblem& problem, Budget& budget) {
   std::vector<Stream> all = background_streams(problem);
   for (const std::size_t callback : problem.core.callbacks) {
     const std::vector<Stream> streams = streams_of(problem, callback);
     all.insert(all.end(), streams.begin(), streams.end());
   }
-  const auto busy = longest_busy_period(all, 1, budget);
-  for (const std::size_t callback : problem.core.callbacks) {
-    responses[callback] = busy.value_or(kHorizon);
+  return longest_busy_period(all, 1, budget).value_or(kHorizon);
+}
+
+/// Adds the instances of a callback of another executor. `response`: the bound of that callback.
+void add_of_other_executor(const CoreProblem& problem, std::size_t callback, Ticks response,
+                           std::vector<Interferer>& others) {
+  for (Stream stream : streams_of(problem, callback)) {
+    if (stream.work > 0) {
+      stream.jitter = sum(stream.jitter, response);
+      others.push_back({stream, {}});
+    }
   }
 }
 
-void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budget) {
-  if (problem.core.executors.size() > 1) {
-    in_any_order(problem, responses, budget);
-    return;
-  }
+using Groups = std::map<std::pair<std::size_t, std::string>, Group>;  // by node and name
+
+Groups groups_of(const CoreProblem& problem) {
   const auto& callbacks = problem.workload.application.callbacks;
-  const auto& own_callbacks = problem.core.callbacks;
-  const Ticks late = problem.overheads.timer_jitter;
-  std::map<std::pair<std::size_t, std::string>, Group> groups;
-  for (const std::size_t i : own_callbacks) {
+  Groups groups;
+  for (const std::size_t i : problem.core.callbacks) {
     if (!callbacks[i].group) {
       continue;
     }
@@ -80,44 +92,76 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
       group.shortest = deadline;
     }
   }
-  for (const std::size_t own : own_callbacks) {
-    const auto deadline = relative_deadline(callbacks[own]);
+  return groups;
+}
+
+/// Adds what another callback of the same executor delays a callback by, which has this relative
+/// deadline.
+void add_of_same_executor(const CoreProblem& problem, const Groups& groups,
+                          std::optional<Ticks> deadline, std::size_t other,
+                          std::vector<Interferer>& others,
+                          std::vector<BusyWindow::Blocking>& blocking) {
+  const model::Callback& callback = problem.workload.application.callbacks[other];
+  const auto theirs = relative_deadline(callback);
+  if (deadline && callback.group) {
+    const Group& group = groups.at({callback.node, *callback.group});
+    if (group.members > 1 && group.shortest && (!theirs || *theirs > *deadline)) {
+      const Ticks late = problem.overheads.timer_jitter;
+      blocking.push_back({sum(problem.workload.wcet[other], problem.per_instance),
+                          std::max<Ticks>(0, *group.shortest - *deadline - late),
+                          theirs ? *theirs - *deadline : kHorizon});
+    }
+  }
+  add_queueing(problem, other, others);
+  std::optional<Ticks> until;
+  if (deadline) {
+    if (!theirs) {
+      return;
+    }
+    until = *deadline - *theirs;
+  } else if (!theirs) {
+    until = 0;
+  }
+  for (const Stream& stream : user_streams_of(problem, other)) {
+    others.push_back({stream, until});
+  }
+}
+
+void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budget) {
+  const model::Application& application = problem.workload.application;
+  const bool alone = problem.core.executors.size() == 1;
+  const Ticks in_any_order = alone ? kHorizon : busy_in_any_order(problem, budget);
+  const EdfWorkers workers(application);
+  const Groups groups = groups_of(problem);
+  const Responses before = responses;
+  for (const std::size_t own : problem.core.callbacks) {
+    const std::size_t executor = application.executor_of(own);
+    const auto deadline = relative_deadline(application.callbacks[own]);
     std::vector<Interferer> others;
     std::vector<BusyWindow::Blocking> blocking;
-    for (const std::size_t other : own_callbacks) {
+    for (const std::size_t other : problem.core.callbacks) {
       if (other == own) {
         continue;
       }
-      const auto theirs = relative_deadline(callbacks[other]);
-      if (deadline && callbacks[other].group) {
-        const Group& group = groups.at({callbacks[other].node, *callbacks[other].group});
-        if (group.members > 1 && group.shortest && (!theirs || *theirs > *deadline)) {
-          blocking.push_back({sum(problem.workload.wcet[other], problem.per_instance),
-                              std::max<Ticks>(0, *group.shortest - *deadline - late),
-                              theirs ? *theirs - *deadline : kHorizon});
-        }
-      }
-      add_queueing(problem, other, others);
-      std::optional<Ticks> until;
-      if (deadline) {
-        if (!theirs) {
-          continue;
-        }
-        until = *deadline - *theirs;
-      } else if (!theirs) {
-        until = 0;
-      }
-      for (const Stream& stream : user_streams_of(problem, other)) {
-        others.push_back({stream, until});
+      if (application.executor_of(other) == executor) {
+        add_of_same_executor(problem, groups, deadline, other, others, blocking);
+      } else if (workers.may_delay(other, executor)) {
+        add_of_other_executor(problem, other, before[other], others);
+      } else {
+        add_queueing(problem, other, others);
       }
     }
     add_queueing(problem, own, others);
     add_background(problem, others);
+    if (!alone) {
+      const auto more = static_cast<Ticks>(problem.core.executors.size() - 1);
+      others.push_back({{product(more, problem.per_instance), kHorizon, 0}, {}});
+    }
     // An instance that is due later may be about to start when the first one arrives.
     blocking.push_back({problem.per_instance, 0, kHorizon});
     const auto streams = user_streams_of(problem, own);
     const auto found = response_in_busy_window({streams, others, blocking, 1}, budget);
-    responses[own] = found.value_or(kHorizon);
+    responses[own] = std::min(found.value_or(kHorizon), in_any_order);
   }
 }
 
