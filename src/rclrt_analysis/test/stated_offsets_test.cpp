@@ -39,6 +39,22 @@ TEST(StatedOffsets, SayWhatComesTogether) {
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{2 + 3, 3, 4 + 3}));
 }
 
+// The periods have 2 as their greatest common divisor, and too many phases to examine all of them.
+// With offsets of 0 and 1, no releases are less than 1 apart.
+TEST(StatedOffsets, OfManyPhasesTheGreatestCommonDivisorIsKnown) {
+  model::Application application = Builder()
+                                       .timer("a", 2 * 2003, 0.5)
+                                       .timer("b", 2 * 1009, 0.25)
+                                       .chain("a", {"a"}, 1)
+                                       .chain("b", {"b"}, 1)
+                                       .done();
+  set_offset(application, 0, 0);
+  set_offset(application, 1, 2);
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{0.75, 0.75}));
+  set_offset(application, 1, 1);
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{0.5, 0.25}));
+}
+
 TEST(StatedOffsets, LateTimersMeetAlthoughTheirOffsetsAreApart) {
   model::Application application = three_timers();
   set_offset(application, 0, 0);

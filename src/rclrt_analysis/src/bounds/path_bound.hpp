@@ -61,7 +61,8 @@ class PathBounds {
   PathBound bound(const Path& path, std::optional<Ticks> age, const BeforePath& before);
   PathBound bound_by_offsets(const Path& path, std::optional<Ticks> age, const BeforePath& before,
                              PathBound any_offsets);
-  std::vector<std::size_t> timers_in_phase(const Path& path, Ticks& hyperperiod);
+  std::vector<std::size_t> timers_in_phase(const Path& path);
+  Ticks hyperperiod_of(std::size_t timer, const std::vector<std::size_t>& others, Ticks most) const;
   std::vector<BeforePath> befores_of(const Path& path, bool with_sets);
   PathTerms terms_of(const Path& path, std::optional<Ticks> age, const BeforePath& before);
   void add_releases(const Path& path, std::size_t timer, Ticks work, const Releases& releases,

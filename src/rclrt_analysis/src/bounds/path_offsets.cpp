@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for the worst busy period where the application states the offsets of timers.
+#include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -11,9 +13,10 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Limits of one search: the number of busy periods that are examined, and the number of steps, of
-/// which about 300 take a microsecond.
+/// Limits of one search: the number of busy periods that are examined, the number of timers with
+/// offsets that are used, and the number of steps, of which about 300 take a microsecond.
 constexpr Ticks kMostStarts = 2000;
+constexpr std::size_t kMostInPhase = 64;
 constexpr std::int64_t kMostSteps = 2'000'000;
 
 }  // namespace
@@ -27,26 +30,34 @@ constexpr std::int64_t kMostSteps = 2'000'000;
 /// on, has at least the same releases up to any time, and ends no earlier. Timers without a stated
 /// offset may be released as early after n + J as they might after s. So the longest response is
 /// found in one of the busy periods that start J after a nominal release of a timer with a stated
-/// offset. They repeat after a hyperperiod of these timers. Tindell, "Adding time-offsets to
-/// schedulability analysis", University of York, YCS 221, 1994.
+/// offset. Tindell, "Adding time-offsets to schedulability analysis", University of York, YCS 221,
+/// 1994.
+///
+/// Let n be a release of timer f, and let H be a multiple of f's period. The releases of f in one H
+/// are examined, so n is known modulo H. Let k be another timer with period T and a stated offset.
+/// The time from n to any release of k is known modulo gcd(T, H): H and T are multiples of it. So
+/// the first release of k from n on is no earlier than that remainder. If T divides H, this is its
+/// release; otherwise it may be later, which only shortens responses.
 PathBound PathBounds::bound_by_offsets(const Path& path, std::optional<Ticks> age,
                                        const BeforePath& before, PathBound any_offsets) {
-  Ticks hyperperiod = 1;
-  const std::vector<std::size_t> in_phase = timers_in_phase(path, hyperperiod);
+  const std::vector<std::size_t> in_phase = timers_in_phase(path);
+  const auto offset = [&](std::size_t timer) {
+    return *stated_offset(workload_.application.callbacks[workload_.timers[timer]]);
+  };
   const std::int64_t steps_before = budget_.left();
+  auto left = static_cast<Ticks>(in_phase.size());
+  Ticks starts = 0;
   PathBound worst;
   worst.response = -1;
   for (const std::size_t first : in_phase) {
-    for (Ticks number = 0; number < hyperperiod / workload_.period[first]; ++number) {
+    const Ticks hyperperiod = hyperperiod_of(first, in_phase, (kMostStarts - starts) / left--);
+    for (Ticks number = 0; number < hyperperiod / workload_.period[first]; ++number, ++starts) {
       BeforePath start = before;
       start.first_releases.resize(workload_.timers.size());
-      const auto offset = [&](std::size_t timer) {
-        return *stated_offset(workload_.application.callbacks[workload_.timers[timer]]);
-      };
       const Ticks release = offset(first) + (number * workload_.period[first]);
       for (const std::size_t timer : in_phase) {
-        start.first_releases[timer] =
-            from_release_to(release, offset(timer), workload_.period[timer]) - jitter_;
+        const Ticks known = std::gcd(workload_.period[timer], hyperperiod);
+        start.first_releases[timer] = from_release_to(release, offset(timer), known) - jitter_;
       }
       start.earliest = start.first_releases[path.timer].value_or(before.earliest);
       PathBound one = bound(path, age, start);
@@ -62,26 +73,31 @@ PathBound PathBounds::bound_by_offsets(const Path& path, std::optional<Ticks> ag
   return in_phase.empty() ? any_offsets : worst;
 }
 
+/// Returns a multiple of the timer's period that has at most `most` (or 1) of its releases, and has
+/// many periods of the other timers as divisors.
+Ticks PathBounds::hyperperiod_of(std::size_t timer, const std::vector<std::size_t>& others,
+                                 Ticks most) const {
+  Ticks result = workload_.period[timer];
+  for (const std::size_t other : others) {
+    const Ticks period = workload_.period[other];
+    const Ticks all = product(result, period / std::gcd(result, period));
+    if (all / workload_.period[timer] <= most) {
+      result = all;
+    }
+  }
+  return result;
+}
+
 /// Returns the timers with stated offsets that bound_by_offsets() uses, as indices into
-/// Workload::timers, and sets `hyperperiod` to that of these timers. Empty if offsets cannot lower
-/// the bound.
-std::vector<std::size_t> PathBounds::timers_in_phase(const Path& path, Ticks& hyperperiod) {
+/// Workload::timers; those with the longest periods, which have the fewest releases, are first.
+/// Empty if offsets cannot lower the bound.
+std::vector<std::size_t> PathBounds::timers_in_phase(const Path& path) {
   const LevelWork& level = work(path.level);
   std::vector<std::size_t> result;
-  Ticks starts = 0;
   const auto take = [&](std::size_t timer) {
     const std::size_t callback = workload_.timers[timer];
-    if (!stated_offset(workload_.application.callbacks[callback]) ||
-        (level.head(callback) == 0 && timer != path.timer)) {
-      return;
-    }
-    const Ticks period = workload_.period[timer];
-    const Ticks factor = period / std::gcd(hyperperiod, period);
-    const Ticks all = product(hyperperiod, factor);
-    const Ticks more = sum(product(starts, factor), all / period);
-    if (more <= kMostStarts) {
-      starts = more;
-      hyperperiod = all;
+    if (stated_offset(workload_.application.callbacks[callback]) &&
+        (level.head(callback) > 0 || timer == path.timer) && result.size() < kMostInPhase) {
       result.push_back(timer);
     }
   };
@@ -94,6 +110,8 @@ std::vector<std::size_t> PathBounds::timers_in_phase(const Path& path, Ticks& hy
   if (result.size() < 2) {
     result.clear();
   }
+  std::ranges::stable_sort(result, std::greater{},
+                           [&](std::size_t timer) { return workload_.period[timer]; });
   return result;
 }
 
