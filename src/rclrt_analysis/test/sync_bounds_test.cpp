@@ -39,6 +39,32 @@ TEST(SyncBounds, AMessageThatWasLongOnItsWayMayWaitForALaterRelease) {
   EXPECT_EQ(bounds[0].bound, ms(51 + 20 + 2 + 2).count());
 }
 
+// As above, with an event that comes at least every 30 in the place of b.
+TEST(SyncBounds, AMessageMayWaitForTheLongestIntervalOfAnEvent) {
+  auto application = far_apart(20, 1000);
+  application.callbacks[1].trigger = model::Event{.min_interval = ms(20), .max_interval = ms(30)};
+  const auto bounds = chain_bounds(application, ExecutorKind::kPreemptive, kFar);
+  EXPECT_EQ(bounds[0].bound, ms(51 + 30 + 2 + 2).count());
+}
+
+// p pairs two messages of each release of b, so it publishes as often as b is released. The message
+// of a waits for the next of these releases, less than 20 after its arrival, and not for 10 more
+// messages of a.
+TEST(SyncBounds, BehindASyncOfOneTimerAMessageWaitsForTheNextRelease) {
+  const auto bounds = chain_bounds(Builder()
+                                       .timer("a", 10, 1)
+                                       .timer("b", 20, 1)
+                                       .subscription("c", "b", 1)
+                                       .subscription("d", "b", 1)
+                                       .sync("p", "c", "d", 1)
+                                       .sync("s", "a", "p", 1)
+                                       .chain("a", {"a", "s"}, 1)
+                                       .chain("b", {"b", "c", "p", "s"}, 1)
+                                       .done());
+  ASSERT_TRUE(bounds[0].bound);
+  EXPECT_LT(*bounds[0].bound, ms(20 + 20).count());
+}
+
 // With stated offsets a and b are released together, and pairs are of one release, or there are
 // none. While a's message takes its 50 ms, b's messages of six releases arrive, and the sync keeps
 // `depth`.

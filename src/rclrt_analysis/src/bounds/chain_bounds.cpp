@@ -367,8 +367,8 @@ std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads
       {"offsets",
        "timers keep their offsets where the file states offset_ms; other phases are unknown"},
       {"events",
-       "events keep their shortest interval or their period and jitter, for reactions also their "
-       "longest interval"},
+       "events keep their shortest interval or their period and jitter, for reactions and "
+       "synchronisers also their longest interval"},
       {"stamps",
        "messages are stamped with their timer's release, a sync's with the latest of its set"},
       {"unmatched",

@@ -59,6 +59,15 @@ class JoinSearch {
     return model::min_interval(workload_.application.callbacks[callback]).count();
   }
 
+  /// Returns the longest time between two releases of a timer that keeps its grid, or of an event.
+  /// nullopt for other callbacks.
+  std::optional<Ticks> max_interval(std::size_t callback) const {
+    if (!keeps_apart(callback)) {
+      return std::nullopt;
+    }
+    return model::max_interval(workload_.application.callbacks[callback]).count();
+  }
+
   bool states_offset(std::size_t callback) const {
     return stated_offset(workload_.application.callbacks[callback]).has_value();
   }
@@ -103,15 +112,26 @@ class JoinSearch {
     return *std::ranges::find_if(workload_.timers, same);
   }
 
-  /// Returns a bound on the time from any release of `here` (a timer or an event) until the timer
-  /// `there` has had its first release. Returns 0 if `there` states no offset: its first release is
-  /// then within a period, which the caller adds.
+  /// Returns the timer or event with releases that the messages of an input have, one for each,
+  /// with their stamps, if there is one (see releases()). Otherwise returns the same as origin().
+  std::size_t source(const std::vector<std::size_t>& input) const {
+    const std::size_t same = releases(input);
+    return same != kNone && kind(same) != model::CallbackKind::kSync ? same : origin(input);
+  }
+
+  /// Returns a bound on the time from any release of `here` until `there` has had its first release
+  /// (timers or events). Returns 0 if `there` states no offset: its first release is then within a
+  /// period or longest interval, which the caller adds.
   Ticks first_release(std::size_t here, std::size_t there) const {
-    if (!timer(there).offset_stated) {
+    const auto* const event =
+        std::get_if<model::Event>(&workload_.application.callbacks[there].trigger);
+    if (event != nullptr ? !event->offset : !timer(there).offset_stated) {
       return 0;
     }
+    const Ticks first = event != nullptr ? (*event->offset + event->jitter).count()
+                                         : timer(there).offset.count();
     const Ticks own = states_offset(here) ? timer(here).offset.count() : 0;
-    return std::max<Ticks>(0, timer(there).offset.count() - own);
+    return std::max<Ticks>(0, first - own);
   }
 
   /// Returns whether the stamps of the messages of this timer, event or sync always increase. For a
@@ -207,7 +227,7 @@ class JoinSearch {
     const Ticks within = std::min(sum(stamp_, window), pushed_out(at, sync));
     const bool complete = std::exchange(found_.complete, false);
     const std::size_t here = origin(own);
-    const std::size_t there = origin(other);
+    const std::size_t there = source(other);
     if (here == kNone || there == kNone) {
       return {within, within};
     }
@@ -221,12 +241,13 @@ class JoinSearch {
       rely_on(other.front(), own_releases);
       return {stamp_, stamp_};
     }
-    if (!is_steady(there)) {
+    const auto longest = max_interval(there);
+    if (!longest) {
       return {within, within};
     }
     const std::size_t start = callbacks_.front();
     const bool direct = here == start;  // no sync is between them
-    const Ticks period = timer(there).period.count();
+    const Ticks period = *longest;
     const Ticks first = first_release(start, there);
     const Ticks next = here == there ? 0 : std::max(period - 1, first);
     Ticks limit = within;
@@ -235,7 +256,7 @@ class JoinSearch {
       limit = std::min(limit, next);
       if (limit < within && !is_last_sync(at)) {
         const auto arrived = inputs.size() == 2 ? arrival(at) : std::nullopt;
-        waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), period);
+        waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), min_interval(there));
       }
     } else if (limit >= period && inputs.size() == 2 && stamps_increase(here)) {
       if (const auto arrived = arrival(at)) {
@@ -248,7 +269,7 @@ class JoinSearch {
         (start == there || (offsets_stated && timer(start).offset == timer(there).offset &&
                             timer(start).period == timer(there).period));
     if (limit < within || in_phase) {
-      rely_on(other.front());
+      rely_on(other.front(), there);
     }
     found_.complete = complete && in_phase;
     const auto allowed = [&](Ticks most) {

@@ -77,10 +77,12 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 /// been released by then.
 ///
 /// More is known if the chain's input and the other one have one publisher each, with one timer
-/// behind it and no sync between. The chain's source may also be an event: its shortest interval is
-/// the period below; only the other source needs a grid. Let a be the release of the chain's timer,
-/// and b the next release of the other timer after a. b is less than the other's period away from
-/// a, or it is the other's first release, or it is a itself.
+/// behind it and no sync between. (A sync of inputs with the same releases, see the end, counts as
+/// a subscription on the way from the other timer.) Either source may also be an event. The period
+/// of the chain's timer below is then the event's shortest interval, and the period of the other
+/// timer is the event's longest interval. Let a be the release of the chain's timer, and b the next
+/// release of the other timer after a. b is less than the other's period away from a, or it is the
+/// other's first release, or it is a itself.
 ///
 /// With a window shorter than the period of the chain's timer, b's message is in no set with an
 /// earlier message of the chain, because it is more than the window after that message. Suppose
