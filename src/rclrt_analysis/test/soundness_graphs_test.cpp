@@ -182,7 +182,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
     model::Application application = random.make_graph();
     if (kind.across) {
       random.spread(application, true);
-      if (!traits(kind.executor).by_deadline && random.uniform(0, 1) < 0.3) {
+      if (random.uniform(0, 1) < 0.3) {
         state_top_priorities(application, random);
       }
     }
