@@ -141,6 +141,12 @@ class Holistic {
     std::optional<Ticks> latest{};  ///< only those that are due by then, from the path's release on
   };
 
+  /// An executor of callbacks of a path on one CPU.
+  struct Visitor {
+    std::size_t executor{};
+    std::optional<Ticks> latest;  ///< see latest_deadline()
+  };
+
   void find_predecessors();
   void find_flows();
   std::vector<Flow> messages(std::size_t from, std::size_t to) const;
@@ -152,7 +158,9 @@ class Holistic {
   Latency path_bound(std::size_t last, Budget& budget) const;
   std::vector<bool> after_path(std::size_t last) const;
   std::optional<Ticks> latest_deadline(const PathFromTimer& path, std::size_t executor) const;
-  Urgency urgency_of(const PathFromTimer& path, std::size_t core, std::size_t other) const;
+  std::vector<Visitor> visitors_of(const PathFromTimer& path, std::size_t core) const;
+  Urgency urgency_of(const PathFromTimer& path, std::size_t core,
+                     const std::vector<Visitor>& visitors, std::size_t other) const;
   std::vector<Overlapping> overlapping(std::size_t last) const;
   Started started_before(const PathFromTimer& path, const Segment& segment) const;
   Latency constant_terms(const PathFromTimer& path) const;

@@ -168,25 +168,35 @@ std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path,
   return sum(latest, overheads_.timer_jitter);
 }
 
-/// Returns the urgency of the callback `other` on the CPU `core`.
-Holistic::Urgency Holistic::urgency_of(const PathFromTimer& path, std::size_t core,
-                                       std::size_t other) const {
-  const std::size_t executor = cores_.executor_of[other];
-  if (kind_.orders_own_only && cores_.cores[core].executors.size() > 1) {
-    bool on_path = false;
-    for (const std::size_t callback : path.callbacks) {
-      const std::size_t theirs = cores_.executor_of[callback];
-      on_path = on_path || theirs == executor;
-      if (cores_.core_of[theirs] == core && theirs != executor &&
-          workers_.may_delay(other, theirs)) {
-        return {true, {}};
-      }
-    }
-    if (!on_path) {
-      return {};
+/// Returns the executors of the path's callbacks on the CPU `core`.
+std::vector<Holistic::Visitor> Holistic::visitors_of(const PathFromTimer& path,
+                                                     std::size_t core) const {
+  std::vector<Visitor> result;
+  for (const std::size_t callback : path.callbacks) {
+    const std::size_t executor = cores_.executor_of[callback];
+    if (cores_.core_of[executor] == core &&
+        std::ranges::find(result, executor, &Visitor::executor) == result.end()) {
+      result.push_back({executor, latest_deadline(path, executor)});
     }
   }
-  const auto latest = latest_deadline(path, executor);
+  return result;
+}
+
+/// Returns the urgency of the callback `other` on the CPU `core`. `visitors`: of this path and CPU.
+Holistic::Urgency Holistic::urgency_of(const PathFromTimer& path, std::size_t core,
+                                       const std::vector<Visitor>& visitors,
+                                       std::size_t other) const {
+  const std::size_t executor = cores_.executor_of[other];
+  const auto own = std::ranges::find(visitors, executor, &Visitor::executor);
+  if (kind_.orders_own_only && cores_.cores[core].executors.size() > 1) {
+    const bool delays = std::ranges::any_of(visitors, [&](const Visitor& each) {
+      return each.executor != executor && workers_.may_delay(other, each.executor);
+    });
+    if (delays || own == visitors.end()) {
+      return {delays, {}};
+    }
+  }
+  const auto latest = own != visitors.end() ? own->latest : std::nullopt;
   const bool in_time = !latest || relative_deadline(workload_.application.callbacks[other]);
   return {priority_[other] >= path.lowest.at(core) && in_time, latest};
 }
@@ -214,9 +224,10 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
     }
   };
   for (const auto& [core, lowest] : path.lowest) {
+    const std::vector<Visitor> visitors = visitors_of(path, core);
     for (const std::size_t other : cores_.cores[core].callbacks) {
       const auto deadline = relative_deadline(workload_.application.callbacks[other]);
-      const auto [urgent, latest] = urgency_of(path, core, other);
+      const auto [urgent, latest] = urgency_of(path, core, visitors, other);
       for (const Flow& flow : flows_[other]) {
         const Ticks own = flow.runs && urgent ? workload_.wcet[other] : 0;
         // The last callback does not return before its messages are queued.
@@ -237,9 +248,10 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
 /// Returns the longest rest of a less urgent callback that may hold up a part of a path.
 Started Holistic::started_before(const PathFromTimer& path, const Segment& segment) const {
   const bool own_only = kind_.orders_own_only;
+  const std::vector<Visitor> visitors = visitors_of(path, segment.core);
   Started longest;
   for (const std::size_t other : cores_.cores[segment.core].callbacks) {
-    const auto [urgent, latest] = urgency_of(path, segment.core, other);
+    const auto [urgent, latest] = urgency_of(path, segment.core, visitors, other);
     if (urgent && !latest) {
       continue;
     }

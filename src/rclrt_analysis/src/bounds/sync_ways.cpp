@@ -128,8 +128,8 @@ class JoinSearch {
     if (event != nullptr ? !event->offset : !timer(there).offset_stated) {
       return 0;
     }
-    const Ticks first = event != nullptr ? (*event->offset + event->jitter).count()
-                                         : timer(there).offset.count();
+    const Ticks first =
+        event != nullptr ? (*event->offset + event->jitter).count() : timer(there).offset.count();
     const Ticks own = states_offset(here) ? timer(here).offset.count() : 0;
     return std::max<Ticks>(0, first - own);
   }

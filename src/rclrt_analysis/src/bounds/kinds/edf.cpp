@@ -131,11 +131,14 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
   const model::Application& application = problem.workload.application;
   const bool alone = problem.core.executors.size() == 1;
   const Ticks in_any_order = alone ? kHorizon : busy_in_any_order(problem, budget);
-  const EdfWorkers workers(application);
+  const auto workers = alone ? std::nullopt : std::optional<EdfWorkers>(application);
+  std::vector<std::size_t> executors;  // of each callback, unless there is only one
+  for (std::size_t i = 0; !alone && i < application.callbacks.size(); ++i) {
+    executors.push_back(application.executor_of(i));
+  }
   const Groups groups = groups_of(problem);
   const Responses before = responses;
   for (const std::size_t own : problem.core.callbacks) {
-    const std::size_t executor = application.executor_of(own);
     const auto deadline = relative_deadline(application.callbacks[own]);
     std::vector<Interferer> others;
     std::vector<BusyWindow::Blocking> blocking;
@@ -143,9 +146,9 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
       if (other == own) {
         continue;
       }
-      if (application.executor_of(other) == executor) {
+      if (alone || executors[other] == executors[own]) {
         add_of_same_executor(problem, groups, deadline, other, others, blocking);
-      } else if (workers.may_delay(other, executor)) {
+      } else if (workers->may_delay(other, executors[own])) {
         add_of_other_executor(problem, other, before[other], others);
       } else {
         add_queueing(problem, other, others);
