@@ -79,8 +79,9 @@ class Searcher {
   }
 
  private:
-  /// Returns three hyperperiods, or less if that is too much work.
-  std::int64_t horizon() const {
+  /// Returns three hyperperiods and the time that bursts of events take, or less if that is too
+  /// much work.
+  std::int64_t horizon() {
     double per_ns = 0;
     for (const double rate : application_.rates()) {
       per_ns += rate / 1e9;
@@ -94,13 +95,33 @@ class Searcher {
                                            static_cast<double>(kLongestTrial_ns))
                                 : 0.0;
     std::int64_t result = static_cast<std::int64_t>(affordable);
-    // At a load of 1 or more, a backlog may need long to become a miss; below 1 everything repeats.
+    // At a load of 1 or more, a backlog may need long to become a miss; below 1 everything repeats
+    // once the bursts are done.
     if (application_.utilisation() < 1.0) {
       const std::int64_t hyperperiod_ns =
           std::min(application_.hyperperiod().count(), kLongestTrial_ns);
-      result = std::min(3 * hyperperiod_ns + longest_ns, result);
+      const double needed =
+          3.0 * static_cast<double>(hyperperiod_ns) + static_cast<double>(longest_ns) + bursts_ns();
+      shows_starvation_ = needed <= affordable;
+      result = static_cast<std::int64_t>(std::min(needed, affordable));
     }
     return std::max(result, kLeastTrial_ns);
+  }
+
+  /// Returns how long one CPU may need for the bursts of all events, besides the other work.
+  double bursts_ns() const {
+    double releases = 0;
+    double longest_jitter = 0;
+    double work = 0;
+    for (const model::Callback& callback : application_.callbacks) {
+      work += static_cast<double>(callback.wcet.count());
+      const auto* const event = std::get_if<model::Event>(&callback.trigger);
+      if (event != nullptr && event->period.count() > 0 && event->jitter >= event->period) {
+        releases += static_cast<double>(event->jitter / event->period);
+        longest_jitter = std::max(longest_jitter, static_cast<double>(event->jitter.count()));
+      }
+    }
+    return releases * work / (1 - application_.utilisation()) + longest_jitter;
   }
 
   std::int64_t period(std::size_t timer) const {
@@ -225,7 +246,8 @@ class Searcher {
         best_[chain] = trial;
       }
       const bool complete = result.end_ns == horizon_ns_;
-      const auto never_runs = complete ? starving(chain, trial, misses) : std::nullopt;
+      const auto never_runs =
+          complete && shows_starvation_ ? starving(chain, trial, misses) : std::nullopt;
       const auto miss = never_runs ? waiting(chain, trial) : misses.miss(chain);
       if (!miss) {
         return false;
@@ -290,6 +312,7 @@ class Searcher {
   std::vector<std::size_t> free_;  // timers with offsets that the search may choose
   std::vector<int> priorities_;
   std::int64_t horizon_ns_ = 0;
+  bool shows_starvation_ = true;  // trials last longer than any backlog of bursts
   Overheads machine_;
   bool delays_vary_ = false;
   Trial last_;

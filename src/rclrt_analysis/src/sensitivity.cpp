@@ -11,6 +11,7 @@ namespace {
 
 constexpr Ticks kHour_ns = Ticks{3600} * 1'000'000'000;
 constexpr Ticks kMillion = 1'000'000;
+constexpr model::Nanoseconds kLeastInterval{1000};  ///< of events in an app.yaml
 constexpr int kSamples = 4;
 
 /// Searches the last value of a time, from `harmless` to `harmful`, with which `holds` is true.
@@ -140,12 +141,18 @@ class OfApplication {
   /// The same for an event with a period, with its jitter as stated.
   Margin period(model::Event& event) {
     const model::Event stated = event;
+    // An interval of the period less the jitter is not stated: it follows from them, and shrinks
+    // with the period.
+    const bool states_interval = stated.min_interval > stated.period - stated.jitter;
     const Margin result = margin(kHour_ns, stated.period.count(), 1, [&](Ticks value) {
       event.period = ns(value);
-      event.min_interval = std::max({std::min(stated.min_interval, event.period),
-                                     event.period - event.jitter, model::Nanoseconds(1)});
+      event.min_interval = event.period - event.jitter;
+      if (states_interval) {
+        event.min_interval =
+            std::max(event.min_interval, std::min(stated.min_interval, event.period));
+      }
       event.max_interval = event.period + event.jitter;
-      return holds();
+      return event.min_interval >= kLeastInterval && holds();
     });
     event = stated;
     return result;

@@ -137,17 +137,50 @@ int most_delayed(const Application& application, std::size_t callback, double ra
   return static_cast<int>(std::clamp(releases, 1.0, kMost));
 }
 
-/// The demands of callbacks that may run on the same CPUs.
-using DemandsByCpus = std::map<std::vector<int>, std::vector<Demand>>;
+/// The executors that may take time of one CPU.
+struct Users {
+  std::set<std::size_t> callbacks;   ///< their callbacks may run on it
+  std::set<std::size_t> schedulers;  ///< only their scheduler threads may run on it
 
-/// Returns the demands of the callbacks, by the set of CPUs that they may run on. Such a set counts
-/// as one CPU. Demands that differ only in their execution time are added to one demand.
-DemandsByCpus demands_of(const Application& application, const Machine& machine) {
+  auto operator<=>(const Users&) const = default;
+};
+
+/// Returns the users of each CPU, each combination once. An executor that states no CPU has one for
+/// itself.
+std::set<Users> users_of_cpus(const Application& application) {
+  std::map<int, Users> by_cpu;
+  std::set<Users> result;
+  for (std::size_t i = 0; i < application.executors.size(); ++i) {
+    for (const int cpu : application.executors[i].cpus) {
+      by_cpu[cpu].callbacks.insert(i);
+    }
+    if (application.executors[i].cpus.empty()) {
+      result.insert({{i}, {}});
+    }
+  }
+  for (std::size_t i = 0; i < application.executors.size(); ++i) {
+    for (const int cpu : application.executors[i].scheduler_cpus) {
+      if (!by_cpu[cpu].callbacks.contains(i)) {
+        by_cpu[cpu].schedulers.insert(i);
+      }
+    }
+  }
+  for (auto& [cpu, users] : by_cpu) {
+    result.insert(std::move(users));
+  }
+  return result;
+}
+
+/// Returns the demands on each CPU. Demands that differ only in their execution time are added to
+/// one demand. Those of an executor with several CPUs count on each of them. On such a CPU,
+/// instances that were under way on another one may follow a time at which it was idle.
+std::vector<std::vector<Demand>> demands_of(const Application& application,
+                                            const Machine& machine) {
   const Overheads& overheads = machine.overheads;
   const Ticks each = overheads.dispatch + overheads.scheduler + overheads.polling;
   const Releases releases(application);
   const std::vector<double> rates = application.rates();
-  std::map<std::tuple<std::vector<int>, double, int, double>, double> found;
+  std::vector<Demand> of_callbacks;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const Callback& callback = application.callbacks[i];
     // While a message is on its way, the CPU may be idle.
@@ -155,17 +188,33 @@ DemandsByCpus demands_of(const Application& application, const Machine& machine)
     const double seconds = static_cast<double>(callback.wcet.count() + each + hop) / 1e9;
     const auto [sources, other_cpus, early] = releases.sources(i);
     int late = std::max(sources - 1, 0) + (callback.kind() == model::CallbackKind::kSync ? 1 : 0);
-    if (other_cpus) {
+    if (other_cpus || releases.cpus(i).size() > 1) {
       late += most_delayed(application, i, rates[i]);
     }
     const double jitter = early + static_cast<double>(overheads.timer_jitter) / 1e9;
-    found[{releases.cpus(i), rates[i], late, jitter}] += seconds;
+    of_callbacks.push_back(
+        {.rate = rates[i], .execution = seconds, .late_instances = late, .jitter = jitter});
   }
-  DemandsByCpus result;
-  for (const auto& [key, seconds] : found) {
-    const auto& [where, rate, late, jitter] = key;
-    result[where].push_back(
-        {.rate = rate, .execution = seconds, .late_instances = late, .jitter = jitter});
+  // The scheduler thread handles an instance twice if it has waited for its group.
+  const double scheduler = 2 * static_cast<double>(overheads.scheduler) / 1e9;
+  std::vector<std::vector<Demand>> result;
+  for (const Users& users : users_of_cpus(application)) {
+    std::map<std::tuple<double, int, double>, double> found;
+    for (std::size_t i = 0; i < of_callbacks.size(); ++i) {
+      const std::size_t executor = application.executor_of(i);
+      const auto& [rate, seconds, late, jitter] = of_callbacks[i];
+      if (users.callbacks.contains(executor)) {
+        found[{rate, late, jitter}] += seconds;
+      } else if (users.schedulers.contains(executor)) {
+        found[{rate, late, jitter}] += scheduler;
+      }
+    }
+    std::vector<Demand>& demands = result.emplace_back();
+    for (const auto& [key, seconds] : found) {
+      const auto& [rate, late, jitter] = key;
+      demands.push_back(
+          {.rate = rate, .execution = seconds, .late_instances = late, .jitter = jitter});
+    }
   }
   return result;
 }
@@ -182,9 +231,9 @@ double load_of(std::span<const Demand> demands) {
   return load;
 }
 
-double mean_load(const DemandsByCpus& by_cpus, const Machine& machine) {
+double mean_load(const std::vector<std::vector<Demand>>& by_cpu, const Machine& machine) {
   double most = 0;
-  for (const auto& [cpus, demands] : by_cpus) {
+  for (const std::vector<Demand>& demands : by_cpu) {
     most = std::max(most, load_of(demands));
   }
   return most + background_of(machine);
@@ -266,15 +315,15 @@ std::optional<std::string> throttling_condition(const model::Application& applic
     return std::nullopt;
   }
   const double limit = machine.realtime_share;
-  const DemandsByCpus by_cpus = demands_of(application, machine);
-  if (std::ranges::all_of(by_cpus, [&](const auto& each) {
-        return busiest_second(each.second, background_of(machine), limit) <= limit;
+  const std::vector<std::vector<Demand>> by_cpu = demands_of(application, machine);
+  if (std::ranges::all_of(by_cpu, [&](const std::vector<Demand>& each) {
+        return busiest_second(each, background_of(machine), limit) <= limit;
       })) {
     return std::nullopt;
   }
   return "the kernel does not hold back real-time threads that may take more than " +
          percent(limit) + " of a second of a CPU, as these may with " +
-         percent(mean_load(by_cpus, machine)) +
+         percent(mean_load(by_cpu, machine)) +
          " in the mean (sysctl -w kernel.sched_rt_runtime_us=-1; from Linux 6.12 on the fair "
          "server, too)";
 }

@@ -252,5 +252,50 @@ TEST(EventsWithJitter, HaveAShortestPeriodThatKeepsTheProof) {
   EXPECT_EQ(margins.periods[0].limit, ms(33).count());  // of three images: (56 + 10) / 2
 }
 
+// An interval that follows from the period and the jitter shrinks with the period.
+TEST(EventsWithJitter, AreProvedWithTheirShortestPeriod) {
+  const auto camera = [](Ticks period) {
+    auto application = Builder()
+                           .timer("camera", 33, 8)
+                           .timer("plan", 100, 5)
+                           .chain("see", {"camera"}, 2, 33)
+                           .chain("plan", {"plan"}, 1, 21)
+                           .done();
+    const model::Nanoseconds time(period);
+    application.callbacks[0].trigger = model::Event{.min_interval = time - ms(10),
+                                                    .max_interval = time + ms(10),
+                                                    .depth = 10,
+                                                    .period = time,
+                                                    .jitter = ms(10)};
+    return application;
+  };
+  const auto is_proved = [](const ChainBound& bound) { return bound.verdict == Verdict::kProved; };
+  const Sensitivity margins = sensitivity(camera(ms(33).count()), ExecutorKind::kPreemptive, {});
+  const Ticks limit = *margins.periods[0].limit;
+  EXPECT_TRUE(std::ranges::all_of(chain_bounds(camera(limit)), is_proved));
+  EXPECT_FALSE(std::ranges::all_of(chain_bounds(camera(limit - 1)), is_proved));
+}
+
+// A burst of 101 packets takes long, and ends.
+TEST(EventsWithJitter, OfALongBurstAreNoReasonToStarve) {
+  auto application = Builder()
+                         .timer("packet", 10, 5)
+                         .timer("plan", 10, 1)
+                         .chain("packets", {"packet"}, 2, 3000)
+                         .chain("plan", {"plan"}, 1, 600)
+                         .done();
+  application.callbacks[0].trigger = model::Event{.min_interval = ms(0.001),
+                                                  .max_interval = ms(1010),
+                                                  .depth = 10000,
+                                                  .period = ms(10),
+                                                  .jitter = ms(1000)};
+  ASSERT_EQ(chain_bounds(application)[1].bound, ms(1006).count());
+  const auto found =
+      search_schedules(application, {false, true}, {.executor = ExecutorKind::kPreemptive});
+  ASSERT_TRUE(found.examples[1]);
+  EXPECT_FALSE(found.examples[1]->never_runs);
+  EXPECT_GT(found.examples[1]->response_ns, ms(600).count());
+}
+
 }  // namespace
 }  // namespace rclrt::analysis

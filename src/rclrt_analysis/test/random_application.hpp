@@ -93,6 +93,7 @@ class RandomApplication {
 
  protected:
   int between(int low, int high) { return std::uniform_int_distribution<>(low, high)(random_); }
+  void shuffle(std::vector<int>& values) { std::ranges::shuffle(values, random_); }
   bool chance(double share) { return std::bernoulli_distribution(share)(random_); }
   double window() {
     constexpr std::array kWindows{0.0, 1.5, 3.0, 6.0, 9.0, 25.0, 1000.0};

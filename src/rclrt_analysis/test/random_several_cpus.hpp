@@ -62,10 +62,9 @@ class RandomSeveralCpus : public RandomApplication {
     return application;
   }
 
-  /// Moves the first release of one timer or event.
   /// Spreads the callbacks over two or three executors. Each has some of these CPUs, which may be
   /// those of another one, too.
-  void spread_over(model::Application& application, int cpus, bool scheduled) {
+  void spread_over(model::Application& application, int cpus) {
     const int executors = between(2, 3);
     application.executors.clear();
     application.nodes.clear();
@@ -76,7 +75,8 @@ class RandomSeveralCpus : public RandomApplication {
       for (int cpu = first; cpu <= last; ++cpu) {
         executor.cpus.push_back(cpu);
       }
-      if (scheduled && chance(0.3)) {
+      shuffle(executor.cpus);
+      if (chance(0.3)) {
         executor.scheduler_cpus = {between(0, cpus)};
       }
       if (chance(0.2)) {
@@ -97,6 +97,7 @@ class RandomSeveralCpus : public RandomApplication {
     }
   }
 
+  /// Moves the first release of one timer or event.
   void move_one(model::Application& application) {
     const auto index =
         static_cast<std::size_t>(between(0, static_cast<int>(application.callbacks.size()) - 1));

@@ -177,7 +177,8 @@ TEST(SeveralCpus, AHandoverCountsForEachCallback) {
       Builder().timer("a", 20, 2).subscription("b", "a", 3).chain("c", {"a", "b"}, 1).done(), 2);
   const auto bounds =
       chain_bounds(application, ExecutorKind::kPreemptive, {.dispatch = 1000, .handover = 20'000});
-  EXPECT_EQ(bounds[0].bound, ms(5).count() + 2 * 1000 + 4 * 20'000) << "woken, and resumed";
+  EXPECT_EQ(bounds[0].bound, ms(5).count() + 2 * 1000 + 6 * 20'000)
+      << "each is woken, and resumed after a preemption";
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
   const auto unknown = chain_bounds(application, ExecutorKind::kPreemptive, {.dispatch = 1000});
   EXPECT_EQ(unknown[0].verdict, Verdict::kConditional);
@@ -246,6 +247,34 @@ TEST(SeveralCpus, MoreUrgentExecutorsOnTheSameCpusCountByTheirShare) {
   }
   // `other` runs elsewhere, so `low` finds a CPU.
   EXPECT_EQ(bounds_ms(two_above_one({2}))[0], 4);
+}
+
+TEST(SeveralCpus, ThatAreSharedInPartNeedAKernelThatMovesAnyThread) {
+  auto application = two_above_one({0});
+  const auto conditions = [&] { return chain_bounds(application)[0].assumptions; };
+  application.executors[1].cpus = {1, 0};  // the same set
+  EXPECT_THAT(conditions(), testing::IsEmpty());
+  application.executors[1].cpus = {1, 2};
+  EXPECT_THAT(conditions(), testing::ElementsAre(testing::HasSubstr("NO_RT_PUSH_IPI")));
+}
+
+TEST(SeveralCpus, AnExecutorThatExchangesMessagesWithThemHasToStateItsOwn) {
+  const auto bounds = chain_bounds(two_above_one({}));
+  EXPECT_EQ(bounds[0].note,
+            "executor 'other' states no CPUs, and exchanges messages with 'low', which runs "
+            "callbacks on several: state its CPUs (cpus: [...])");
+}
+
+TEST(SeveralCpus, SchedulerCpusHaveNoEffectWithoutASchedulerThread) {
+  auto application = two_above_one({0});
+  for (const ExecutorKind kind :
+       {ExecutorKind::kPreemptive, ExecutorKind::kPerGroup, ExecutorKind::kWorkshop}) {
+    const Overheads machine{.dispatch = 100'000, .handover = 1};
+    application.executors[1].scheduler_cpus = {};
+    const auto without = chain_bounds(application, kind, machine);
+    application.executors[1].scheduler_cpus = {7};
+    EXPECT_EQ(chain_bounds(application, kind, machine)[0].bound, without[0].bound);
+  }
 }
 
 TEST(SeveralCpus, AMessageBetweenExecutorsCountsOnItsWay) {

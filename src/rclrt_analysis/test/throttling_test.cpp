@@ -205,6 +205,39 @@ chains:
   EXPECT_THAT(condition(application, 0.59), Optional(HasSubstr("may take more than 59.0 %")));
 }
 
+TEST(Throttling, AddsUpTheExecutorsThatMayUseACpu) {
+  const auto two = [](const std::string& first, const std::string& second) {
+    return parsed(R"(
+rclrt: 1
+name: two
+executors: [{name: first, )" +
+                  first + "}, {name: second, " + second + R"(}]
+nodes: [{name: one, executor: first}, {name: other, executor: second}]
+callbacks:
+  - {id: a, node: one, timer: {period_ms: 10}, wcet_ms: 4}
+  - {id: b, node: other, timer: {period_ms: 10}, wcet_ms: 5}
+chains:
+  - {id: a, callbacks: [a]}
+  - {id: b, callbacks: [b]}
+)");
+  };
+  EXPECT_EQ(condition(two("cpus: [0]", "cpus: [1]"), 0.85), std::nullopt);
+  for (const auto& [first, second] :
+       std::vector<std::pair<std::string, std::string>>{{"cpus: [0, 1]", "cpus: [0, 1]"},
+                                                        {"cpus: [1, 0]", "cpus: [0, 1]"},
+                                                        {"cpus: [1]", "cpus: [0, 1]"}}) {
+    EXPECT_THAT(
+        condition(two(first, second), 0.85),
+        Optional(HasSubstr("more than 85.0 % of a second of a CPU, as these may with 90.0 %")))
+        << first << " and " << second;
+  }
+  // 50 % of b, and twice 1 ms of a's scheduler thread in each 10 ms.
+  const Overheads machine{.scheduler = 1'000'000};
+  EXPECT_EQ(condition(two("cpus: [0]", "cpus: [1]"), 0.61, machine), std::nullopt);
+  EXPECT_THAT(condition(two("cpus: [0], scheduler_cpus: [1]", "cpus: [1]"), 0.61, machine),
+              Optional(HasSubstr("more than 61.0 %")));
+}
+
 TEST(Throttling, KnowsEventsSynchronisersAndApplicationsWithoutCallbacks) {
   EXPECT_EQ(condition(model::Application{}, 0.5), std::nullopt);
   const model::Application application = parsed(R"(

@@ -57,8 +57,9 @@ EventTimes::EventTimes(const Event& event, std::string_view id)
   }
   const std::int64_t first = event.offset ? event.offset->count() : draw(0, period_ns_ - 1);
   if (event.seed == Event::kDensest) {
-    constexpr std::uint64_t kOnTime = 8;  // releases of a bunch after the dense ones
-    bunch_ = static_cast<std::uint64_t>(jitter_ns_ / period_ns_) + 1 + kOnTime;
+    // The releases on time are as many as a load of 80 % needs until the dense ones are done.
+    const auto dense = static_cast<std::uint64_t>(jitter_ns_ / period_ns_) + 1;
+    bunch_ = 5 * dense + 4;
     nominal_ns_ = first - jitter_ns_;
   } else {
     nominal_ns_ = first;

@@ -45,7 +45,7 @@ std::size_t priorities_needed(const Application& application, std::size_t execut
       continue;
     }
     const Callback& callback = application.callbacks[i];
-    needed.insert(kind.by_deadline ? callback.deadline.value_or(min_interval(callback)).count()
+    needed.insert(kind.by_deadline ? callback.deadline.value_or(period(callback)).count()
                                    : levels[i]);
   }
   return needed.size();

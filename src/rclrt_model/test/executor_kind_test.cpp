@@ -107,6 +107,21 @@ TEST(TopPriorities, LeaveRoomForLevelsAndDeadlines) {
   EXPECT_EQ(top_priorities(application, ExecutorKind::kEvents), std::vector({2, 95}));
 }
 
+TEST(TopPriorities, CountThePeriodOfAnEventAsItsDeadline) {
+  Application application = with_priorities({1, 1});
+  application.nodes[1].executor = 0;
+  application.executors[0].top_priority = 2;
+  application.callbacks[0].trigger = Event{.min_interval = Nanoseconds(10),
+                                           .max_interval = Nanoseconds(30),
+                                           .period = Nanoseconds(20),
+                                           .jitter = Nanoseconds(10)};
+  application.callbacks[1].trigger = Timer{.period = Nanoseconds(20)};
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kEdf), std::vector({2, 95}));
+  application.callbacks[1].trigger = Timer{.period = Nanoseconds(10)};
+  EXPECT_THAT([&] { top_priorities(application, ExecutorKind::kEdf); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("2 different deadlines do not fit")));
+}
+
 TEST(TopPriorities, ThatDoNotFitAreRefused) {
   std::vector<int> priorities(95);
   EXPECT_THAT([&] { top_priorities(with_priorities(priorities), ExecutorKind::kPicas); },

@@ -221,7 +221,7 @@ class Bounds {
     if (at == several_.end()) {
       at = several_
                .try_emplace(key, workload_of(limits), cores_.whole_component(executor), pool_,
-                            overheads_, effort_)
+                            traits(executor_).has_scheduler_thread, overheads_, effort_)
                .first;
     }
     return &at->second;

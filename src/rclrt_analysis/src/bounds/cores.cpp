@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "bounds/thread_priorities.hpp"
 
@@ -86,6 +87,8 @@ bool Cores::alone(std::size_t executor) const {
 
 namespace {
 
+std::set<int> as_set(const std::vector<int>& cpus) { return {cpus.begin(), cpus.end()}; }
+
 /// Returns whether the middleware's threads run above all callbacks.
 bool middleware_is_above(const model::Application& application) {
   return std::ranges::any_of(application.threads, [](const model::ThreadRule& rule) {
@@ -96,7 +99,8 @@ bool middleware_is_above(const model::Application& application) {
 }
 
 bool has_scheduler_apart(const model::Executor& executor, bool scheduled) {
-  return scheduled && !executor.scheduler_cpus.empty() && executor.scheduler_cpus != executor.cpus;
+  return scheduled && !executor.scheduler_cpus.empty() &&
+         as_set(executor.scheduler_cpus) != as_set(executor.cpus);
 }
 
 /// Returns whether no callback of another executor can delay the executor's scheduler thread on
@@ -141,11 +145,54 @@ bool Cores::global(const model::Application& application, std::size_t executor) 
   return several;
 }
 
+std::optional<std::string> Cores::missing_cpus(const model::Application& application,
+                                               std::size_t executor) const {
+  const model::Executor* without = nullptr;
+  const model::Executor* several = nullptr;
+  for (std::size_t i = 0; i < component.size(); ++i) {
+    const model::Executor& each = application.executors[i];
+    if (component[i] == component[executor]) {
+      without = each.cpus.empty() ? &each : without;
+      several = each.cpus.size() > 1 ? &each : several;
+    }
+  }
+  if (without == nullptr || several == nullptr) {
+    return std::nullopt;
+  }
+  return "executor '" + without->name + "' states no CPUs, and exchanges messages with '" +
+         several->name + "', which runs callbacks on several: state its CPUs (cpus: [...])";
+}
+
+bool Cores::share_some_cpus(const model::Application& application, std::size_t executor) const {
+  std::set<std::set<int>> found;  // of threads that have several CPUs
+  const auto add = [&found](const std::vector<int>& cpus) {
+    if (cpus.size() > 1) {
+      found.insert(as_set(cpus));
+    }
+  };
+  for (std::size_t i = 0; i < component.size(); ++i) {
+    if (component[i] == component[executor]) {
+      add(application.executors[i].cpus);
+      add(scheduled_ ? scheduler_cpus(application.executors[i]) : std::vector<int>{});
+    }
+  }
+  std::set<int> all;
+  std::size_t total = 0;
+  for (const std::set<int>& cpus : found) {
+    all.insert(cpus.begin(), cpus.end());
+    total += cpus.size();
+  }
+  return all.size() < total;
+}
+
 std::optional<std::string> Cores::contradiction(const model::Application& application,
                                                 std::size_t executor, bool one_at_a_time,
                                                 bool on_several) const {
   if (on_several && global(application, executor)) {
     return std::nullopt;
+  }
+  if (auto missing = missing_cpus(application, executor); on_several && missing) {
+    return missing;
   }
   const auto listed = [](const std::vector<int>& cpus) {
     std::string text;
@@ -225,6 +272,12 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
       result.push_back("executor '" + application.executors[other].name +
                        "' does not use the CPU of '" + own.name + "'");
     }
+  }
+  if (several && share_some_cpus(application, executor)) {
+    // With RT_PUSH_IPI, its default, Linux (kernel/sched/rt.c) looks only at the most urgent of the
+    // threads that wait for a CPU. If that thread cannot move, the others wait, too, even if one of
+    // them may use a CPU that is idle. Threads with equal sets of CPUs can move, or not, together.
+    result.push_back(kPullsAnyThread);
   }
   if (several_processes && !middleware_is_above(application)) {
     // Between processes a thread of the middleware receives the message.

@@ -50,14 +50,28 @@ struct Cores {
   /// scheduler thread on another CPU, and all of them state their CPUs.
   bool global(const model::Application& application, std::size_t executor) const;
 
+  /// Returns that an executor of this one's component states no CPUs, but another one several, as a
+  /// sentence; std::nullopt if that is not so.
+  std::optional<std::string> missing_cpus(const model::Application& application,
+                                          std::size_t executor) const;
+
   /// Returns the assumptions about CPUs and threads under which the bounds of this executor's
   /// component hold, as sentences. `one_at_a_time`, `on_several`: as for contradiction().
   std::vector<std::string> assumptions(const model::Application& application, std::size_t executor,
                                        bool one_at_a_time, bool on_several) const;
 
  private:
+  /// Returns whether two threads of this executor's component have several CPUs each, some in
+  /// common but not all.
+  bool share_some_cpus(const model::Application& application, std::size_t executor) const;
+
   bool scheduled_;
 };
+
+/// A condition of bounds for executors that share some of their CPUs.
+inline constexpr const char* kPullsAnyThread =
+    "the kernel moves any waiting thread to a CPU that is free for it, also behind a more urgent "
+    "thread that has to stay (echo NO_RT_PUSH_IPI >/sys/kernel/debug/sched/features)";
 
 /// Returns whether the two lists have a CPU in common.
 bool overlap(const std::vector<int>& cpus, const std::vector<int>& others);

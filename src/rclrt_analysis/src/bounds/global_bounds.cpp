@@ -17,8 +17,10 @@ constexpr Ticks kPeriodsToFollow = 100;
 }  // namespace
 
 GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Pool pool,
-                           const Overheads& overheads, Effort effort)
-    : workload_(workload), system_(workload, component, pool, overheads), budget_(effort) {
+                           bool scheduled, const Overheads& overheads, Effort effort)
+    : workload_(workload),
+      system_(workload, component, pool, scheduled, overheads),
+      budget_(effort) {
   for (const GlobalSource& source : system_.sources) {
     for (const GlobalArrivals& each : source.arrivals) {
       limit_ = std::max(limit_, product(kPeriodsToFollow, each.releases.period));

@@ -31,7 +31,8 @@ namespace rclrt::analysis::detail {
 /// executors is the sequence of such parts, with the messages between them.
 class GlobalBounds {
  public:
-  GlobalBounds(const Workload& workload, const Core& component, Pool pool,
+  /// `scheduled`: executors have scheduler threads.
+  GlobalBounds(const Workload& workload, const Core& component, Pool pool, bool scheduled,
                const Overheads& overheads, Effort effort);
 
   RelyingBound bound(const model::Chain& chain);

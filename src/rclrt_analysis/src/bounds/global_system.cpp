@@ -20,7 +20,7 @@ Ticks GlobalSource::instances(Ticks x, Ticks response) const {
   return result;
 }
 
-GlobalSystem::GlobalSystem(const Workload& all, const Core& component, Pool threads,
+GlobalSystem::GlobalSystem(const Workload& all, const Core& component, Pool threads, bool scheduled,
                            const Overheads& costs)
     : workload(all),
       here(all.wcet.size()),
@@ -36,7 +36,7 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, Pool thre
     executor_of.push_back(all.application.executor_of(callback));
   }
   for (const std::size_t executor : component.executors) {
-    executors[executor] = on_cpus(component, executor);
+    executors[executor] = on_cpus(component, executor, scheduled);
   }
   for (const std::size_t callback : component.callbacks) {
     here[callback] = true;
@@ -59,12 +59,18 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, Pool thre
   }
 }
 
-GlobalExecutor GlobalSystem::on_cpus(const Core& component, std::size_t executor) const {
+/// Without scheduler threads, what runs above all levels (the pick-ups of a `workshop`) runs on the
+/// CPUs of the executor.
+GlobalExecutor GlobalSystem::on_cpus(const Core& component, std::size_t executor,
+                                     bool scheduled) const {
   const auto& stated = workload.application.executors;
+  const auto cpus_above = [&](std::size_t one) -> const std::vector<int>& {
+    return scheduled ? scheduler_cpus(stated[one]) : stated[one].cpus;
+  };
   const std::vector<int>& own = stated[executor].cpus;
   std::set<int> all(own.begin(), own.end());
   if (workload.scheduler > 0) {
-    const std::vector<int>& apart = scheduler_cpus(stated[executor]);
+    const std::vector<int>& apart = cpus_above(executor);
     all.insert(apart.begin(), apart.end());
   }
   GlobalExecutor result{.cpus = static_cast<Ticks>(own.size()),
@@ -73,7 +79,7 @@ GlobalExecutor GlobalSystem::on_cpus(const Core& component, std::size_t executor
                         .schedulers_of = std::vector<bool>(stated.size())};
   for (const std::size_t other : component.executors) {
     result.callbacks_of[other] = overlap(own, stated[other].cpus);
-    result.schedulers_of[other] = overlap({all.begin(), all.end()}, scheduler_cpus(stated[other]));
+    result.schedulers_of[other] = overlap({all.begin(), all.end()}, cpus_above(other));
   }
   return result;
 }

@@ -80,7 +80,9 @@ struct GlobalExecutor {
 
 struct GlobalSystem {
   /// `component`: executors, and their callbacks.
-  GlobalSystem(const Workload& all, const Core& component, Pool threads, const Overheads& costs);
+  /// `scheduled`: executors have scheduler threads.
+  GlobalSystem(const Workload& all, const Core& component, Pool threads, bool scheduled,
+               const Overheads& costs);
 
   /// Returns the path to the end of a node, from the source or from the first callback after the
   /// last hop between executors. nullopt if several paths lead to the node, and one of them comes
@@ -131,7 +133,7 @@ struct GlobalSystem {
   std::vector<std::vector<std::size_t>> members;  ///< for each callback: others of its group
 
  private:
-  GlobalExecutor on_cpus(const Core& component, std::size_t executor) const;
+  GlobalExecutor on_cpus(const Core& component, std::size_t executor, bool scheduled) const;
   Ticks waits_in_syncs(std::size_t callback) const;
   void add_source(std::size_t callback);
 };

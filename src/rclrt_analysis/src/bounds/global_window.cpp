@@ -155,15 +155,17 @@ void GlobalWindow::find_less_urgent() {
 }
 
 /// Returns what each run of a node costs the path besides the node's work. The scheduler thread
-/// handles an instance twice: to pass it on, and after it has waited for its group. A thread on
-/// another CPU has to start. Queueing a less urgent instance may take its time from the path's own
-/// thread; so may queueing one for another executor, if its publisher runs on the path's CPUs.
+/// handles an instance twice: to pass it on, and after it has waited for its group. A thread has to
+/// start on its CPU: the one of this run, again after it has waited for its group, and the thread
+/// that this run has preempted. Queueing a less urgent instance may take its time from the path's
+/// own thread; so may queueing one for another executor, if its publisher runs on the path's CPUs.
 Ticks GlobalWindow::cost_of_run(const GlobalSource& source, const GlobalNode& node) const {
   const std::size_t executor = all_.executor_of[node.callback];
   const Ticks scheduler =
       own_executor_.schedulers_of[executor] ? product(2, all_.workload.scheduler) : 0;
   if (interferes(node.callback)) {
-    return sum(scheduler, all_.overheads.handover);
+    const Ticks starts = all_.members[node.callback].empty() ? 2 : 3;
+    return sum(scheduler, product(starts, all_.overheads.handover));
   }
   const bool is_queued_here =
       shares_cpus(node.callback) || std::ranges::any_of(node.from, [&](std::size_t from) {

@@ -125,7 +125,7 @@ class GeneratedApplication:
     def min_interval_ns(self, event: int) -> int:
         """Returns the shortest time from one release of an event to the next."""
         period_ns, jitter_ns = self.period_ns(event), self.jitter_ns(event)
-        return max(period_ns - jitter_ns, period_ns // 10) if jitter_ns else period_ns
+        return max(period_ns - jitter_ns, period_ns // 10, 1000) if jitter_ns else period_ns
 
     def max_interval_ns(self, event: int) -> int:
         """Returns the longest time from one release of an event to the next, without jitter at most

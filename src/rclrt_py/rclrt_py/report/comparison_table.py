@@ -83,7 +83,10 @@ def _cells(
 
 def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
     context = comparison.context
-    yield "Response times start at the nominal release of the chain's timer or event."
+    yield (
+        "Response times start at the nominal release of the chain's timer, or the release of its "
+        "event."
+    )
     if baseline:
         yield f"Ratios are to {baseline.executor_label} in the same comparison; below 1 is better."
     if any(chain.unmatched for results in comparison.executors for chain in results.chains):

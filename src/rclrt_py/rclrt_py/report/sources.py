@@ -58,8 +58,8 @@ def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> li
     return [
         (
             "Response time",
-            "From the nominal release of the chain's timer or event (not from the moment its "
-            "callback started) to the return of the last callback. "
+            "From the nominal release of the chain's timer, or the release of its event (not from "
+            "the moment its callback started) to the return of the last callback. "
             f"Column response_ns of {each}chains.csv.",
         ),
         (

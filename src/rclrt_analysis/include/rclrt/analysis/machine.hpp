@@ -56,7 +56,7 @@ RCLRT_ANALYSIS_EXPORT double busiest_second(std::span<const Demand> demands, dou
                                             double limit);
 
 /// Returns the mean load (1: one CPU fully used) of the CPU with the highest load, overheads
-/// included. Several CPUs that a callback may run on count as one CPU. Pure.
+/// included. A callback that may run on several CPUs counts on each of them. Pure.
 RCLRT_ANALYSIS_EXPORT double mean_load(const model::Application& application,
                                        const Machine& machine);
 
