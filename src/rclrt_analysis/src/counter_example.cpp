@@ -17,8 +17,6 @@ using model::Application;
 
 /// The longest trial: times in a counter-example file are limited to an hour.
 constexpr std::int64_t kLongestTrial_ns = std::int64_t{3000} * 1'000'000'000;
-/// The most instances that an untrusted file may request.
-constexpr std::uint64_t kLongestReplay = 50'000'000;
 constexpr std::int64_t kLeastTrial_ns = 1'000'000;
 /// The fewest releases of a callback that never runs. A trial lasts three hyperperiods, if it can.
 constexpr std::uint64_t kReleasesToStarve = 3;
@@ -351,68 +349,6 @@ model::Event detail::densest(model::Event event, std::int64_t offset_ns) {
   }
   event.offset = model::Nanoseconds(offset_ns);
   return event;
-}
-
-Application counter_example_application(Application application, const CounterExample& example) {
-  const std::size_t count = application.callbacks.size();
-  if (example.offsets_ns.size() != count || example.priorities.size() != count ||
-      example.chain >= application.chains.size()) {
-    throw std::invalid_argument("the counter-example belongs to another application");
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    application.callbacks[i].priority = example.priorities[i];
-    if (auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
-      timer->offset = model::Nanoseconds(example.offsets_ns[i]);
-    }
-    if (auto* event = std::get_if<model::Event>(&application.callbacks[i].trigger)) {
-      *event = detail::densest(*event, example.offsets_ns[i]);
-    }
-  }
-  return application;
-}
-
-SimulatedTimes counter_example_times(const CounterExample& example) {
-  const auto from_percent = [&](const Hop& range) {
-    const std::int64_t lowest = (range.max - range.min) / 100 * example.lowest_delay_percent;
-    const bool most = example.lowest_delay_percent == 100;
-    return TimeDistribution::uniform(most ? range.max : range.min + lowest, range.max);
-  };
-  const Overheads& machine = example.overheads;
-  return {.lowest_execution = example.lowest_execution_percent / 100.0,
-          .dispatch_ns = machine.dispatch,
-          .scheduler_ns = machine.scheduler,
-          .polling_ns = machine.polling,
-          .lateness = from_percent({0, machine.timer_jitter}),
-          .hop = from_percent(machine.near),
-          .far_hop = from_percent(machine.far)};
-}
-
-std::optional<std::int64_t> replay(const Application& application, const CounterExample& example,
-                                   InterruptCheck check_interrupt) {
-  const SimulatedSystem system =
-      simulated_system(counter_example_application(application, example), example.executor,
-                       counter_example_times(example), example.cpus);
-  double per_ns = 0;
-  for (const double rate : application.rates()) {
-    per_ns += rate / 1e9;
-  }
-  if (per_ns * static_cast<double>(example.horizon_ns) > static_cast<double>(kLongestReplay)) {
-    throw std::invalid_argument("the counter-example takes more than 50 million instances");
-  }
-  const SimulationOptions options{.horizon_ns = example.horizon_ns,
-                                  .seed = example.seed,
-                                  .max_instances = kLongestReplay,
-                                  .check_interrupt = check_interrupt};
-  if (example.never_runs) {
-    FirstMisses misses(system);
-    simulate(system, options, &misses);
-    return misses.has_run(*example.never_runs) || example.horizon_ns <= example.release_ns
-               ? std::nullopt
-               : std::optional(example.horizon_ns - example.release_ns);
-  }
-  detail::InstanceEnd end(system, example.chain, example.instance);
-  simulate(system, options, &end);
-  return end.response_ns();
 }
 
 }  // namespace rclrt::analysis
