@@ -174,7 +174,7 @@ TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
   EXPECT_GT(bounds, applications / 2);
 }
 
-TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpusAndExchangeMessages) {
+TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpus) {
   const std::uint64_t applications = test::trials(30);
   std::size_t bounds = 0;
   for (const int cpus : {2, 3, 4}) {
