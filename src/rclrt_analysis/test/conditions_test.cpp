@@ -232,6 +232,13 @@ TEST(Reasons, OfALoadThatIsTooHighNameThePriority) {
             "the load of priority 0 and above is more than the core");
 }
 
+TEST(Reasons, OfABusyMachineNameItsBackground) {
+  const model::Application application = Builder().timer("a", 10, 6).chain("a", {"a"}, 0).done();
+  const auto bounds = chain_bounds(application, ExecutorKind::kPreemptive, {.background = 825'400});
+  EXPECT_THAT(bounds[0].note,
+              HasSubstr("is more than the core, of which the machine's background takes 82.5 %"));
+}
+
 TEST(Reasons, OfASearchThatWasGivenUpSaySo) {
   const model::Application application =
       Builder().timer("a", 7, 2).timer("b", 11, 3).timer("c", 13, 3).chain("c", {"c"}, 1).done();

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "extra_arguments.hpp"
+#include "rclrt/model/application.hpp"
 #include "rclrt/yaml/suggest.hpp"
 #include "rclrt_rclcpp/executors.hpp"
 #include "rclrt_robot/robot.hpp"
@@ -118,9 +119,12 @@ class Container : public rclcpp_components::ComponentManager {
     rclrt::executor::ExecutorOptions& engine = robot.options.engine;
     // Parameters that are not set keep the values of the file.
     robot.executor = declare_parameter("executor", robot.executor);
-    engine.top_priority =
-        to_int(declare_parameter<std::int64_t>("top_priority", engine.top_priority),
-               "top_priority: there is no priority");
+    const auto top = declare_parameter<std::int64_t>("top_priority", engine.top_priority);
+    if (top < 2 || top > rclrt::model::kTopPriority) {
+      throw std::invalid_argument("top_priority is " + std::to_string(top) + "; expected 2 to " +
+                                  std::to_string(rclrt::model::kTopPriority));
+    }
+    engine.top_priority = static_cast<int>(top);
     // The base class declares it for a MultiThreadedExecutor, with its range and the machine's CPUs
     // as default.
     if (get_node_parameters_interface()->get_parameter_overrides().contains("thread_num")) {
@@ -133,7 +137,7 @@ class Container : public rclcpp_components::ComponentManager {
     if (const std::string found = declare_parameter("write_priorities", ""); !found.empty()) {
       robot.write_priorities = found;
     }
-    if (const std::string realtime = declare_parameter("realtime", ""); !realtime.empty()) {
+    if (const std::string realtime = declare_realtime(); !realtime.empty()) {
       engine.realtime = realtime_of(realtime);
     }
     const auto cpus = declare_parameter("cpus", std::vector<std::int64_t>());
@@ -150,6 +154,18 @@ class Container : public rclcpp_components::ComponentManager {
     }
     check_parameters();
     return robot;
+  }
+
+  /// Declares the parameter realtime, and returns its value. YAML reads `off` as the boolean false.
+  std::string declare_realtime() {
+    rcl_interfaces::msg::ParameterDescriptor any_type;
+    any_type.dynamic_typing = true;
+    const rclcpp::ParameterValue value =
+        declare_parameter("realtime", rclcpp::ParameterValue(""), any_type);
+    if (value.get_type() == rclcpp::ParameterType::PARAMETER_BOOL && !value.get<bool>()) {
+      return "off";
+    }
+    return rclcpp::to_string(value);
   }
 
   /// Throws for an unknown parameter with a name similar to one of the container's parameters. Only

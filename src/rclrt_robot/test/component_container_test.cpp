@@ -242,8 +242,8 @@ TEST_F(ComponentContainer, WrongParametersEndItWithTheCause) {
   for (const auto& [parameter, cause] :
        {std::pair<std::string, std::string>{"robot:=" + file_.string(), ":2:29: policy is 'fifoo'"},
         {"executor:=wait_set", "there is no executor \"wait_set\""},
-        {"realtime:=maybe", "expected try, require or off"},
-        {"top_priority:=high", "top_priority"}}) {
+        {"realtime:=on", "expected try, require or off"},
+        {"top_priority:=96", "top_priority is 96; expected 2 to 95"}}) {
     Program container("CONTAINER", {"--ros-args", "-p", parameter});
     EXPECT_EQ(container.exit_code(), 2) << parameter;
     EXPECT_NE(container.output().find(cause), std::string::npos) << container.output();

@@ -2,6 +2,8 @@
 #include "bounds/path_bound.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
@@ -146,13 +148,30 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age) {
   return longest;
 }
 
+namespace {
+
+/// Returns how much of the CPU the machine's background takes, as the end of a sentence; empty if
+/// that is little.
+std::string background_in(const Workload& workload) {
+  if (workload.background < kMillisecond / 20) {
+    return {};
+  }
+  std::array<char, 32> share{};
+  std::snprintf(share.data(), share.size(), "%.1f %%",
+                100.0 * static_cast<double>(workload.background) / kMillisecond);
+  return std::string(", of which the machine's background takes ") + share.data() +
+         " (background_us of the overheads; was the machine busy when it was calibrated?)";
+}
+
+}  // namespace
+
 PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age, const BeforePath& before) {
   PathTerms terms = terms_of(path, age, before);
   if (terms.load.compare_with_one() > 0) {
     PathBound none;
     none.overloaded = true;
-    none.note =
-        "the load of priority " + std::to_string(path.level) + " and above is more than the core";
+    none.note = "the load of priority " + std::to_string(path.level) +
+                " and above is more than the core" + background_in(workload_);
     return none;
   }
   // An age is an aid for many chains, and must leave them their steps.

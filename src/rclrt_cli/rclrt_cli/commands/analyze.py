@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if (arguments.file is None) == (arguments.batch is None):
-        raise BadInput("analyze: name either FILE or --batch FILE.jsonl, not both")
+        raise BadInput("analyze: name either FILE or --batch FILE.jsonl: one of them, not both")
     if arguments.batch is not None:
         if arguments.priorities is not None:
             raise BadInput(

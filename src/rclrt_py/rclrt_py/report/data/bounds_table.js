@@ -18,7 +18,7 @@ function drawBounds(data) {
     chain.series.map((series) => series.steps.map((step) => drawStep(data, series, step)))));
   return html('section', {id: 'bounds'},
     html('h2', {}, 'Observed against bound'),
-    html('p', {class: 'note'}, 'From the nominal release of the chain’s timer; the worst of the run.'),
+    html('p', {class: 'note'}, 'From the nominal release of the chain’s timer, or the release of its event; the worst of the run.'),
     html('div', {class: 'panel scroller'}, html('table', {class: 'bounds'}, head, bodies)),
     drawReasons(data.bound_reasons));
 }

@@ -8,7 +8,7 @@ function drawDistributions(data) {
   const section = html('section', {id: 'responses'},
     html('h2', {}, 'Response times'),
     html('p', {class: 'note'},
-      'From the nominal release of a chain’s timer to the end of its last callback. ',
+      'From the nominal release of a chain’s timer, or the release of its event, to the end of its last callback. ',
       html('span', {class: 'key'}, html('span', {class: 'dot'}), 'median'), ' ',
       html('span', {class: 'key'}, html('span', {class: 'bar99'}), 'p99'), ' ',
       html('span', {class: 'key'}, html('span', {class: 'line'}), 'best to worst'), ' ',
