@@ -42,16 +42,20 @@ text::OptionTable option_table(Arguments& to) {
 
 int check(const char* file) {
   const auto application = rclrt::model::load_application(file);
-  std::printf("%s: ok: %zu callbacks, %zu chain%s, utilisation %.1f %%\n", file,
-              application.callbacks.size(), application.chains.size(),
-              application.chains.size() == 1 ? "" : "s", application.utilisation() * 100.0);
+  const std::size_t callbacks = application.callbacks.size();
+  const std::size_t chains = application.chains.size();
+  std::printf("%s: ok: %zu callback%s, %zu chain%s, utilisation %.1f %%\n", file, callbacks,
+              callbacks == 1 ? "" : "s", chains, chains == 1 ? "" : "s",
+              application.utilisation() * 100.0);
   return kOk;
 }
 
 int check_robot(const char* file) {
   const auto robot = rclrt::model::load_robot(file);
-  std::printf("%s: ok: %zu entries of callbacks, %zu rules of threads\n", file,
-              robot.callbacks.size(), robot.threads.rules.size());
+  const std::size_t callbacks = robot.callbacks.size();
+  const std::size_t rules = robot.threads.rules.size();
+  std::printf("%s: ok: %zu %s of callbacks, %zu rule%s of threads\n", file, callbacks,
+              callbacks == 1 ? "entry" : "entries", rules, rules == 1 ? "" : "s");
   return kOk;
 }
 
