@@ -84,6 +84,16 @@ def test_a_file_with_another_period_than_the_robot_had_is_refused(
     assert (out / "results.json").read_text() == before
 
 
+@pytest.mark.parametrize(("jitter_ms", "code"), [(5, 0), (3, 2)])
+def test_an_event_with_jitter_has_come_no_closer_than_its_file_allows(
+    jitter_ms: int, code: int, tmp_path: Path
+) -> None:
+    out, app = recorded(tmp_path)  # the shortest interval that it saw was 10 ms
+    event = f"event: {{period_ms: 14, jitter_ms: {jitter_ms}}}"
+    app.write_text(app.read_text().replace("timer: {period_ms: 10}", event))
+    assert main(["report", str(out), "--application", str(app)]) == code
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -44,10 +44,9 @@ def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) ->
         period_ns = interval_ns(first) or 0
         recorded_ns = round(chain.period_ms * 1e6)
         # A recording has the shortest interval that it saw of an event with jitter.
-        shortest_ns = (
-            first.trigger.min_interval_ns if getattr(first.trigger, "jitter_ns", 0) else period_ns
-        )
-        if not min(shortest_ns, period_ns) <= recorded_ns <= period_ns:
+        has_jitter = getattr(first.trigger, "jitter_ns", 0) > 0
+        shortest_ns = getattr(first.trigger, "min_interval_ns", 0) if has_jitter else period_ns
+        if not shortest_ns <= recorded_ns <= period_ns:
             raise BadInput(
                 f"{app}: '{chain.callbacks[0]}' has a period of {period_ns / 1e6:g} ms, and "
                 f"had {chain.period_ms:g} ms in {directory}, so its bounds do not apply to this "
