@@ -115,13 +115,18 @@ bool keeps_scheduler_cpus(const model::Application& application, std::size_t exe
 
 }  // namespace
 
-Core Cores::whole_component(std::size_t executor) const {
-  Core result;
+std::vector<std::size_t> Cores::executors_with(std::size_t executor) const {
+  std::vector<std::size_t> result;
   for (std::size_t i = 0; i < component.size(); ++i) {
     if (component[i] == component[executor]) {
-      result.executors.push_back(i);
+      result.push_back(i);
     }
   }
+  return result;
+}
+
+Core Cores::whole_component(std::size_t executor) const {
+  Core result{.executors = executors_with(executor), .callbacks = {}};
   for (std::size_t callback = 0; callback < executor_of.size(); ++callback) {
     if (component[executor_of[callback]] == component[executor]) {
       result.callbacks.push_back(callback);
@@ -132,11 +137,8 @@ Core Cores::whole_component(std::size_t executor) const {
 
 bool Cores::global(const model::Application& application, std::size_t executor) const {
   bool several = false;
-  for (std::size_t i = 0; i < component.size(); ++i) {
+  for (const std::size_t i : executors_with(executor)) {
     const model::Executor& each = application.executors[i];
-    if (component[i] != component[executor]) {
-      continue;
-    }
     if (each.cpus.empty()) {
       return false;
     }
@@ -149,12 +151,10 @@ std::optional<std::string> Cores::missing_cpus(const model::Application& applica
                                                std::size_t executor) const {
   const model::Executor* without = nullptr;
   const model::Executor* several = nullptr;
-  for (std::size_t i = 0; i < component.size(); ++i) {
+  for (const std::size_t i : executors_with(executor)) {
     const model::Executor& each = application.executors[i];
-    if (component[i] == component[executor]) {
-      without = each.cpus.empty() ? &each : without;
-      several = each.cpus.size() > 1 ? &each : several;
-    }
+    without = each.cpus.empty() ? &each : without;
+    several = each.cpus.size() > 1 ? &each : several;
   }
   if (without == nullptr || several == nullptr) {
     return std::nullopt;
@@ -170,10 +170,10 @@ bool Cores::share_some_cpus(const model::Application& application, std::size_t e
       found.insert(as_set(cpus));
     }
   };
-  for (std::size_t i = 0; i < component.size(); ++i) {
-    if (component[i] == component[executor]) {
-      add(application.executors[i].cpus);
-      add(scheduled_ ? scheduler_cpus(application.executors[i]) : std::vector<int>{});
+  for (const std::size_t i : executors_with(executor)) {
+    add(application.executors[i].cpus);
+    if (scheduled_) {
+      add(scheduler_cpus(application.executors[i]));
     }
   }
   std::set<int> all;
@@ -188,11 +188,13 @@ bool Cores::share_some_cpus(const model::Application& application, std::size_t e
 std::optional<std::string> Cores::contradiction(const model::Application& application,
                                                 std::size_t executor, bool one_at_a_time,
                                                 bool on_several) const {
-  if (on_several && global(application, executor)) {
-    return std::nullopt;
-  }
-  if (auto missing = missing_cpus(application, executor); on_several && missing) {
-    return missing;
+  if (on_several) {
+    if (global(application, executor)) {
+      return std::nullopt;
+    }
+    if (auto missing = missing_cpus(application, executor)) {
+      return missing;
+    }
   }
   const auto listed = [](const std::vector<int>& cpus) {
     std::string text;

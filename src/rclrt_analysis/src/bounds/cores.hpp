@@ -50,17 +50,20 @@ struct Cores {
   /// scheduler thread on another CPU, and all of them state their CPUs.
   bool global(const model::Application& application, std::size_t executor) const;
 
-  /// Returns that an executor of this one's component states no CPUs, but another one several, as a
-  /// sentence; std::nullopt if that is not so.
-  std::optional<std::string> missing_cpus(const model::Application& application,
-                                          std::size_t executor) const;
-
   /// Returns the assumptions about CPUs and threads under which the bounds of this executor's
   /// component hold, as sentences. `one_at_a_time`, `on_several`: as for contradiction().
   std::vector<std::string> assumptions(const model::Application& application, std::size_t executor,
                                        bool one_at_a_time, bool on_several) const;
 
  private:
+  /// Returns the executors of this one's component.
+  std::vector<std::size_t> executors_with(std::size_t executor) const;
+
+  /// Returns that an executor of this one's component states no CPUs, but another one several, as a
+  /// sentence; std::nullopt if that is not so.
+  std::optional<std::string> missing_cpus(const model::Application& application,
+                                          std::size_t executor) const;
+
   /// Returns whether two threads of this executor's component have several CPUs each, some in
   /// common but not all.
   bool share_some_cpus(const model::Application& application, std::size_t executor) const;
