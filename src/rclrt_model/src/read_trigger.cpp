@@ -78,12 +78,16 @@ Nanoseconds read_min_interval(const YamlNode& node, Context& context) {
 
 /// Reads an event of which only the intervals are known.
 void read_intervals(const Fields& fields, Event& event, Context& context) {
-  if (const YamlNode* value = fields.find("jitter_ms")) {
-    context.diagnostics.report(value->at, "the event has jitter_ms without period_ms",
+  const YamlNode* const jitter = fields.find("jitter_ms");
+  if (jitter != nullptr) {
+    context.diagnostics.report(jitter->at, "the event has jitter_ms without period_ms",
                                "period_ms: each release is up to jitter_ms later than its time");
   }
+  // With jitter_ms the missing key is period_ms, which is reported already.
   if (const YamlNode* value =
-          fields.require("min_interval_ms", "min_interval_ms: 20' or 'period_ms: 20")) {
+          jitter != nullptr
+              ? fields.find("min_interval_ms")
+              : fields.require("min_interval_ms", "min_interval_ms: 20' or 'period_ms: 20")) {
     event.min_interval = read_min_interval(*value, context);
   }
   event.max_interval = event.min_interval;
