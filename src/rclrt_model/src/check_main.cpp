@@ -11,6 +11,7 @@
 #include "rclrt/model/host.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/robot.hpp"
+#include "rclrt/model/warnings.hpp"
 
 namespace {
 
@@ -36,8 +37,15 @@ text::OptionTable option_table(Arguments& to) {
       .operands = {text::operand("FILE", to.file, "the path of an app.yaml")},
       .notes =
           "exit code: 0 it is valid, 2 it is not, with every problem on standard error as\n"
-          "           file:line:column: what is wrong; expected what",
+          "           file:line:column: what is wrong; expected what\n"
+          "warnings, also on standard error, do not change the exit code",
   };
+}
+
+void print_warnings(const char* file, const std::vector<std::string>& warnings) {
+  for (const std::string& each : warnings) {
+    std::fprintf(stderr, "%s: warning: %s\n", file, each.c_str());
+  }
 }
 
 int check(const char* file) {
@@ -47,6 +55,7 @@ int check(const char* file) {
   std::printf("%s: ok: %zu callback%s, %zu chain%s, utilisation %.1f %%\n", file, callbacks,
               callbacks == 1 ? "" : "s", chains, chains == 1 ? "" : "s",
               application.utilisation() * 100.0);
+  print_warnings(file, rclrt::model::warnings(application));
   return kOk;
 }
 
@@ -56,6 +65,7 @@ int check_robot(const char* file) {
   const std::size_t rules = robot.threads.rules.size();
   std::printf("%s: ok: %zu %s of callbacks, %zu rule%s of threads\n", file, callbacks,
               callbacks == 1 ? "entry" : "entries", rules, rules == 1 ? "" : "s");
+  print_warnings(file, rclrt::model::warnings(robot));
   return kOk;
 }
 
@@ -96,6 +106,7 @@ int check_host(const char* file) {
       }
     }
   }
+  print_warnings(file, rclrt::model::warnings(host));
   return kOk;
 }
 

@@ -11,15 +11,13 @@
 #include <utility>
 
 #include "rclrt/model/executor_kind.hpp"
+#include "shared_cpus.hpp"
 
 namespace rclrt::model {
 
 namespace {
 
-bool may_share_a_cpu(const Executor& a, const Executor& b) {
-  return a.cpus.empty() || b.cpus.empty() ||
-         std::ranges::find_first_of(a.cpus, b.cpus) != a.cpus.end();
-}
+using detail::may_share_a_cpu;
 
 void require_different(std::string_view kind, const std::vector<Executor>& executors,
                        const std::vector<int>& priorities) {

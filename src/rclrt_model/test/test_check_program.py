@@ -36,6 +36,31 @@ def test_an_example_is_ok_and_gives_exit_code_0(file: Path) -> None:
     assert result.stderr == b""
 
 
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*/robot.yaml")), ids=lambda f: f.parent.name)
+def test_the_robot_file_of_an_example_gives_no_warning(file: Path) -> None:
+    result = check("--robot", file)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_a_warning_goes_to_standard_error_and_leaves_exit_code_0(tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(
+        "rclrt: 1\nname: demo\nexecutors: [{name: main, cpus: [1]}]\nnodes: [{name: a}]\n"
+        "callbacks: [{id: tick, node: a, timer: {period_ms: 10}, wcet_ms: 20}]\n"
+        "chains: [{id: beat, callbacks: [tick]}]\n"
+    )
+    result = check(file)
+    assert result.returncode == 0
+    assert result.stdout.decode() == f"{file}: ok: 1 callback, 1 chain, utilisation 200.0 %\n"
+    [line] = result.stderr.decode().splitlines()
+    assert line.startswith(f"{file}: warning: the callbacks on cpus: [1] need 200 % of the time")
+    robot = tmp_path / "robot.yaml"
+    robot.write_text("rclrt: 1\ncallbacks: [{node: /a, priority: 3}]\n")
+    result = check("--robot", robot)
+    assert result.returncode == 0
+    assert b"robot.yaml: warning: messages from other processes" in result.stderr
+
+
 def test_a_missing_file_gives_exit_code_2_and_says_so(tmp_path: Path) -> None:
     result = check(tmp_path / "nowhere.yaml")
     assert result.returncode == 2

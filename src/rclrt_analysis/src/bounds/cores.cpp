@@ -7,6 +7,7 @@
 #include <set>
 
 #include "bounds/thread_priorities.hpp"
+#include "rclrt/model/warnings.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -88,15 +89,6 @@ bool Cores::alone(std::size_t executor) const {
 namespace {
 
 std::set<int> as_set(const std::vector<int>& cpus) { return {cpus.begin(), cpus.end()}; }
-
-/// Returns whether the middleware's threads run above all callbacks.
-bool middleware_is_above(const model::Application& application) {
-  return std::ranges::any_of(application.threads, [](const model::ThreadRule& rule) {
-    const bool realtime = rule.scheduling.policy == model::Policy::kFifo ||
-                          rule.scheduling.policy == model::Policy::kRoundRobin;
-    return rule.name == "middleware" && realtime && rule.scheduling.priority > model::kTopPriority;
-  });
-}
 
 bool has_scheduler_apart(const model::Executor& executor, bool scheduled) {
   return scheduled && !executor.scheduler_cpus.empty() &&
@@ -281,7 +273,7 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
     // them may use a CPU that is idle. Threads with equal sets of CPUs can move, or not, together.
     result.push_back(kPullsAnyThread);
   }
-  if (several_processes && !middleware_is_above(application)) {
+  if (several_processes && !model::middleware_is_above(application)) {
     // Between processes a thread of the middleware receives the message.
     result.push_back(
         "callbacks do not keep the middleware from handing messages over (threads: "

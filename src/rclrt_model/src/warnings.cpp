@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/model/warnings.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "shared_cpus.hpp"
+#include "yaml.hpp"
+
+namespace rclrt::model {
+
+namespace {
+
+using detail::in_quotes;
+using detail::may_share_a_cpu;
+
+bool is_realtime(const Scheduling& scheduling) {
+  return scheduling.policy == Policy::kFifo || scheduling.policy == Policy::kRoundRobin;
+}
+
+std::string percent(double share) { return std::to_string(std::lround(share * 100.0)) + " %"; }
+
+std::string list_of(const std::vector<int>& cpus) {
+  std::string text;
+  for (const int cpu : cpus) {
+    text += (text.empty() ? "[" : ", ") + std::to_string(cpu);
+  }
+  return text + "]";
+}
+
+/// Adds a sentence for each set of CPUs with more work than time: the work of all executors that
+/// may use no other CPU. An executor without stated CPUs counts alone, as one CPU.
+void find_overload(const Application& application, std::vector<std::string>& result) {
+  constexpr double kRounding = 1e-9;
+  const std::vector<double> rates = application.rates();
+  std::vector<double> loads(application.executors.size());
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    loads[application.executor_of(i)] +=
+        std::chrono::duration<double>(application.callbacks[i].wcet).count() * rates[i];
+  }
+  std::set<std::vector<int>> seen;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const Executor& executor = application.executors[i];
+    std::vector<int> cpus = executor.cpus;
+    std::ranges::sort(cpus);
+    if (!cpus.empty() && !seen.insert(cpus).second) {
+      continue;
+    }
+    double load = 0;
+    for (std::size_t other = 0; other < loads.size(); ++other) {
+      const std::vector<int>& theirs = application.executors[other].cpus;
+      const bool inside = !theirs.empty() && std::ranges::all_of(theirs, [&](int cpu) {
+        return std::ranges::binary_search(cpus, cpu);
+      });
+      load += other == i || inside ? loads[other] : 0.0;
+    }
+    if (load > static_cast<double>(std::max<std::size_t>(cpus.size(), 1)) + kRounding) {
+      result.push_back((cpus.empty() ? "executor " + in_quotes(executor.name) +
+                                           " states no cpus, and its callbacks"
+                                     : "the callbacks on cpus: " + list_of(cpus)) +
+                       " need " + percent(load) +
+                       " of the time of one CPU: releases wait ever longer or are "
+                       "lost; state more CPUs, longer periods or shorter execution times");
+    }
+  }
+}
+
+/// Adds a sentence if a message from another process may wait for callbacks.
+void find_low_middleware(const Application& application, std::vector<std::string>& result) {
+  if (middleware_is_above(application)) {
+    return;
+  }
+  const auto process_of = [&](std::size_t callback) -> const std::string& {
+    return application.executors[application.executor_of(callback)].process;
+  };
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    for (const std::size_t next : application.successors(i)) {
+      if (process_of(i) != process_of(next)) {
+        result.push_back("messages from " + in_quotes(application.callbacks[i].id) + " to " +
+                         in_quotes(application.callbacks[next].id) +
+                         " cross processes and may wait for callbacks, because the middleware's "
+                         "threads are not above these; add threads: [{name: middleware, policy: "
+                         "fifo, priority: 96}]");
+        return;
+      }
+    }
+  }
+}
+
+/// A callback and its priorities in the file and in the kernel.
+struct Placed {
+  std::size_t callback{};
+  std::size_t executor{};
+  int priority{};
+  int kernel{};
+  int next{};  ///< the top_priority below all kernel priorities of its executor
+};
+
+/// Returns the callbacks with the kernel priorities that executors with a thread per level give:
+/// those below `top_priority`, in the order of the levels.
+std::vector<Placed> placed_callbacks(const Application& application, ExecutorKind kind) {
+  const std::vector<int> levels = thread_levels(application, kind);
+  const std::vector<int> tops = top_priorities(application, kind, false);
+  std::map<std::size_t, std::set<int, std::greater<>>> by_executor;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    by_executor[application.executor_of(i)].insert(levels[i]);
+  }
+  std::vector<Placed> result;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::size_t executor = application.executor_of(i);
+    const auto& own = by_executor[executor];
+    const auto rank = std::distance(own.begin(), own.find(levels[i]));
+    result.push_back({i, executor, levels[i],
+                      std::max(1, tops[executor] - 1 - static_cast<int>(rank)),
+                      std::max(2, tops[executor] - static_cast<int>(own.size()))});
+  }
+  return result;
+}
+
+std::vector<std::string> equal_kernel_priorities(const Application& application,
+                                                 ExecutorKind kind) {
+  const std::vector<Placed> all = placed_callbacks(application, kind);
+  for (const Placed& a : all) {
+    for (const Placed& b : all) {
+      const Executor& first = application.executors[a.executor];
+      const Executor& second = application.executors[b.executor];
+      if (a.executor != b.executor && a.kernel == b.kernel && a.priority > b.priority &&
+          may_share_a_cpu(first, second)) {
+        const auto text = [&](const Placed& each, const Executor& executor) {
+          return in_quotes(application.callbacks[each.callback].id) + " (priority " +
+                 std::to_string(each.priority) + ", executor " + in_quotes(executor.name) + ")";
+        };
+        return {"callbacks " + text(a, first) + " and " + text(b, second) +
+                " may share a CPU and have the same kernel priority, " + std::to_string(a.kernel) +
+                "; state a top_priority of " + std::to_string(a.next) + " for " +
+                in_quotes(second.name) + ", below those of " + in_quotes(first.name) +
+                ", or use one executor"};
+      }
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> chains_without_deadlines(const Application& application) {
+  std::string names;
+  std::set<std::size_t> seen;
+  for (const Chain& chain : application.chains) {
+    for (const std::size_t each : chain.callbacks) {
+      const Callback& callback = application.callbacks[each];
+      const bool as_chain =
+          callback.kind() == CallbackKind::kTimer && period(callback) <= chain.deadline;
+      if (!callback.deadline && !as_chain && seen.insert(each).second) {
+        constexpr std::size_t kListed = 3;
+        names += seen.size() > kListed ? "" : (names.empty() ? "" : ", ") + callback.id;
+      }
+    }
+  }
+  if (seen.empty()) {
+    return {};
+  }
+  return {"callbacks of chains state no deadline_ms of their own (" + names +
+          (names.find(',') == std::string::npos || seen.size() <= 3 ? "" : ", ...") +
+          "); the deadline_ms of a chain orders nothing: a timer is then due after its period, and "
+          "other callbacks run in the background"};
+}
+
+/// Returns whether the rules put the receiving threads of a known middleware at `priority` or
+/// above. A thread gets the first rule that matches it.
+bool receives_above(const std::vector<ThreadRule>& rules, int priority) {
+  struct Receiver {
+    const char* name;
+    const char* library;
+    const char* function;
+  };
+  constexpr std::array<Receiver, 4> kReceivers{
+      {{"dds.udp.7411", "libfastrtps.so.2.14", "eprosima::fastrtps::rtps::UDPChannelResource"},
+       {"dds.udp.7411", "libfastdds.so.3.2", "eprosima::fastdds::rtps::UDPChannelResource"},
+       {"recv", "libddsc.so.0", "create_thread_wrapper"},
+       {"rx-0", "librmw_zenohd.so", "zenoh_transport"}}};
+  const auto matches = [](const std::string& pattern, const char* text) {
+    return pattern.empty() || fnmatch(pattern.c_str(), text, 0) == 0;
+  };
+  return std::ranges::any_of(kReceivers, [&](const Receiver& each) {
+    const auto first = std::ranges::find_if(rules, [&](const ThreadRule& rule) {
+      return matches(rule.name, each.name) && matches(rule.library, each.library) &&
+             matches(rule.function, each.function);
+    });
+    return first != rules.end() && !first->keep && is_realtime(first->scheduling) &&
+           first->scheduling.priority >= priority;
+  });
+}
+
+/// Returns whether callbacks of the file run under SCHED_FIFO where that is permitted.
+bool has_realtime_callbacks(const Robot& robot) {
+  const RobotExecutor& executor = robot.executor;
+  if (executor.realtime == RealtimeUse::kOff) {
+    return false;
+  }
+  if (robot.callbacks.empty() && !executor.best_effort_below) {
+    // By default everything is best effort then. These settings switch that off.
+    const ExecutorThreads threads = traits(executor.kind).threads;
+    return executor.realtime == RealtimeUse::kRequire ||
+           executor.preemption.value_or(PreemptionUse::kByRealtime) != PreemptionUse::kByRealtime ||
+           !executor.reservations.empty() ||
+           (threads != ExecutorThreads::kPerLevel && threads != ExecutorThreads::kPerGroup) ||
+           (robot.recording && !robot.recording->application.empty());
+  }
+  const int least = executor.best_effort_below.value_or(0);
+  return least <= 0 || std::ranges::any_of(robot.callbacks, [&](const NodeTiming& each) {
+           return each.priority.value_or(0) >= least;
+         });
+}
+
+}  // namespace
+
+bool middleware_is_above(const Application& application) {
+  return std::ranges::any_of(application.threads, [](const ThreadRule& rule) {
+    return rule.name == "middleware" && is_realtime(rule.scheduling) &&
+           rule.scheduling.priority > kTopPriority;
+  });
+}
+
+std::vector<std::string> warnings(const Application& application) {
+  std::vector<std::string> result;
+  find_overload(application, result);
+  find_low_middleware(application, result);
+  for (std::string& each : order_warnings(application, ExecutorKind::kPreemptive)) {
+    result.push_back(std::move(each));
+  }
+  return result;
+}
+
+std::vector<std::string> order_warnings(const Application& application, ExecutorKind kind) {
+  if (traits(kind).by_deadline) {
+    return chains_without_deadlines(application);
+  }
+  return traits(kind).has_levels ? equal_kernel_priorities(application, kind)
+                                 : std::vector<std::string>();
+}
+
+std::vector<std::string> warnings(const Robot& robot) {
+  const int top = robot.executor.top_priority.value_or(kTopPriority);
+  if (!has_realtime_callbacks(robot) || receives_above(robot.threads.rules, top)) {
+    return {};
+  }
+  return {
+      "messages from other processes may wait for callbacks, because no rule puts the middleware's "
+      "receiving threads above these; add threads: [{library: \"libfast*\", policy: fifo, "
+      "priority: " +
+      std::to_string(top + 1) + "}]"};
+}
+
+std::vector<std::string> warnings(const Host& host) {
+  std::vector<std::string> result;
+  for (const HostProcess& process : host.processes) {
+    for (const std::string& each : warnings(process.robot)) {
+      result.push_back("process " + in_quotes(process.name) + ": " + each);
+    }
+  }
+  return result;
+}
+
+}  // namespace rclrt::model
