@@ -71,3 +71,12 @@ def test_another_ros_among_them_is_left_out(tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert str(other) not in answer.stdout
     assert "absent" not in answer.stdout
+
+
+def test_a_program_that_is_not_built_is_named_with_the_command_that_builds_it() -> None:
+    answer = subprocess.run(
+        [ROOT / "tools/env", "rclrt_no_such_program"], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("error: rclrt_no_such_program is not built for ROS 2 ")
+    assert f"fix: make -C '{ROOT}' build " in answer.stderr
