@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/relative_deadline.hpp"
 #include "shared_cpus.hpp"
 
 namespace rclrt::model {
@@ -42,9 +43,8 @@ std::size_t priorities_needed(const Application& application, std::size_t execut
     if (application.executor_of(i) != executor) {
       continue;
     }
-    const Callback& callback = application.callbacks[i];
-    needed.insert(kind.by_deadline ? callback.deadline.value_or(period(callback)).count()
-                                   : levels[i]);
+    const auto deadline = relative_deadline(application.callbacks[i]);
+    needed.insert(kind.by_deadline ? deadline.value_or(Nanoseconds::max()).count() : levels[i]);
   }
   return needed.size();
 }

@@ -6,6 +6,8 @@
 
 #include <stdexcept>
 
+#include "rclrt/model/relative_deadline.hpp"
+
 namespace rclrt::model {
 namespace {
 
@@ -138,6 +140,28 @@ TEST(Intervals, OfAnEventAreStatedAndOfATimerBothItsPeriod) {
   EXPECT_EQ(max_interval(callback), 5ms);
   callback.trigger = Subscription{};
   EXPECT_EQ(min_interval(callback), 0ms);
+}
+
+TEST(RelativeDeadline, IsTheStatedOneOtherwiseThePeriodOfATimerOrEvent) {
+  Callback callback = timer("tick", milliseconds(20), milliseconds(1), {});
+  EXPECT_EQ(relative_deadline(callback), milliseconds(20));
+  callback.deadline = milliseconds(5);
+  EXPECT_EQ(relative_deadline(callback), milliseconds(5));
+  callback.deadline.reset();
+  callback.trigger = Event{.min_interval = milliseconds(10),
+                           .max_interval = milliseconds(30),
+                           .period = milliseconds(20),
+                           .jitter = milliseconds(10)};
+  EXPECT_EQ(relative_deadline(callback), milliseconds(20));
+  callback.trigger = Event{.min_interval = milliseconds(10), .max_interval = milliseconds(30)};
+  EXPECT_EQ(relative_deadline(callback), milliseconds(10));
+}
+
+TEST(RelativeDeadline, OfASubscriptionIsThatWhichItStates) {
+  Callback callback = subscription("follow", "points", milliseconds(1), {});
+  EXPECT_EQ(relative_deadline(callback), std::nullopt);
+  callback.deadline = milliseconds(7);
+  EXPECT_EQ(relative_deadline(callback), milliseconds(7));
 }
 
 TEST(Rates, OfAnEventAreWhenItComesAsOftenAsItMay) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <rclrt/model/event_times.hpp>
+#include <rclrt/model/relative_deadline.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -82,10 +83,8 @@ std::vector<std::string> name_tracks(const model::Application& application, bool
 std::vector<std::int64_t> relative_deadlines(const model::Application& application) {
   std::vector<std::int64_t> result;
   for (const model::Callback& callback : application.callbacks) {
-    constexpr std::int64_t kNone = INT64_MAX / 2;
-    result.push_back(callback.deadline            ? callback.deadline->count()
-                     : !callback.takes_messages() ? model::period(callback).count()
-                                                  : kNone);
+    constexpr model::Nanoseconds kNone{INT64_MAX / 2};
+    result.push_back(model::relative_deadline(callback).value_or(kNone).count());
   }
   return result;
 }

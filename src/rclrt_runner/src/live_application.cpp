@@ -2,6 +2,7 @@
 #include "live_application.hpp"
 
 #include <algorithm>
+#include <rclrt/model/relative_deadline.hpp>
 #include <rclrt/model/services.hpp>
 #include <span>
 #include <stdexcept>
@@ -198,8 +199,9 @@ void LiveApplication::create_entities(const model::Event& event, LiveCallback& l
   const QoS qos(event.depth);
   CallbackOptions with_intra_process = options(live);
   with_intra_process.intra_process = true;
-  if (!live.callback.deadline && model::traits(kind_).by_deadline) {
-    with_intra_process.deadline = model::period(live.callback);  // as a timer
+  if (model::traits(kind_).by_deadline) {
+    // As for a timer, which takes its period by itself: the entity of an event is a subscription.
+    with_intra_process.deadline = model::relative_deadline(live.callback).value();
   }
   live.entities.push_back(node.create_subscription<ChainMessage>(
       topic, qos,

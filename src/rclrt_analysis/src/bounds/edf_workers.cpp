@@ -12,7 +12,7 @@ namespace rclrt::analysis::detail {
 EdfWorkers::EdfWorkers(const model::Application& application)
     : lowest(application.executors.size()), highest(application.callbacks.size()) {
   const auto deadline_of = [&](std::size_t callback) {
-    return relative_deadline(application.callbacks[callback]).value_or(kHorizon);
+    return edf_deadline(application.callbacks[callback]).value_or(kHorizon);
   };
   for (std::size_t executor = 0; executor < lowest.size(); ++executor) {
     std::set<Ticks> deadlines;

@@ -77,10 +77,8 @@ std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t call
 void add_queueing(const CoreProblem& problem, std::size_t callback,
                   std::vector<Interferer>& others);
 
-/// Returns the relative deadline of a callback's instances under EDF. For a timer or event it is
-/// the period (see model::period()) unless stated. nullopt: the callback has no deadline, and its
-/// instances run behind all that have one.
-std::optional<Ticks> relative_deadline(const model::Callback& callback);
+/// Returns model::relative_deadline() of a callback in ticks.
+std::optional<Ticks> edf_deadline(const model::Callback& callback);
 
 /// Returns the longest time for the rest of a ready set and `waiting` more sets of the wait set.
 Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);

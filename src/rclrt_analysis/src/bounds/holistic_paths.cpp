@@ -154,7 +154,7 @@ std::optional<Ticks> Holistic::latest_deadline(const PathFromTimer& path,
     if (cores_.executor_of[callback] != executor) {
       continue;
     }
-    const auto deadline = relative_deadline(workload_.application.callbacks[callback]);
+    const auto deadline = edf_deadline(workload_.application.callbacks[callback]);
     if (!deadline) {
       return std::nullopt;
     }
@@ -197,7 +197,7 @@ Holistic::Urgency Holistic::urgency_of(const PathFromTimer& path, std::size_t co
     }
   }
   const auto latest = own != visitors.end() ? own->latest : std::nullopt;
-  const bool in_time = !latest || relative_deadline(workload_.application.callbacks[other]);
+  const bool in_time = !latest || edf_deadline(workload_.application.callbacks[other]);
   return {priority_[other] >= path.lowest.at(core) && in_time, latest};
 }
 
@@ -226,7 +226,7 @@ std::vector<Overlapping> Holistic::overlapping(std::size_t last) const {
   for (const auto& [core, lowest] : path.lowest) {
     const std::vector<Visitor> visitors = visitors_of(path, core);
     for (const std::size_t other : cores_.cores[core].callbacks) {
-      const auto deadline = relative_deadline(workload_.application.callbacks[other]);
+      const auto deadline = edf_deadline(workload_.application.callbacks[other]);
       const auto [urgent, latest] = urgency_of(path, core, visitors, other);
       for (const Flow& flow : flows_[other]) {
         const Ticks own = flow.runs && urgent ? workload_.wcet[other] : 0;

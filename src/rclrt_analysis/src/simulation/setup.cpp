@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <rclrt/model/relative_deadline.hpp>
 #include <utility>
 
 #include "simulation/engine.hpp"
@@ -21,6 +23,20 @@ struct InputsAndDepth {
   Result operator()(const SyncTrigger& sync) const { return {sync.inputs, sync.depth}; }
   Result operator()(const EventTrigger& event) const { return {1, event.event.depth}; }
 };
+
+/// Returns model::relative_deadline() of the callback; 0: none.
+std::int64_t relative_deadline_ns(const SimulatedCallback& callback) {
+  using model::Nanoseconds;
+  Nanoseconds period{};
+  if (const auto* timer = std::get_if<TimerTrigger>(&callback.trigger)) {
+    period = Nanoseconds(timer->period_ns);
+  } else if (const auto* event = std::get_if<EventTrigger>(&callback.trigger)) {
+    period = std::max(event->event.period, event->event.min_interval);
+  }
+  const auto stated =
+      callback.deadline_ns != 0 ? std::optional<Nanoseconds>(callback.deadline_ns) : std::nullopt;
+  return model::relative_deadline(stated, period).value_or(Nanoseconds::zero()).count();
+}
 
 }  // namespace
 
@@ -134,14 +150,7 @@ void SimulationEngine::set_up_callbacks() {
     callback.stated = &stated;
     callback.executor = static_cast<Id>(stated.executor);
     callback.random = stream(kExecution, index);
-    callback.deadline_ns = stated.deadline_ns;
-    if (stated.deadline_ns == 0) {  // EDF's default deadlines
-      if (const auto* timer = std::get_if<TimerTrigger>(&stated.trigger)) {
-        callback.deadline_ns = timer->period_ns;
-      } else if (const auto* event = std::get_if<EventTrigger>(&stated.trigger)) {
-        callback.deadline_ns = std::max(event->event.period, event->event.min_interval).count();
-      }
-    }
+    callback.deadline_ns = relative_deadline_ns(stated);
     if (const auto* sync = std::get_if<SyncTrigger>(&stated.trigger)) {
       callback.sync.emplace(*sync);
     }

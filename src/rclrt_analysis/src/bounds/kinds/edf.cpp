@@ -40,6 +40,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <rclrt/model/relative_deadline.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,7 +88,7 @@ Groups groups_of(const CoreProblem& problem) {
     }
     Group& group = groups[{callbacks[i].node, *callbacks[i].group}];
     ++group.members;
-    const auto deadline = relative_deadline(callbacks[i]);
+    const auto deadline = edf_deadline(callbacks[i]);
     if (deadline && (!group.shortest || *deadline < *group.shortest)) {
       group.shortest = deadline;
     }
@@ -102,7 +103,7 @@ void add_of_same_executor(const CoreProblem& problem, const Groups& groups,
                           std::vector<Interferer>& others,
                           std::vector<BusyWindow::Blocking>& blocking) {
   const model::Callback& callback = problem.workload.application.callbacks[other];
-  const auto theirs = relative_deadline(callback);
+  const auto theirs = edf_deadline(callback);
   if (deadline && callback.group) {
     const Group& group = groups.at({callback.node, *callback.group});
     if (group.members > 1 && group.shortest && (!theirs || *theirs > *deadline)) {
@@ -139,7 +140,7 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
   const Groups groups = groups_of(problem);
   const Responses before = responses;
   for (const std::size_t own : problem.core.callbacks) {
-    const auto deadline = relative_deadline(application.callbacks[own]);
+    const auto deadline = edf_deadline(application.callbacks[own]);
     std::vector<Interferer> others;
     std::vector<BusyWindow::Blocking> blocking;
     for (const std::size_t other : problem.core.callbacks) {
@@ -170,14 +171,9 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
 
 }  // namespace
 
-std::optional<Ticks> relative_deadline(const model::Callback& callback) {
-  if (callback.deadline) {
-    return callback.deadline->count();
-  }
-  if (!callback.takes_messages()) {
-    return model::period(callback).count();
-  }
-  return std::nullopt;
+std::optional<Ticks> edf_deadline(const model::Callback& callback) {
+  const auto deadline = model::relative_deadline(callback);
+  return deadline ? std::optional<Ticks>(deadline->count()) : std::nullopt;
 }
 
 constinit const KindBounds kinds::kEdf{
