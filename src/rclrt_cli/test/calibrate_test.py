@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from rclrt_cli.commands.calibrate import lines
+from rclrt_cli.commands.calibrate import disturbance, lines
 from rclrt_py.calibration import bandwidth
 from rclrt_py.calibration.samples import Found, Samples, Stalls, find, find_hops
 from rclrt_py.runs.csv_reader import InstanceRow, StallRow
@@ -169,6 +169,30 @@ def test_a_hop_without_a_message_is_said_to_be_missing() -> None:
         "realtime": True,
     }
     assert "hop same host: no message came; try again with more --seconds" in lines(overheads)
+
+
+def overheads_with(dispatch: Samples) -> dict[str, Any]:
+    quiet = Samples([3 * US, 5 * US]).to_json()
+    hops = {"intra_process": quiet, "same_host": quiet}
+    found = {"preemptive": Found(dispatch=dispatch).to_json()}
+    return {"executors": found, "hop_us": hops, "background_us": quiet}
+
+
+def test_a_maximum_far_above_the_p99_is_a_warning_with_both_figures_and_the_fix() -> None:
+    usual = [20 * US] * 200
+    assert disturbance(overheads_with(Samples([*usual, 201 * US]))) == (
+        "the maximum of 'preemptive dispatch', 201 µs, is far above its p99, 20 µs, and bounds "
+        "with such a maximum prove little; stop other programs and calibrate again"
+    )
+    assert disturbance(overheads_with(Samples([*usual, 200 * US]))) == ""
+    # Less than 0.1 ms is no disturbance, even if it is many times the p99.
+    assert disturbance(overheads_with(Samples([2 * US] * 200 + [100 * US]))) == ""
+
+
+def test_a_maximum_during_a_stall_of_the_host_is_a_warning_that_names_the_other_statistic() -> None:
+    warning = disturbance(overheads_with(Samples([20 * US] * 200, [5_000 * US])))
+    assert warning.startswith("the maximum of 'preemptive dispatch', 5000 µs, is far above")
+    assert "analyze with --overhead-percentile max_undisturbed" in warning
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Any
 from rclrt_py.arguments import seconds_argument
 from rclrt_py.bounds.machine import HOPS
 from rclrt_py.calibration.calibration import Calibration
+from rclrt_py.calibration.samples import LEAST_STALL_NS
 from rclrt_py.errors import EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, parse_executors
 from rclrt_py.files.atomic import check_file, write_atomically
@@ -28,6 +29,8 @@ MIN_SECONDS = 1.0
 MAX_MESSAGE_BYTES = 10_000_000
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
 WIDTHS = Columns(40, *[16] * len(COLUMNS))
+FAR_ABOVE = 10
+"""A maximum of more than this many times the p99 is no cost of the machine's own."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
     overheads = calibration.to_json()
     for line in lines(overheads):
         print(line)
+    if warning := disturbance(overheads):
+        print(f"rclrt: calibrate: {warning}", file=sys.stderr)
     if arguments.output:
         write_atomically(arguments.output, json.dumps(overheads, indent=1) + "\n")
         print(f"\n{arguments.output}")
@@ -109,15 +114,11 @@ def _check(arguments: argparse.Namespace, cpu: int, cpus: list[int]) -> None:
 def lines(overheads: dict[str, Any]) -> Iterator[str]:
     """Yields a table of all values, in microseconds."""
     yield WIDTHS.line("µs", *COLUMNS)
-    for executor, stated in overheads["executors"].items():
-        for name, value in stated.items():
-            yield _line(f"{executor} {_words(name)}", value)
-    for name in HOPS:
-        if name in overheads["hop_us"]:
-            yield _line(f"hop {_words(name)}", overheads["hop_us"][name])
+    for name, value in _quantities(overheads):
+        if value is None:
+            yield f"{name}: no message came; try again with more --seconds"
         else:
-            yield f"hop {_words(name)}: no message came; try again with more --seconds"
-    yield _line("background, each ms", overheads["background_us"])
+            yield _line(name, value)
     yield ""
     yield (
         f"{overheads['seconds']:g} s on CPU {overheads['machine']['cpu']}, messages of "
@@ -132,6 +133,47 @@ def lines(overheads: dict[str, Any]) -> Iterator[str]:
         )
     if not overheads["realtime"]:
         yield "Not real-time: nothing here says what SCHED_FIFO would give."
+
+
+def disturbance(overheads: dict[str, Any]) -> str:
+    """Returns a warning if a maximum lies far above its p99, because bounds contain the maximum.
+    Empty if none does."""
+
+    def is_far_above(value: dict[str, Any], statistic: str) -> bool:
+        limit_us = max(FAR_ABOVE * value["p99"], LEAST_STALL_NS / 1e3)
+        return bool(value[statistic] > limit_us)
+
+    stated = [(name, value) for name, value in _quantities(overheads) if value and "p99" in value]
+    far = [(name, value) for name, value in stated if is_far_above(value, "max")]
+    if not far:
+        return ""
+    own = [each for each in far if is_far_above(each[1], _undisturbed(each[1]))]
+    statistic = _undisturbed(own[0][1]) if own else "max"
+    name, value = max(own or far, key=lambda each: float(each[1][statistic]))
+    advice = (
+        "stop other programs and calibrate again"
+        if own
+        else "the host of the virtual machine stalled, so analyze with --overhead-percentile "
+        "max_undisturbed, or calibrate again on a quiet host"
+    )
+    return (
+        f"the maximum of '{name}', {value[statistic]:g} µs, is far above its p99, "
+        f"{value['p99']:g} µs, and bounds with such a maximum prove little; {advice}"
+    )
+
+
+def _undisturbed(value: dict[str, Any]) -> str:
+    return "max_undisturbed" if "max_undisturbed" in value else "max"
+
+
+def _quantities(overheads: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Yields the name of each quantity and its statistics. None: no message came."""
+    for executor, stated in overheads["executors"].items():
+        for name, value in stated.items():
+            yield f"{executor} {_words(name)}", value
+    for name in HOPS:
+        yield f"hop {_words(name)}", overheads["hop_us"].get(name)
+    yield "background, each ms", overheads["background_us"]
 
 
 def _words(name: str) -> str:
