@@ -30,6 +30,34 @@ def test_a_simulation_is_reported_as_a_run_is_and_says_what_it_is(tmp_path: Path
     assert "nothing here was measured" in (out / "report.html").read_text()
 
 
+def test_the_table_and_the_report_state_the_times_of_an_event_as_its_file_does(
+    tmp_path: Path,
+) -> None:
+    app, out = tmp_path / "app.yaml", tmp_path / "out"
+    app.write_text(
+        """
+rclrt: 1
+name: camera
+nodes: [{name: camera}]
+callbacks:
+  - {id: image, node: camera, event: {period_ms: 33.333, jitter_ms: 10}, wcet_ms: 1}
+  - {id: bumper, node: camera, event: {min_interval_ms: 20, max_interval_ms: 500}, wcet_ms: 1}
+chains:
+  - {id: see, callbacks: [image], priority: 2}
+  - {id: stop, callbacks: [bumper], priority: 1, deadline_ms: 20}
+""",
+        encoding="utf-8",
+    )
+    done = finished("simulate", str(app), "--executor", "preemptive", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "see   priority 2, every 33.333 ms, up to 10 ms late, deadline 33.333 ms" in done.stdout
+    assert "stop   priority 1, 20 to 500 ms apart, deadline 20 ms" in done.stdout
+    results = json.loads((out / "results.json").read_text())
+    jsonschema.validate(results, json.loads(SCHEMA.read_text()))
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert report.count('"every 33.333 ms, up to 10 ms late"') == 2  # chain and callback
+
+
 def test_ten_seconds_of_preemptive_meet_the_deadlines_that_the_wait_set_misses(
     tmp_path: Path,
 ) -> None:

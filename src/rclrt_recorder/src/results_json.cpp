@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <variant>
 
 #include "rclrt/recorder/results_writer.hpp"
 
@@ -103,6 +104,13 @@ Json context_json(const RunResults& results) {
           {"foreign_messages", context.foreign_messages}};
 }
 
+Json event_json(const model::Event& event) {
+  return {{"min_interval_ms", to_ms(event.min_interval)},
+          {"max_interval_ms", to_ms(event.max_interval)},
+          {"period_ms", to_ms(event.period)},
+          {"jitter_ms", to_ms(event.jitter)}};
+}
+
 Json chain_json(const model::Application& application, const model::Chain& chain,
                 const ChainResult& result) {
   Json callbacks = Json::array();
@@ -115,21 +123,26 @@ Json chain_json(const model::Application& application, const model::Chain& chain
                          static_cast<double>(chain.deadline.count());
     normalised_worst = std::round(ratio * 1e6) / 1e6;
   }
-  return {{"id", chain.id},
-          {"priority", chain.priority},
-          {"period_ms", to_ms(application.period(chain))},
-          {"deadline_ms", to_ms(chain.deadline)},
-          {"callbacks", callbacks},
-          {"released", result.released},
-          {"completed", result.completed},
-          {"dropped", result.dropped},
-          {"pending", result.pending},
-          {"unmatched", result.unmatched},
-          {"missed", result.missed},
-          {"missed_host", result.missed_host},
-          {"response_ms", times_json(result.response)},
-          {"normalised_worst", normalised_worst},
-          {"jitter_ms", jitter_json(result.response)}};
+  Json json = {{"id", chain.id},
+               {"priority", chain.priority},
+               {"period_ms", to_ms(application.period(chain))},
+               {"deadline_ms", to_ms(chain.deadline)},
+               {"callbacks", callbacks},
+               {"released", result.released},
+               {"completed", result.completed},
+               {"dropped", result.dropped},
+               {"pending", result.pending},
+               {"unmatched", result.unmatched},
+               {"missed", result.missed},
+               {"missed_host", result.missed_host},
+               {"response_ms", times_json(result.response)},
+               {"normalised_worst", normalised_worst},
+               {"jitter_ms", jitter_json(result.response)}};
+  const model::Callback& first = application.callbacks[chain.callbacks.front()];
+  if (const auto* event = std::get_if<model::Event>(&first.trigger)) {
+    json["event"] = event_json(*event);
+  }
+  return json;
 }
 
 Json callback_json(const RunResults& results, std::size_t index) {

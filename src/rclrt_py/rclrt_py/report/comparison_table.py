@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from rclrt_py.comparisons.comparison import Comparison
+from rclrt_py.runs.event_times import release_text
 from rclrt_py.runs.results import ChainResult, Results
 from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import exact, number, ratio, shorten
@@ -43,7 +44,7 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
     for chain in in_report_order(comparison):
         yield ""
         yield paint.bold(shorten(chain.id, 40)) + (
-            f"   priority {chain.priority}, every {exact(chain.period_ms)} ms, "
+            f"   priority {chain.priority}, {release_text(chain.period_ms, chain.event)}, "
             f"deadline {exact(chain.deadline_ms)} ms"
         )
         digits = _digits(comparison, chain.id)

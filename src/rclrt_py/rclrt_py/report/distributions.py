@@ -7,6 +7,7 @@ from typing import Any
 
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.report.comparison_table import in_report_order
+from rclrt_py.runs.event_times import release_text
 from rclrt_py.runs.results import ChainResult
 from rclrt_py.runs.run_data import nanoseconds
 
@@ -52,7 +53,7 @@ def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
             {
                 "id": chain.id,
                 "priority": chain.priority,
-                "period_ms": chain.period_ms,
+                "releases": release_text(chain.period_ms, chain.event),
                 "deadline_ms": chain.deadline_ms,
                 "callbacks": list(chain.callbacks),
                 "series": series,

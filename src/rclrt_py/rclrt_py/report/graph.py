@@ -28,7 +28,7 @@ def graph_data(application: ApplicationInfo, chain_order: list[str]) -> dict[str
             "name": callback.id,
             "node": callback.node,
             "wcet_ns": callback.wcet_ns,
-            "period_ns": callback.period_ns,
+            "releases": callback.releases_text,
             "priority": callback.priority,
         }
     for topic in topics:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rclrt_py.errors import BadInput
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.event_times import EventTimes, release_text
 from rclrt_py.runs.results import Results
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ class CallbackInfo:
     period_ns: int | None
     subscribes: tuple[str, ...]
     publishes: tuple[str, ...]
+    event: EventTimes | None = None
+
+    @property
+    def releases_text(self) -> str | None:
+        """Returns when the timer or event releases it, as a text. None for other callbacks."""
+        return release_text(self.period_ns / 1e6, self.event) if self.period_ns else None
 
 
 @dataclass(frozen=True)
@@ -198,6 +205,7 @@ def _from_model_callback(application: Application, index: int) -> CallbackInfo:
         period_ns=period_ns,
         subscribes=tuple(callback.inputs),
         publishes=tuple(callback.publishes),
+        event=EventTimes.of_model(callback),
     )
 
 
@@ -215,6 +223,7 @@ def _read_callback(json: JsonValue) -> CallbackInfo:
         period_ns=optional("period_ns"),
         subscribes=tuple(json.get("subscribes").texts()),
         publishes=tuple(json.get("publishes").texts()),
+        event=EventTimes.read(json),
     )
 
 

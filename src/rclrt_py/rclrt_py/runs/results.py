@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.event_times import EventTimes
 from rclrt_py.runs.simulated import Replayed, read_simulated, replayed_of
 from rclrt_py.stats import Summary, round_half_up
 
@@ -108,6 +109,7 @@ class ChainResult:
     response: Summary | None
     predicted: ChainPrediction | None = None
     """The bound of the analysis, if one was asked for."""
+    event: EventTimes | None = None  # None: a timer starts the chain
 
     @property
     def normalised_worst(self) -> float | None:
@@ -148,6 +150,7 @@ class ChainResult:
             missed_host=json.get("missed_host").count(),
             response=_summary(json.get("response_ms")),
             predicted=ChainPrediction.read(json) if json.has("verdict") else None,
+            event=EventTimes.read(json),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -155,6 +158,7 @@ class ChainResult:
             "id": self.id,
             "priority": self.priority,
             "period_ms": self.period_ms,
+            **({"event": asdict(self.event)} if self.event else {}),
             "deadline_ms": self.deadline_ms,
             "callbacks": list(self.callbacks),
             "released": self.released,

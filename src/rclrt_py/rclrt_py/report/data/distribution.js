@@ -22,7 +22,7 @@ function drawDistributions(data) {
       html('figcaption', {},
         html('h3', {}, swatch(index), chain.id),
         html('p', {class: 'note'},
-          `priority ${chain.priority} · every ${nominal(chain.period_ms)} · ` +
+          `priority ${chain.priority} · ${chain.releases} · ` +
           `deadline ${nominal(chain.deadline_ms)} · ${chain.callbacks.join(' → ')}`)),
       responsive(html('div', {class: 'chart'}), (width) =>
         drawDistribution(data, chain, index, width))));

@@ -53,7 +53,7 @@ function drawGraphAt(graph, width) {
 
 function vertexLines(vertex) {
   const facts = [vertex.node];
-  if (vertex.period_ns) facts.push(`every ${nominal(vertex.period_ns / 1e6)}`);
+  if (vertex.releases) facts.push(vertex.releases);
   if (vertex.wcet_ns) facts.push(nominal(vertex.wcet_ns / 1e6));
   return [vertex.name, facts.join(' · ')];
 }
@@ -96,7 +96,7 @@ function drawVertex(vertex, x, y) {
     label(vertex.lines[0], x, y - 2, 13, {'text-anchor': 'middle', class: 'strong'}),
     label(vertex.lines[1], x, y + 14, 11, {'text-anchor': 'middle', class: 'muted'}));
   return hover(group, () => [vertex.name, `${vertex.kind} of node ${vertex.node}`,
-    `priority ${vertex.priority}`,
+    `priority ${vertex.priority}`, vertex.releases,
     vertex.wcet_ns ? `worst-case execution time ${nominal(vertex.wcet_ns / 1e6)}` : '']
     .filter((line) => line));
 }

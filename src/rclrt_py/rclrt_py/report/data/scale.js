@@ -29,7 +29,7 @@ function time(ms, write = rounded) {
   return `${write(ms / size)} ${unit}`;
 }
 
-/** A time that the user set: a period, a deadline. */
+/** A time that the user set, such as a deadline. */
 function nominal(ms) {
   return time(ms, (value) => significant(value, 6));
 }
