@@ -117,6 +117,21 @@ def test_the_bound_is_drawn_where_the_axis_says_and_only_where_there_is_one(
     assert browser.run(others) == 1
 
 
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_widest_table_fits_a_wide_screen_and_scrolls_by_itself_on_a_narrow_one(
+    browser: Browser, page: Path, width: int
+) -> None:
+    browser.open(page, width)
+    shown, needed, overflow = browser.run(
+        """
+        const panel = document.querySelector('#figures .scroller');
+        return [panel.clientWidth, panel.scrollWidth, getComputedStyle(panel).overflowX];
+        """
+    )
+    assert overflow == "auto"
+    assert (needed > shown) == (width == NARROW)
+
+
 def test_bound_verdict_and_what_is_above_stand_in_the_table_beside_the_figures(
     browser: Browser, page: Path
 ) -> None:

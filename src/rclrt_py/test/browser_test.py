@@ -131,6 +131,28 @@ def test_the_page_never_scrolls_sideways(browser: Browser, page: Path, width: in
     assert browser.run("return document.documentElement.scrollWidth") == width
 
 
+def test_the_legends_list_what_is_drawn(browser: Browser, page: Path, tmp_path: Path) -> None:
+    def legend(section: str) -> list[str]:
+        script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText)"
+        keys: list[str] = browser.run(script, f"#{section} .note .key")
+        return keys
+
+    browser.open(page)
+    assert legend("responses") == ["median", "p99", "best to worst", "after the deadline"]
+    assert {"late", "preempted", "no chain"} < set(legend("timeline"))
+    graph = (
+        [Callback("beat", "lamp", MS, 1, (), (), period=50 * MS)],
+        [Chain("beating", ("beat",), 1, 45 * MS)],
+    )
+    directory = write_run(tmp_path / "run", seconds=1.0, graph=graph)
+    calm = directory / "report.html"
+    calm.write_text(make_report(load_single_run(directory), directory), encoding="utf-8")
+    browser.open(calm)
+    assert legend("responses") == ["median", "p99", "best to worst"]
+    assert legend("timeline") == ["release", "▼deadline", "response", "runs", "beating"]
+    assert legend("graph") == ["timer", "beating"]
+
+
 @pytest.mark.parametrize("width", [WIDE, 768, NARROW])
 @pytest.mark.parametrize("lanes", ["threads", "callbacks"])
 @pytest.mark.parametrize("zoom", ["1", "4"])

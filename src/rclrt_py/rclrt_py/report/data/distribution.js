@@ -9,14 +9,11 @@ function drawDistributions(data) {
     html('h2', {}, 'Response times'),
     html('p', {class: 'note'},
       'From the nominal release of a chain’s timer, or the release of its event, to the end of its last callback. ',
-      html('span', {class: 'key'}, html('span', {class: 'dot'}), 'median'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'bar99'}), 'p99'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'line'}), 'best to worst'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'swatch late-fill'}), 'after the deadline'),
-      data.chains.some((chain) => chain.series.some(hasBound))
-        ? [' ', html('span', {class: 'key'}, html('span', {class: 'bound-key'}),
-          'bound of the analysis')]
-        : null));
+      key('dot', 'median'), key('bar99', 'p99'), key('line', 'best to worst'),
+      key('swatch late-fill', 'after the deadline', data.chains.some((chain) =>
+        chain.series.some((series) => series.samples.some((sample) => isLate(sample, chain))))),
+      key('bound-key', 'bound of the analysis',
+        data.chains.some((chain) => chain.series.some(hasBound)))));
   data.chains.forEach((chain, index) => {
     section.append(html('figure', {class: 'panel distribution'},
       html('figcaption', {},
@@ -28,6 +25,10 @@ function drawDistributions(data) {
         drawDistribution(data, chain, index, width))));
   });
   return section;
+}
+
+function isLate(nanoseconds, chain) {
+  return nanoseconds / 1e6 > chain.deadline_ms;
 }
 
 function hasBound(series) {
@@ -104,7 +105,7 @@ function histogram(series, chain, scale) {
     const ms = nanoseconds / 1e6;
     const number = Math.floor((scale(Math.max(ms, 1e-6)) - scale.left) / step);
     const bin = bins[Math.max(0, Math.min(count - 1, number))];
-    if (ms > chain.deadline_ms) ++bin.late; else ++bin.early;
+    if (isLate(nanoseconds, chain)) ++bin.late; else ++bin.early;
   }
   for (const bin of bins) bin.total = Math.max(1, series.samples.length);
   return bins;

@@ -62,6 +62,13 @@ function swatch(index) {
   return html('span', {class: `swatch ${chainClass(index)}`});
 }
 
+/** An entry of a legend. `mark`: an element, or its class. Nothing if the page has no such mark. */
+function key(mark, text, drawn = true) {
+  if (!drawn) return null;
+  const element = mark instanceof Node ? mark : html('span', {class: mark});
+  return [html('span', {class: 'key'}, element, text), ' '];
+}
+
 /** A chart that is drawn at its real width, and again whenever that changes. */
 function responsive(container, draw) {
   let width = 0;

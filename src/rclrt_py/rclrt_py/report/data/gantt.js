@@ -37,20 +37,17 @@ function drawGantt(data) {
       draw();
     }
   }).observe(scroller);
+  const drawn = drawnMarks(data.gantt.choices);
   section.append(
     html('p', {class: 'note'},
       `${data.gantt.note} Above, per chain: `,
-      html('span', {class: 'key'}, html('span', {class: 'release-key'}), 'release'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'due-key'}, '▼'), 'deadline'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'swatch soft-key'}), 'response'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'swatch late-fill'}), 'late')),
+      key('release-key', 'release'), key(html('span', {class: 'due-key'}, '▼'), 'deadline'),
+      key('swatch soft-key', 'response'), key('swatch late-fill', 'late', drawn.late)),
     html('p', {class: 'note'}, 'Below, what ran when: ',
-      html('span', {class: 'key'}, html('span', {class: 'swatch run-key'}), 'runs'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'paused-key'}), 'preempted'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'held-up-key'}), 'held up from outside'), ' ',
-      data.chains.map((chain, index) => [
-        html('span', {class: 'key'}, swatch(index), chain.id), ' ']),
-      html('span', {class: 'key'}, swatch(null), 'no chain')),
+      key('swatch run-key', 'runs'), key('paused-key', 'preempted', drawn.paused),
+      key('held-up-key', 'held up from outside', drawn.heldUp),
+      data.chains.map((chain, index) => key(swatch(index), chain.id)),
+      key(swatch(null), 'no chain', drawn.noChain)),
     html('div', {class: 'controls'},
       html('label', {}, 'Show the ', choice),
       buttons('Lanes', [['threads', 'threads'], ['callbacks', 'callbacks']], state.mode, (mode) => {
@@ -63,6 +60,20 @@ function drawGantt(data) {
       })),
     scroller);
   return section;
+}
+
+/** Which marks occur in any of the windows. */
+function drawnMarks(choices) {
+  const panels = choices.flatMap((choice) =>
+    choice.panels.map((panel) => ({...panel, length: choice.length})));
+  const hasSlice = (is) => panels.some((panel) => panel.slices.some(is));
+  return {
+    late: panels.some((panel) => panel.responses.some((response) =>
+      responseEnd(response, panel.length) > response[4])),
+    paused: hasSlice((slice) => slice.paused.length > 0),
+    heldUp: hasSlice(heldUp),
+    noChain: hasSlice((slice) => slice.chain === null),
+  };
 }
 
 /** A row of buttons; one of them is pressed. */

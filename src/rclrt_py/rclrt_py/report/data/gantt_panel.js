@@ -77,13 +77,18 @@ function crowdedChains(panel, length) {
   return crowded;
 }
 
+/** The end of a response as it is drawn. */
+function responseEnd([, , , completion, deadline, status], length) {
+  // A dropped or left-over instance has no completion; a pending one may still complete.
+  const open = status === 'dropped' || status === 'unmatched' ? deadline : length;
+  return completion === null ? open : completion;
+}
+
 /** A chain's instance: release (bar upright), response, and deadline (triangle). */
 function drawResponse(data, panel, response, lane, x, length, crowded) {
   const [chain, instance, release, completion, deadline, status, stall] = response;
   const middle = lane.top + lane.height / 2;
-  // A dropped or left-over instance has no completion; a pending one may still complete.
-  const open = status === 'dropped' || status === 'unmatched' ? deadline : length;
-  const end = completion === null ? open : completion;
+  const end = responseEnd(response, length);
   const chosen = panel.chain === chain && panel.instance === instance;
   const group = svg('g', {class: `response ${chainClass(chain)}${chosen ? ' chosen' : ''}`});
   // Instances that overlap take turns in the upper and the lower half of the lane.

@@ -7,18 +7,17 @@ const GRAPH = {row: 78, gap: 34, margin: 14, box: 50, topic: 22};
 
 function drawGraph(data) {
   const graph = data.graph;
+  const kinds = new Set(Object.values(graph.vertices).map((vertex) => vertex.kind));
   return html('section', {id: 'graph'},
     html('h2', {}, 'Application'),
     html('p', {class: 'note'},
       graph.complete ? '' : 'Topics are not known for this run; edges are those of the chains. ',
-      html('span', {class: 'key'}, html('span', {class: 'timer-key'}), 'timer'), ' ',
-      Object.values(graph.vertices).some((vertex) => vertex.kind === 'event') ?
-        [html('span', {class: 'key'}, html('span', {class: 'callback-key event'}), 'event'), ' '] : '',
-      html('span', {class: 'key'}, html('span', {class: 'callback-key'}), 'subscription'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'sync-key'}, '◇'), 'sync of two'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'topic-key'}), 'topic'), ' ',
-      data.chains.map((chain, index) => [
-        html('span', {class: 'key'}, swatch(index), chain.id), ' '])),
+      key('timer-key', 'timer', kinds.has('timer')),
+      key('callback-key event', 'event', kinds.has('event')),
+      key('callback-key', 'subscription', kinds.has('subscription')),
+      key(html('span', {class: 'sync-key'}, '◇'), 'sync of several inputs', kinds.has('sync')),
+      key('topic-key', 'topic', kinds.has('topic')),
+      data.chains.map((chain, index) => key(swatch(index), chain.id))),
     html('div', {class: 'panel'},
       responsive(html('div', {class: 'scroller'}), (width) => drawGraphAt(graph, width))));
 }
