@@ -39,11 +39,12 @@ void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
   };
   const auto* timer = std::get_if<model::Timer>(&callback.trigger);
   if (callback.overload != model::Overload::kQueue && pending > 1) {
-    assume("no instance of '" + callback.id + "' is dropped by its overload policy");
+    assume("the overload policy of '" + callback.id + "' drops no instance");
   }
   if (timer != nullptr && skips_releases(*timer, skips)) {
     if (pending > 1) {
-      assume("no release of the timer '" + callback.id + "' is skipped");
+      assume("each release of the timer '" + callback.id +
+             "' starts before its next release, which is skipped otherwise");
     }
     return;
   }

@@ -18,8 +18,8 @@ BOUNDS = {"picas": ("PiCAS ms", "sound ms")}
 CONTRIBUTIONS = {
     "own": "its own work, {releases} releases of {id}",
     "interference": "{releases} releases of {id}",
-    "sets": "{releases} sets of {id}, and what follows them",
-    "started": "{id} had started, and what follows it",
+    "sets": "{releases} sets of {id}, with the callbacks after it",
+    "started": "{id}, if it had started, with the callbacks after it",
     "other_input": "until the other input of {id} comes",
     "callback": "{id}, from being ready to its end",
     "hop": "the message to {id}",
@@ -75,8 +75,9 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
     for queue in result.get("queues", ()):
         if not queue["holds"]:
             most = queue["pending_bound"]
-            pending = "has no bound" if most is None else f"up to {most}"
-            yield f"{queue['id']}: pending {pending}, with a depth of {queue['depth']}"
+            waiting = "an unknown number of" if most is None else f"up to {most}"
+            keeps = f"the queue keeps {queue['depth']}"
+            yield f"{queue['id']}: {waiting} instances may wait at once, and {keeps}"
     for condition in common:
         yield from textwrap.wrap(f"Each bound holds if {condition}.", 118)
     yield ""
@@ -111,8 +112,8 @@ def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[
         yield beside.line(
             "",
             exact(chain["reaction_ms"]),
-            "  at most from an event to its reaction; "
-            f"data are replaced when {exact(chain['data_age_ms'])} ms old",
+            "  maximum reaction time, from a change of the input to the chain's end; "
+            f"maximum data age {exact(chain['data_age_ms'])} ms",
         )
     for assumption in chain["assumptions"]:
         if assumption not in common:

@@ -79,7 +79,7 @@ struct ChainBound {
   Ticks waited{};                        ///< time between the timer's release and the busy period's
                                          ///< start that the bound does not count
   std::string note;                      ///< why there is no bound, or no verdict
-  /// `reaction`: the longest time from an event that occurs right after a release of the chain's
+  /// `reaction`: the longest time from a change of the input right after a release of the chain's
   /// timer to the end of the instance that reads it. `data_age`: the greatest age of data that an
   /// instance has read, at the end of the next instance, which replaces the result. Both are the
   /// period plus the bound if every instance reaches its end: Duerr, von der Brueggen, Chen and
