@@ -87,6 +87,25 @@ def test_it_prints_where_no_file_is_named_and_says_why(
     assert "; the highest of them\n" in text
 
 
+def test_events_are_named_because_the_graph_has_no_place_for_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(
+        APPLICATION.replace(
+            "chains:",
+            "  - {id: bumper, node: brake, event: {min_interval_ms: 20}, wcet_ms: 0.2}\n"
+            "chains:\n  - {id: contact, callbacks: [bumper], priority: 9}",
+        )
+    )
+    assert len(written(file)) == 7
+    expected = "rclrt: no entry for 1 event (bumper): add one for the subscription, service or"
+    assert expected in capsys.readouterr().err
+    text = (tmp_path / "nodes.yaml").read_text()
+    assert "# Events: add an entry" in text
+    assert "#   bumper: priority " in text
+
+
 def test_a_mistake_in_such_a_file_is_located(tmp_path: Path) -> None:
     file = tmp_path / "nodes.yaml"
     file.write_text("rclrt: 1\ncallbacks:\n  - {node: lidar, priority: 1}\n")

@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from rclrt_py.analyses.node_priorities import node_priorities
+from rclrt_py.analyses.node_priorities import events_of, node_priorities
 from rclrt_py.analyses.synthesis import SOURCES, overlay, synthesize
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
@@ -67,6 +67,14 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(synthesis, indent=1))
     elif arguments.out is None:
         print(text, end="")
+    events = events_of(application) if arguments.nodes else []
+    if events:
+        print(
+            f"rclrt: no entry for {len(events)} {'event' if len(events) == 1 else 'events'} "
+            f"({', '.join(events)}): add one for the subscription, service or waitable that "
+            "receives each",
+            file=sys.stderr,
+        )
     lost = [chain["id"] for chain in synthesis["levels"]["chains"] if chain["lost"]]
     for chain in lost:
         print(

@@ -19,15 +19,27 @@ class ReasonedPriority(TypedDict):
     reason: str
 
 
+def events_of(application: Application) -> list[str]:
+    """Returns the callbacks that events release. The model does not name the entity of the ROS
+    graph that receives an event."""
+    places = model().places_of(application)
+    return [
+        callback.id for callback, own in zip(application.callbacks, places, strict=True) if not own
+    ]
+
+
 def node_priorities(application: Application, callbacks: list[ReasonedPriority]) -> str:
     """Returns the text of a node priorities file: one entry per timer and per subscribed topic of a
-    node, each with the reason for its priority.
+    node, each with the reason for its priority. Callbacks of events follow as comments.
 
     Several callbacks get one entry if the names in the ROS graph cannot tell them apart (two
     subscriptions of one group to one topic): the highest of their priorities.
     """
     entries: dict[str, list[ReasonedPriority]] = {}
+    events = []
     for places, item in zip(model().places_of(application), callbacks, strict=True):
+        if not places:
+            events.append(f"#   {item['id']}: priority {item['priority']} ({item['reason']})\n")
         for place in places:
             group = f", group: {place.group}" if place.group else ""
             key = f"node: {place.node}{group}, {place.kind}: {place.name}"
@@ -39,4 +51,8 @@ def node_priorities(application: Application, callbacks: list[ReasonedPriority])
         if any(item["priority"] != priority for item in items):
             reasons += "; the highest of them"
         lines.append(f"  - {{{entry}, priority: {priority}}}  # {reasons}\n")
-    return "".join(lines)
+    if events:
+        lines.append(
+            "# Events: add an entry for the subscription, service or waitable that receives each.\n"
+        )
+    return "".join(lines + events)
