@@ -4,10 +4,8 @@
 #include <rcl_action/names.h>
 #include <sys/random.h>
 
-#include <cerrno>
-#include <system_error>
-
 #include "rclrt/error.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::detail {
 
@@ -35,7 +33,7 @@ ActionNames action_names(const std::string& action) {
 GoalUUID make_goal_uuid() {
   GoalUUID id{};
   if (getrandom(id.data(), id.size(), 0) != static_cast<ssize_t>(id.size())) {
-    throw std::system_error(errno, std::generic_category(), "naming a goal: getrandom");
+    realtime::throw_errno("naming a goal: getrandom");
   }
   // RFC 9562: version 4, random.
   id[6] = static_cast<std::uint8_t>((id[6] & 0x0F) | 0x40);

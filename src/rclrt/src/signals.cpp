@@ -11,13 +11,13 @@
 #include <csignal>
 #include <cstdint>
 #include <mutex>
-#include <system_error>
 #include <vector>
 
 #include "rclrt/context.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::detail {
 
@@ -25,7 +25,7 @@ namespace {
 
 int checked(int descriptor, const char* what) {
   if (descriptor < 0) {
-    throw std::system_error(errno, std::generic_category(), what);
+    realtime::throw_errno(what);
   }
   return descriptor;
 }

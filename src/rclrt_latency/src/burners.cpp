@@ -10,8 +10,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <system_error>
 #include <utility>
+
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::latency {
 
@@ -57,9 +58,8 @@ Burners::Burners(std::span<const int> cpus) {
     if (child < 0) {
       const int error = errno;
       stop();
-      throw std::system_error(
-          error, std::generic_category(),
-          "could not start a burner process (raise `ulimit -u`, or go without)");
+      realtime::throw_errno("could not start a burner process (raise `ulimit -u`, or go without)",
+                            error);
     }
     processes_.push_back(child);
   }

@@ -7,17 +7,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/deadline.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::realtime {
 
 Doorbell::Doorbell() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (fd_ < 0) {
-    throw std::system_error(errno, std::generic_category(),
-                            "creating an eventfd (EMFILE: raise `ulimit -n`)");
+    throw_errno("creating an eventfd (EMFILE: raise `ulimit -n`)");
   }
 }
 

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::realtime {
 
@@ -21,7 +21,7 @@ constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
 constexpr mode_t kMode = 0666;  // less the umask, as for any new file
 
 [[noreturn]] void throw_cannot_write(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), "cannot write " + what);
+  throw_errno("cannot write " + what);
 }
 
 int open_to_append(const std::filesystem::path& path) {

@@ -6,16 +6,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::realtime::detail {
 
 namespace {
 void require(int error, const char* action) {
   if (error != 0) {
-    throw std::system_error(error, std::generic_category(), action);
+    throw_errno(action, error);
   }
 }
 

@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::realtime {
 
@@ -99,10 +100,9 @@ void throw_refused(const std::string& prefix, const Scheduling& scheduling, int 
   const std::string fix = explain_refusal(scheduling, error);
   // If there was no room for the thread, its scheduling was not requested yet.
   const bool no_room = error == EAGAIN || error == ENOMEM;
-  throw std::system_error(
-      error, std::generic_category(),
-      prefix + (no_room ? "" : "setting " + describe(scheduling)) +
-          (fix.empty() ? "" : (no_room ? "" : " (") + fix + (no_room ? "" : ")")));
+  throw_errno(prefix + (no_room ? "" : "setting " + describe(scheduling)) +
+                  (fix.empty() ? "" : (no_room ? "" : " (") + fix + (no_room ? "" : ")")),
+              error);
 }
 
 }  // namespace rclrt::realtime

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <ostream>
@@ -17,6 +16,7 @@
 #include "perfetto_packets.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/replacing_file.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::realtime {
 
@@ -29,8 +29,7 @@ constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
 PerfettoProcess this_perfetto_process(std::string name) {
   std::array<std::uint32_t, 2> random{};
   if (getrandom(random.data(), sizeof random, 0) != static_cast<ssize_t>(sizeof random)) {
-    throw std::system_error(errno, std::generic_category(),
-                            "the system has no random numbers for the ids of a Perfetto trace");
+    throw_errno("the system has no random numbers for the ids of a Perfetto trace");
   }
   constexpr std::uint32_t kNotZero = 1U << 31U;
   return {.name = std::move(name),

@@ -16,7 +16,8 @@
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>
-#include <system_error>
+
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::realtime {
 
@@ -131,8 +132,7 @@ CpuWakeUpLimit::CpuWakeUpLimit(SaturatingMicroseconds limit, const std::string& 
   if (file_ >= 0) {
     close(file_);
   }
-  throw std::system_error(error, std::generic_category(),
-                          "writing " + device + " (" + fix_of_device(error) + ")");
+  throw_errno("writing " + device + " (" + fix_of_device(error) + ")", error);
 }
 
 CpuWakeUpLimit::~CpuWakeUpLimit() {

@@ -16,6 +16,7 @@
 #include "native_scheduling.hpp"
 #include "proc_task.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 #include "refusal.hpp"
 
 namespace rclrt::realtime {
@@ -33,7 +34,7 @@ std::string join(const std::vector<int>& values) {
 std::vector<int> cpus_of_caller() {
   CpuSet set;
   if (sched_getaffinity(0, set.bytes(), set.get()) != 0) {
-    throw std::system_error(errno, std::generic_category(), "reading the CPU affinity");
+    throw_errno("reading the CPU affinity");
   }
   return set.cpus();
 }
@@ -146,7 +147,7 @@ void apply_scheduling(pid_t tid, const Scheduling& scheduling) {
     require_allowed_cpus(scheduling.cpus);
     const CpuSet set(scheduling.cpus);
     if (sched_setaffinity(tid, set.bytes(), set.get()) != 0) {
-      throw std::system_error(errno, std::generic_category(), "setting the CPU affinity");
+      throw_errno("setting the CPU affinity");
     }
   }
   if (const int error = set_native_scheduling(tid, scheduling)) {

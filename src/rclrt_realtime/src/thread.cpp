@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <stdexcept>
-#include <system_error>
 
 #include "cpu_set.hpp"
 #include "native_scheduling.hpp"
@@ -15,6 +14,7 @@
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/process.hpp"
 #include "rclrt/realtime/semaphore.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::realtime {
 
@@ -30,7 +30,7 @@ class Attributes {
 
   static void require(int error, const std::string& action) {
     if (error != 0) {
-      throw std::system_error(error, std::generic_category(), action);
+      throw_errno(action, error);
     }
   }
 

@@ -4,12 +4,12 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
-#include <system_error>
+
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::recorder {
 
@@ -27,7 +27,7 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const auto require_readable = [&](bool readable) {
     if (!readable) {
-      throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
+      realtime::throw_errno("cannot read " + path.string());
     }
   };
   require_readable(file.is_open());

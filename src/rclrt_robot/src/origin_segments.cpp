@@ -18,10 +18,10 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt_robot {
 
@@ -96,8 +96,7 @@ void touch(const void* memory) noexcept {
 }
 
 [[noreturn]] void fail(const std::string& node) {
-  throw std::system_error(errno, std::generic_category(),
-                          "cannot get shared memory for the origins of node " + node);
+  rclrt::realtime::throw_errno("cannot get shared memory for the origins of node " + node);
 }
 
 /// Calls `use` with each segment of this user's that has the right size.

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "system_failure.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::runner {
 
@@ -65,7 +65,7 @@ class Output {
     while (!bytes.empty()) {
       const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), at_);
       if (written < 0 && errno != EINTR) {
-        throw_errno("cannot write the measurements of the process");
+        realtime::throw_errno("cannot write the measurements of the process");
       }
       at_ += std::max<ssize_t>(written, 0);
       bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
@@ -82,7 +82,7 @@ class Input {
   explicit Input(int file) : file_(file) {
     struct stat status{};
     if (::fstat(file, &status) != 0) {
-      throw_errno("cannot read the measurements of the process");
+      realtime::throw_errno("cannot read the measurements of the process");
     }
     size_ = status.st_size;
   }
@@ -142,7 +142,7 @@ class Input {
         throw std::runtime_error("the measurements of the process are not complete");
       }
       if (got < 0 && errno != EINTR) {
-        throw_errno("cannot read the measurements of the process");
+        realtime::throw_errno("cannot read the measurements of the process");
       }
       at_ += std::max<ssize_t>(got, 0);
       bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "process.hpp"
-#include "system_failure.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::runner {
 
@@ -126,7 +126,7 @@ StopRequests::StopRequests() {
   ::sigaddset(&signals, SIGTERM);
   file_ = File(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (file_.number() < 0) {
-    throw_errno("signalfd");
+    realtime::throw_errno("signalfd");
   }
   ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
 }
@@ -159,13 +159,13 @@ Processes::Processes(const model::Application& application, const RunOptions& op
     std::array<int, 2> sockets{};
     if (child.part.number() < 0 ||
         ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
-      throw_errno("cannot start a process");
+      realtime::throw_errno("cannot start a process");
     }
     child.socket = File(sockets[0]);
     const File theirs(sockets[1]);
     child.pid = ::fork();
     if (child.pid < 0) {
-      throw_errno("cannot start a process");
+      realtime::throw_errno("cannot start a process");
     }
     if (child.pid == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -218,7 +218,7 @@ bool Processes::wait_for(State state) {
       events.push_back({arrived(child) ? -1 : child.socket.number(), POLLIN, 0});
     }
     if (::poll(events.data(), events.size(), kForever) < 0 && errno != EINTR) {
-      throw_errno("poll");
+      realtime::throw_errno("poll");
     }
     if (requests_.arrived(std::chrono::milliseconds(0))) {
       call_off();

@@ -6,17 +6,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <chrono>
 #include <climits>
 #include <cstdio>
 #include <random>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "ctf_types.hpp"
 #include "rclrt/realtime/replacing_file.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::trace {
 
@@ -97,9 +96,7 @@ std::string clock_of_this_boot() {
          std::to_string(offset_from_epoch().count()) + "; };";
 }
 
-[[noreturn]] void fail(const fs::path& file) {
-  throw std::system_error(errno, std::generic_category(), file.string());
-}
+[[noreturn]] void fail(const fs::path& file) { realtime::throw_errno(file.string()); }
 
 std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};

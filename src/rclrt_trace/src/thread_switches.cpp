@@ -13,8 +13,9 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <system_error>
 #include <utility>
+
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::trace {
 
@@ -48,10 +49,6 @@ int open_event(pid_t pid, int cpu) {
       syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
 }  // namespace
 
 /// The buffer with the records of one CPU, shared with the kernel. The kernel writes at data_head,
@@ -74,7 +71,7 @@ class ThreadSwitches::Ring {
     const int error = errno;
     close(descriptor_);
     errno = error;
-    fail(
+    realtime::throw_errno(
         "getting memory for the records of context switches (raise "
         "/proc/sys/kernel/perf_event_mlock_kb)");
   }
@@ -155,7 +152,7 @@ ThreadSwitches::ThreadSwitches(pid_t pid) {
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const int descriptor = open_event(pid, cpu);
     if (descriptor < 0 && errno != ENODEV) {
-      fail("context switches (perf_event_open)");
+      realtime::throw_errno("context switches (perf_event_open)");
     }
     rings_.push_back(descriptor < 0 ? nullptr : std::make_unique<Ring>(descriptor));
   }

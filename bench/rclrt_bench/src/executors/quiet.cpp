@@ -6,15 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::bench {
 
@@ -47,7 +46,7 @@ Quiet::Quiet(bool on) {
   }
   process_ = fork();
   if (process_ < 0) {
-    throw std::system_error(errno, std::generic_category(), "starting the process of --quiet");
+    realtime::throw_errno("starting the process of --quiet");
   }
   if (process_ == 0) {
     spin_on_every_cpu();

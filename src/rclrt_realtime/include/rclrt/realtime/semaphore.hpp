@@ -7,9 +7,9 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <system_error>
 
 #include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::realtime {
 
@@ -20,7 +20,7 @@ class Semaphore {
  public:
   RCLRT_SETUP Semaphore() {
     if (sem_init(&semaphore_, 0, 0) != 0) {
-      throw std::system_error(errno, std::generic_category(), "creating a semaphore");
+      throw_errno("creating a semaphore");
     }
   }
   ~Semaphore() { sem_destroy(&semaphore_); }
