@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
-#include <cstring>
 #include <std_msgs/msg/int64.hpp>
 #include <std_msgs/msg/string.hpp>
 #include <vector>
@@ -138,6 +138,7 @@ void measure_saturated(const Setting& setting, Row& row) {
 
 void measure_first(const Setting& setting, Row& first, Row& next) {
   constexpr std::size_t kFirst = 5;
+  constexpr std::ptrdiff_t kDigits = 20;
   constexpr std::int64_t kLimit_ns = 10'000'000'000;
   constexpr std::chrono::nanoseconds kPeriod{kPeriod_ns / 2};
   const std::size_t wanted = kFirst + 10 * setting.samples;
@@ -148,7 +149,8 @@ void measure_first(const Setting& setting, Row& first, Row& next) {
   std_msgs::msg::String message;
   message.data.assign(10'000, 'x');
   node.create_wall_timer(kPeriod, [&](const InstanceInfo& info) {
-    std::memcpy(message.data.data(), &info.release_ns, sizeof info.release_ns);
+    // As text: a string with a zero byte ends there for the middleware.
+    std::to_chars(message.data.data(), message.data.data() + kDigits, info.release_ns);
     publisher->publish(message);
   });
   Contender contender(setting.executor, setting.context, setting.cpus);
@@ -156,7 +158,7 @@ void measure_first(const Setting& setting, Row& first, Row& next) {
       "bench", 10,
       [&](const std_msgs::msg::String& received, const InstanceInfo& info) {
         std::int64_t release_ns = 0;
-        std::memcpy(&release_ns, received.data.data(), sizeof release_ns);
+        std::from_chars(received.data.data(), received.data.data() + kDigits, release_ns);
         if (latencies_ns.size() < wanted) {
           latencies_ns.push_back(info.start_ns - release_ns);
         }
