@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt analyze` on task sets."""
+"""`rclrt analyze` on task sets, and its warnings."""
 
 from __future__ import annotations
 
@@ -273,3 +273,26 @@ def test_reaction_data_age_and_queues_stand_beside_the_bounds(
     assert "actuate: up to 2 instances may wait at once, and the queue keeps 1" in shown
     assert "write_log: an unknown number of instances may wait at once, " in shown
     assert "66  maximum reaction time, from a change of the input to the chain's end; " in shown
+
+
+def test_under_edf_a_chain_without_deadlines_of_its_callbacks_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """\
+rclrt: 1
+name: demo
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: a}]
+callbacks:
+  - {id: scan, node: a, timer: {period_ms: 50}, wcet_ms: 1, publishes: [points]}
+  - {id: brake, node: a, subscription: {topic: points}, wcet_ms: 1}
+chains: [{id: stop, callbacks: [scan, brake], deadline_ms: 20}]
+"""
+    options = ("--executor", "edf", "--no-search", "--json")
+    _, out, err = analyze(tmp_path, capsys, text, *options)
+    assert json.loads(out)["executor"] == "edf"
+    assert "tasks.yaml: warning: callbacks of chains state no deadline_ms" in err
+    assert "(scan, brake)" in err
+    stated = text.replace("wcet_ms: 1", "wcet_ms: 1, deadline_ms: 20")
+    assert analyze(tmp_path, capsys, stated, *options)[2] == ""
+    assert analyze(tmp_path, capsys, text, "--no-search")[2] == ""

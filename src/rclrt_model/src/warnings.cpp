@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "rclrt/model/relative_deadline.hpp"
 #include "shared_cpus.hpp"
 #include "yaml.hpp"
 
@@ -154,7 +155,7 @@ std::vector<std::string> chains_without_deadlines(const Application& application
     for (const std::size_t each : chain.callbacks) {
       const Callback& callback = application.callbacks[each];
       const bool as_chain =
-          callback.kind() == CallbackKind::kTimer && period(callback) <= chain.deadline;
+          relative_deadline(callback).value_or(Nanoseconds::max()) <= chain.deadline;
       if (!callback.deadline && !as_chain && seen.insert(each).second) {
         constexpr std::size_t kListed = 3;
         names += seen.size() > kListed ? "" : (names.empty() ? "" : ", ") + callback.id;
@@ -166,8 +167,8 @@ std::vector<std::string> chains_without_deadlines(const Application& application
   }
   return {"callbacks of chains state no deadline_ms of their own (" + names +
           (names.find(',') == std::string::npos || seen.size() <= 3 ? "" : ", ...") +
-          "); the deadline_ms of a chain orders nothing: a timer is then due after its period, and "
-          "other callbacks run in the background"};
+          "); the deadline_ms of a chain orders nothing: a timer or event is then due after its "
+          "period, and other callbacks run in the background"};
 }
 
 /// Returns whether the rules put the receiving threads of a known middleware at `priority` or

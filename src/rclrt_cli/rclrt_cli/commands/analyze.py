@@ -14,7 +14,7 @@ from rclrt_py.analyses import chains, sensitivity, task_replay, tasks
 from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, executor_argument
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
-from rclrt_py.native import analysis, load_application, read_input, read_lines
+from rclrt_py.native import analysis, load_application, model, read_input, read_lines
 from rclrt_py.options import overheads, priorities
 
 from rclrt_cli.tables import chains as chain_table
@@ -133,6 +133,8 @@ def _of_application(
         _refuse_options_of_sound(arguments)
         result = PUBLISHED[arguments.test](application)
         return result, chain_table.table(result, arguments.assumptions), []
+    for warning in model().order_warnings(application, arguments.executor):
+        print(f"rclrt: {arguments.file}: warning: {warning}", file=sys.stderr)
     reason = module.why_no_bounds(arguments.executor)
     if arguments.sensitivity and reason is not None:
         raise BadInput(f"--sensitivity: executor '{arguments.executor}': {reason}")

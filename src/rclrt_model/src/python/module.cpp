@@ -19,6 +19,7 @@
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"
 #include "rclrt/model/services.hpp"
+#include "rclrt/model/warnings.hpp"
 #include "rclrt/model/write.hpp"
 #include "yaml.hpp"
 
@@ -337,6 +338,16 @@ PYBIND11_MODULE(_native, module) {
   module.def("places_of", &rclrt::model::places_of, py::arg("application"),
              "Returns the place of each callback in the ROS graph of a robot on rclcpp; a sync has "
              "two.");
+  module.def(
+      "order_warnings",
+      [](const rclrt::model::Application& application, const std::string& executor) {
+        return rclrt::model::order_warnings(application,
+                                            rclrt::model::parse_executor(executor).kind);
+      },
+      py::arg("application"), py::arg("executor"),
+      "Returns at most one sentence about the order of callbacks under this executor that is "
+      "rarely "
+      "intended.");
   module.def("to_yaml", &rclrt::model::to_yaml, py::arg("application"),
              "Returns an app.yaml from which load() makes the same application.");
   module.def(
