@@ -105,6 +105,17 @@ def test_executors_on_several_cpus_are_drawn_and_attacked() -> None:
     assert proved > 10
 
 
+def test_chains_back_and_forth_are_drawn_and_attacked() -> None:
+    proved = 0
+    for seed in range(12):
+        attack = Attack(instances=1000)
+        outcomes = attack_seed(Rules(), seed, ["preemptive"], attack, True, across=True)
+        if outcomes is not None:
+            assert outcomes["preemptive"].violation is None
+            proved += outcomes["preemptive"].proved
+    assert proved > 5
+
+
 def test_what_shows_a_violation_has_nothing_to_leave_out() -> None:
     """Two chains are needed to show that one is in the way of the other."""
     sizes = []
@@ -172,6 +183,7 @@ def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
         (("--workload-time", "max"), "add --workloads FILE"),
         (("--cpus", "17"), "--cpus 17: expected at most 16"),
         (("--cpus", "2", "--preset", "drone"), "--cpus: the rules state the CPUs"),
+        (("--back-and-forth", "--cpus", "2"), "--back-and-forth: expected no rules, no --cpus"),
     ],
 )
 def test_bad_input_is_named(arguments: tuple[str, ...], said: str) -> None:

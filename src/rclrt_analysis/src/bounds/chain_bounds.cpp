@@ -14,6 +14,7 @@
 #include "bounds/executor_bounds.hpp"
 #include "bounds/global_bounds.hpp"
 #include "bounds/holistic.hpp"
+#include "bounds/hyperperiod_bounds.hpp"
 #include "bounds/kind.hpp"
 #include "bounds/preemptive_form.hpp"
 #include "input_callbacks.hpp"
@@ -26,6 +27,7 @@ using detail::ComponentBounds;
 using detail::ExecutorBounds;
 using detail::GlobalBounds;
 using detail::Holistic;
+using detail::HyperperiodBounds;
 using detail::RelyingBound;
 using detail::SetCount;
 using detail::Workload;
@@ -133,9 +135,12 @@ class Bounds {
     }
     if (by_busy_periods_of_component(own, EventLimits::kDistance) != nullptr) {
       if (!found.bound.bound) {
+        RelyingBound other = by_instances(own).bound(chain);
         found.bound.note +=
             "; nor was an end found of the busy period of all CPUs together, which counts the time "
-            "of messages on their way as work";
+            "of messages on their way as work; " +
+            other.bound.note;
+        detail::take_lower(found, std::move(other));
       }
     }
     return decided(chain, own, std::move(found));
@@ -192,6 +197,10 @@ class Bounds {
     }
     for (const Holistic& each : one_by_one(own)) {
       pending = std::min(pending, each.most_pending(callback));
+    }
+    const bool known = pending < kMaxTicks && !hyperperiods_.contains(cores_.component[own]);
+    if (!known && by_busy_periods_of_component(own, EventLimits::kDistance) != nullptr) {
+      pending = std::min(pending, by_instances(own).most_pending(callback));
     }
     return pending;
   }
@@ -263,6 +272,14 @@ class Bounds {
     return &at->second;
   }
 
+  /// Returns the bounds of all instances in the hyperperiod of this executor's component.
+  HyperperiodBounds& by_instances(std::size_t executor) {
+    const std::size_t component = cores_.component[executor];
+    return hyperperiods_
+        .try_emplace(component, workload_, cores_, component, kind_, overheads_, effort_)
+        .first->second;
+  }
+
   /// Returns analyses that bound each callback by itself: one counts the sets of a sync by its
   /// rarest input, the other by its busiest input. The first finds bounds at higher loads; the
   /// second counts fewer sets in a short time. Empty if they are not needed.
@@ -314,6 +331,7 @@ class Bounds {
   std::map<std::pair<std::size_t, EventLimits>, GlobalBounds> several_;  // by component
   std::map<std::pair<std::size_t, EventLimits>, ComponentBounds> components_;
   std::vector<Holistic> holistic_;
+  std::map<std::size_t, HyperperiodBounds> hyperperiods_;  // by component
 };
 
 }  // namespace
@@ -350,44 +368,6 @@ std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKin
       result.back().pending.reset();
     } else {
       result.back().pending = std::max(*result.back().pending, *part.pending);
-    }
-  }
-  return result;
-}
-
-std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
-  std::vector<Assumption> result{
-      {"sched-fifo",
-       "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU"},
-      {"wcet", "no callback takes longer than its wcet_ms, and none sleeps or waits"},
-      {"executor", std::string(traits(executor).assumption)},
-      {"messages", overheads.near.max == 0
-                       ? "a publish reaches the callbacks of the executor at once"
-                       : "a message takes no longer than the hop latency stated, and none is lost"},
-      {"offsets",
-       "timers keep their offsets where the file states offset_ms; other phases are unknown"},
-      {"events",
-       "events keep their shortest interval or their period and jitter, for reactions and "
-       "synchronisers also their longest interval"},
-      {"stamps",
-       "messages are stamped with their timer's release, a sync's with the latest of its set"},
-      {"unmatched",
-       "a message that is not matched within the synchroniser's window produces no response"},
-  };
-  if (overheads.far.max == 0) {
-    result.push_back({"hop", "a message between executors takes no time"});
-  }
-  if (overheads.dispatch == 0) {
-    result.push_back({"dispatch", detail::kNoDispatchTime});
-  } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
-    result.push_back({"scheduler", "the scheduler thread's work is part of the dispatch overhead"});
-  }
-  if (detail::bounds_of(executor).pool != detail::Pool::kNone) {
-    result.push_back({"global",
-                      "on several CPUs a ready thread waits only while all CPUs of its executor "
-                      "run threads at least as urgent"});
-    if (overheads.handover == 0) {
-      result.push_back({"handover", detail::kNoHandoverTime});
     }
   }
   return result;

@@ -4,12 +4,14 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bounds/kind.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "throttling.hpp"
 
-namespace rclrt::analysis::detail {
-
-using model::ExecutorKind;
+namespace rclrt::analysis {
+namespace detail {
 
 const KindBounds& bounds_of(ExecutorKind executor) {
   static constexpr std::array kKinds = {
@@ -33,4 +35,44 @@ const KindBounds& bounds_of(ExecutorKind executor) {
   return *found->second;
 }
 
-}  // namespace rclrt::analysis::detail
+}  // namespace detail
+
+std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
+  std::vector<Assumption> result{
+      {"sched-fifo",
+       "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU"},
+      {"wcet", "no callback takes longer than its wcet_ms, and none sleeps or waits"},
+      {"executor", std::string(traits(executor).assumption)},
+      {"messages", overheads.near.max == 0
+                       ? "a publish reaches the callbacks of the executor at once"
+                       : "a message takes no longer than the hop latency stated, and none is lost"},
+      {"offsets",
+       "timers keep their offsets where the file states offset_ms; other phases are unknown"},
+      {"events",
+       "events keep their shortest interval or their period and jitter, for reactions and "
+       "synchronisers also their longest interval"},
+      {"stamps",
+       "messages are stamped with their timer's release, a sync's with the latest of its set"},
+      {"unmatched",
+       "a message that is not matched within the synchroniser's window produces no response"},
+  };
+  if (overheads.far.max == 0) {
+    result.push_back({"hop", "a message between executors takes no time"});
+  }
+  if (overheads.dispatch == 0) {
+    result.push_back({"dispatch", detail::kNoDispatchTime});
+  } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
+    result.push_back({"scheduler", "the scheduler thread's work is part of the dispatch overhead"});
+  }
+  if (detail::bounds_of(executor).pool != detail::Pool::kNone) {
+    result.push_back({"global",
+                      "on several CPUs a ready thread waits only while all CPUs of its executor "
+                      "run threads at least as urgent"});
+    if (overheads.handover == 0) {
+      result.push_back({"handover", detail::kNoHandoverTime});
+    }
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis

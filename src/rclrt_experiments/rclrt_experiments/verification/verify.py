@@ -64,7 +64,7 @@ class Outcome:
     that the search found."""
     load: float = 0.0
     """The utilisation of the application with the overheads: the sum over all its CPUs or, if
-    executors have several, the mean."""
+    executors have several or the rules state more than one CPU could do, the mean."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,9 @@ class Attack:
 
 
 def cpus_at_once(rules: Rules) -> int:
-    """Returns the number of CPUs, if executors have several of them; otherwise 1."""
-    return len(rules.cpus) if rules.cpus_per_executor > 1 else 1
+    """Returns the number of CPUs, if executors have several of them or the utilisation is above 1;
+    otherwise 1."""
+    return len(rules.cpus) if rules.cpus_per_executor > 1 or rules.util_total > 1 else 1
 
 
 def load_on(application: Application, overheads: Overheads) -> float:
@@ -164,18 +165,22 @@ def load_on(application: Application, overheads: Overheads) -> float:
 
 
 def attack_seed(
-    rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool, cpus: int = 1
-) -> dict[str, Outcome] | None:
+    rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool, cpus: int = 1,
+    across: bool = False,
+) -> dict[str, Outcome] | None:  # fmt: skip
     """Searches, under each executor, for a response above a bound in the application of one seed,
     and compares the verdicts of the command and the library on a drawn machine. Returns the
     outcomes by executor.
 
     Returns None if the rules and the seed give no feasible application. With `vary`, the seed also
-    draws the rules that varied() changes, for executors on up to this number of CPUs.
+    draws the rules that varied() changes, for executors on up to this number of CPUs. `across`:
+    back_and_forth() changes them, too.
     """
     own = replace(rules, random_seed=seed)
+    if vary:
+        own = with_messages(varied(own, cpus))
     try:
-        application = draw_application(with_messages(varied(own, cpus)) if vary else own)
+        application = draw_application(back_and_forth(own) if across else own)
         priorities = feasible_priorities(application)
     except Infeasible:
         return None
@@ -241,6 +246,23 @@ def on_several_cpus(rules: Rules, most: int) -> Rules:
         chain_count=chains,
         utilisation="randfixedsum",
         util_total=min(rules.util_total * cpus, chains * Decimal("0.8")),
+    )
+
+
+def back_and_forth(rules: Rules) -> Rules:
+    """Returns rules for long chains between executors on two or three CPUs of their own, each with
+    the utilisation that all had together."""
+    draws = Draws(rules.random_seed, "back and forth")
+    executors = 2 + draws.index(2)
+    chains = 1 + draws.index(3)
+    return replace(
+        rules,
+        executor_count=executors,
+        cpus=tuple(range(executors)),
+        chain_count=chains,
+        chain_avg_len=Decimal(3 + draws.index(3)),
+        utilisation="randfixedsum",
+        util_total=min(rules.util_total * executors, chains * Decimal("0.9")),
     )
 
 

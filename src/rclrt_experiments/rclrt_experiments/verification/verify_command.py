@@ -68,6 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"{MOST_CPUS}; default: one CPU for each executor",
     )
     parser.add_argument(
+        "--back-and-forth",
+        action="store_true",
+        help="draw one to three long chains that go back and forth between two or three CPUs, each "
+        "of which is loaded as one CPU is otherwise",
+    )
+    parser.add_argument(
         "--instances",
         metavar="N",
         type=count_argument,
@@ -122,10 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     workloads = workloads_of(arguments)
     if workloads and arguments.run == 0:
         raise BadInput("--workloads: only runs on ROS 2 use workloads; add --run N")
-    if arguments.cpus > 1 and stated:
-        raise BadInput("--cpus: the rules state the CPUs (cpus, cpus_per_executor)")
-    if arguments.cpus > MOST_CPUS:
-        raise BadInput(f"--cpus {arguments.cpus}: expected at most {MOST_CPUS}")
+    _check_cpus(arguments, stated)
     if arguments.out is not None:
         check_new_directory(arguments.out)
     if arguments.overheads is not None:
@@ -140,6 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
         attack=attack,
         vary=not stated,
         cpus=arguments.cpus,
+        across=arguments.back_and_forth,
     )
     outcomes = attack_all(attacked, seeds, arguments.jobs)
     elapsed = time.monotonic() - started
@@ -175,6 +179,16 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.seconds, arguments.overheads, workloads,
         )  # fmt: skip
     return EXIT_ABOVE_BOUND if found or differing else live
+
+
+def _check_cpus(arguments: argparse.Namespace, stated: bool) -> None:
+    """Throws BadInput if the options about CPUs contradict each other, or rules (`stated`)."""
+    if arguments.cpus > 1 and stated:
+        raise BadInput("--cpus: the rules state the CPUs (cpus, cpus_per_executor)")
+    if arguments.cpus > MOST_CPUS:
+        raise BadInput(f"--cpus {arguments.cpus}: expected at most {MOST_CPUS}")
+    if arguments.back_and_forth and (stated or arguments.cpus > 1 or arguments.run > 0):
+        raise BadInput("--back-and-forth: expected no rules, no --cpus and no --run with it")
 
 
 def _print_table(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:
