@@ -161,6 +161,11 @@ class Sweep {
   static Reason reason_of(const ExecutionInterval& other, const ExecutionInterval& waits,
                           bool same_group) noexcept {
     const bool by_level = other.deadline_ns == INT64_MAX && waits.deadline_ns == INT64_MAX;
+    if (by_level && other.executor != waits.executor) {
+      return other.kernel_priority > waits.kernel_priority   ? Reason::kMoreUrgent
+             : other.kernel_priority < waits.kernel_priority ? Reason::kLessUrgent
+                                                             : Reason::kSameKernelPriority;
+    }
     if (by_level ? other.level > waits.level : other.deadline_ns < waits.deadline_ns) {
       return Reason::kMoreUrgent;
     }
@@ -233,6 +238,8 @@ const char* to_string(Reason reason) noexcept RCLRT_NONBLOCKING {
       return "group";
     case Reason::kLessUrgent:
       return "less urgent";
+    case Reason::kSameKernelPriority:
+      return "same kernel priority";
     case Reason::kMoreUrgent:
       break;
   }

@@ -185,6 +185,8 @@ class Explanation {
             .deadline_ns =
                 inputs_.deadlines.empty() ? INT64_MAX : release_ns + inputs_.deadlines[callback],
             .priority = group != nullptr ? ceilings_.at(group) : inputs_.priorities[callback],
+            .executor = executor_of(callback),
+            .kernel_priority = inputs_.priorities[callback],
             .group = group};
   }
 

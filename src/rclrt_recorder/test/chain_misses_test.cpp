@@ -145,6 +145,22 @@ TEST_F(ChainMisses, AMemberOfTheGroupOfTheWaitingStageIsBlocking) {
   EXPECT_EQ(misses[0].culprits[0].reason, executor::Reason::kGroup);
 }
 
+TEST_F(ChainMisses, ACallbackOfAnotherExecutorComparesByItsKernelPriority) {
+  application.executors[1].cpus = {1};
+  add(kScan, 0, 5, true);
+  add(kPlan, 5, 44, false);
+  add(kBrake, 44, 46, true).ready_ns = at(5);
+  const auto reason_at = [&](int priority) {
+    priorities[kPlan] = priority;
+    const auto misses = explained();
+    return misses.empty() || misses[0].culprits.empty() ? "none"
+                                                        : to_string(misses[0].culprits[0].reason);
+  };
+  EXPECT_STREQ(reason_at(49), "less urgent");
+  EXPECT_STREQ(reason_at(50), "same kernel priority");  // as brake
+  EXPECT_STREQ(reason_at(51), "more urgent");
+}
+
 TEST_F(ChainMisses, UnderEdfWhoStartedLaterHasPreemptedWhoStartedBefore) {
   priorities.assign(5, 0);
   add(kScan, 0, 5, true);

@@ -21,6 +21,9 @@ struct ExecutionInterval {
   /// Absolute. Set where deadlines order instances and priorities do not.
   std::int64_t deadline_ns = INT64_MAX;
   int priority = 0;  ///< at which it runs, the ceiling of its group included
+  /// Instances of different executors compare by `kernel_priority` instead of `level`.
+  std::size_t executor = 0;
+  int kernel_priority = 0;  ///< of its callback, without the ceiling of its group
   /// Instances with the same group exclude each other; nullptr: no exclusion.
   const void* group = nullptr;
   std::int64_t ready_ns = 0;
@@ -31,13 +34,14 @@ struct ExecutionInterval {
 
 /// Why an instance was in the way.
 enum class Reason : std::uint8_t {
-  kMoreUrgent,  ///< it goes first
-  kSameLevel,   ///< as urgent, and it came first
-  kGroup,       ///< not more urgent, but in the same group: blocking
-  kLessUrgent,  ///< a priority inversion: it is not preempted, or not yet
+  kMoreUrgent,          ///< it goes first
+  kSameLevel,           ///< as urgent, and it came first
+  kGroup,               ///< not more urgent, but in the same group: blocking
+  kLessUrgent,          ///< a priority inversion: it is not preempted, or not yet
+  kSameKernelPriority,  ///< of another executor, and the kernel preempts neither for the other
 };
 
-/// Returns "more urgent", "same level", "group" or "less urgent".
+/// Returns "more urgent", "same level", "group", "less urgent" or "same kernel priority".
 RCLRT_EXECUTOR_EXPORT const char* to_string(Reason reason) noexcept RCLRT_NONBLOCKING;
 
 /// An instance that delayed the explained one.
