@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of rclrt_rclcpp that this package uses.
+// The names of rclrt_rclcpp that this package uses, and its logger.
 #pragma once
 
 #include "rclrt_rclcpp/executors.hpp"
@@ -14,5 +14,7 @@ using rclrt_rclcpp::Executor;
 using rclrt_rclcpp::Options;
 using rclrt_rclcpp::Origin;
 using rclrt_rclcpp::Timing;
+
+inline rclcpp::Logger logger() { return rclcpp::get_logger("rclrt"); }
 
 }  // namespace rclrt_robot

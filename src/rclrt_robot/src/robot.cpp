@@ -23,49 +23,16 @@
 #include "rclrt/realtime/thread.hpp"
 #include "rclrt/realtime/thread_watch.hpp"
 #include "rclrt_robot/origins.hpp"
+#include "start_line.hpp"
+#include "thread_log.hpp"
 
 namespace rclrt_robot {
 
 namespace {
 
 using rclrt::realtime::PlannedThread;
-using rclrt::realtime::Policy;
 using rclrt::realtime::ThreadPlanReport;
 using rclrt::realtime::ThreadRule;
-using rclrt::realtime::UnplannedThread;
-
-rclcpp::Logger logger() { return rclcpp::get_logger("rclrt"); }
-
-std::string describe(const rclrt::realtime::ThreadOrigin& origin) {
-  if (origin.library.empty()) {
-    return "of unknown origin";
-  }
-  return "of " + origin.library + (origin.function.empty() ? "" : " (" + origin.function + ")");
-}
-
-bool is_realtime(const UnplannedThread& thread) { return thread.found.policy != Policy::kOther; }
-
-void log_news(const ThreadPlanReport& news) {
-  for (const PlannedThread& thread : news.threads) {
-    if (thread.problem.empty()) {
-      RCLCPP_DEBUG(logger(), "thread \"%s\" (%d) %s: %s", thread.name.c_str(), thread.tid,
-                   describe(thread.origin).c_str(), to_string(thread.found).c_str());
-    } else {
-      RCLCPP_WARN(logger(), "thread \"%s\" (%d) %s: %s", thread.name.c_str(), thread.tid,
-                  describe(thread.origin).c_str(), thread.problem.c_str());
-    }
-  }
-  for (const UnplannedThread& thread : news.unplanned) {
-    const char* const format = "thread \"%s\" (%d) %s has %s and no rule in the plan";
-    if (is_realtime(thread)) {
-      RCLCPP_WARN(logger(), format, thread.name.c_str(), thread.tid,
-                  describe(thread.origin).c_str(), to_string(thread.found).c_str());
-    } else {
-      RCLCPP_INFO(logger(), format, thread.name.c_str(), thread.tid,
-                  describe(thread.origin).c_str(), to_string(thread.found).c_str());
-    }
-  }
-}
 
 std::shared_ptr<Recording> make_recording(const std::optional<RecordingOptions>& options) {
   return options ? std::make_shared<Recording>(*options) : nullptr;
@@ -197,7 +164,12 @@ class Robot::Spin {
  private:
   void start() {
     const RobotOptions& options = robot_.options_;
-    robot_.update_memory();
+    const engine::Executor& engine = robot_.executor_->engine();
+    RCLCPP_INFO(logger(), "%s", start_line(options, engine, robot_.update_memory()).c_str());
+    for (const std::string& each :
+         engine.realtime() ? options.warnings : std::vector<std::string>()) {
+      RCLCPP_WARN(logger(), "%s", each.c_str());
+    }
     if (!options.options.priorities.empty() || !options.write_priorities.empty()) {
       reporter_ = rclrt::realtime::Thread(
           {.name = "rclrt reporter"}, [this](const rclrt::realtime::StopFlag& stop) {
@@ -214,7 +186,7 @@ class Robot::Spin {
               with_own_threads(options.threads), options.thread_period,
               [this](const ThreadPlanReport& news) {
                 note_used(news);
-                log_news(news);
+                thread_log_.report(news);
               }});
       const std::scoped_lock lock(robot_.mutex_);
       watch_ = std::move(watch);
@@ -265,6 +237,7 @@ class Robot::Spin {
 
   Robot& robot_;
   std::set<std::size_t> used_;  // of the watch's thread, while there is one
+  ThreadLog thread_log_;        // the same
   std::unique_ptr<rclrt::realtime::ThreadWatch> watch_;  // guarded by the robot's lock
   rclrt::realtime::Thread reporter_;
 };
@@ -320,9 +293,9 @@ void Robot::write_priorities() {
   }
 }
 
-void Robot::update_memory() {
+std::optional<std::string> Robot::update_memory() {
   if (!options_.memory) {
-    return;
+    return std::nullopt;
   }
   const std::scoped_lock lock(memory_mutex_);
   rclrt::realtime::prefault_libraries();
@@ -331,6 +304,7 @@ void Robot::update_memory() {
   if (problem && reported_.insert(*problem).second) {
     RCLCPP_WARN(logger(), "memory is not locked: %s", problem->c_str());
   }
+  return problem;
 }
 
 void Robot::write_recording() {

@@ -7,6 +7,7 @@
 #include "rclcpp_names.hpp"
 #include "rclrt/model/host.hpp"
 #include "rclrt/model/robot.hpp"
+#include "rclrt/model/warnings.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
 #include "rclrt_robot/robot.hpp"
 
@@ -90,6 +91,7 @@ rclrt::model::Robot load_model(const std::filesystem::path& file, const std::str
 RobotOptions load_robot(const std::filesystem::path& file, const std::string& process) {
   RobotOptions result;
   const rclrt::model::Robot robot = load_model(file, process, result.options.levels);
+  result.warnings = rclrt::model::warnings(robot);
   set_executor(robot.executor, result);
   if (!robot.callbacks.empty()) {
     result.options.priorities = file;  // the executor reads that section of it

@@ -108,6 +108,30 @@ TEST_F(RobotProcess, MemoryIsLockedAsFarAsPermittedOrTheLogSaysWhyNot) {
       << status << Log::all();
 }
 
+TEST_F(RobotProcess, TheLogBeginsWithTheExecutorAndWarnsOfReceivingThreadsBelowIt) {
+  const std::string cpu = std::to_string(rclrt::realtime::allowed_cpus().front());
+  const std::string text = "executor: {kind: preemptive, top_priority: 70, cpus: [" + cpu +
+                           "]}\ncallbacks: [{node: /lidar, timer: 0, priority: 3}]\n";
+  const std::string start = "executor preemptive on cpus " + cpu + ": ";
+  const bool realtime = !rclrt::realtime::why_no_realtime(70);
+  for (const bool above : {false, true}) {
+    const Log log;
+    Robot robot(load(text + (above ? "threads: [{library: \"libfast*\", policy: fifo, priority: "
+                                     "71}, {name: \"*\", policy: keep}]\n"
+                                   : "")));
+    robot.executor().add_node(node_);
+    spin(robot, [&] { return robot.executor().is_spinning(); });
+    EXPECT_TRUE(Log::has(RCUTILS_LOG_SEVERITY_INFO,
+                         start + (realtime ? "SCHED_FIFO 69 and below, memory not locked"
+                                           : "normal scheduling, because real time is not")))
+        << Log::all(RCUTILS_LOG_SEVERITY_INFO);
+    EXPECT_EQ(Log::has(RCUTILS_LOG_SEVERITY_WARN, "policy: fifo, priority: 71}]"),
+              realtime && !above)
+        << Log::all();
+    robot.executor().remove_node(node_);
+  }
+}
+
 TEST_F(RobotProcess, ThePrioritiesOfAHostMeanTheSameInEachProcess) {
   const std::string host = R"(
 processes:

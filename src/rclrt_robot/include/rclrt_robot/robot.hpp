@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "rclrt/executor/flight_trace.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
@@ -71,6 +72,9 @@ struct RobotOptions {
   std::filesystem::path write_priorities{};
   /// After this time of a spin, the log warns of each entry of the priorities that matches nothing.
   std::chrono::milliseconds report_after{10'000};
+  /// Sentences that a spin with real-time scheduling writes to the log as warnings when it begins.
+  /// `load_robot` sets those about the file (rclrt/model/warnings.hpp).
+  std::vector<std::string> warnings{};
 };
 
 /// Reads a robot.yaml, as `rclrt::model::load_robot` does; its documentation shows the format.
@@ -84,9 +88,10 @@ RCLRT_ROBOT_EXPORT RobotOptions load_robot(const std::filesystem::path& file,
 /// applies the thread plan to the threads of the middleware, of libraries and of nodes, also to
 /// those that appear later. The threads of rclrt itself keep their scheduling.
 ///
-/// The logger "rclrt" reports each thread once. It warns of refused scheduling and of real-time
-/// threads that match no rule, and lists other threads without a rule as information. At the end it
-/// warns of rules that no thread has matched.
+/// The logger "rclrt" first reports the executor, its CPUs, its scheduling, and whether memory is
+/// locked. It reports each thread once: it warns of refused scheduling, once for each rule and
+/// cause, and of real-time threads that match no rule, and lists other threads without a rule as
+/// information. At the end it warns of rules that no thread has matched.
 class RCLRT_ROBOT_EXPORT Robot {
  public:
   /// Makes the executor and the other parts. Throws the exceptions of rclrt_rclcpp::make_executor
@@ -110,8 +115,9 @@ class RCLRT_ROBOT_EXPORT Robot {
 
   /// Locks memory that was mapped after the spin began, such as the library of a component, if the
   /// options say so; also loads the code of such libraries into memory. The log reports once what
-  /// is not permitted. Thread-safe.
-  void update_memory();
+  /// is not permitted. Returns why not all memory is locked; std::nullopt: it is, or the options do
+  /// not say so. Thread-safe.
+  std::optional<std::string> update_memory();
 
   /// Scans the threads of the process and returns the state of all of them except rclrt's own.
   /// Returns an empty report if the robot does not spin, or if it has no thread rules. Thread-safe.
