@@ -2,6 +2,7 @@
 #include "rclrt/analysis/judge.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "bounds/cores.hpp"
 #include "throttling.hpp"
@@ -68,8 +69,14 @@ Machine Machine::unmeasured() { return {.conditions = {detail::kNoDispatchTime}}
 
 Judgement judge(const model::Application& application, const model::ExecutorChoice& executor,
                 const Machine& machine, Effort effort) {
+  const auto with_cause_effect_chains = [&](Judgement result) {
+    result.cause_effect_chains =
+        cause_effect_bounds(application, executor, machine.overheads, result.chains);
+    return result;
+  };
   if (const auto reason = why_no_bounds(executor)) {
-    return {.chains = without_bounds(application, *reason), .assumptions = {}};
+    return with_cause_effect_chains(
+        {.chains = without_bounds(application, *reason), .assumptions = {}});
   }
   Judgement result{.chains = chain_bounds(application, executor.kind, machine.overheads, effort),
                    .assumptions = chain_assumptions(executor.kind, machine.overheads)};
@@ -92,7 +99,10 @@ Judgement judge(const model::Application& application, const model::ExecutorChoi
       chain.verdict = Verdict::kConditional;
     }
   }
-  result.feasible = std::ranges::all_of(result.chains, holds, &ChainBound::verdict);
+  result = with_cause_effect_chains(std::move(result));
+  result.feasible =
+      std::ranges::all_of(result.chains, holds, &ChainBound::verdict) &&
+      std::ranges::all_of(result.cause_effect_chains, holds, &CauseEffectBound::verdict);
   return result;
 }
 

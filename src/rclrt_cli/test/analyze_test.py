@@ -296,3 +296,55 @@ chains: [{id: stop, callbacks: [scan, brake], deadline_ms: 20}]
     stated = text.replace("wcet_ms: 1", "wcet_ms: 1, deadline_ms: 20")
     assert analyze(tmp_path, capsys, stated, *options)[2] == ""
     assert analyze(tmp_path, capsys, text, "--no-search")[2] == ""
+SAMPLING = """\
+rclrt: 1
+name: sampling
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: sense, node: n, timer: {period_ms: 10}, wcet_ms: 2, priority: 1, stores: [x]}
+  - {id: act, node: n, timer: {period_ms: 20}, wcet_ms: 1, priority: 2, reads: [x]}
+chains: [{id: path, callbacks: [sense, act], max_reaction_ms: 40, max_age_ms: 14}]
+"""
+
+
+def test_a_chain_that_samples_has_both_bounds_and_their_terms(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = analyze(tmp_path, capsys, SAMPLING, "--dispatch-us", "0")
+    assert code == 0
+    lines = out.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("cause-effect"))
+    # The reaction waits 10 ms for `sense`, which may take 3, then 20 ms for `act`, which takes 1.
+    assert [line.split() for line in lines[start + 1 : start + 6]] == [
+        ["path", "34", "40", "14", "14", "proved"],
+        "10 until sense is released and sees what has happened".split(),
+        "3 3 response of path_1".split(),
+        "20 10 until act runs and reads the value".split(),
+        "1 1 response of path_2".split(),
+    ]
+    assert max(map(len, lines)) <= 120
+    code, out, _ = analyze(tmp_path, capsys, SAMPLING, "--dispatch-us", "0", "--json")
+    (chain,) = json.loads(out)["cause_effect_chains"]
+    assert (chain["reaction_ms"], chain["age_ms"], chain["verdict"]) == (34, 14, "proved")
+    assert sum(term["age_ms"] for term in chain["why"]) == 14
+
+
+def test_a_bound_above_a_limit_of_a_chain_that_samples_is_a_no(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SAMPLING.replace("max_age_ms: 14", "max_age_ms: 13")
+    code, out, _ = analyze(tmp_path, capsys, text, "--dispatch-us", "0")
+    assert code == 1
+    assert "the bound on the data age is above the limit, which proves nothing" in out
+    assert "feasible: not proved" in out
+
+
+def test_a_deadline_of_a_chain_that_samples_is_located(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SAMPLING.replace("max_age_ms: 14", "deadline_ms: 14")
+    code, out, err = analyze(tmp_path, capsys, text)
+    assert (code, out) == (2, "")
+    assert "tasks.yaml:8:" in err
+    assert "expected 'max_reaction_ms'" in err

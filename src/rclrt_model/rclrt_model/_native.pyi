@@ -115,6 +115,12 @@ class Callback:
     @property
     def publishes(self) -> tuple[str, ...]: ...
     @property
+    def stores(self) -> tuple[str, ...]:
+        """The variables that each run writes at its end."""
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The variables whose latest values each run takes at its start."""
+    @property
     def routes(self) -> tuple[tuple[int, ...], ...]:
         """For each input, the indices into `publishes` on which its messages are answered."""
     @property
@@ -149,6 +155,31 @@ class Chain:
     def priority(self) -> int: ...
     @property
     def deadline_ns(self) -> int: ...
+
+@final
+class Segment:
+    """A part of a cause-effect chain: a chain from one of its callbacks to its end."""
+
+    @property
+    def chain(self) -> int: ...
+    @property
+    def entry(self) -> int:
+        """The place in the chain of the callback that reads the variable."""
+
+@final
+class CauseEffectChain:
+    """A path over messages and variables, with limits of its reaction time and data age."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def callbacks(self) -> tuple[int, ...]: ...
+    @property
+    def segments(self) -> tuple[Segment, ...]: ...
+    @property
+    def max_reaction_ns(self) -> int | None: ...
+    @property
+    def max_age_ns(self) -> int | None: ...
 
 @final
 class Topic:
@@ -190,6 +221,8 @@ class Application:
     def callbacks(self) -> tuple[Callback, ...]: ...
     @property
     def chains(self) -> tuple[Chain, ...]: ...
+    @property
+    def cause_effect_chains(self) -> tuple[CauseEffectChain, ...]: ...
     @property
     def topics(self) -> tuple[Topic, ...]: ...
     @property

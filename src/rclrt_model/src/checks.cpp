@@ -8,6 +8,7 @@
 
 #include "names.hpp"
 #include "rclrt/model/services.hpp"
+#include "segments.hpp"
 #include "yaml.hpp"
 
 namespace rclrt::model::detail {
@@ -151,7 +152,12 @@ void report_missing_edge(const Application& application, const Chain& chain, std
   const std::string what = "chain " + in_quotes(chain.id) + " is no path: there is no edge from " +
                            in_quotes(source.id) + " to " + in_quotes(target.id);
   if (topics.empty()) {
-    context.diagnostics.report(at, what, "no timer or event after the first callback of a chain");
+    context.diagnostics.report(
+        at, what,
+        "a variable that " + in_quotes(source.id) + " stores ('stores: [x]') and " +
+            in_quotes(target.id) + " reads ('reads: [x]'), because no message triggers " +
+            in_quotes(target.id) +
+            "; the chain then samples, and may state a 'max_age_ms' or 'max_reaction_ms'");
     return;
   }
   if (role_of(target) == Role::kService) {
@@ -200,7 +206,9 @@ void check_routes(const Application& application, const Chain& chain,
           in_quotes(target.id) + " takes");
 }
 
-void check_chains(const Draft& draft, const Graph& graph, Context& context) {
+/// `variables_known`: each variable that is read is stored. Otherwise one of them may lead to a
+/// callback that no message triggers.
+void check_chains(const Draft& draft, const Graph& graph, bool variables_known, Context& context) {
   const Application& application = draft.application;
   for (std::size_t c = 0; c < application.chains.size(); ++c) {
     const Chain& chain = application.chains[c];
@@ -226,6 +234,9 @@ void check_chains(const Draft& draft, const Graph& graph, Context& context) {
         sound = false;
       } else if (!graph.has_edge(previous, callback)) {
         sound = false;
+        if (!variables_known && !application.callbacks[callback].takes_messages()) {
+          continue;
+        }
         report_missing_edge(application, chain, previous, callback, positions[i], context);
       }
     }
@@ -239,6 +250,7 @@ void check_chains(const Draft& draft, const Graph& graph, Context& context) {
 
 void check_application(const Draft& draft, Context& context) {
   check_executors_of_callbacks(draft, context);
+  const bool variables_known = check_variables(draft, context) && draft.variables_known;
   if (!draft.graph_known) {
     return;
   }
@@ -246,7 +258,7 @@ void check_application(const Draft& draft, Context& context) {
   check_inputs_are_published(draft, context);
   check_topic_names(draft, context);
   check_cycles(draft, graph, context);
-  check_chains(draft, graph, context);
+  check_chains(draft, graph, variables_known, context);
 }
 
 }  // namespace rclrt::model::detail

@@ -17,7 +17,9 @@ struct CallbackSource {
   std::vector<Position> publishes;  ///< one per Callback::publishes
   Position service{};               ///< of a service or client: the service's name
   std::vector<std::pair<std::string, Position>> calls{};  ///< ids of clients
-  Position executor{};  ///< of its own executor, or of the callback without one
+  std::vector<Position> stores{};  ///< one per Callback::stores
+  std::vector<Position> reads{};   ///< one per Callback::reads
+  Position executor{};             ///< of its own executor, or of the callback without one
 };
 
 struct ChainSource {
@@ -31,6 +33,7 @@ struct Draft {
   /// Whether every callback's id, trigger and topics could be read. If so, an edge that
   /// `application` does not have is also missing in the file.
   bool graph_known = true;
+  bool variables_known = true;  ///< every list of variables could be read
 };
 
 }  // namespace rclrt::model::detail

@@ -196,6 +196,24 @@ void read_executor(const Fields& fields, Callback& callback, CallbackSource& sou
   }
 }
 
+/// Reads a list of distinct variables. Returns whether there is one.
+bool read_variables(const YamlNode& node, std::string_view what,
+                    std::vector<std::string>& variables, std::vector<Position>& positions,
+                    Context& context) {
+  for (const YamlNode& item : read_filled_list(node, what, context)) {
+    const std::string variable = read_name(item, "variable", context).value_or("");
+    if (!variable.empty() && std::ranges::find(variables, variable) != variables.end()) {
+      context.diagnostics.report(
+          item.at, in_quotes(what) + " lists the variable " + in_quotes(variable) + " twice",
+          "each variable once");
+      continue;
+    }
+    variables.push_back(variable);
+    positions.push_back(item.at);
+  }
+  return !variables.empty();
+}
+
 void read_timing(const Fields& fields, Callback& callback, Context& context) {
   if (const YamlNode* value = fields.require("wcet_ms", "wcet_ms: 2.5")) {
     callback.wcet =
@@ -241,7 +259,7 @@ void read_callback(const YamlNode& item, Reading& reading) {
   const Fields fields(item, "callback",
                       {"id", "node", "timer", "subscription", "sync", "event", "service", "client",
                        "wcet_ms", "observed", "publishes", "calls", "workload", "overload",
-                       "deadline_ms", "group", "priority", "executor"},
+                       "deadline_ms", "group", "priority", "executor", "stores", "reads"},
                       context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);
@@ -264,6 +282,14 @@ void read_callback(const YamlNode& item, Reading& reading) {
     }
     if (const YamlNode* value = fields.find("calls")) {
       read_calls(*value, source, topics);
+    }
+    if (const YamlNode* value = fields.find("stores")) {
+      reading.draft.variables_known &=
+          read_variables(*value, "stores", callback.stores, source.stores, context);
+    }
+    if (const YamlNode* value = fields.find("reads")) {
+      reading.draft.variables_known &=
+          read_variables(*value, "reads", callback.reads, source.reads, context);
     }
     read_timing(fields, callback, context);
     read_executor(fields, callback, source, reading);

@@ -192,6 +192,12 @@ std::string to_text(const Application& application, const Callback& callback) {
   if (const auto clients = calls(callback); !clients.empty()) {
     text += ", calls: " + names(clients);
   }
+  if (!callback.stores.empty()) {
+    text += ", stores: " + names(callback.stores);
+  }
+  if (!callback.reads.empty()) {
+    text += ", reads: " + names(callback.reads);
+  }
   if (callback.executor) {
     text += ", executor: " + name(application.executors.at(*callback.executor).name);
   }
@@ -263,6 +269,45 @@ std::string topics(const Application& application) {
   });
 }
 
+std::string limits(const CauseEffectChain& chain) {
+  std::string text;
+  if (chain.max_reaction) {
+    text += ", max_reaction_ms: " + ms(*chain.max_reaction);
+  }
+  if (chain.max_age) {
+    text += ", max_age_ms: " + ms(*chain.max_age);
+  }
+  return text;
+}
+
+/// Returns the section of the chains. A cause-effect chain with one segment is a chain with limits.
+/// One with several is an entry of its own, whose segments are chains above it.
+std::string chains(const Application& application) {
+  const auto head = [&](const std::string& id, const std::vector<std::size_t>& callbacks) {
+    const auto text = [&](std::size_t index) { return name(application.callbacks.at(index).id); };
+    return "{id: " + name(id) + ", callbacks: " + list(callbacks, text);
+  };
+  std::vector<std::string> entries;
+  for (std::size_t i = 0; i < application.chains.size(); ++i) {
+    const Chain& chain = application.chains[i];
+    std::string text = head(chain.id, chain.callbacks) +
+                       ", priority: " + std::to_string(chain.priority) +
+                       ", deadline_ms: " + ms(chain.deadline);
+    for (const CauseEffectChain& limited : application.cause_effect_chains) {
+      if (limited.segments.size() == 1 && limited.segments.front().chain == i) {
+        text += limits(limited);
+      }
+    }
+    entries.push_back(text + "}");
+  }
+  for (const CauseEffectChain& chain : application.cause_effect_chains) {
+    if (chain.segments.size() > 1) {
+      entries.push_back(head(chain.id, chain.callbacks) + limits(chain) + "}");
+    }
+  }
+  return section("chains", entries, [](const std::string& entry) { return entry; });
+}
+
 }  // namespace
 
 std::string to_yaml(const Application& application) {
@@ -288,12 +333,7 @@ std::string to_yaml(const Application& application) {
   text += section("callbacks", application.callbacks,
                   [&](const Callback& callback) { return to_text(application, callback); });
   text += topics(application);
-  text += section("chains", application.chains, [&](const Chain& chain) {
-    const auto id = [&](std::size_t index) { return name(application.callbacks.at(index).id); };
-    return "{id: " + name(chain.id) + ", callbacks: " + list(chain.callbacks, id) +
-           ", priority: " + std::to_string(chain.priority) +
-           ", deadline_ms: " + ms(chain.deadline) + "}";
-  });
+  text += chains(application);
   text +=
       section("threads", application.threads, [](const ThreadRule& rule) { return to_text(rule); });
   return text;

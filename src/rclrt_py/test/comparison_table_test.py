@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from rclrt_py.comparisons.comparison import Comparison, load_single_run
 from rclrt_py.report.comparison_table import held_back_text, print_table, table_lines
-from rclrt_py.runs.results import Results
+from rclrt_py.runs.results import CauseEffectResult, Results
+from rclrt_py.stats import Summary
 from rclrt_py.terminal.table import Paint
 from rclrt_py.testing.synthetic_run import write_run
 
@@ -135,3 +136,18 @@ def test_what_the_kernel_held_back_is_said_with_its_cause() -> None:
     assert held_back_text({"held_back": held_back}) == (
         "The kernel held real-time threads back 3 times, 51.8 ms in all: they may have 95 %."
     )
+
+
+def test_chains_that_sample_have_lines_of_their_own(comparison: Comparison) -> None:
+    times = Summary(1.0, 2.0, 2.5, 3.0, 31.25)
+    sampled = CauseEffectResult(
+        "eye", ("see" * 60, "act"), None, 30.0, 9, 8, 12, 1, 0, 2, None, times
+    )
+    executors = tuple(
+        replace(results, cause_effect_chains=(sampled,)) for results in comparison.executors
+    )
+    lines = plain(replace(comparison, executors=executors))
+    start = next(number for number, line in enumerate(lines) if line.startswith("eye "))
+    assert lines[start + 1].split()[-9:] == "reaction 8 of 9 12 - - - - - 0".split()[-9:]
+    assert lines[start + 2].split() == "data age 8 of 9 12 1.000 2.500 3.000 31.250 30 2".split()
+    assert max(map(len, lines)) <= 120

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.runs.merge import merge_contexts, merge_runs
 from rclrt_py.runs.run_data import Run
 from rclrt_py.stats import summarise
@@ -142,3 +143,61 @@ def test_rounds_of_different_applications_are_not_merged(tmp_path: Path) -> None
     (other / "results.json").write_text(json.dumps(document))
     with pytest.raises(BadInput, match="round-2: not a round of the same application"):
         merge_runs([first, Run.load(other)])
+
+
+def sampled_run(directory: Path, ages_ms: list[int], reactions_ms: list[int | None]) -> Run:
+    """Returns a run with these outputs of the cause-effect chain `path`."""
+    write_run(directory, seconds=0.01, graph=ONE_CHAIN)
+    rows = [
+        f"path,0,{age * MS},{age * MS},{'' if reaction is None else reaction * MS}"
+        for age, reaction in zip(ages_ms, reactions_ms, strict=True)
+    ]
+    (directory / "outputs.csv").write_text(
+        "\n".join(["chain,release_ns,end_ns,age_ns,reaction_ns", *rows]) + "\n"
+    )
+    document = json.loads((directory / "results.json").read_text())
+    document["cause_effect_chains"] = [
+        {
+            "id": "path",
+            "segments": ["beat"],
+            "max_reaction_ms": None,
+            "max_age_ms": 5,
+            "inputs": 4,
+            "distinct": 3,
+            "outputs": len(rows),
+            "initial": 1,
+            "missed_reaction": 0,
+            "missed_age": sum(age > 5 for age in ages_ms),
+            "reaction_ms": None,
+            "age_ms": None,
+        }
+    ]
+    (directory / "results.json").write_text(json.dumps(document))
+    return Run.load(directory)
+
+
+def test_outputs_of_chains_that_sample_are_merged(tmp_path: Path) -> None:
+    first = sampled_run(tmp_path / "round-1", [1, 2], [None, 3])
+    second = sampled_run(tmp_path / "round-2", [6, 7, 8], [None, 4, None])
+    (chain,) = merge_runs([first, second]).cause_effect_chains
+    assert (chain.inputs, chain.distinct, chain.outputs, chain.initial) == (8, 6, 5, 2)
+    assert (chain.missed_age, chain.missed_reaction, chain.missed) == (3, 0, 3)
+    assert chain.age is not None
+    assert (chain.age.best, chain.age.p50, chain.age.worst) == (1, 6, 8)
+    assert chain.reaction is not None
+    assert (chain.reaction.best, chain.reaction.worst) == (3, 4)
+    assert type(chain).read(JsonValue(chain.to_json(), tmp_path)) == chain
+
+
+def test_missing_outputs_are_an_error(tmp_path: Path) -> None:
+    run = sampled_run(tmp_path / "run", [1, 2], [None, 3])
+    file = run.directory / "outputs.csv"
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(BadInput, match=r"outputs\.csv: 1 outputs of chain 'path'; expected the 2"):
+        merge_runs([run])
+    file.write_text("chain,release_ns,end_ns,age_ns,reaction_ns\npath,0,5,4,\n")
+    with pytest.raises(BadInput, match="age_ns is 4; expected end_ns - release_ns"):
+        merge_runs([run])
+    file.write_text("chain,release_ns,end_ns,age_ns,reaction_ns\nother,0,5,5,\n")
+    with pytest.raises(BadInput, match="chain 'other' is not in"):
+        merge_runs([run])

@@ -9,6 +9,7 @@ import pytest
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.comparisons.verdict import ANY_CHAIN, verdict
 from rclrt_py.errors import BadInput
+from rclrt_py.runs.results import CauseEffectResult
 
 
 def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:
@@ -49,3 +50,21 @@ def test_the_baseline_is_judged_only_when_it_ran_alone(comparison: Comparison) -
 def test_an_unknown_chain_is_refused(comparison: Comparison) -> None:
     with pytest.raises(BadInput, match="unknown chain 'obstakle'; did you mean 'obstacle'"):
         verdict(comparison, "obstakle")
+
+
+def sampled(missed_reaction: int, missed_age: int) -> CauseEffectResult:
+    return CauseEffectResult(
+        "eye", ("see", "act"), 20.0, 30.0, 9, 8, 12, 1, missed_reaction, missed_age, None, None
+    )
+
+
+def test_a_limit_of_a_chain_that_samples_counts_as_a_deadline(comparison: Comparison) -> None:
+    calm = with_misses(comparison, 0, 0)
+    (results,) = calm.executors
+    late = replace(results, cause_effect_chains=(sampled(0, 2),))
+    found, reasons = verdict(replace(calm, executors=(late,)), "eye")
+    assert found == 1
+    assert reasons == ["preemptive: chain eye was 2 times above its largest data age, in 12 outputs"]
+    assert verdict(replace(calm, executors=(late,)), "obstacle") == (0, [])
+    fine = replace(results, cause_effect_chains=(sampled(0, 0),))
+    assert verdict(replace(calm, executors=(fine,)), ANY_CHAIN) == (0, [])

@@ -54,6 +54,8 @@ void require_consistent(const RunResults& results) {
   };
   const std::size_t callbacks = results.application.callbacks.size();
   require_size("chain results", results.chains.size(), results.application.chains.size());
+  require_size("cause-effect chain results", results.cause_effect_chains.size(),
+               results.application.cause_effect_chains.size());
   require_size("callback counts", results.callback_counts.size(), callbacks);
   require_size("callback results", results.callbacks.size(), callbacks);
   require_size("kernel priorities", results.kernel_priorities.size(), callbacks);

@@ -145,6 +145,31 @@ Json chain_json(const model::Application& application, const model::Chain& chain
   return json;
 }
 
+Json limit_json(const std::optional<std::chrono::nanoseconds>& limit) {
+  return limit ? Json(to_ms(*limit)) : Json(nullptr);
+}
+
+Json cause_effect_json(const RunResults& results, std::size_t index) {
+  const model::CauseEffectChain& chain = results.application.cause_effect_chains[index];
+  const CauseEffectResult& result = results.cause_effect_chains[index];
+  Json segments = Json::array();
+  for (const model::Segment& segment : chain.segments) {
+    segments.push_back(results.application.chains[segment.chain].id);
+  }
+  return {{"id", chain.id},
+          {"segments", segments},
+          {"max_reaction_ms", limit_json(chain.max_reaction)},
+          {"max_age_ms", limit_json(chain.max_age)},
+          {"inputs", result.found.inputs},
+          {"distinct", result.found.distinct},
+          {"outputs", result.found.outputs.size()},
+          {"initial", result.found.initial},
+          {"missed_reaction", result.missed_reaction},
+          {"missed_age", result.missed_age},
+          {"reaction_ms", times_json(result.reaction)},
+          {"age_ms", times_json(result.age)}};
+}
+
 Json callback_json(const RunResults& results, std::size_t index) {
   const model::Callback& callback = results.application.callbacks[index];
   const CallbackCounts& counts = results.callback_counts[index];
@@ -257,6 +282,10 @@ std::string results_json(const RunResults& results) {
     chains.push_back(
         chain_json(results.application, results.application.chains[index], results.chains[index]));
   }
+  Json cause_effect_chains = Json::array();
+  for (std::size_t index = 0; index < results.cause_effect_chains.size(); ++index) {
+    cause_effect_chains.push_back(cause_effect_json(results, index));
+  }
   Json callbacks = Json::array();
   for (std::size_t index = 0; index < results.callbacks.size(); ++index) {
     callbacks.push_back(callback_json(results, index));
@@ -290,6 +319,9 @@ std::string results_json(const RunResults& results) {
       {"callbacks", callbacks},
       {"threads", threads},
       {"misses", misses}};
+  if (!cause_effect_chains.empty()) {
+    document["cause_effect_chains"] = cause_effect_chains;
+  }
   if (!hops.empty()) {
     document["hops"] = hops;
   }

@@ -56,6 +56,22 @@ void write_chains_csv(std::ostream& out, const RunResults& results) {
   }
 }
 
+void write_outputs_csv(std::ostream& out, const RunResults& results) {
+  out.imbue(std::locale::classic());
+  out << "chain,release_ns,end_ns,age_ns,reaction_ns\n";
+  for (std::size_t i = 0; i < results.cause_effect_chains.size(); ++i) {
+    for (const auto& output : results.cause_effect_chains[i].found.outputs) {
+      out << Field{results.application.cause_effect_chains[i].id} << ','
+          << output.release.count() - results.window.start_ns << ','
+          << output.end.count() - results.window.start_ns << ',' << output.age().count() << ',';
+      if (output.reaction) {
+        out << output.reaction->count();
+      }
+      out << '\n';
+    }
+  }
+}
+
 void write_instances_csv(std::ostream& out, const RunResults& results) {
   out.imbue(std::locale::classic());
   out << "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,cpu_ns,preemptions,"
@@ -97,6 +113,10 @@ void write_results(const std::filesystem::path& directory, const RunResults& res
   const std::string json = results_json(results);
   write_file(directory / kResultsFile, [&](std::ostream& out) { out << json; });
   write_file(directory / kChainsFile, [&](std::ostream& out) { write_chains_csv(out, results); });
+  if (!results.cause_effect_chains.empty()) {
+    write_file(directory / kOutputsFile,
+               [&](std::ostream& out) { write_outputs_csv(out, results); });
+  }
   write_file(directory / kInstancesFile,
              [&](std::ostream& out) { write_instances_csv(out, results); });
   write_file(directory / kStallsFile, [&](std::ostream& out) { write_stalls_csv(out, results); });

@@ -180,6 +180,7 @@ void account(RunResults& results, std::vector<LoggedInstance> instances, std::si
   results.chains = account_chains(application, results.window,
                                   releases_of(application, results.window, results.records),
                                   results.records, results.host_stalls.attributable());
+  results.cause_effect_chains = account_cause_effect_chains(application, results.records);
   results.callbacks = account_callbacks(application.callbacks.size(), results.records);
   explain_worst_misses(results, cpus);
 }

@@ -123,3 +123,26 @@ def test_a_directory_that_cannot_be_written_is_named_with_the_fix() -> None:
     assert done.returncode == 2
     assert "--out /proc/absent: cannot write results to /proc/absent" in done.stderr
     assert "expected a directory that can be written" in done.stderr
+
+
+def test_a_chain_that_samples_has_reaction_times_and_ages(tmp_path: Path) -> None:
+    app = ROOT / "examples" / "eye_to_wheel" / "app.yaml"
+    done = subprocess.run(
+        [SIMULATE, str(app), "--executor", "preemptive", "--seconds", "5", "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    schema = json.loads((ROOT / "schemas" / "results.schema.json").read_text())
+    jsonschema.validate(results, schema)
+    (chain,) = results["cause_effect_chains"]
+    assert chain["segments"] == ["eye_to_wheel_1", "eye_to_wheel_2", "loop"]
+    rows = (tmp_path / "out" / "outputs.csv").read_text().splitlines()[1:]
+    ages = [int(row.split(",")[3]) / 1e6 for row in rows]
+    assert len(rows) == chain["outputs"] > 900
+    assert max(ages) == chain["age_ms"]["worst"] <= chain["max_age_ms"]
+    assert chain["initial"] > 0  # the controller runs before the first image
+    assert chain["distinct"] <= chain["inputs"]

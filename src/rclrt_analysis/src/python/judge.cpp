@@ -14,10 +14,49 @@ namespace rclrt::analysis {
 
 namespace py = pybind11;
 
+namespace {
+
+const char* to_word(CauseEffectTerm::Kind kind) {
+  switch (kind) {
+    case CauseEffectTerm::Kind::kSource:
+      return "source";
+    case CauseEffectTerm::Kind::kResponse:
+      return "response";
+    case CauseEffectTerm::Kind::kSampling:
+      break;
+  }
+  return "sampling";
+}
+
+void bind_cause_effect(py::module_& module) {
+  py::class_<CauseEffectTerm>(module, "CauseEffectTerm")
+      .def_property_readonly("kind", [](const CauseEffectTerm& self) { return to_word(self.kind); })
+      .def_readonly("segment", &CauseEffectTerm::segment)
+      .def_readonly("reaction_ns", &CauseEffectTerm::reaction)
+      .def_readonly("age_ns", &CauseEffectTerm::age);
+  py::class_<CauseEffectBound>(module, "CauseEffectBound")
+      .def_readonly("reaction_ns", &CauseEffectBound::reaction)
+      .def_readonly("age_ns", &CauseEffectBound::age)
+      .def_property_readonly("verdict",
+                             [](const CauseEffectBound& self) { return to_python(self.verdict); })
+      .def_readonly("note", &CauseEffectBound::note)
+      .def_property_readonly(
+          "assumptions",
+          [](const CauseEffectBound& self) { return py::tuple(py::cast(self.assumptions)); })
+      .def_property_readonly(
+          "why", [](const CauseEffectBound& self) { return py::tuple(py::cast(self.why)); });
+}
+
+}  // namespace
+
 void bind_judge(py::module_& module) {
+  bind_cause_effect(module);
   py::class_<Judgement>(module, "Judgement")
       .def_property_readonly("chains",
                              [](const Judgement& self) { return py::tuple(py::cast(self.chains)); })
+      .def_property_readonly(
+          "cause_effect_chains",
+          [](const Judgement& self) { return py::tuple(py::cast(self.cause_effect_chains)); })
       .def_property_readonly(
           "assumptions",
           [](const Judgement& self) { return py::tuple(py::cast(self.assumptions)); })

@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from rclrt_py.analyses.chains import Analysis, Assumption, Chain
+from rclrt_py.analyses.chains import Analysis, Assumption, CauseEffectChain, Chain
 from rclrt_py.terminal.table import Columns
 from rclrt_py.text import exact
 
@@ -28,6 +28,12 @@ CONTRIBUTIONS = {
     "late": "{id} is released late",
     "background": "in the background, {releases} milliseconds",
     "stall": "while the CPU stood still",
+}
+
+CAUSE_EFFECT_TERMS = {
+    "source": "until {callback} is released and sees what has happened",
+    "response": "response of {chain}",
+    "sampling": "until {callback} runs and reads the value",
 }
 
 
@@ -72,6 +78,7 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
         cells = (exact(chain["bound_ms"]), *beside, exact(chain["deadline_ms"]), chain["verdict"])
         yield columns.line(chain["id"], *cells, f"  {chain['note']}" if chain["note"] else "")
         yield from _reasons(chain, common, columns)
+    yield from _cause_effect_lines(result.get("cause_effect_chains", []), common)
     for queue in result.get("queues", ()):
         if not queue["holds"]:
             most = queue["pending_bound"]
@@ -90,6 +97,31 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
     if "tests" in result and not result["tests"]["harmonic"]["applies"]:
         yield f"The harmonic test does not apply: {result['tests']['harmonic']['why_not']}."
     yield from assumption_lines(result["assumptions"], all_assumptions)
+
+
+def _cause_effect_lines(
+    chains: Sequence[CauseEffectChain], common: Sequence[str]
+) -> Iterator[str]:
+    """Yields a table of the cause-effect chains, with the terms of both bounds."""
+    if not chains:
+        return
+    heads = ("reaction ms", "at most", "age ms", "at most", "verdict")
+    names = ("cause-effect chain", *(chain["id"] for chain in chains))
+    columns = Columns.named(names, *[WIDTH] * len(heads))
+    terms = Columns(*columns.widths[:4])
+    yield ""
+    yield columns.line("cause-effect chain", *heads)
+    for chain in chains:
+        times = (chain[key] for key in ("reaction_ms", "max_reaction_ms", "age_ms", "max_age_ms"))
+        note = f"  {chain['note']}" if chain["note"] else ""
+        yield columns.line(chain["id"], *map(exact, times), chain["verdict"], note)
+        for term in chain["why"]:
+            text = CAUSE_EFFECT_TERMS[term["kind"]].format(**term)
+            age = exact(term["age_ms"]) if term["age_ms"] else ""
+            yield terms.line("", exact(term["reaction_ms"]), "", age, f"  {text}")
+        for assumption in chain["assumptions"]:
+            if assumption not in common:
+                yield columns.indent + f"  if {assumption}"
 
 
 def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[str]:

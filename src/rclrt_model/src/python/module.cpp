@@ -194,6 +194,8 @@ void bind_callback(py::module_& module) {
       .field("workload", &Callback::workload)
       .field("observed", &Callback::observed)
       .field("publishes", &Callback::publishes)
+      .field("stores", &Callback::stores)
+      .field("reads", &Callback::reads)
       .field("routes", &Callback::routes)
       .field("overload", &Callback::overload)
       .field("deadline_ns", &Callback::deadline)
@@ -214,6 +216,15 @@ void bind_chains(py::module_& module) {
       .field("callbacks", &Chain::callbacks)
       .field("priority", &Chain::priority)
       .field("deadline_ns", &Chain::deadline);
+  Record<Segment>(module, "Segment")
+      .field("chain", &Segment::chain)
+      .field("entry", &Segment::entry);
+  Record<CauseEffectChain>(module, "CauseEffectChain")
+      .field("id", &CauseEffectChain::id)
+      .field("callbacks", &CauseEffectChain::callbacks)
+      .field("segments", &CauseEffectChain::segments)
+      .field("max_reaction_ns", &CauseEffectChain::max_reaction)
+      .field("max_age_ns", &CauseEffectChain::max_age);
   Record<Topic>(module, "Topic")
       .field("name", &Topic::name)
       .field("size_bytes", &Topic::size_bytes);
@@ -240,6 +251,7 @@ void bind_application(py::module_& module) {
       .field("nodes", &Application::nodes)
       .field("callbacks", &Application::callbacks)
       .field("chains", &Application::chains)
+      .field("cause_effect_chains", &Application::cause_effect_chains)
       .field("topics", &Application::topics)
       .field("threads", &Application::threads)
       .more()

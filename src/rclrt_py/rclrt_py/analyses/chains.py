@@ -12,8 +12,9 @@ from rclrt_py.native import analysis, judge
 
 if TYPE_CHECKING:
     from rclrt_analysis import Assumption as NativeAssumption
-    from rclrt_analysis import ChainBound, CounterExample, Machine
+    from rclrt_analysis import CauseEffectBound, ChainBound, CounterExample, Machine
     from rclrt_model import Application
+    from rclrt_model import CauseEffectChain as NativeChain
 
 
 class Part(TypedDict):
@@ -72,6 +73,35 @@ class Chain(TypedDict):
     unsafe: NotRequired[list[str]]
 
 
+class SampledTerm(TypedDict):
+    """A term of the bounds of a cause-effect chain. `kind` is that of a CauseEffectTerm of
+    rclrt_analysis."""
+
+    kind: str
+    chain: str
+    """The segment's chain."""
+    callback: str
+    """The callback of the segment that reads the variable; of the first one, its first."""
+    reaction_ms: float
+    age_ms: float
+
+
+class CauseEffectChain(TypedDict):
+    """The verdict on a path over messages and variables, and its reasons."""
+
+    id: str
+    segments: list[str]
+    """The ids of their chains."""
+    reaction_ms: float | None
+    max_reaction_ms: float | None
+    age_ms: float | None
+    max_age_ms: float | None
+    verdict: str
+    assumptions: list[str]
+    note: str
+    why: list[SampledTerm]
+
+
 class CallbackPriority(TypedDict):
     """The priority that the analysis used for a callback."""
 
@@ -125,6 +155,7 @@ class Analysis(TypedDict):
     executor: NotRequired[str]
     overheads: NotRequired[dict[str, float]]
     queues: NotRequired[list[Queue]]
+    cause_effect_chains: NotRequired[list[CauseEffectChain]]
     not_searched: NotRequired[str]
     searched_without: NotRequired[list[str]]
     sensitivity: NotRequired[SensitivityResult]
@@ -165,6 +196,13 @@ def sound(
             for chain, bound in zip(application.chains, judgement.chains, strict=True)
         ],
     }
+    if application.cause_effect_chains:
+        result["cause_effect_chains"] = [
+            _cause_effect_chain(application, chain, bound)
+            for chain, bound in zip(
+                application.cause_effect_chains, judgement.cause_effect_chains, strict=True
+            )
+        ]
     if refutation is None:
         return result, []
     for chain, example in zip(result["chains"], refutation.examples, strict=True):
@@ -213,6 +251,37 @@ def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str])
                 "total_ms": part.total_ns / 1e6,
             }
             for part in bound.why
+        ],
+    }
+
+
+def _cause_effect_chain(
+    application: Application, chain: NativeChain, bound: CauseEffectBound
+) -> CauseEffectChain:
+    chains = [application.chains[segment.chain] for segment in chain.segments]
+    readers = [
+        application.callbacks[path.callbacks[segment.entry]].id
+        for path, segment in zip(chains, chain.segments, strict=True)
+    ]
+    return {
+        "id": chain.id,
+        "segments": [each.id for each in chains],
+        "reaction_ms": _ms(bound.reaction_ns),
+        "max_reaction_ms": _ms(chain.max_reaction_ns),
+        "age_ms": _ms(bound.age_ns),
+        "max_age_ms": _ms(chain.max_age_ns),
+        "verdict": bound.verdict,
+        "assumptions": [*bound.assumptions],
+        "note": bound.note,
+        "why": [
+            {
+                "kind": term.kind,
+                "chain": chains[term.segment].id,
+                "callback": readers[term.segment],
+                "reaction_ms": term.reaction_ns / 1e6,
+                "age_ms": term.age_ns / 1e6,
+            }
+            for term in bound.why
         ],
     }
 

@@ -6,9 +6,17 @@ from __future__ import annotations
 from rclrt_py.bounds.comparing import judgement
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, did_you_mean
+from rclrt_py.runs.results import Results
 
 ANY_CHAIN = ""
 """Value of --fail-on-miss without the name of a chain."""
+
+
+def _limited(results: Results) -> list[str]:
+    """Returns the ids of the chains that `--fail-on-miss` may name."""
+    chains = [chain.id for chain in results.chains]
+    sampled = [chain.id for chain in results.cause_effect_chains]
+    return [*chains, *(name for name in sampled if name not in chains)]
 
 
 def check_chain(name: str, known: list[str]) -> None:
@@ -41,11 +49,22 @@ def _misses(comparison: Comparison, fail_on_miss: str) -> list[str]:
     found = []
     for results in judged:
         if fail_on_miss != ANY_CHAIN:
-            check_chain(fail_on_miss, [chain.id for chain in results.chains])
+            check_chain(fail_on_miss, _limited(results))
         found += [
             f"{results.executor}: chain {chain.id} missed {chain.missed_own} deadlines of "
             f"{chain.due}"
             for chain in results.chains
             if chain.missed_own and fail_on_miss in (ANY_CHAIN, chain.id)
         ]
+        for chain in results.cause_effect_chains:
+            if fail_on_miss in (ANY_CHAIN, chain.id):
+                found += [
+                    f"{results.executor}: chain {chain.id} was {missed} times above its largest "
+                    f"{what}, in {chain.outputs} outputs"
+                    for missed, what in (
+                        (chain.missed_reaction, "reaction time"),
+                        (chain.missed_age, "data age"),
+                    )
+                    if missed
+                ]
     return found

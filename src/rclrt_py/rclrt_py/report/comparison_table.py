@@ -25,6 +25,17 @@ COLUMNS = (
     ("worst /", "deadline", 9),
     ("jitter", "ms", 8),
 )
+CAUSE_EFFECT_COLUMNS = (
+    ("", "", 10),
+    ("values", "used", 14),
+    ("outputs", "", 9),
+    ("best", "ms", 9),
+    ("median", "ms", 9),
+    ("p99", "ms", 9),
+    ("worst", "ms", 9),
+    ("at most", "ms", 9),
+    ("above", "", 7),
+)
 RATIO_COLUMNS = (("p99", "ratio", 6), ("jitter", "ratio", 7))
 
 
@@ -55,8 +66,44 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
                 yield columns.line(*_cells(results, found, reference, digits, paint))
                 if found.unmatched:
                     yield f"  unmatched {found.unmatched}, due {found.due}"
+    yield from _cause_effect_lines(comparison, paint)
     yield ""
     yield from _notes(comparison, baseline)
+
+
+def _cause_effect_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
+    """Yields a block per cause-effect chain: for each executor a line of its reaction times and a
+    line of the ages of its data."""
+    columns = Columns(NAME_WIDTH, *(width for _, _, width in CAUSE_EFFECT_COLUMNS))
+    for index, chain in enumerate(comparison.executors[0].cause_effect_chains):
+        if not index:
+            yield ""
+            titles, units, _ = zip(*CAUSE_EFFECT_COLUMNS, strict=True)
+            yield paint.dim(columns.line("cause-effect chain", *titles))
+            yield paint.dim(columns.line("", *units))
+        yield ""
+        segments = shorten(" > ".join(chain.segments), LINE_WIDTH - 43)
+        yield paint.bold(shorten(chain.id, 40)) + f"   {segments}"
+        for results in comparison.executors:
+            found = results.cause_effect_chains[index]
+            label = shorten(results.executor_label, NAME_WIDTH)
+            for kind, times, limit, missed in (
+                ("reaction", found.reaction, found.max_reaction_ms, found.missed_reaction),
+                ("data age", found.age, found.max_age_ms, found.missed_age),
+            ):
+                values = (
+                    [times.best, times.p50, times.p99, times.worst] if times else [None] * 4
+                )
+                yield columns.line(
+                    label,
+                    kind,
+                    f"{found.distinct} of {found.inputs}",
+                    str(found.outputs),
+                    *(number(value, 3) for value in values),
+                    exact(limit),
+                    paint.red(str(missed)) if missed else str(missed),
+                )
+                label = ""
 
 
 def in_report_order(comparison: Comparison) -> list[ChainResult]:

@@ -14,6 +14,7 @@ from rclrt_py.errors import BadInput
 CHAIN_COLUMNS = "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns".split(
     ","
 )
+OUTPUT_COLUMNS = ["chain", "release_ns", "end_ns", "age_ns", "reaction_ns"]
 INSTANCE_COLUMNS = (
     "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,"
     "cpu_ns,preemptions,outcome,tokens".split(",")
@@ -38,6 +39,15 @@ class ChainRow(NamedTuple):
     response: int | None
     status: str
     host_stall: int
+
+
+class OutputRow(NamedTuple):
+    """One output of a cause-effect chain; times in nanoseconds."""
+
+    chain: str
+    age: int
+    reaction: int | None
+    """None: its data are not new, or the first ones."""
 
 
 class InstanceRow(NamedTuple):
@@ -207,6 +217,15 @@ def _chain(cells: Cells) -> ChainRow:
             f"release_ns = {row.completion - row.release}"
         )
     return row
+
+
+def read_output_rows(path: Path) -> Iterator[OutputRow]:
+    """Yields the rows of outputs.csv."""
+    for cells in rows_of(path, OUTPUT_COLUMNS):
+        row = OutputRow(cells.text("chain"), cells.integer("age_ns"), cells.optional("reaction_ns"))
+        if row.age != cells.integer("end_ns") - cells.integer("release_ns"):
+            raise BadInput(f"{cells.place}: age_ns is {row.age}; expected end_ns - release_ns")
+        yield row
 
 
 def read_instance_rows(path: Path) -> Iterator[InstanceRow]:

@@ -10,8 +10,8 @@ from itertools import chain as concatenate
 from typing import Any
 
 from rclrt_py.errors import BadInput
-from rclrt_py.runs.results import CallbackResult, ChainResult, Results
-from rclrt_py.runs.run_data import CallbackSamples, ChainSamples, Run
+from rclrt_py.runs.results import CallbackResult, CauseEffectResult, ChainResult, Results
+from rclrt_py.runs.run_data import CallbackSamples, CauseEffectSamples, ChainSamples, Run
 from rclrt_py.stats import summarise
 
 
@@ -24,6 +24,7 @@ def merge_runs(runs: Sequence[Run]) -> Results:
     results = [run.results for run in runs]
     chain_samples = [run.chain_samples() for run in runs]
     callback_samples = [run.callback_samples() for run in runs]
+    output_samples = [run.cause_effect_samples() for run in runs]
     first = results[0]
     return replace(
         first,
@@ -36,6 +37,13 @@ def merge_runs(runs: Sequence[Run]) -> Results:
                 [samples[chain.id] for samples in chain_samples],
             )
             for index, chain in enumerate(first.chains)
+        ),
+        cause_effect_chains=tuple(
+            _merge_cause_effect(
+                [result.cause_effect_chains[index] for result in results],
+                [samples[chain.id] for samples in output_samples],
+            )
+            for index, chain in enumerate(first.cause_effect_chains)
         ),
         callbacks=tuple(
             _merge_callback(
@@ -94,6 +102,10 @@ def parts_of(results: Results) -> tuple[object, ...]:
         results.application.get("priorities_sha256"),
         [(chain.id, chain.deadline_ms) for chain in results.chains],
         [callback.id for callback in results.callbacks],
+        [
+            (chain.id, chain.max_reaction_ms, chain.max_age_ms)
+            for chain in results.cause_effect_chains
+        ],
     )
 
 
@@ -118,6 +130,22 @@ def _merge_chain(results: Sequence[ChainResult], samples: Sequence[ChainSamples]
         missed=sum(result.missed for result in results),
         missed_host=sum(result.missed_host for result in results),
         response=summarise(_joined(sample.responses for sample in samples)),
+    )
+
+
+def _merge_cause_effect(
+    results: Sequence[CauseEffectResult], samples: Sequence[CauseEffectSamples]
+) -> CauseEffectResult:
+    return replace(
+        results[0],
+        inputs=sum(result.inputs for result in results),
+        distinct=sum(result.distinct for result in results),
+        outputs=sum(result.outputs for result in results),
+        initial=sum(result.initial for result in results),
+        missed_reaction=sum(result.missed_reaction for result in results),
+        missed_age=sum(result.missed_age for result in results),
+        reaction=summarise(_joined(sample.reactions for sample in samples)),
+        age=summarise(_joined(sample.ages for sample in samples)),
     )
 
 

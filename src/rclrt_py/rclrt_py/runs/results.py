@@ -176,6 +176,69 @@ class ChainResult:
 
 
 @dataclass(frozen=True)
+class CauseEffectResult:
+    """The results of one path over messages and variables under one executor."""
+
+    id: str
+    segments: tuple[str, ...]
+    """The ids of its chains."""
+    max_reaction_ms: float | None
+    max_age_ms: float | None
+    inputs: int
+    """Instances of the first segment that ended: values that may be read."""
+    distinct: int
+    """Number of these that an output used."""
+    outputs: int
+    """Runs of the last callback that used a value."""
+    initial: int
+    """Runs of the last callback before there was a value."""
+    missed_reaction: int
+    missed_age: int
+    reaction: Summary | None
+    age: Summary | None
+
+    @property
+    def missed(self) -> int:
+        return self.missed_reaction + self.missed_age
+
+    @classmethod
+    def read(cls, json: JsonValue) -> CauseEffectResult:
+        def limit(key: str) -> float | None:
+            return None if json.get(key).value is None else json.get(key).number()
+
+        return cls(
+            id=json.get("id").text(),
+            segments=tuple(json.get("segments").texts()),
+            max_reaction_ms=limit("max_reaction_ms"),
+            max_age_ms=limit("max_age_ms"),
+            inputs=json.get("inputs").count(),
+            distinct=json.get("distinct").count(),
+            outputs=json.get("outputs").count(),
+            initial=json.get("initial").count(),
+            missed_reaction=json.get("missed_reaction").count(),
+            missed_age=json.get("missed_age").count(),
+            reaction=_summary(json.get("reaction_ms")),
+            age=_summary(json.get("age_ms")),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "segments": list(self.segments),
+            "max_reaction_ms": self.max_reaction_ms,
+            "max_age_ms": self.max_age_ms,
+            "inputs": self.inputs,
+            "distinct": self.distinct,
+            "outputs": self.outputs,
+            "initial": self.initial,
+            "missed_reaction": self.missed_reaction,
+            "missed_age": self.missed_age,
+            "reaction_ms": self.reaction.to_json() if self.reaction else None,
+            "age_ms": self.age.to_json() if self.age else None,
+        }
+
+
+@dataclass(frozen=True)
 class CallbackResult:
     """The results of one callback under one executor."""
 
@@ -290,6 +353,7 @@ class Results:
     threads: list[Any]
     hops: tuple[HopResult, ...] = ()
     """Times of messages, for a single run that has them."""
+    cause_effect_chains: tuple[CauseEffectResult, ...] = ()
     simulated: dict[str, Any] | None = None
     """Parameters of the simulation. None: it was a real run."""
 
@@ -315,6 +379,11 @@ class Results:
             callbacks=tuple(CallbackResult.read(item) for item in json.get("callbacks").items()),
             threads=threads.value,
             hops=tuple(map(HopResult.read, json.get("hops").items())) if json.has("hops") else (),
+            cause_effect_chains=tuple(
+                map(CauseEffectResult.read, json.get("cause_effect_chains").items())
+            )
+            if json.has("cause_effect_chains")
+            else (),
             simulated=read_simulated(json),
         )
 
@@ -353,6 +422,11 @@ class Results:
             "callbacks": [callback.to_json() for callback in self.callbacks],
             "threads": self.threads,
             **({"hops": [hop.to_json() for hop in self.hops]} if self.hops else {}),
+            **(
+                {"cause_effect_chains": [each.to_json() for each in self.cause_effect_chains]}
+                if self.cause_effect_chains
+                else {}
+            ),
             **({"simulated": self.simulated} if self.simulated else {}),
         }
 

@@ -16,19 +16,22 @@ from rclrt_py.runs.csv_reader import (
     StallRow,
     read_chain_rows,
     read_instance_rows,
+    read_output_rows,
     read_stall_rows,
 )
 from rclrt_py.runs.results import Results
 
 RESULTS = "results.json"
 CHAINS = "chains.csv"
+OUTPUTS = "outputs.csv"
+"""Only for an application with cause-effect chains."""
 INSTANCES = "instances.csv"
 STALLS = "stalls.csv"
 EXCESSES = "excesses.csv"
 TRACE = "trace.pftrace"
 MODEL = "observed.yaml"
 """The application with the observed execution times. A simulation has no such file."""
-RUN_FILES = (RESULTS, CHAINS, INSTANCES, STALLS, EXCESSES, TRACE, MODEL)
+RUN_FILES = (RESULTS, CHAINS, OUTPUTS, INSTANCES, STALLS, EXCESSES, TRACE, MODEL)
 
 
 def nanoseconds() -> array[int]:
@@ -51,6 +54,14 @@ class ChainSamples:
     @property
     def completed(self) -> int:
         return self.statuses["completed"] + self.statuses["late"]
+
+
+@dataclass
+class CauseEffectSamples:
+    """All outputs of one cause-effect chain in one run."""
+
+    ages: array[int] = field(default_factory=nanoseconds)
+    reactions: array[int] = field(default_factory=nanoseconds)
 
 
 @dataclass
@@ -119,6 +130,26 @@ class Run:
                     f"{self.directory / CHAINS}: {certain} instances of chain '{result.id}' are "
                     f"late or dropped, but {RESULTS} beside it states {result.missed} missed; "
                     "measure again"
+                )
+        return samples
+
+    def cause_effect_samples(self) -> dict[str, CauseEffectSamples]:
+        """Returns the outputs of every cause-effect chain. Throws BadInput if their number is not
+        that of the results."""
+        results = self.results.cause_effect_chains
+        samples = {chain.id: CauseEffectSamples() for chain in results}
+        path = self.directory / OUTPUTS
+        for row in read_output_rows(path) if results else ():
+            if row.chain not in samples:
+                raise BadInput(f"{path}: chain '{row.chain}' is not in {RESULTS} beside it")
+            samples[row.chain].ages.append(row.age)
+            if row.reaction is not None:
+                samples[row.chain].reactions.append(row.reaction)
+        for chain in results:
+            if len(samples[chain.id].ages) != chain.outputs:
+                raise BadInput(
+                    f"{path}: {len(samples[chain.id].ages)} outputs of chain '{chain.id}'; expected "
+                    f"the {chain.outputs} that {RESULTS} beside it states (measure again)"
                 )
         return samples
 

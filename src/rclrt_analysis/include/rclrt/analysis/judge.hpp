@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rclrt/analysis/assumption.hpp"
+#include "rclrt/analysis/cause_effect.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/machine.hpp"
@@ -20,10 +21,12 @@ struct Judgement {
   /// machine into account: the `assumptions` of a chain include the conditions that the machine
   /// adds.
   std::vector<ChainBound> chains;
+  /// The bounds and verdicts of the application's cause-effect chains, with the same conditions.
+  std::vector<CauseEffectBound> cause_effect_chains{};
   /// The assumptions of every bound of this executor on this machine. Those that concern features
   /// of this application come first.
   std::vector<Assumption> assumptions;
-  bool feasible{};  ///< each chain is proved or conditional
+  bool feasible{};  ///< each chain and cause-effect chain is proved or conditional
 };
 
 /// Returns the results of chain_bounds() with the verdicts that hold on the machine: a bound is

@@ -168,6 +168,10 @@ struct Callback {
   /// its node (see executor_of()). It is in the process of the node's executor, and all callbacks
   /// of a group have the same executor.
   std::optional<std::size_t> executor{};
+  /// The variables that each run writes at its end. A variable keeps the latest value only, and
+  /// triggers nothing. One callback stores it, and the callbacks that read it are in its process.
+  std::vector<std::string> stores{};
+  std::vector<std::string> reads{};  ///< the variables whose latest values each run takes at its start
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
 
@@ -196,6 +200,33 @@ struct Chain {
   bool operator==(const Chain&) const = default;
 };
 
+/// A part of a cause-effect chain: a chain from one of its callbacks to its end.
+struct Segment {
+  std::size_t chain{};  ///< index into Application::chains
+  /// The place in the chain of the callback that reads the variable: the data enter there. Not 0
+  /// only if messages trigger this callback.
+  std::size_t entry{};
+  bool operator==(const Segment&) const = default;
+};
+
+/// A path over messages and variables: the last callback of a segment stores a variable, and the
+/// entry of the next segment reads it, whenever it runs. So some values are read several times, and
+/// others never. The term is from Davare et al., "Period optimization for hard real-time
+/// distributed automotive systems", DAC 2007.
+///
+/// The reaction time begins when something happens outside: at the release of an event; for a
+/// timer, right after a release, so that only the next release sees it. It ends with the first run
+/// of the last callback that depends on it. The data age is the time from the release of the first
+/// callback to the end of any run of the last callback that uses its data.
+struct CauseEffectChain {
+  std::string id;  ///< unique among these; that of the chain if there is one segment
+  std::vector<std::size_t> callbacks;  ///< indices into Application::callbacks; each one once
+  std::vector<Segment> segments;       ///< at least one; the first one's entry is 0
+  std::optional<Nanoseconds> max_reaction{};
+  std::optional<Nanoseconds> max_age{};
+  bool operator==(const CauseEffectChain&) const = default;
+};
+
 /// A topic with stated properties besides its name.
 struct Topic {
   std::string name;  ///< as the callbacks write it
@@ -215,6 +246,8 @@ struct RCLRT_MODEL_EXPORT Application {
   std::vector<Node> nodes;
   std::vector<Callback> callbacks;
   std::vector<Chain> chains;
+  /// The chains of the file that state a largest reaction time or data age, or read variables.
+  std::vector<CauseEffectChain> cause_effect_chains{};
   std::vector<Topic> topics;  ///< every topic of the graph, in order of first appearance
   /// The scheduling of threads that do not belong to rclrt. A rule with the name "middleware" is
   /// for all threads that the ROS middleware created.

@@ -15,6 +15,7 @@
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/recorder/callback_accounting.hpp"
+#include "rclrt/recorder/cause_effect_accounting.hpp"
 #include "rclrt/recorder/chain_accounting.hpp"
 #include "rclrt/recorder/chain_misses.hpp"
 #include "rclrt/recorder/export.hpp"
@@ -103,6 +104,7 @@ struct RunResults {
   RunContext context;
   HostStallReport host_stalls;
   std::vector<ChainResult> chains;              ///< one per chain of the application
+  std::vector<CauseEffectResult> cause_effect_chains{};  ///< one per cause-effect chain
   std::vector<CallbackCounts> callback_counts;  ///< one per callback
   std::vector<CallbackResult> callbacks;        ///< one per callback
   std::vector<HopResult> hops;                  ///< from callback to callback

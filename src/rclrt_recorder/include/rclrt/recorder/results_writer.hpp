@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a run: results.json, chains.csv, instances.csv, stalls.csv and observed.yaml.
+// The files of a run: results.json, chains.csv, outputs.csv, instances.csv, stalls.csv and
+// observed.yaml.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +18,8 @@ namespace rclrt::recorder {
 inline constexpr const char* kResultsFile = "results.json";
 /// One row for each instance of a chain.
 inline constexpr const char* kChainsFile = "chains.csv";
+/// One row for each output of a cause-effect chain; only if the application has such chains.
+inline constexpr const char* kOutputsFile = "outputs.csv";
 /// One row for each instance of a callback.
 inline constexpr const char* kInstancesFile = "instances.csv";
 /// One row for each moment in which the host did not run a CPU.
@@ -37,6 +40,8 @@ RCLRT_RECORDER_EXPORT std::string results_json(const RunResults& results);
 
 /// Writes times relative to the start of the window; empty cells where there is no time.
 RCLRT_RECORDER_EXPORT void write_chains_csv(std::ostream& out, const RunResults& results);
+/// Writes one row for each output of a cause-effect chain, with times as in write_chains_csv.
+RCLRT_RECORDER_EXPORT void write_outputs_csv(std::ostream& out, const RunResults& results);
 /// Writes one row for each instance of a callback, with times as in write_chains_csv.
 RCLRT_RECORDER_EXPORT void write_instances_csv(std::ostream& out, const RunResults& results);
 /// Writes stalls.csv: the times in which the host did not run a CPU. Leaves out stalls that the

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/cause_effect.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace rclrt::analysis {
+
+namespace {
+
+using model::CallbackKind;
+using model::CauseEffectChain;
+using model::Segment;
+
+/// Returns whether a callback starts only if none of the same executor that is more urgent is
+/// ready.
+bool runs_most_urgent(const model::ExecutorChoice& executor) {
+  return executor.kind == ExecutorKind::kPreemptive ||
+         executor.kind == ExecutorKind::kProducerConsumer ||
+         executor.kind == ExecutorKind::kThreadDispatch;
+}
+
+class Steps {
+ public:
+  Steps(const model::Application& application, const model::ExecutorChoice& executor,
+        const Overheads& overheads, std::span<const ChainBound> chains)
+      : application_(application),
+        runs_most_urgent_(runs_most_urgent(executor)),
+        overheads_(overheads),
+        chains_(chains),
+        priorities_(application.effective_priorities()) {}
+
+  CauseEffectBound bound(const CauseEffectChain& chain) const {
+    CauseEffectBound result;
+    for (const Segment& segment : chain.segments) {
+      const ChainBound& own = chains_[segment.chain];
+      const std::string name = "'" + application_.chains[segment.chain].id + "'";
+      if (!own.bound) {
+        result.note = own.note.empty() ? "no bound was found for " + name : name + ": " + own.note;
+      } else if (!own.reaction && result.note.empty()) {
+        result.note = "a message of " + name + " may stay unmatched in a synchroniser";
+      }
+      add_conditions(own.assumptions, result.assumptions);
+    }
+    if (result.note.empty()) {
+      add_terms(chain, result);
+    }
+    judge(chain, result);
+    return result;
+  }
+
+ private:
+  const model::Callback& root(const Segment& segment) const {
+    return application_.callbacks[application_.chains[segment.chain].callbacks.front()];
+  }
+
+  Ticks longest_interval(const Segment& segment) const {
+    return model::max_interval(root(segment)).count();
+  }
+
+  static void add_conditions(const std::vector<std::string>& from, std::vector<std::string>& to) {
+    for (const std::string& each : from) {
+      if (std::ranges::find(to, each) == to.end()) {
+        to.push_back(each);
+      }
+    }
+  }
+
+  void add_terms(const CauseEffectChain& chain, CauseEffectBound& result) const {
+    using Kind = CauseEffectTerm::Kind;
+    const auto& segments = chain.segments;
+    if (root(segments.front()).kind() != CallbackKind::kEvent) {
+      result.why.push_back({.kind = Kind::kSource, .reaction = longest_interval(segments.front())});
+    }
+    for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+      const Ticks stored = stored_after(segments[i], segments[i + 1]);
+      result.why.push_back(
+          {.kind = Kind::kResponse, .segment = i, .reaction = stored, .age = stored});
+      result.why.push_back(sampling(segments, i, stored));
+    }
+    const Ticks last = *chains_[segments.back().chain].bound;
+    result.why.push_back(
+        {.kind = Kind::kResponse, .segment = segments.size() - 1, .reaction = last, .age = last});
+    Ticks reaction = 0;
+    Ticks age = 0;
+    for (const CauseEffectTerm& term : result.why) {
+      reaction += term.reaction;
+      age += term.age;
+    }
+    result.reaction = reaction;
+    result.age = age;
+  }
+
+  /// Returns the time after a release of the writer at which every run of the reader that starts
+  /// finds its value stored.
+  Ticks stored_after(const Segment& writer, const Segment& reader) const {
+    const Ticks response = *chains_[writer.chain].bound;
+    return waits_for(writer, reader) ? std::min(response, overheads_.timer_jitter) : response;
+  }
+
+  /// Returns whether the reader starts only when no released instance of the writer is unfinished:
+  /// one executor on one CPU runs both, each callback of the writer is more urgent than the reader,
+  /// and is ready as soon as the one before it has ended.
+  bool waits_for(const Segment& writer, const Segment& reader) const {
+    const auto& path = application_.chains[writer.chain].callbacks;
+    const std::size_t reads = application_.chains[reader.chain].callbacks[reader.entry];
+    const std::size_t executor = application_.executor_of(reads);
+    const model::Executor& own = application_.executors[executor];
+    return runs_most_urgent_ && own.cpus.size() == 1 && own.scheduler_cpus.empty() &&
+           overheads_.near.max == 0 && std::ranges::all_of(path, [&](std::size_t callback) {
+             return application_.executor_of(callback) == executor &&
+                    priorities_[callback] > priorities_[reads] &&
+                    application_.callbacks[callback].kind() != CallbackKind::kSync;
+           });
+  }
+
+  /// Returns the term of the step from segment i to the next one.
+  CauseEffectTerm sampling(std::span<const Segment> segments, std::size_t i, Ticks stored) const {
+    const Segment& writer = segments[i];
+    const Segment& reader = segments[i + 1];
+    CauseEffectTerm term{.kind = CauseEffectTerm::Kind::kSampling,
+                         .segment = i + 1,
+                         .reaction = longest_interval(reader),
+                         .age = longest_interval(writer)};
+    const auto* from = grid(writer);
+    const auto* to = grid(reader);
+    if (from != nullptr && to != nullptr) {
+      const Ticks step = std::gcd(from->period.count(), to->period.count());
+      const Ticks shift = ((to->offset - from->offset).count() - stored) % step;
+      const Ticks less = step - (shift < 0 ? shift + step : shift);
+      term.reaction -= less;
+      term.age -= less;
+    }
+    return term;
+  }
+
+  /// Returns the timer of a segment if its releases are on a grid that the file states.
+  const model::Timer* grid(const Segment& segment) const {
+    const auto* timer = std::get_if<model::Timer>(&root(segment).trigger);
+    const bool keeps =
+        timer != nullptr && timer->offset_stated && timer->overrun != model::OverrunPolicy::kRebase;
+    return keeps ? timer : nullptr;
+  }
+
+  static void judge(const CauseEffectChain& chain, CauseEffectBound& result) {
+    const auto exceeds = [](const std::optional<Ticks>& bound, const auto& limit) {
+      return limit && bound && *bound > limit->count();
+    };
+    if (!result.reaction) {
+      return;
+    }
+    const bool reacts_late = exceeds(result.reaction, chain.max_reaction);
+    const bool is_old = exceeds(result.age, chain.max_age);
+    if (reacts_late || is_old) {
+      result.note = std::string("the bound on the ") +
+                    (!is_old        ? "reaction time"
+                     : !reacts_late ? "data age"
+                                    : "reaction time and that on the data age") +
+                    (is_old && reacts_late ? " are above their limits, which proves nothing"
+                                           : " is above the limit, which proves nothing");
+      return;
+    }
+    result.verdict = result.assumptions.empty() ? Verdict::kProved : Verdict::kConditional;
+  }
+
+  const model::Application& application_;
+  bool runs_most_urgent_;
+  const Overheads& overheads_;
+  std::span<const ChainBound> chains_;
+  std::vector<int> priorities_;
+};
+
+}  // namespace
+
+std::vector<CauseEffectBound> cause_effect_bounds(const model::Application& application,
+                                                  const model::ExecutorChoice& executor,
+                                                  const Overheads& overheads,
+                                                  std::span<const ChainBound> chains) {
+  if (chains.size() != application.chains.size()) {
+    throw std::invalid_argument("cause_effect_bounds needs one bound for each chain");
+  }
+  const Steps steps(application, executor, overheads, chains);
+  std::vector<CauseEffectBound> result;
+  for (const CauseEffectChain& chain : application.cause_effect_chains) {
+    result.push_back(steps.bound(chain));
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis

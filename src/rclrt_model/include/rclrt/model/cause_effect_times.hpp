@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reaction times and data ages of cause-effect chains, from the runs of callbacks.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "rclrt/model/application.hpp"
+#include "rclrt/model/export.hpp"
+
+namespace rclrt::model {
+
+/// A run of a callback for one instance of a chain. All times have the same origin.
+struct ChainRun {
+  std::size_t callback{};    ///< index into Application::callbacks
+  std::size_t chain{};       ///< index into Application::chains
+  std::uint64_t instance{};  ///< number of the chain's release, from 0
+  Nanoseconds release{};     ///< of that instance of the chain
+  Nanoseconds start{};       ///< of the run: it reads its variables
+  Nanoseconds end{};         ///< of the run: it stores its variables and publishes
+};
+
+/// A run of the last callback of a cause-effect chain that used data of the first one.
+struct CauseEffectOutput {
+  Nanoseconds release{};  ///< of the data: the release of the first callback
+  Nanoseconds end{};      ///< of the run
+  /// From what happened after the previous data to this end; see CauseEffectChain. nullopt: the
+  /// data are not new, or the first ones.
+  std::optional<Nanoseconds> reaction{};
+
+  Nanoseconds age() const { return end - release; }
+  bool operator==(const CauseEffectOutput&) const = default;
+};
+
+/// The outputs of one cause-effect chain.
+struct CauseEffectOutputs {
+  std::vector<CauseEffectOutput> outputs{};  ///< in the order of their ends
+  std::uint64_t inputs{};   ///< instances of the first segment that ended, whose data may be read
+  std::uint64_t distinct{};  ///< of the data in the outputs
+  std::uint64_t initial{};   ///< runs of the last callback that had no data to use yet
+};
+
+/// Joins runs of callbacks to outputs of cause-effect chains: a run reads the value that was stored
+/// last before its start. Not thread-safe.
+class RCLRT_MODEL_EXPORT CauseEffectTimes {
+ public:
+  /// Keeps a reference to the application.
+  explicit CauseEffectTimes(const Application& application);
+
+  /// Takes a run, in any order. An input that a synchroniser only keeps is no run.
+  void add(const ChainRun& run);
+
+  /// Returns the outputs of the runs so far, one entry for each cause-effect chain.
+  std::vector<CauseEffectOutputs> outputs() const;
+
+ private:
+  /// An instance of a segment's chain, and a time of it.
+  struct Moment {
+    std::uint64_t instance{};
+    Nanoseconds at{};
+    auto operator<=>(const Moment&) const = default;
+  };
+  struct SegmentRuns {
+    std::vector<Moment> begun;  ///< starts of the entry; of the first segment, releases
+    std::vector<Moment> ended;  ///< ends of the last callback
+  };
+  struct Place {
+    std::size_t chain;  ///< index into Application::cause_effect_chains
+    std::size_t segment;
+  };
+
+  CauseEffectOutputs join(std::size_t chain) const;
+
+  const Application& application_;
+  std::vector<std::vector<Place>> places_;      ///< by chain
+  std::vector<std::vector<SegmentRuns>> runs_;  ///< by cause-effect chain and segment
+};
+
+}  // namespace rclrt::model

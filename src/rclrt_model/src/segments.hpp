@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chains that read variables: their segments, which are chains of messages.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "draft.hpp"
+#include "reader.hpp"
+#include "yaml.hpp"
+
+namespace rclrt::model::detail {
+
+/// An entry of the section "chains".
+struct ChainDraft {
+  Chain chain;
+  ChainSource source;
+  Position at{};
+  std::optional<Position> priority{};  ///< where the file states it
+  std::optional<Nanoseconds> max_reaction{};
+  std::optional<Nanoseconds> max_age{};
+  bool samples = false;  ///< a variable leads from one of its callbacks to the next
+};
+
+/// The steps from callback to callback that are variables, and the chains that segments may be.
+class Segments {
+ public:
+  /// Keeps a reference to `reading`, of which the callbacks have been read.
+  explicit Segments(Reading& reading);
+
+  /// Returns whether a callback of the path reads a variable that the callback before it stores,
+  /// and takes no message of it.
+  bool samples(const Chain& chain) const;
+
+  /// Adds a chain of messages to the application.
+  std::size_t add_chain(Chain chain, ChainSource source);
+
+  /// Adds the cause-effect chain of an entry that samples. Each of its segments is a chain: one
+  /// that the file states, or else a new one with the entry's priority and its smaller limit as the
+  /// deadline, if it starts with a timer or an event. Reports a segment that messages trigger and that no chain leads to. All chains of
+  /// messages must have been added.
+  void add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains);
+
+ private:
+  using Path = std::vector<std::size_t>;
+
+  bool is_sampled(std::size_t from, std::size_t to) const;
+  std::optional<Segment> chain_that_ends_with(const Path& path) const;
+  std::optional<Segment> segment(const ChainDraft& draft, std::size_t number, std::size_t begin,
+                                 std::size_t end, NameIndex& chains);
+
+  Reading& reading_;
+  std::set<std::pair<std::size_t, std::size_t>> sampled_;  ///< pairs of writer and reader
+  std::map<Path, std::size_t> by_path_;                    ///< chains; ordered, as its keys are hostile
+  std::map<std::size_t, std::vector<std::size_t>> by_last_;  ///< chains, by their last callback
+};
+
+/// Reports variables that no callback stores, or several, or one of another process. Returns whether
+/// each variable that is read is stored.
+bool check_variables(const Draft& draft, Context& context);
+
+}  // namespace rclrt::model::detail

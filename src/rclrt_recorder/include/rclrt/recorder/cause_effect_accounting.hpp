@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The results of cause-effect chains: reaction times and data ages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <rclrt/model/application.hpp>
+#include <rclrt/model/cause_effect_times.hpp>
+#include <span>
+#include <vector>
+
+#include "rclrt/recorder/export.hpp"
+#include "rclrt/recorder/instance_record.hpp"
+#include "rclrt/recorder/statistics.hpp"
+
+namespace rclrt::recorder {
+
+/// The results of one cause-effect chain.
+struct CauseEffectResult {
+  model::CauseEffectOutputs found;     ///< CLOCK_MONOTONIC, as the records
+  std::uint64_t missed_reaction = 0;  ///< outputs above CauseEffectChain::max_reaction
+  std::uint64_t missed_age = 0;       ///< outputs above CauseEffectChain::max_age
+  std::optional<Summary> reaction;
+  std::optional<Summary> age;
+};
+
+/// Returns one result for each cause-effect chain of `application`, in the same order. A run reads
+/// the value that was stored last before it started, by the times of the records.
+RCLRT_RECORDER_EXPORT std::vector<CauseEffectResult> account_cause_effect_chains(
+    const model::Application& application, std::span<const InstanceRecord> records);
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/cause_effect_accounting.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace rclrt::recorder {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+CauseEffectResult result_of(const model::CauseEffectChain& chain,
+                            const model::CauseEffectOutputs& found) {
+  CauseEffectResult result{.found = found};
+  std::vector<std::int64_t> ages;
+  std::vector<std::int64_t> reactions;
+  for (const model::CauseEffectOutput& output : found.outputs) {
+    ages.push_back(output.age().count());
+    result.missed_age += chain.max_age && output.age() > *chain.max_age ? 1U : 0U;
+    if (output.reaction) {
+      reactions.push_back(output.reaction->count());
+      result.missed_reaction +=
+          chain.max_reaction && *output.reaction > *chain.max_reaction ? 1U : 0U;
+    }
+  }
+  result.age = summarise(std::move(ages));
+  result.reaction = summarise(std::move(reactions));
+  return result;
+}
+
+}  // namespace
+
+std::vector<CauseEffectResult> account_cause_effect_chains(
+    const model::Application& application, std::span<const InstanceRecord> records) {
+  if (application.cause_effect_chains.empty()) {
+    return {};
+  }
+  model::CauseEffectTimes times(application);
+  for (const InstanceRecord& record : records) {
+    if (record.outcome != Outcome::kRan) {
+      continue;
+    }
+    for (const ChainToken& token : record.tokens.all()) {
+      times.add({.callback = record.callback,
+                 .chain = token.chain,
+                 .instance = token.instance,
+                 .release = nanoseconds(token.release_ns),
+                 .start = nanoseconds(record.start_ns),
+                 .end = nanoseconds(record.end_ns)});
+    }
+  }
+  const std::vector<model::CauseEffectOutputs> found = times.outputs();
+  std::vector<CauseEffectResult> results;
+  for (std::size_t i = 0; i < application.cause_effect_chains.size(); ++i) {
+    results.push_back(result_of(application.cause_effect_chains[i], found[i]));
+  }
+  return results;
+}
+
+}  // namespace rclrt::recorder
