@@ -41,9 +41,14 @@ CauseEffectBound bound_of(const model::Application& application,
 std::string pair(const std::string& writer, const std::string& reader,
                  const std::string& limits = "") {
   return "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
-         "  - {id: a, node: n, " + writer + ", stores: [x]}\n"
-         "  - {id: b, node: n, " + reader + ", reads: [x]}\n"
-         "chains: [{id: path, callbacks: [a, b]" + limits + "}]\n";
+         "  - {id: a, node: n, " +
+         writer +
+         ", stores: [x]}\n"
+         "  - {id: b, node: n, " +
+         reader +
+         ", reads: [x]}\n"
+         "chains: [{id: path, callbacks: [a, b]" +
+         limits + "}]\n";
 }
 
 TEST(Sampling, DuerrsPairsHaveTheirPublishedBounds) {
@@ -89,33 +94,44 @@ chains:
 /// actuator run by subscription, or by a timer that samples.
 std::string teper(bool by_timer) {
   const std::string sensor = by_timer ? "timer: {period_ms: 480}" : "timer: {period_ms: 360}";
-  std::string text = "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
-      "  - {id: sensor1, node: n, " + sensor + ", wcet_ms: 10, publishes: [s1]}\n"
-      "  - {id: sensor2, node: n, " + sensor + ", wcet_ms: 20, publishes: [s2]}\n";
+  std::string text =
+      "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
+      "  - {id: sensor1, node: n, " +
+      sensor +
+      ", wcet_ms: 10, publishes: [s1]}\n"
+      "  - {id: sensor2, node: n, " +
+      sensor + ", wcet_ms: 20, publishes: [s2]}\n";
   if (by_timer) {
-    text += "  - {id: fusion, node: n, timer: {period_ms: 960}, wcet_ms: 30, reads: [x1, x2], "
-            "publishes: [fused]}\n"
-            "  - {id: actuator, node: n, timer: {period_ms: 960}, wcet_ms: 30, reads: [x3]}\n";
+    text +=
+        "  - {id: fusion, node: n, timer: {period_ms: 960}, wcet_ms: 30, reads: [x1, x2], "
+        "publishes: [fused]}\n"
+        "  - {id: actuator, node: n, timer: {period_ms: 960}, wcet_ms: 30, reads: [x3]}\n";
   }
-  text += "  - {id: filter1, node: n, subscription: {topic: s1}, wcet_ms: 10, publishes: [f1]}\n"
-          "  - {id: filter2, node: n, subscription: {topic: s2}, wcet_ms: 20, publishes: [f2]}\n";
+  text +=
+      "  - {id: filter1, node: n, subscription: {topic: s1}, wcet_ms: 10, publishes: [f1]}\n"
+      "  - {id: filter2, node: n, subscription: {topic: s2}, wcet_ms: 20, publishes: [f2]}\n";
   if (by_timer) {
     return text +
            "  - {id: store1, node: n, subscription: {topic: f1}, wcet_ms: 30, stores: [x1]}\n"
            "  - {id: store2, node: n, subscription: {topic: f2}, wcet_ms: 30, stores: [x2]}\n"
-           "  - {id: filter3, node: n, subscription: {topic: fused}, wcet_ms: 30, publishes: [f3]}\n"
+           "  - {id: filter3, node: n, subscription: {topic: fused}, wcet_ms: 30, publishes: "
+           "[f3]}\n"
            "  - {id: store3, node: n, subscription: {topic: f3}, wcet_ms: 30, stores: [x3]}\n"
            "chains:\n"
-           "  - {id: chain1, callbacks: [sensor1, filter1, store1, fusion, filter3, store3, actuator]}\n"
-           "  - {id: chain2, callbacks: [sensor2, filter2, store2, fusion, filter3, store3, actuator]}\n";
+           "  - {id: chain1, callbacks: [sensor1, filter1, store1, fusion, filter3, store3, "
+           "actuator]}\n"
+           "  - {id: chain2, callbacks: [sensor2, filter2, store2, fusion, filter3, store3, "
+           "actuator]}\n";
   }
   return text +
          "  - {id: second, node: n, subscription: {topic: f2}, wcet_ms: 30, stores: [x]}\n"
-         "  - {id: fusion, node: n, subscription: {topic: f1}, wcet_ms: 30, reads: [x], publishes: [fused]}\n"
+         "  - {id: fusion, node: n, subscription: {topic: f1}, wcet_ms: 30, reads: [x], publishes: "
+         "[fused]}\n"
          "  - {id: filter3, node: n, subscription: {topic: fused}, wcet_ms: 30, publishes: [f3]}\n"
          "  - {id: actuator, node: n, subscription: {topic: f3}, wcet_ms: 30}\n"
          "chains:\n"
-         "  - {id: chain1, callbacks: [sensor1, filter1, fusion, filter3, actuator], max_age_ms: 1000}\n"
+         "  - {id: chain1, callbacks: [sensor1, filter1, fusion, filter3, actuator], max_age_ms: "
+         "1000}\n"
          "  - {id: chain2, callbacks: [sensor2, filter2, second, fusion, filter3, actuator]}\n";
 }
 
@@ -183,10 +199,9 @@ chains:
 
 TEST(Sampling, StatedOffsetsShortenTheWait) {
   const auto at = [](int offset) {
-    return read_application(
-        pair("timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 2, priority: 1",
-             "timer: {period_ms: 20, offset_ms: " + std::to_string(offset) +
-                 "}, wcet_ms: 1, priority: 2"));
+    return read_application(pair("timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 2, priority: 1",
+                                 "timer: {period_ms: 20, offset_ms: " + std::to_string(offset) +
+                                     "}, wcet_ms: 1, priority: 2"));
   };
   // The writer ends at most 3 ms after its release. The reader comes 5 ms after a release of the
   // writer, or 1 ms: then it reads the value before.
@@ -206,11 +221,11 @@ TEST(Sampling, TheReactionToAnEventDoesNotWaitForATimer) {
 
 TEST(Sampling, AReaderThatMayOvertakeTheWriterWaitsForItsResponse) {
   const auto with = [](const std::string& more, const Machine& machine = {}) {
-    return in_ms(bound_of(read_application(
-                              pair("timer: {period_ms: 10}, wcet_ms: 1, priority: 2",
-                                   "timer: {period_ms: 20}, wcet_ms: 2, priority: 1" + more)),
-                          ExecutorKind::kPreemptive, machine)
-                     .age);
+    return in_ms(
+        bound_of(read_application(pair("timer: {period_ms: 10}, wcet_ms: 1, priority: 2",
+                                       "timer: {period_ms: 20}, wcet_ms: 2, priority: 1" + more)),
+                 ExecutorKind::kPreemptive, machine)
+            .age);
   };
   EXPECT_EQ(with(""), 10 + 3);
   Machine late;

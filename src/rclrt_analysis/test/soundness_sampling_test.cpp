@@ -28,11 +28,10 @@ class RandomSampling : public RandomApplication {
     for (model::Callback& callback : application.callbacks) {
       auto* timer = std::get_if<model::Timer>(&callback.trigger);
       if (timer != nullptr && chance(0.15)) {
-        callback.trigger =
-            model::Event{.min_interval = timer->period,
-                         .max_interval = timer->period * between(1, 3),
-                         .depth = 10,
-                         .seed = static_cast<std::uint64_t>(between(0, 1000))};
+        callback.trigger = model::Event{.min_interval = timer->period,
+                                        .max_interval = timer->period * between(1, 3),
+                                        .depth = 10,
+                                        .seed = static_cast<std::uint64_t>(between(0, 1000))};
       } else if (timer != nullptr && chance(0.4)) {
         timer->offset_stated = true;
       }
@@ -154,13 +153,13 @@ TEST_P(SoundnessOfSampling, NoReactionTimeOrDataAgeIsAboveItsBound) {
   tightness.print("reaction time with sampling, " + std::string(traits(GetParam()).name));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, SoundnessOfSampling,
-    testing::Values(ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
-                    ExecutorKind::kThreadDispatch, ExecutorKind::kWaitSet, ExecutorKind::kEdf,
-                    ExecutorKind::kEvents, ExecutorKind::kPicas, ExecutorKind::kPerGroup,
-                    ExecutorKind::kStaticOrder, ExecutorKind::kWorkshop),
-    [](const auto& tested) { return std::string(traits(tested.param).name); });
+INSTANTIATE_TEST_SUITE_P(Kinds, SoundnessOfSampling,
+                         testing::Values(ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
+                                         ExecutorKind::kThreadDispatch, ExecutorKind::kWaitSet,
+                                         ExecutorKind::kEdf, ExecutorKind::kEvents,
+                                         ExecutorKind::kPicas, ExecutorKind::kPerGroup,
+                                         ExecutorKind::kStaticOrder, ExecutorKind::kWorkshop),
+                         [](const auto& tested) { return std::string(traits(tested.param).name); });
 
 }  // namespace
 }  // namespace rclrt::analysis

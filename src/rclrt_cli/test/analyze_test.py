@@ -272,7 +272,7 @@ def test_reaction_data_age_and_queues_stand_beside_the_bounds(
     shown = capsys.readouterr().out
     assert "actuate: up to 2 instances may wait at once, and the queue keeps 1" in shown
     assert "write_log: an unknown number of instances may wait at once, " in shown
-    assert "66  maximum reaction time, from a change of the input to the chain's end; " in shown
+    assert "66  maximum reaction time to a change of the input, and age of data " in shown
 
 
 def test_under_edf_a_chain_without_deadlines_of_its_callbacks_is_a_warning(

@@ -119,7 +119,7 @@ class Callback:
         """The variables that each run writes at its end."""
     @property
     def reads(self) -> tuple[str, ...]:
-        """The variables whose latest values each run takes at its start."""
+        """The variables of which each run takes the latest value at its start."""
     @property
     def routes(self) -> tuple[tuple[int, ...], ...]:
         """For each input, the indices into `publishes` on which its messages are answered."""

@@ -106,8 +106,7 @@ CauseEffectOutputs CauseEffectTimes::join(std::size_t chain) const {
     ++result.distinct;
     if (last) {
       // The next release, which saw an event itself, may have had no output of its own.
-      const auto next =
-          std::ranges::upper_bound(releases, last->instance, {}, &Moment::instance);
+      const auto next = std::ranges::upper_bound(releases, last->instance, {}, &Moment::instance);
       added.reaction = output.at - (begins_with_event ? next->at : last->release);
     }
     last = output.origin;

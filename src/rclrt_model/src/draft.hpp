@@ -17,9 +17,9 @@ struct CallbackSource {
   std::vector<Position> publishes;  ///< one per Callback::publishes
   Position service{};               ///< of a service or client: the service's name
   std::vector<std::pair<std::string, Position>> calls{};  ///< ids of clients
-  std::vector<Position> stores{};  ///< one per Callback::stores
-  std::vector<Position> reads{};   ///< one per Callback::reads
-  Position executor{};             ///< of its own executor, or of the callback without one
+  std::vector<Position> stores{};                         ///< one per Callback::stores
+  std::vector<Position> reads{};                          ///< one per Callback::reads
+  Position executor{};  ///< of its own executor, or of the callback without one
 };
 
 struct ChainSource {

@@ -256,11 +256,12 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
 
 void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
-  const Fields fields(item, "callback",
-                      {"id", "node", "timer", "subscription", "sync", "event", "service", "client",
-                       "wcet_ms", "observed", "publishes", "calls", "workload", "overload",
-                       "deadline_ms", "group", "priority", "executor", "stores", "reads"},
-                      context);
+  const Fields fields(
+      item, "callback",
+      {"id",          "node",    "timer",    "subscription", "sync",   "event",    "service",
+       "client",      "wcet_ms", "observed", "publishes",    "calls",  "workload", "overload",
+       "deadline_ms", "group",   "priority", "executor",     "stores", "reads"},
+      context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);
   CallbackSource source;

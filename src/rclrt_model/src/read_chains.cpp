@@ -41,8 +41,7 @@ void read_deadline(const Fields& fields, ChainDraft& draft, Reading& reading) {
                        .value_or(Nanoseconds::zero());
   if (draft.samples) {
     reading.context.diagnostics.report(
-        node->at,
-        "chain " + in_quotes(chain.id) + " samples a variable, and has a 'deadline_ms'",
+        node->at, "chain " + in_quotes(chain.id) + " samples a variable, and has a 'deadline_ms'",
         "'max_reaction_ms' (from something that happens to the first output that depends on it) "
         "or 'max_age_ms' (of the data, at the end of the chain)");
   }

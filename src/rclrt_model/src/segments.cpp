@@ -86,7 +86,8 @@ std::optional<Segment> Segments::segment(const ChainDraft& draft, std::size_t nu
               .priority = draft.chain.priority};
   // A response above a limit of the whole breaks that limit; the segment has no other deadline.
   const Nanoseconds none = Nanoseconds::max();
-  const Nanoseconds limit = std::min(draft.max_reaction.value_or(none), draft.max_age.value_or(none));
+  const Nanoseconds limit =
+      std::min(draft.max_reaction.value_or(none), draft.max_age.value_or(none));
   chain.deadline = limit == none ? application.period(chain) : limit;
   chains.add(chain.id, draft.at, reading_.context);
   return Segment{.chain = add_chain(std::move(chain), {.callbacks = part(draft.source.callbacks)})};
@@ -145,11 +146,10 @@ bool check_variables(const Draft& draft, Context& context) {
       if (is_new) {
         names.push_back(stores[v]);
       } else if (writer->second != i) {
-        context.diagnostics.report(
-            draft.callbacks[i].stores[v],
-            "the variable " + in_quotes(stores[v]) + " is also stored by " +
-                in_quotes(application.callbacks[writer->second].id),
-            "one callback that stores it");
+        context.diagnostics.report(draft.callbacks[i].stores[v],
+                                   "the variable " + in_quotes(stores[v]) + " is also stored by " +
+                                       in_quotes(application.callbacks[writer->second].id),
+                                   "one callback that stores it");
       }
     }
   }

@@ -41,8 +41,8 @@ class Segments {
 
   /// Adds the cause-effect chain of an entry that samples. Each of its segments is a chain: one
   /// that the file states, or else a new one with the entry's priority and its smaller limit as the
-  /// deadline, if it starts with a timer or an event. Reports a segment that messages trigger and that no chain leads to. All chains of
-  /// messages must have been added.
+  /// deadline, if it starts with a timer or an event. Reports a segment that messages trigger and
+  /// that no chain leads to. All chains of messages must have been added.
   void add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains);
 
  private:
@@ -55,12 +55,12 @@ class Segments {
 
   Reading& reading_;
   std::set<std::pair<std::size_t, std::size_t>> sampled_;  ///< pairs of writer and reader
-  std::map<Path, std::size_t> by_path_;                    ///< chains; ordered, as its keys are hostile
+  std::map<Path, std::size_t> by_path_;  ///< chains; ordered, as its keys are hostile
   std::map<std::size_t, std::vector<std::size_t>> by_last_;  ///< chains, by their last callback
 };
 
-/// Reports variables that no callback stores, or several, or one of another process. Returns whether
-/// each variable that is read is stored.
+/// Reports variables that no callback stores, or several, or one of another process. Returns
+/// whether each variable that is read is stored.
 bool check_variables(const Draft& draft, Context& context);
 
 }  // namespace rclrt::model::detail

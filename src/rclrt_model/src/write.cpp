@@ -281,7 +281,7 @@ std::string limits(const CauseEffectChain& chain) {
 }
 
 /// Returns the section of the chains. A cause-effect chain with one segment is a chain with limits.
-/// One with several is an entry of its own, whose segments are chains above it.
+/// One with several is an entry of its own; its segments are chains above it.
 std::string chains(const Application& application) {
   const auto head = [&](const std::string& id, const std::vector<std::size_t>& callbacks) {
     const auto text = [&](std::size_t index) { return name(application.callbacks.at(index).id); };

@@ -64,10 +64,10 @@ TEST(CauseEffectChains, SegmentsThatNoChainStatesAreAdded) {
 }
 
 TEST(CauseEffectChains, ChainsOfTheFileAreUsedAsSegments) {
-  const Application found = read_robot(
-      robot("  - {id: whole, callbacks: [estimate, store, control, drive]}\n"
-            "  - {id: act, callbacks: [control, drive], priority: 7, deadline_ms: 8}\n"
-            "  - {id: sense, callbacks: [estimate, store], priority: 1}\n"));
+  const Application found =
+      read_robot(robot("  - {id: whole, callbacks: [estimate, store, control, drive]}\n"
+                       "  - {id: act, callbacks: [control, drive], priority: 7, deadline_ms: 8}\n"
+                       "  - {id: sense, callbacks: [estimate, store], priority: 1}\n"));
   ASSERT_EQ(found.chains.size(), 2U);
   EXPECT_THAT(found.cause_effect_chains.front().segments,
               ElementsAre(Segment{1, 0}, Segment{0, 0}));
@@ -156,11 +156,11 @@ class Runs {
   Runs& run(std::size_t callback, std::size_t chain, std::uint64_t instance, int release, int start,
             int end) {
     times_.add({.callback = callback,
-                  .chain = chain,
-                  .instance = instance,
-                  .release = milliseconds(release),
-                  .start = milliseconds(start),
-                  .end = milliseconds(end)});
+                .chain = chain,
+                .instance = instance,
+                .release = milliseconds(release),
+                .start = milliseconds(start),
+                .end = milliseconds(end)});
     return *this;
   }
 
@@ -181,11 +181,13 @@ TEST(CauseEffectTimes, AReaderTakesTheLatestValueBeforeItsStart) {
   EXPECT_EQ(runs.found().initial, 1U);
   EXPECT_EQ(runs.found().inputs, 4U);
   EXPECT_EQ(runs.found().distinct, 2U);
-  EXPECT_THAT(runs.found().outputs,
-              ElementsAre(CauseEffectOutput{milliseconds(10), milliseconds(24), {}},
-                          CauseEffectOutput{milliseconds(10), milliseconds(44), {}},
-                          // What happened right after the release at 10 ms is seen here first.
-                          CauseEffectOutput{milliseconds(30), milliseconds(63), milliseconds(53)}));
+  EXPECT_THAT(
+      runs.found().outputs,
+      ElementsAre(
+          CauseEffectOutput{milliseconds(10), milliseconds(24), {}},
+          CauseEffectOutput{milliseconds(10), milliseconds(44), {}},
+          // This output is the first one that shows what happened right after the release at 10 ms.
+          CauseEffectOutput{milliseconds(30), milliseconds(63), milliseconds(53)}));
   EXPECT_EQ(runs.found().outputs.back().age(), milliseconds(33));
 }
 

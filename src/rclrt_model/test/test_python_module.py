@@ -257,7 +257,7 @@ nodes: [{name: n, namespace: /a, executor: two}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 5, offset_ms: 3, overrun: skip}, wcet_ms: 0.5,
      publishes: [/x, /y], group: g, priority: 4, overload: keep_last, deadline_ms: 7,
-     workload: {name: matrix, iterations: 12}}
+     workload: {name: matrix, iterations: 12}, stores: [v]}
   - {id: e, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1,
      observed: {n: 9, p50_ms: 0.25, p99_ms: 0.5, max_ms: 1}}
   - {id: s, node: n, sync: {topics: [/x, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}
@@ -265,11 +265,12 @@ callbacks:
      subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
   - {id: b, node: n, wcet_ms: 1, calls: [a],
      event: {min_interval_ms: 2, max_interval_ms: 3, offset_ms: 1, depth: 3, seed: 4}}
-  - {id: f, node: n, wcet_ms: 1, event: {period_ms: 30, jitter_ms: 10}}
+  - {id: f, node: n, wcet_ms: 1, event: {period_ms: 30, jitter_ms: 10}, reads: [v]}
   - {id: q, node: n, wcet_ms: 1, service: {name: /plan, depth: 2}}
   - {id: a, node: n, wcet_ms: 1, client: {service: /plan, depth: 2}}
 topics: [{name: /y, size_bytes: 5}]
-chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12}]
+chains:
+  - {id: c, callbacks: [t, s], priority: 9, deadline_ms: 12, max_reaction_ms: 30, max_age_ms: 20}
 threads:
   - {name: middleware, policy: %s}
 """
@@ -323,3 +324,26 @@ def test_yaml_that_is_not_plain_is_refused_with_its_place(tmp_path: Path, text: 
 def test_a_yaml_file_that_is_missing_says_what_was_expected(tmp_path: Path) -> None:
     with pytest.raises(rclrt_model.ModelError, match="expected a readable experiment"):
         rclrt_model.read_yaml(tmp_path / "none", "experiment")
+
+
+def test_a_chain_that_samples_has_segments_and_limits(tmp_path: Path) -> None:
+    app = rclrt_model.load(REPOSITORY / "examples" / "eye_to_wheel" / "app.yaml")
+    assert [callback.stores for callback in app.callbacks if callback.stores] == [
+        ("seen",),
+        ("followed",),
+    ]
+    assert [callback.reads for callback in app.callbacks if callback.reads] == [
+        ("seen",),
+        ("followed",),
+    ]
+    (chain,) = app.cause_effect_chains
+    assert chain.id == "eye_to_wheel"
+    assert [(app.chains[each.chain].id, each.entry) for each in chain.segments] == [
+        ("eye_to_wheel_1", 0),
+        ("eye_to_wheel_2", 0),
+        ("loop", 0),
+    ]
+    assert (chain.max_reaction_ns, chain.max_age_ns) == (100_000_000, 130_000_000)
+    copy = tmp_path / "copy.yaml"
+    copy.write_text(rclrt_model.to_yaml(app))
+    assert rclrt_model.load(copy).cause_effect_chains == app.cause_effect_chains

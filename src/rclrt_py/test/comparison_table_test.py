@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from rclrt_py.comparisons.comparison import Comparison, load_single_run
 from rclrt_py.report.comparison_table import held_back_text, print_table, table_lines
-from rclrt_py.runs.results import CauseEffectResult, Results
+from rclrt_py.runs.cause_effect import CauseEffectResult
+from rclrt_py.runs.results import Results
 from rclrt_py.stats import Summary
 from rclrt_py.terminal.table import Paint
 from rclrt_py.testing.synthetic_run import write_run

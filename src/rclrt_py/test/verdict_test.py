@@ -9,7 +9,7 @@ import pytest
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.comparisons.verdict import ANY_CHAIN, verdict
 from rclrt_py.errors import BadInput
-from rclrt_py.runs.results import CauseEffectResult
+from rclrt_py.runs.cause_effect import CauseEffectResult
 
 
 def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:
@@ -64,7 +64,9 @@ def test_a_limit_of_a_chain_that_samples_counts_as_a_deadline(comparison: Compar
     late = replace(results, cause_effect_chains=(sampled(0, 2),))
     found, reasons = verdict(replace(calm, executors=(late,)), "eye")
     assert found == 1
-    assert reasons == ["preemptive: chain eye was 2 times above its largest data age, in 12 outputs"]
+    assert reasons == [
+        "preemptive: chain eye was 2 times above its largest data age, in 12 outputs"
+    ]
     assert verdict(replace(calm, executors=(late,)), "obstacle") == (0, [])
     fine = replace(results, cause_effect_chains=(sampled(0, 0),))
     assert verdict(replace(calm, executors=(fine,)), ANY_CHAIN) == (0, [])

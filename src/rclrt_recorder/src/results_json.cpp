@@ -274,34 +274,34 @@ Json hop_json(const model::Application& application, const HopResult& hop) {
           {"time_ms", times_json(hop.time)}};
 }
 
+/// Returns the array of make(0) to make(count - 1).
+template <typename Make>
+Json array_of(std::size_t count, Make make) {
+  Json result = Json::array();
+  for (std::size_t index = 0; index < count; ++index) {
+    result.push_back(make(index));
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string results_json(const RunResults& results) {
-  Json chains = Json::array();
-  for (std::size_t index = 0; index < results.chains.size(); ++index) {
-    chains.push_back(
-        chain_json(results.application, results.application.chains[index], results.chains[index]));
-  }
-  Json cause_effect_chains = Json::array();
-  for (std::size_t index = 0; index < results.cause_effect_chains.size(); ++index) {
-    cause_effect_chains.push_back(cause_effect_json(results, index));
-  }
-  Json callbacks = Json::array();
-  for (std::size_t index = 0; index < results.callbacks.size(); ++index) {
-    callbacks.push_back(callback_json(results, index));
-  }
-  Json threads = Json::array();
-  for (const ThreadResult& thread : results.threads) {
-    threads.push_back(thread_json(thread));
-  }
-  Json misses = Json::array();
-  for (const ChainMiss& miss : results.misses) {
-    misses.push_back(miss_json(results, miss));
-  }
-  Json hops = Json::array();
-  for (const HopResult& hop : results.hops) {
-    hops.push_back(hop_json(results.application, hop));
-  }
+  const model::Application& application = results.application;
+  const Json chains = array_of(results.chains.size(), [&](std::size_t i) {
+    return chain_json(application, application.chains[i], results.chains[i]);
+  });
+  const Json cause_effect_chains = array_of(results.cause_effect_chains.size(), [&](std::size_t i) {
+    return cause_effect_json(results, i);
+  });
+  const Json callbacks =
+      array_of(results.callbacks.size(), [&](std::size_t i) { return callback_json(results, i); });
+  const Json threads = array_of(results.threads.size(),
+                                [&](std::size_t i) { return thread_json(results.threads[i]); });
+  const Json misses = array_of(
+      results.misses.size(), [&](std::size_t i) { return miss_json(results, results.misses[i]); });
+  const Json hops = array_of(results.hops.size(),
+                             [&](std::size_t i) { return hop_json(application, results.hops[i]); });
   Json document = {
       {"rclrt_results", kFormatVersion},
       {"application",

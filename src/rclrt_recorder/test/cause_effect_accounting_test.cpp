@@ -44,7 +44,7 @@ InstanceRecord sampled_run(std::uint32_t chain, std::uint64_t instance, std::int
 
 TEST(CauseEffectAccounting, CountsWhatIsAboveTheLimits) {
   const std::vector<InstanceRecord> records{
-      sampled_run(0, 0, 0, 0, 1),   sampled_run(1, 0, 0, 1, 2),
+      sampled_run(0, 0, 0, 0, 1),    sampled_run(1, 0, 0, 1, 2),
       sampled_run(0, 1, 10, 10, 11), sampled_run(0, 2, 20, 30, 31, Outcome::kEmpty),
       sampled_run(1, 1, 20, 25, 35), sampled_run(1, 2, 40, 40, 41),
   };

@@ -128,7 +128,16 @@ def test_a_directory_that_cannot_be_written_is_named_with_the_fix() -> None:
 def test_a_chain_that_samples_has_reaction_times_and_ages(tmp_path: Path) -> None:
     app = ROOT / "examples" / "eye_to_wheel" / "app.yaml"
     done = subprocess.run(
-        [SIMULATE, str(app), "--executor", "preemptive", "--seconds", "5", "--out", str(tmp_path / "out")],
+        [
+            SIMULATE,
+            str(app),
+            "--executor",
+            "preemptive",
+            "--seconds",
+            "5",
+            "--out",
+            str(tmp_path / "out"),
+        ],
         capture_output=True,
         text=True,
         timeout=120,

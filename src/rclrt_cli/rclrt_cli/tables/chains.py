@@ -99,9 +99,7 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
     yield from assumption_lines(result["assumptions"], all_assumptions)
 
 
-def _cause_effect_lines(
-    chains: Sequence[CauseEffectChain], common: Sequence[str]
-) -> Iterator[str]:
+def _cause_effect_lines(chains: Sequence[CauseEffectChain], common: Sequence[str]) -> Iterator[str]:
     """Yields a table of the cause-effect chains, with the terms of both bounds."""
     if not chains:
         return
@@ -144,8 +142,7 @@ def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[
         yield beside.line(
             "",
             exact(chain["reaction_ms"]),
-            "  maximum reaction time, from a change of the input to the chain's end; "
-            f"maximum data age {exact(chain['data_age_ms'])} ms",
+            "  maximum reaction time to a change of the input, and age of data when replaced",
         )
     for assumption in chain["assumptions"]:
         if assumption not in common:

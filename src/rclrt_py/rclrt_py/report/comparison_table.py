@@ -91,9 +91,7 @@ def _cause_effect_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
                 ("reaction", found.reaction, found.max_reaction_ms, found.missed_reaction),
                 ("data age", found.age, found.max_age_ms, found.missed_age),
             ):
-                values = (
-                    [times.best, times.p50, times.p99, times.worst] if times else [None] * 4
-                )
+                values = [times.best, times.p50, times.p99, times.worst] if times else [None] * 4
                 yield columns.line(
                     label,
                     kind,

@@ -10,7 +10,8 @@ from itertools import chain as concatenate
 from typing import Any
 
 from rclrt_py.errors import BadInput
-from rclrt_py.runs.results import CallbackResult, CauseEffectResult, ChainResult, Results
+from rclrt_py.runs.cause_effect import CauseEffectResult
+from rclrt_py.runs.results import CallbackResult, ChainResult, Results
 from rclrt_py.runs.run_data import CallbackSamples, CauseEffectSamples, ChainSamples, Run
 from rclrt_py.stats import summarise
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.cause_effect import CauseEffectResult, read_summary
+from rclrt_py.runs.context import read_context
 from rclrt_py.runs.event_times import EventTimes
 from rclrt_py.runs.simulated import Replayed, read_simulated, replayed_of
 from rclrt_py.stats import Summary, round_half_up
@@ -15,8 +17,6 @@ from rclrt_py.stats import Summary, round_half_up
 RESULTS_VERSION = 1
 MIN_DEADLINE_MS = 1e-6
 BETWEEN = ("callbacks", "executors", "processes")
-_CONTEXT_TEXTS = ("kernel", "cpu_model", "realtime_reason", "rmw", "ros_distro")
-_CONTEXT_BOOLEANS = ("preempt_rt", "realtime", "memory_locked")
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class ChainResult:
             unmatched=json.get("unmatched").count() if json.has("unmatched") else 0,
             missed=json.get("missed").count(),
             missed_host=json.get("missed_host").count(),
-            response=_summary(json.get("response_ms")),
+            response=read_summary(json.get("response_ms")),
             predicted=ChainPrediction.read(json) if json.has("verdict") else None,
             event=EventTimes.read(json),
         )
@@ -172,69 +172,6 @@ class ChainResult:
             "normalised_worst": self.normalised_worst,
             "jitter_ms": self.response.jitter if self.response else None,
             **(self.predicted.to_json() if self.predicted else {}),
-        }
-
-
-@dataclass(frozen=True)
-class CauseEffectResult:
-    """The results of one path over messages and variables under one executor."""
-
-    id: str
-    segments: tuple[str, ...]
-    """The ids of its chains."""
-    max_reaction_ms: float | None
-    max_age_ms: float | None
-    inputs: int
-    """Instances of the first segment that ended: values that may be read."""
-    distinct: int
-    """Number of these that an output used."""
-    outputs: int
-    """Runs of the last callback that used a value."""
-    initial: int
-    """Runs of the last callback before there was a value."""
-    missed_reaction: int
-    missed_age: int
-    reaction: Summary | None
-    age: Summary | None
-
-    @property
-    def missed(self) -> int:
-        return self.missed_reaction + self.missed_age
-
-    @classmethod
-    def read(cls, json: JsonValue) -> CauseEffectResult:
-        def limit(key: str) -> float | None:
-            return None if json.get(key).value is None else json.get(key).number()
-
-        return cls(
-            id=json.get("id").text(),
-            segments=tuple(json.get("segments").texts()),
-            max_reaction_ms=limit("max_reaction_ms"),
-            max_age_ms=limit("max_age_ms"),
-            inputs=json.get("inputs").count(),
-            distinct=json.get("distinct").count(),
-            outputs=json.get("outputs").count(),
-            initial=json.get("initial").count(),
-            missed_reaction=json.get("missed_reaction").count(),
-            missed_age=json.get("missed_age").count(),
-            reaction=_summary(json.get("reaction_ms")),
-            age=_summary(json.get("age_ms")),
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "segments": list(self.segments),
-            "max_reaction_ms": self.max_reaction_ms,
-            "max_age_ms": self.max_age_ms,
-            "inputs": self.inputs,
-            "distinct": self.distinct,
-            "outputs": self.outputs,
-            "initial": self.initial,
-            "missed_reaction": self.missed_reaction,
-            "missed_age": self.missed_age,
-            "reaction_ms": self.reaction.to_json() if self.reaction else None,
-            "age_ms": self.age.to_json() if self.age else None,
         }
 
 
@@ -272,9 +209,9 @@ class CallbackResult:
             completed=json.get("completed").count(),
             dropped=json.get("dropped").count(),
             missed=json.get("missed").count(),
-            response=_summary(json.get("response_ms")),
-            dispatch=_summary(json.get("dispatch_ms")),
-            execution=_summary(json.get("execution_ms")),
+            response=read_summary(json.get("response_ms")),
+            dispatch=read_summary(json.get("dispatch_ms")),
+            execution=read_summary(json.get("execution_ms")),
             preemptions=json.get("preemptions").count(),
             deadline_ms=json.get("deadline_ms").number() if json.has("deadline_ms") else None,
             max_age_ms=json.get("max_age_ms").number() if json.has("max_age_ms") else None,
@@ -314,7 +251,7 @@ class HopResult:
 
     @classmethod
     def read(cls, json: JsonValue) -> HopResult:
-        time = _summary(json.get("time_ms"))
+        time = read_summary(json.get("time_ms"))
         between = json.get("between")
         if between.text() not in BETWEEN or time is None:
             between.fail(f"one of {', '.join(BETWEEN)}, and times")
@@ -438,37 +375,3 @@ def read_application(json: JsonValue) -> dict[str, Any]:
         json.get("priorities_file").text()
         json.get("priorities_sha256").text()
     return json.object()
-
-
-def read_context(json: JsonValue) -> dict[str, Any]:
-    for key in _CONTEXT_TEXTS:
-        json.get(key).text()
-    for key in _CONTEXT_BOOLEANS:
-        json.get(key).boolean()
-    json.get("cpus").count()
-    json.get("steal_ms").number()
-    json.get("records_dropped").count()
-    if json.has("foreign_messages"):  # not in results of earlier versions
-        json.get("foreign_messages").count()
-    stalls = json.get("host_stalls")
-    stalls.get("count").count()
-    stalls.get("valid").boolean()
-    for key in ("total_ms", "worst_ms", "threshold_ms"):
-        stalls.get(key).number()
-    if json.has("held_back"):  # not in results of earlier versions
-        held_back = json.get("held_back")
-        held_back.get("count").count()
-        held_back.get("total_ms").number()
-        held_back.get("worst_ms").number()
-        if held_back.get("limit").value is not None:
-            held_back.get("limit").text()
-    for name in json.get("versions").object():
-        json.get("versions").get(name).text()
-    return json.object()
-
-
-def _summary(json: JsonValue) -> Summary | None:
-    if json.value is None:
-        return None
-    values = {key: json.get(key).number() for key in ("best", "mean", "p50", "p99", "worst")}
-    return Summary(**values)

@@ -148,8 +148,8 @@ class Run:
         for chain in results:
             if len(samples[chain.id].ages) != chain.outputs:
                 raise BadInput(
-                    f"{path}: {len(samples[chain.id].ages)} outputs of chain '{chain.id}'; expected "
-                    f"the {chain.outputs} that {RESULTS} beside it states (measure again)"
+                    f"{path}: {len(samples[chain.id].ages)} outputs of chain '{chain.id}'; "
+                    f"expected the {chain.outputs} that {RESULTS} beside it states (measure again)"
                 )
         return samples
 

@@ -171,7 +171,8 @@ struct Callback {
   /// The variables that each run writes at its end. A variable keeps the latest value only, and
   /// triggers nothing. One callback stores it, and the callbacks that read it are in its process.
   std::vector<std::string> stores{};
-  std::vector<std::string> reads{};  ///< the variables whose latest values each run takes at its start
+  /// The variables of which each run takes the latest value at its start.
+  std::vector<std::string> reads{};
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
 

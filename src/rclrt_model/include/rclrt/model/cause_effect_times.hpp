@@ -38,9 +38,9 @@ struct CauseEffectOutput {
 /// The outputs of one cause-effect chain.
 struct CauseEffectOutputs {
   std::vector<CauseEffectOutput> outputs{};  ///< in the order of their ends
-  std::uint64_t inputs{};   ///< instances of the first segment that ended, whose data may be read
-  std::uint64_t distinct{};  ///< of the data in the outputs
-  std::uint64_t initial{};   ///< runs of the last callback that had no data to use yet
+  std::uint64_t inputs{};                    ///< instances of the first segment that ended
+  std::uint64_t distinct{};                  ///< of the data in the outputs
+  std::uint64_t initial{};  ///< runs of the last callback that had no data to use yet
 };
 
 /// Joins runs of callbacks to outputs of cause-effect chains: a run reads the value that was stored

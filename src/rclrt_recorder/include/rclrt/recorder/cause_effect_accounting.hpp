@@ -17,7 +17,7 @@ namespace rclrt::recorder {
 
 /// The results of one cause-effect chain.
 struct CauseEffectResult {
-  model::CauseEffectOutputs found;     ///< CLOCK_MONOTONIC, as the records
+  model::CauseEffectOutputs found;    ///< CLOCK_MONOTONIC, as the records
   std::uint64_t missed_reaction = 0;  ///< outputs above CauseEffectChain::max_reaction
   std::uint64_t missed_age = 0;       ///< outputs above CauseEffectChain::max_age
   std::optional<Summary> reaction;

@@ -103,11 +103,11 @@ struct RunResults {
   RunWindow window;
   RunContext context;
   HostStallReport host_stalls;
-  std::vector<ChainResult> chains;              ///< one per chain of the application
+  std::vector<ChainResult> chains;                       ///< one per chain of the application
   std::vector<CauseEffectResult> cause_effect_chains{};  ///< one per cause-effect chain
-  std::vector<CallbackCounts> callback_counts;  ///< one per callback
-  std::vector<CallbackResult> callbacks;        ///< one per callback
-  std::vector<HopResult> hops;                  ///< from callback to callback
+  std::vector<CallbackCounts> callback_counts;           ///< one per callback
+  std::vector<CallbackResult> callbacks;                 ///< one per callback
+  std::vector<HopResult> hops;                           ///< from callback to callback
   /// "service", "client" or "waitable", of callbacks that the application has as subscriptions.
   std::map<std::size_t, std::string> other_kinds;
   /// The largest permitted age of a callback's data at the end of the callback, for the callbacks

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of chains that sample, in a results.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.stats import Summary
+
+
+def read_summary(json: JsonValue) -> Summary | None:
+    """Returns the times of a distribution. None: there are none."""
+    if json.value is None:
+        return None
+    values = {key: json.get(key).number() for key in ("best", "mean", "p50", "p99", "worst")}
+    return Summary(**values)
+
+
+@dataclass(frozen=True)
+class CauseEffectResult:
+    """The results of one path over messages and variables under one executor."""
+
+    id: str
+    segments: tuple[str, ...]
+    """The ids of its chains."""
+    max_reaction_ms: float | None
+    max_age_ms: float | None
+    inputs: int
+    """Instances of the first segment that ended: values that may be read."""
+    distinct: int
+    """Number of these that an output used."""
+    outputs: int
+    """Runs of the last callback that used a value."""
+    initial: int
+    """Runs of the last callback before there was a value."""
+    missed_reaction: int
+    missed_age: int
+    reaction: Summary | None
+    age: Summary | None
+
+    @property
+    def missed(self) -> int:
+        return self.missed_reaction + self.missed_age
+
+    @classmethod
+    def read(cls, json: JsonValue) -> CauseEffectResult:
+        def limit(key: str) -> float | None:
+            return None if json.get(key).value is None else json.get(key).number()
+
+        return cls(
+            id=json.get("id").text(),
+            segments=tuple(json.get("segments").texts()),
+            max_reaction_ms=limit("max_reaction_ms"),
+            max_age_ms=limit("max_age_ms"),
+            inputs=json.get("inputs").count(),
+            distinct=json.get("distinct").count(),
+            outputs=json.get("outputs").count(),
+            initial=json.get("initial").count(),
+            missed_reaction=json.get("missed_reaction").count(),
+            missed_age=json.get("missed_age").count(),
+            reaction=read_summary(json.get("reaction_ms")),
+            age=read_summary(json.get("age_ms")),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "segments": list(self.segments),
+            "max_reaction_ms": self.max_reaction_ms,
+            "max_age_ms": self.max_age_ms,
+            "inputs": self.inputs,
+            "distinct": self.distinct,
+            "outputs": self.outputs,
+            "initial": self.initial,
+            "missed_reaction": self.missed_reaction,
+            "missed_age": self.missed_age,
+            "reaction_ms": self.reaction.to_json() if self.reaction else None,
+            "age_ms": self.age.to_json() if self.age else None,
+        }
