@@ -7,7 +7,7 @@
 // scheduling", ECRTS 2019; Tang et al., "Response time analysis and priority assignment of
 // processing chains on ROS2 executors", RTSS 2020.
 //
-// Two bounds hold, and the lower one is taken:
+// Two bounds hold, and the lower one is taken (path_ready_sets.cpp has a third one, for paths):
 //
 // By the busy period: the thread does not idle while something is ready. So an instance ends when
 // all work that arrived before its end is done; the work of its own callback is done in order of

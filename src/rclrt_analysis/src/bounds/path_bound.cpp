@@ -186,6 +186,14 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age, const Be
     }
   }
   budget_.take(static_cast<std::size_t>(budget.used()));
+  if (before.first_releases.empty() && !budget_.empty()) {
+    Budget by_sets = budget_.part(std::min(budget_.left() / 64, steps_by_sets()));
+    auto other = lowest_by_sets(path, terms, result ? *result->response : kHorizon, by_sets);
+    if (other) {
+      result = std::move(other);
+    }
+    budget_.take(static_cast<std::size_t>(by_sets.used()));
+  }
   if (!result) {  // the worst of the first instances is no bound
     result.emplace();
     result->note = "the busy period is too long to follow";

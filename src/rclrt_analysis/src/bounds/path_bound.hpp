@@ -41,6 +41,14 @@ struct PathBound {
   std::vector<Contribution> why;
 };
 
+/// What ready sets say of the delay of a path: see path_ready_sets.cpp.
+struct ReadySets {
+  const std::vector<Ticks>& limited;  ///< for each timer, the work that is started once in a set
+  Ticks count{};  ///< the sets that may follow the current one until the last callback starts
+  Ticks end_of_arrivals{};  ///< releases of the path's timer from here on need not be examined
+  Ticks limit{};            ///< a bound that is not below it is of no use
+};
+
 class PathBounds {
  public:
   /// `timers` are indices into Workload::timers; the releases of these timers share the core.
@@ -77,6 +85,21 @@ class PathBounds {
   std::optional<PathBound> worst_in_busy_period(const Path& path, PathTerms& terms,
                                                 Budget& budget) const;
   std::optional<PathBound> worst_in_order(const Path& path, PathTerms& terms, Budget& budget) const;
+  std::int64_t steps_by_sets() const;
+  bool has_own_queues(const Path& path) const;
+  std::vector<Ticks> limited_by_sets(const Path& path) const;
+  std::optional<PathBound> lowest_by_sets(const Path& path, PathTerms& terms, Ticks limit,
+                                          Budget& budget) const;
+  std::optional<PathBound> worst_by_sets(const Path& path, const PathTerms& terms,
+                                         const ReadySets& sets, Budget& budget) const;
+  std::optional<Ticks> start_by_sets(const Path& path, const PathTerms& terms,
+                                     const ReadySets& sets, Ticks arrival, Ticks least,
+                                     Budget& budget) const;
+  std::optional<Ticks> end_of_arrivals(const Path& path, PathTerms& terms, Budget& budget) const;
+  std::optional<Ticks> end_of_last(const Path& path, Ticks start, Budget& budget) const;
+  Ticks background_before(Ticks time) const;
+  PathBound explain_sets(const Path& path, const PathTerms& terms, const ReadySets& sets,
+                         Ticks arrival, Ticks start) const;
   Ticks release_of(Ticks q, const Path& path, const PathTerms& terms) const;
   Ticks started_work(const PathTerms& terms) const;
   Ticks jobs_to_follow(const Path& path, const PathTerms& terms) const;

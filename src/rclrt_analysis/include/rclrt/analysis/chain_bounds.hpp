@@ -120,6 +120,9 @@ struct ChainBound {
 /// work was done before that release, it does not delay the path before its next release; otherwise
 /// both releases are in one busy period.
 ///
+/// A thread that runs ready sets starts each callback at most once in a set. That limits how often
+/// a callback runs after a release (see path_ready_sets.cpp).
+///
 /// Each callback is bounded by itself under EDF, in a wait set, with hop latencies, and for
 /// executors that exchange messages or share a CPU. Callbacks that follow each other on one CPU
 /// have one busy period. The responses are summed up along the chain, with jitter propagation:

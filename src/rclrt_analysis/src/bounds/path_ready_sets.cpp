@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worst instance of a path in a busy period of a wait set: ready sets limit the work that comes
+// before it.
+//
+// A thread that runs ready sets starts each callback at most once in a set, and a callback that has
+// started runs to its end. So the end of an instance that is released `a` after the start of a busy
+// period has two more limits than the work that arrives before it:
+//
+// After the start. Nothing that is released after the path's last callback has started delays it.
+//
+// By the sets. From a on, at most the rest of one set and W more sets run until the last callback
+// starts. Another callback has started at most as often as it was released before a, and at most
+// W + 1 times since then.
+//
+// W is found as follows. A set takes the oldest instance of each callback. A message that is
+// published in a set is in the next one, unless older ones of its callback wait. Let n instances of
+// the path be released and not ended at a, with the one under study as the last of them. By
+// induction over instances and callbacks, the j-th of them has left the i-th callback of the path
+// after i + j - 1 more sets. So a path of k callbacks needs W = k + n - 1. If the bound with n is a
+// time in which at most n instances of the path are released, never more than n are released and
+// not ended: by induction over the instances.
+//
+// Blass, Casini, Bozhko and Brandenburg, "A ROS 2 response-time analysis exploiting starvation
+// freedom and execution-time variance", RTSS 2021: definition 5 and theorem 3 have both limits for
+// single callbacks, with timers that are not part of the sets.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bounds/path_bound.hpp"
+#include "bounds/path_terms.hpp"
+#include "input_callbacks.hpp"
+
+namespace rclrt::analysis::detail {
+namespace {
+
+/// Limits of the search by ready sets: the callbacks of an application, and the steps for all
+/// timers and for one path. About 100 steps take a microsecond.
+constexpr std::size_t kMostWithSets = 500;
+constexpr std::int64_t kStepsOfAllPaths = 100'000'000;
+constexpr std::int64_t kStepsOfOnePath = 4'000'000;
+
+}  // namespace
+
+/// Returns the steps that the search for one path may take.
+std::int64_t PathBounds::steps_by_sets() const {
+  const auto timers = static_cast<std::int64_t>(std::max<std::size_t>(1, timers_.size()));
+  return std::min(kStepsOfAllPaths / timers, kStepsOfOnePath);
+}
+
+/// Returns whether the instances of each callback of the path wait in a queue of their own, which
+/// only the previous callback of the path fills.
+bool PathBounds::has_own_queues(const Path& path) const {
+  const auto& all = workload_.application.callbacks;
+  if (workload_.source[path.last] != workload_.timers[path.timer] ||
+      !workload_.lowest_from_timer(path.last)) {
+    return false;
+  }
+  for (std::optional<std::size_t> at = path.last; at; at = workload_.counted_by[*at]) {
+    for (std::size_t other = 0; other < all.size(); ++other) {
+      if (other != *at && share_queue(all[*at], all[other])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Returns, for each timer, the work of those callbacks that run once for each release of it and
+/// that may delay the path more often than they should: all but the path's last callback and those
+/// that follow it.
+std::vector<Ticks> PathBounds::limited_by_sets(const Path& path) const {
+  std::vector<Ticks> work(workload_.timers.size());
+  for (std::size_t callback = 0; callback < here_.size(); ++callback) {
+    if (!here_[callback] || !workload_.lowest_from_timer(callback)) {
+      continue;
+    }
+    bool after = false;
+    for (std::optional<std::size_t> at = callback; at; at = workload_.counted_by[*at]) {
+      after = after || *at == path.last;
+    }
+    if (!after) {
+      Ticks& own = work[workload_.runs[callback].front().timer];
+      own = sum(own, sum(workload_.wcet[callback], workload_.dispatch));
+    }
+  }
+  return work;
+}
+
+/// Returns the most work of the busy period before the last callback starts, plus 1, if the path's
+/// instance is released `arrival` after its begin. nullopt if the budget ends.
+std::optional<Ticks> PathBounds::start_by_sets(const Path& path, const PathTerms& terms,
+                                               const ReadySets& sets, Ticks arrival, Ticks least,
+                                               Budget& budget) const {
+  const Ticks earlier = workload_.releases(path.timer, 0).until(arrival) - 1;
+  const Ticks own = sum(product(earlier, terms.head - terms.early), terms.own_first);
+  const Ticks once = sum(own, started_work(terms)) - workload_.wcet[path.last] + 1;
+  std::vector<Ticks> most;  // runs of each callback before the start, by timer
+  for (const PathTerms::Timer& timer : terms.timers) {
+    const Ticks before = timer.timer == path.timer ? earlier : timer.releases.before(arrival);
+    most.push_back(sum(before, sets.count + 1));
+  }
+  const std::size_t steps = 4 * (terms.timers.size() + terms.sets.size());
+  return fixed_point(std::max(least, once), steps, budget, [&](Ticks t) {
+    Ticks total = sum(once, background_before(t));
+    for (std::size_t i = 0; i < most.size(); ++i) {
+      const PathTerms::Timer& timer = terms.timers[i];
+      const Ticks limited = sets.limited[timer.timer];
+      const Ticks count = timer.releases.before(t);
+      total = sum(total, sum(product(std::min(count, most[i]), limited),
+                             product(count, timer.work - limited)));
+    }
+    for (const auto& [sync, jobs] : terms.sets) {
+      total = sum(total, product(jobs.before(t), jobs.wcet));
+    }
+    return total;
+  });
+}
+
+/// Returns the end of the busy period: no release of the path's timer from there on needs to be
+/// examined. nullopt if the budget ends.
+std::optional<Ticks> PathBounds::end_of_arrivals(const Path& path, PathTerms& terms,
+                                                 Budget& budget) const {
+  const Ticks last_job = jobs_to_follow(path, terms);
+  if (last_job < kHorizon) {
+    return sum(release_of(last_job, path, terms), jitter_);
+  }
+  terms.others.rewind();
+  const Releases& own = terms.timers.back().releases;
+  const Ticks once = sum(started_work(terms), terms.instant);
+  return fixed_point(std::max<Ticks>(1, once), terms.others.size(), budget, [&](Ticks t) {
+    return sum(sum(once, terms.others.at(t)), product(own.before(t), terms.head - terms.early));
+  });
+}
+
+/// Returns the lowest bound of the path by ready sets that is below `limit`. nullopt: there is
+/// none.
+std::optional<PathBound> PathBounds::lowest_by_sets(const Path& path, PathTerms& terms, Ticks limit,
+                                                    Budget& budget) const {
+  if (workload_.order != Workload::Order::kAnyToTheEnd || here_.size() > kMostWithSets ||
+      !has_own_queues(path)) {
+    return std::nullopt;
+  }
+  const auto end_of_all = end_of_arrivals(path, terms, budget);
+  if (!end_of_all) {
+    return std::nullopt;
+  }
+  Ticks length = 1;
+  for (auto at = workload_.counted_by[path.last]; at; at = workload_.counted_by[*at]) {
+    ++length;
+  }
+  const std::vector<Ticks> limited = limited_by_sets(path);
+  Ticks pending = 1;
+  while (true) {
+    const ReadySets sets{limited, length + pending - 1, *end_of_all, limit};
+    auto found = worst_by_sets(path, terms, sets, budget);
+    if (!found) {
+      return std::nullopt;
+    }
+    const Ticks released = workload_.releases(path.timer, 0).before(*found->response);
+    if (released <= pending) {
+      return found;
+    }
+    pending = released;
+  }
+}
+
+/// Returns the worst instance of the path if at most `sets.count` sets follow the one in which the
+/// instance is released. nullopt if it is not below `sets.limit` or the budget ends.
+///
+/// The later the release, the later the start of the last callback. So the start for a release at b
+/// less the time a bounds all responses to releases from a to b. Releases are examined one by one
+/// only where this is above the worst response so far. After many steps, it may be above that by a
+/// sixteenth.
+std::optional<PathBound> PathBounds::worst_by_sets(const Path& path, const PathTerms& terms,
+                                                   const ReadySets& sets, Budget& budget) const {
+  const std::int64_t exact_steps = steps_by_sets() / 4;
+  const Releases own = workload_.releases(path.timer, 0);
+  const std::int64_t steps_before = budget.used();
+  struct Worst {
+    Ticks response = -1;
+    Ticks arrival{};  // of the first release that it bounds
+    Ticks until{};    // of the last one
+    Ticks start{};
+    Ticks end{};
+  } worst;
+  Ticks exact = 0;
+  Ticks arrival = 0;
+  Ticks start = 1;  // for the last release examined
+  Ticks several = 1;
+  while (arrival < sets.end_of_arrivals) {
+    const auto found = start_by_sets(path, terms, sets, arrival + several, start, budget);
+    if (!found) {
+      return std::nullopt;
+    }
+    const auto end = end_of_last(path, *found, budget);
+    if (!end) {
+      return std::nullopt;
+    }
+    const Ticks response = *end - (arrival - jitter_);
+    const bool coarse = budget.used() - steps_before > exact_steps;
+    if (several > 0 && response > (coarse ? exact + exact / 16 : exact)) {
+      several = several > 1 ? several / 4 : 0;
+      continue;
+    }
+    if (several == 0) {
+      exact = std::max(exact, response);
+    }
+    if (response > worst.response) {
+      worst = {response, arrival, arrival + several, *found, *end};
+    }
+    if (response >= sets.limit) {
+      return std::nullopt;
+    }
+    start = *found;
+    arrival += several;
+    Ticks next = own.next(arrival);
+    for (const PathTerms::Timer& timer : terms.timers) {
+      if (sets.limited[timer.timer] > 0 && timer.timer != path.timer) {
+        next = std::min(next, timer.releases.next(arrival - 1) + 1);
+      }
+    }
+    several = several > 0 ? 2 * several : std::max<Ticks>(1, (next - arrival) / 2);
+    arrival = next;
+  }
+  PathBound result = explain_sets(path, terms, sets, worst.until, worst.start);
+  for (Contribution& term : result.why) {
+    if (term.kind == Contribution::Kind::kBackground) {
+      term.total = background_before(worst.end);
+      term.releases = term.total / workload_.background;
+    }
+  }
+  result.response = worst.response;
+  result.waited = worst.arrival - jitter_;
+  return result;
+}
+
+/// Returns the end of the last callback of a path, which starts at `start` - 1 and is delayed only
+/// by the background from then on.
+std::optional<Ticks> PathBounds::end_of_last(const Path& path, Ticks start, Budget& budget) const {
+  const Ticks lost = background_before(start);
+  return fixed_point(start, 1, budget, [&](Ticks t) {
+    return sum(start - 1 + workload_.wcet[path.last], background_before(t) - lost);
+  });
+}
+
+/// Returns the time lost to the background in a busy period up to `time`.
+Ticks PathBounds::background_before(Ticks time) const {
+  return product(ceil_div(sum(time, kMillisecond), kMillisecond), workload_.background);
+}
+
+/// Returns the terms of a bound by ready sets for releases up to `arrival`: those of the work
+/// before the start without a limit by the sets, less what the sets take off.
+PathBound PathBounds::explain_sets(const Path& path, const PathTerms& terms, const ReadySets& sets,
+                                   Ticks arrival, Ticks start) const {
+  const Ticks earlier = workload_.releases(path.timer, 0).until(arrival) - 1;
+  PathBound result = explain(path, terms, earlier, start, kHorizon);
+  for (const PathTerms::Timer& timer : terms.timers) {
+    const bool own = timer.timer == path.timer;
+    const Ticks before = own ? earlier : timer.releases.before(arrival);
+    const Ticks most = sum(before, sets.count + 1);
+    const Ticks more = std::max<Ticks>(0, timer.releases.before(start) - most);
+    for (Contribution& term : result.why) {
+      const auto kind = own ? Contribution::Kind::kOwn : Contribution::Kind::kInterference;
+      if (more > 0 && term.kind == kind && term.callback == workload_.timers[timer.timer]) {
+        term.total -= product(more, sets.limited[timer.timer]);
+        term.releases = std::min(term.releases, most);
+      }
+    }
+  }
+  std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
+  return result;
+}
+
+}  // namespace rclrt::analysis::detail
