@@ -55,6 +55,15 @@ TEST(ReleaseOrder, TheLastCallbackOfAChainKeepsItsPlaceInTheOrder) {
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(6).count());
 }
 
+// The second b is released at 3, after a has started.
+TEST(ReleaseOrder, InAWaitSetLaterReleasesDoNotDelayACallbackThatHasStarted) {
+  const auto application =
+      Builder().timer("a", 100, 5).timer("b", 3, 2).chain("one", {"a"}, 0).done();
+  for (const auto executor : {ExecutorKind::kWaitSet, ExecutorKind::kStaticOrder}) {
+    EXPECT_EQ(chain_bounds(application, executor)[0].bound, ms(2 + 5).count());
+  }
+}
+
 // `slow` and `fast` of one release have ended 7.4 ms after it, so no later `first` waits for them.
 // A `slow` of another timer may release `fast` right before: 7 + 0.1.
 TEST(ReleaseOrder, WhatAChainStartedItselfHasItsAgeWhenThePeriodEnds) {

@@ -41,7 +41,7 @@ struct PathBound {
   std::vector<Contribution> why;
 };
 
-/// What ready sets say of the delay of a path: see path_ready_sets.cpp.
+/// The limits that ready sets put on the delay of a path: see path_ready_sets.cpp.
 struct ReadySets {
   const std::vector<Ticks>& limited;  ///< for each timer, the work that is started once in a set
   Ticks count{};  ///< the sets that may follow the current one until the last callback starts
