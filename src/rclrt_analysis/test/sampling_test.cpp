@@ -19,10 +19,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-double in_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }
-double in_ms(const std::optional<Ticks>& time_ns) { return time_ns ? in_ms(*time_ns) : -1; }
+double as_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }
+double as_ms(const std::optional<Ticks>& time_ns) { return time_ns ? as_ms(*time_ns) : -1; }
 
-model::Application read_application(const std::string& text) {
+model::Application sampling_application(const std::string& text) {
   model::ParseResult result = model::parse_application("rclrt: 1\nname: test\n" + text);
   for (const auto& problem : result.diagnostics) {
     ADD_FAILURE() << to_string(problem, "test");
@@ -30,7 +30,7 @@ model::Application read_application(const std::string& text) {
   return result.application.value();
 }
 
-CauseEffectBound bound_of(const model::Application& application,
+CauseEffectBound sampling_bound(const model::Application& application,
                           ExecutorKind kind = ExecutorKind::kPreemptive,
                           const Machine& machine = {}) {
   return judge(application, kind, machine).cause_effect_chains.at(0);
@@ -38,7 +38,7 @@ CauseEffectBound bound_of(const model::Application& application,
 
 /// Two timers on one CPU, each with its period, execution time, priority and other keys; the second
 /// one reads what the first one stores.
-std::string pair(const std::string& writer, const std::string& reader,
+std::string two_timers(const std::string& writer, const std::string& reader,
                  const std::string& limits = "") {
   return "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
          "  - {id: a, node: n, " +
@@ -56,15 +56,15 @@ TEST(Sampling, DuerrsPairsHaveTheirPublishedBounds) {
   // bound is 34 in both directions.
   const std::string fast = "timer: {period_ms: 10}, wcet_ms: 1, priority: 2";
   const std::string slow = "timer: {period_ms: 20}, wcet_ms: 2, priority: 1";
-  EXPECT_EQ(in_ms(bound_of(read_application(pair(fast, slow))).reaction), 33);
-  EXPECT_EQ(in_ms(bound_of(read_application(pair(slow, fast))).reaction), 34);
+  EXPECT_EQ(as_ms(sampling_bound(sampling_application(two_timers(fast, slow))).reaction), 33);
+  EXPECT_EQ(as_ms(sampling_bound(sampling_application(two_timers(slow, fast))).reaction), 34);
 }
 
 TEST(Sampling, GuenzelsTwoControllersAndABusHaveTheirPublishedTimes) {
   // Guenzel et al., RTAS 2021: controller 0 with two tasks (10, 5), a message (200, 1), controller
   // 1 with (100, 30) and the more urgent (60, 10). Reaction 30, 210, and 441 joined; age 20, 150,
   // 381.
-  const model::Application application = read_application(R"(
+  const model::Application application = sampling_application(R"(
 executors: [{name: zero, cpus: [0]}, {name: bus, cpus: [1]}, {name: one, cpus: [2]}]
 nodes: [{name: z, executor: zero}, {name: b, executor: bus}, {name: o, executor: one}]
 callbacks:
@@ -82,8 +82,8 @@ chains:
   std::vector<double> reactions;
   std::vector<double> ages;
   for (const CauseEffectBound& each : found.cause_effect_chains) {
-    reactions.push_back(in_ms(each.reaction));
-    ages.push_back(in_ms(each.age));
+    reactions.push_back(as_ms(each.reaction));
+    ages.push_back(as_ms(each.age));
   }
   EXPECT_THAT(reactions, ElementsAre(30, 210, 441));
   EXPECT_THAT(ages, ElementsAre(20, 150, 381));
@@ -136,12 +136,12 @@ std::string teper(bool by_timer) {
 }
 
 /// Returns the longest reaction times of a simulation of ten seconds.
-std::vector<double> simulated(const model::Application& application, ExecutorKind kind) {
+std::vector<double> longest_reactions(const model::Application& application, ExecutorKind kind) {
   test::Sampled sampled(application);
   simulate(simulated_system(application, kind), {.horizon_ns = 10'000'000'000}, &sampled);
   std::vector<double> result;
   for (const auto& outputs : sampled.outputs()) {
-    result.push_back(in_ms(test::worst_reaction(outputs)));
+    result.push_back(as_ms(test::worst_reaction(outputs)));
   }
   return result;
 }
@@ -157,12 +157,12 @@ TEST(Sampling, TepersSystemsReactAsPublished) {
   constexpr std::array kStart{0.0, 10.0};
   for (const Case& each :
        {Case{false, {540, 530}, {1430, 2490}}, Case{true, {2490, 2480}, {4730, 4720}}}) {
-    const model::Application application = read_application(teper(each.by_timer));
-    const auto found = simulated(application, ExecutorKind::kWaitSet);
+    const model::Application application = sampling_application(teper(each.by_timer));
+    const auto found = longest_reactions(application, ExecutorKind::kWaitSet);
     const Judgement judgement = judge(application, ExecutorKind::kWaitSet, {});
     for (std::size_t i = 0; i < kStart.size(); ++i) {
       EXPECT_EQ(found[i] - kStart[i], each.published[i]);
-      const double bound = in_ms(judgement.cause_effect_chains[i].reaction) - kStart[i];
+      const double bound = as_ms(judgement.cause_effect_chains[i].reaction) - kStart[i];
       EXPECT_GE(bound, each.published[i]);
       EXPECT_LE(bound, each.bounds[i]);
       RecordProperty("bound_" + std::to_string(each.by_timer) + std::to_string(i),
@@ -173,7 +173,7 @@ TEST(Sampling, TepersSystemsReactAsPublished) {
 
 TEST(Sampling, TheExampleOfTheDocumentation) {
   // docs/explanation/sampling-chains.md, with one CPU for each segment.
-  const model::Application application = read_application(R"(
+  const model::Application application = sampling_application(R"(
 executors: [{name: see, cpus: [0]}, {name: plan, cpus: [1]}, {name: act, cpus: [2]}]
 nodes: [{name: s, executor: see}, {name: p, executor: plan}, {name: a, executor: act}]
 callbacks:
@@ -186,9 +186,9 @@ chains:
   - {id: path, callbacks: [detect, store_obstacle, plan, store_path, control], max_reaction_ms: 212,
      max_age_ms: 202}
 )");
-  const CauseEffectBound found = bound_of(application);
-  EXPECT_EQ(in_ms(found.reaction), 212);
-  EXPECT_EQ(in_ms(found.age), 202);
+  const CauseEffectBound found = sampling_bound(application);
+  EXPECT_EQ(as_ms(found.reaction), 212);
+  EXPECT_EQ(as_ms(found.age), 202);
   EXPECT_EQ(found.verdict, Verdict::kProved);
   Ticks reaction = 0;
   for (const CauseEffectTerm& term : found.why) {
@@ -199,30 +199,30 @@ chains:
 
 TEST(Sampling, StatedOffsetsShortenTheWait) {
   const auto at = [](int offset) {
-    return read_application(pair("timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 2, priority: 1",
+    return sampling_application(two_timers("timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 2, priority: 1",
                                  "timer: {period_ms: 20, offset_ms: " + std::to_string(offset) +
                                      "}, wcet_ms: 1, priority: 2"));
   };
   // The writer ends at most 3 ms after its release. The reader comes 5 ms after a release of the
   // writer, or 1 ms: then it reads the value before.
-  EXPECT_EQ(in_ms(bound_of(at(5)).age), 5 + 1);
-  EXPECT_EQ(in_ms(bound_of(at(1)).age), 11 + 1);
-  EXPECT_EQ(in_ms(bound_of(at(5)).reaction), 10 + 3 + 12 + 1);
+  EXPECT_EQ(as_ms(sampling_bound(at(5)).age), 5 + 1);
+  EXPECT_EQ(as_ms(sampling_bound(at(1)).age), 11 + 1);
+  EXPECT_EQ(as_ms(sampling_bound(at(5)).reaction), 10 + 3 + 12 + 1);
 }
 
 TEST(Sampling, TheReactionToAnEventDoesNotWaitForATimer) {
-  const CauseEffectBound found = bound_of(
-      read_application(pair("event: {min_interval_ms: 10, max_interval_ms: 30}, wcet_ms: 1, "
+  const CauseEffectBound found = sampling_bound(
+      sampling_application(two_timers("event: {min_interval_ms: 10, max_interval_ms: 30}, wcet_ms: 1, "
                             "priority: 1",
                             "timer: {period_ms: 20}, wcet_ms: 2, priority: 2")));
-  EXPECT_EQ(in_ms(found.reaction), 3 + 20 + 2);
-  EXPECT_EQ(in_ms(found.age), 3 + 30 + 2);
+  EXPECT_EQ(as_ms(found.reaction), 3 + 20 + 2);
+  EXPECT_EQ(as_ms(found.age), 3 + 30 + 2);
 }
 
 TEST(Sampling, AReaderThatMayOvertakeTheWriterWaitsForItsResponse) {
   const auto with = [](const std::string& more, const Machine& machine = {}) {
-    return in_ms(
-        bound_of(read_application(pair("timer: {period_ms: 10}, wcet_ms: 1, priority: 2",
+    return as_ms(
+        sampling_bound(sampling_application(two_timers("timer: {period_ms: 10}, wcet_ms: 1, priority: 2",
                                        "timer: {period_ms: 20}, wcet_ms: 2, priority: 1" + more)),
                  ExecutorKind::kPreemptive, machine)
             .age);
@@ -239,27 +239,27 @@ TEST(Sampling, AReaderThatMayOvertakeTheWriterWaitsForItsResponse) {
 TEST(Sampling, TheVerdictNamesWhatIsMissing) {
   const std::string writer = "timer: {period_ms: 10}, wcet_ms: 2, priority: 1";
   const std::string reader = "timer: {period_ms: 20}, wcet_ms: 1, priority: 2";
-  EXPECT_EQ(bound_of(read_application(pair(writer, reader, ", max_age_ms: 14"))).verdict,
+  EXPECT_EQ(sampling_bound(sampling_application(two_timers(writer, reader, ", max_age_ms: 14"))).verdict,
             Verdict::kProved);
-  const CauseEffectBound old = bound_of(read_application(pair(writer, reader, ", max_age_ms: 13")));
+  const CauseEffectBound old = sampling_bound(sampling_application(two_timers(writer, reader, ", max_age_ms: 13")));
   EXPECT_EQ(old.verdict, Verdict::kUnknown);
   EXPECT_THAT(old.note, HasSubstr("the bound on the data age is above the limit"));
   const CauseEffectBound unmeasured =
-      bound_of(read_application(pair(writer, reader, ", max_age_ms: 14")),
+      sampling_bound(sampling_application(two_timers(writer, reader, ", max_age_ms: 14")),
                ExecutorKind::kPreemptive, Machine::unmeasured());
   EXPECT_EQ(unmeasured.verdict, Verdict::kConditional);
   EXPECT_FALSE(unmeasured.assumptions.empty());
-  const model::Application overloaded = read_application(
-      pair("timer: {period_ms: 10}, wcet_ms: 12, priority: 1", reader, ", max_age_ms: 100"));
-  const CauseEffectBound none = bound_of(overloaded);
+  const model::Application overloaded = sampling_application(
+      two_timers("timer: {period_ms: 10}, wcet_ms: 12, priority: 1", reader, ", max_age_ms: 100"));
+  const CauseEffectBound none = sampling_bound(overloaded);
   EXPECT_FALSE(none.age);
   EXPECT_THAT(none.note, HasSubstr("'path_1'"));
   EXPECT_FALSE(judge(overloaded, ExecutorKind::kPreemptive, {}).feasible);
 }
 
 TEST(Sampling, NeedsABoundForEachChain) {
-  const model::Application application = read_application(
-      pair("timer: {period_ms: 10}, wcet_ms: 2", "timer: {period_ms: 20}, wcet_ms: 1"));
+  const model::Application application = sampling_application(
+      two_timers("timer: {period_ms: 10}, wcet_ms: 2", "timer: {period_ms: 20}, wcet_ms: 1"));
   EXPECT_THROW(cause_effect_bounds(application, ExecutorKind::kPreemptive, {}, {}),
                std::invalid_argument);
 }
