@@ -31,15 +31,15 @@ model::Application sampling_application(const std::string& text) {
 }
 
 CauseEffectBound sampling_bound(const model::Application& application,
-                          ExecutorKind kind = ExecutorKind::kPreemptive,
-                          const Machine& machine = {}) {
+                                ExecutorKind kind = ExecutorKind::kPreemptive,
+                                const Machine& machine = {}) {
   return judge(application, kind, machine).cause_effect_chains.at(0);
 }
 
 /// Two timers on one CPU, each with its period, execution time, priority and other keys; the second
 /// one reads what the first one stores.
 std::string two_timers(const std::string& writer, const std::string& reader,
-                 const std::string& limits = "") {
+                       const std::string& limits = "") {
   return "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
          "  - {id: a, node: n, " +
          writer +
@@ -199,9 +199,10 @@ chains:
 
 TEST(Sampling, StatedOffsetsShortenTheWait) {
   const auto at = [](int offset) {
-    return sampling_application(two_timers("timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 2, priority: 1",
-                                 "timer: {period_ms: 20, offset_ms: " + std::to_string(offset) +
-                                     "}, wcet_ms: 1, priority: 2"));
+    return sampling_application(
+        two_timers("timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 2, priority: 1",
+                   "timer: {period_ms: 20, offset_ms: " + std::to_string(offset) +
+                       "}, wcet_ms: 1, priority: 2"));
   };
   // The writer ends at most 3 ms after its release. The reader comes 5 ms after a release of the
   // writer, or 1 ms: then it reads the value before.
@@ -211,21 +212,21 @@ TEST(Sampling, StatedOffsetsShortenTheWait) {
 }
 
 TEST(Sampling, TheReactionToAnEventDoesNotWaitForATimer) {
-  const CauseEffectBound found = sampling_bound(
-      sampling_application(two_timers("event: {min_interval_ms: 10, max_interval_ms: 30}, wcet_ms: 1, "
-                            "priority: 1",
-                            "timer: {period_ms: 20}, wcet_ms: 2, priority: 2")));
+  const CauseEffectBound found = sampling_bound(sampling_application(
+      two_timers("event: {min_interval_ms: 10, max_interval_ms: 30}, wcet_ms: 1, "
+                 "priority: 1",
+                 "timer: {period_ms: 20}, wcet_ms: 2, priority: 2")));
   EXPECT_EQ(as_ms(found.reaction), 3 + 20 + 2);
   EXPECT_EQ(as_ms(found.age), 3 + 30 + 2);
 }
 
 TEST(Sampling, AReaderThatMayOvertakeTheWriterWaitsForItsResponse) {
   const auto with = [](const std::string& more, const Machine& machine = {}) {
-    return as_ms(
-        sampling_bound(sampling_application(two_timers("timer: {period_ms: 10}, wcet_ms: 1, priority: 2",
-                                       "timer: {period_ms: 20}, wcet_ms: 2, priority: 1" + more)),
-                 ExecutorKind::kPreemptive, machine)
-            .age);
+    return as_ms(sampling_bound(sampling_application(two_timers(
+                                    "timer: {period_ms: 10}, wcet_ms: 1, priority: 2",
+                                    "timer: {period_ms: 20}, wcet_ms: 2, priority: 1" + more)),
+                                ExecutorKind::kPreemptive, machine)
+                     .age);
   };
   EXPECT_EQ(with(""), 10 + 3);
   Machine late;
@@ -239,14 +240,16 @@ TEST(Sampling, AReaderThatMayOvertakeTheWriterWaitsForItsResponse) {
 TEST(Sampling, TheVerdictNamesWhatIsMissing) {
   const std::string writer = "timer: {period_ms: 10}, wcet_ms: 2, priority: 1";
   const std::string reader = "timer: {period_ms: 20}, wcet_ms: 1, priority: 2";
-  EXPECT_EQ(sampling_bound(sampling_application(two_timers(writer, reader, ", max_age_ms: 14"))).verdict,
-            Verdict::kProved);
-  const CauseEffectBound old = sampling_bound(sampling_application(two_timers(writer, reader, ", max_age_ms: 13")));
+  EXPECT_EQ(
+      sampling_bound(sampling_application(two_timers(writer, reader, ", max_age_ms: 14"))).verdict,
+      Verdict::kProved);
+  const CauseEffectBound old =
+      sampling_bound(sampling_application(two_timers(writer, reader, ", max_age_ms: 13")));
   EXPECT_EQ(old.verdict, Verdict::kUnknown);
   EXPECT_THAT(old.note, HasSubstr("the bound on the data age is above the limit"));
   const CauseEffectBound unmeasured =
       sampling_bound(sampling_application(two_timers(writer, reader, ", max_age_ms: 14")),
-               ExecutorKind::kPreemptive, Machine::unmeasured());
+                     ExecutorKind::kPreemptive, Machine::unmeasured());
   EXPECT_EQ(unmeasured.verdict, Verdict::kConditional);
   EXPECT_FALSE(unmeasured.assumptions.empty());
   const model::Application overloaded = sampling_application(
