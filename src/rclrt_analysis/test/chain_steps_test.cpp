@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "application_builder.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/judge.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -28,6 +31,25 @@ TEST(Steps, AreTheBeginningsOfEachChainWithBoundsThatGrow) {
   EXPECT_EQ(bounds[2].bound, ms(3.5).count());
   EXPECT_EQ(bounds[2].bound, chain_bounds(application)[0].bound);
   EXPECT_EQ(bounds[3].bound, chain_bounds(application)[1].bound);
+}
+
+TEST(Steps, SegmentsOfChainsThatSampleAreWholeChains) {
+  auto application = Builder()
+                         .timer("tick", 10, 1)
+                         .subscription("work", "tick", 2)
+                         .chain("control", {"tick", "work"}, 2)
+                         .timer("log", 20, 1)
+                         .chain("log", {"log"}, 1)
+                         .done();
+  application.cause_effect_chains = {
+      {.id = "path", .callbacks = {0, 1, 2}, .segments = {{.chain = 0}, {.chain = 1}}}};
+  const auto steps = with_steps(application);
+  EXPECT_EQ(steps.cause_effect_chains.front().segments,
+            (std::vector<model::Segment>{{.chain = 1}, {.chain = 2}}));
+  const auto bound = [](const model::Application& each) {
+    return judge(each, ExecutorKind::kPreemptive, {}).cause_effect_chains.front().reaction;
+  };
+  EXPECT_EQ(bound(steps), bound(application));
 }
 
 }  // namespace

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from rclrt_py.bounds.excesses import ASSUMPTION, Excess, load_excesses
-from rclrt_py.bounds.predicted import Prediction, Predictions
+from rclrt_py.bounds.predicted import PredictedSampling, Prediction, Predictions
 from rclrt_py.bounds.steps import worst_steps
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.native import analysis
+from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
 from rclrt_py.runs.results import ChainPrediction, ChainResult, Results, Step
 from rclrt_py.runs.run_data import RESULTS, Run
 from rclrt_py.stats import to_ms
@@ -39,7 +40,39 @@ def with_predictions(
         _with_prediction(chain, prediction, above[chain.id], worst.get(chain.id, []))
         for chain in results.chains
     )
-    return replace(results, chains=chains)
+    sampling = tuple(
+        _with_sampling(chain, prediction.cause_effect_chains.get(chain.id), runs)
+        for chain in results.cause_effect_chains
+    )
+    return replace(results, chains=chains, cause_effect_chains=sampling)
+
+
+def _with_sampling(
+    chain: CauseEffectResult, predicted: PredictedSampling | None, runs: Sequence[Run]
+) -> CauseEffectResult:
+    """Returns the result with its bounds, and the number of outputs above them."""
+    if predicted is None:
+        return chain
+    samples = [run.cause_effect_samples()[chain.id] for run in runs]
+
+    def above(bound_ms: float | None, columns: Iterable[Iterable[int]]) -> int:
+        limit = math.inf if bound_ms is None else round(bound_ms * 1e6)
+        return sum(time > limit for column in columns for time in column)
+
+    return replace(
+        chain,
+        predicted=SamplingPrediction(
+            reaction_bound_ms=predicted.reaction_ms,
+            age_bound_ms=predicted.age_ms,
+            verdict=predicted.verdict,
+            assumptions=predicted.assumptions,
+            above_reaction_bound=above(
+                predicted.reaction_ms, (sample.reactions for sample in samples)
+            ),
+            above_age_bound=above(predicted.age_ms, (sample.ages for sample in samples)),
+            note=predicted.note,
+        ),
+    )
 
 
 def _with_prediction(
@@ -84,6 +117,11 @@ def add_to_results_file(directory: Path, results: Results) -> None:
     for stated, chain in zip(document["chains"], results.chains, strict=True):
         if chain.predicted:
             stated.update(chain.predicted.to_json())
+    for stated, sampled in zip(
+        document.get("cause_effect_chains", ()), results.cause_effect_chains, strict=True
+    ):
+        if sampled.predicted:
+            stated.update(asdict(sampled.predicted))
     write_atomically(directory / RESULTS, json.dumps(document, indent=2) + "\n")
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,11 +61,35 @@ class PredictedChain:
 
 
 @dataclass(frozen=True)
+class PredictedSampling:
+    """The bounds of one chain that samples, under one executor."""
+
+    id: str
+    reaction_ms: float | None
+    age_ms: float | None
+    verdict: str
+    assumptions: tuple[str, ...]
+    note: str
+
+    @classmethod
+    def read(cls, json: JsonValue) -> PredictedSampling:
+        return cls(
+            id=json.get("id").text(),
+            reaction_ms=_optional(json.get("reaction_ms")),
+            age_ms=_optional(json.get("age_ms")),
+            verdict=json.get("verdict").text(),
+            assumptions=tuple(json.get("assumptions").texts()),
+            note=json.get("note").text(),
+        )
+
+
+@dataclass(frozen=True)
 class Prediction:
     """The bounds of one executor."""
 
     chains: dict[str, PredictedChain]
     assumptions: tuple[str, ...]
+    cause_effect_chains: dict[str, PredictedSampling] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,6 +108,9 @@ class Predictions:
                 name: {
                     "assumptions": list(prediction.assumptions),
                     "chains": [asdict(chain) for chain in prediction.chains.values()],
+                    "cause_effect_chains": [
+                        asdict(chain) for chain in prediction.cause_effect_chains.values()
+                    ],
                 }
                 for name, prediction in self.executors.items()
             },
@@ -141,7 +168,20 @@ def _predict(
             step_bounds_ms=tuple(_ms(step) for step in until),
             meets_all=limit.meets_all,
         )
-    return Prediction(chains, tuple(each.text for each in found.assumptions))
+    sampling = {
+        stated.id: PredictedSampling(
+            id=stated.id,
+            reaction_ms=None if bound.reaction_ns is None else bound.reaction_ns / 1e6,
+            age_ms=None if bound.age_ns is None else bound.age_ns / 1e6,
+            verdict=bound.verdict,
+            assumptions=bound.assumptions,
+            note=bound.note,
+        )
+        for stated, bound in zip(
+            application.cause_effect_chains, found.cause_effect_chains, strict=True
+        )
+    }
+    return Prediction(chains, tuple(each.text for each in found.assumptions), sampling)
 
 
 def _ms(bound: ChainBound) -> float | None:
@@ -150,23 +190,32 @@ def _ms(bound: ChainBound) -> float | None:
 
 def _read_prediction(json: JsonValue) -> Prediction:
     chains = [_read_chain(item) for item in json.get("chains").items()]
-    return Prediction({chain.id: chain for chain in chains}, tuple(json.get("assumptions").texts()))
+    sampling = (
+        [PredictedSampling.read(item) for item in json.get("cause_effect_chains").items()]
+        if json.has("cause_effect_chains")
+        else []
+    )
+    return Prediction(
+        {chain.id: chain for chain in chains},
+        tuple(json.get("assumptions").texts()),
+        {chain.id: chain for chain in sampling},
+    )
+
+
+def _optional(json: JsonValue) -> float | None:
+    return None if json.value is None else json.number()
 
 
 def _read_chain(json: JsonValue) -> PredictedChain:
-    bound = json.get("bound_ms")
     return PredictedChain(
         id=json.get("id").text(),
-        bound_ms=None if bound.value is None else bound.number(),
+        bound_ms=_optional(json.get("bound_ms")),
         verdict=json.get("verdict").text(),
         assumptions=tuple(json.get("assumptions").texts()),
         level=json.get("level").integer(),
         cpus=tuple(item.integer() for item in json.get("cpus").items()),
         note=json.get("note").text(),
         callbacks=tuple(json.get("callbacks").texts()),
-        step_bounds_ms=tuple(
-            None if item.value is None else item.number()
-            for item in json.get("step_bounds_ms").items()
-        ),
+        step_bounds_ms=tuple(map(_optional, json.get("step_bounds_ms").items())),
         meets_all=json.get("meets_all").boolean(),
     )

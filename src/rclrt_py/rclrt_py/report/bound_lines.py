@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from rclrt_py.report.bound_reasons import bound_reasons
-from rclrt_py.runs.results import ChainPrediction, ChainResult, Results
+from rclrt_py.runs.results import ChainPrediction, Results
 from rclrt_py.terminal.table import LINE_WIDTH, Columns
 
 TITLE = "observed against bound"
@@ -28,10 +28,11 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
     ]
     if not shown:
         return
-    names = [_name(results, chain, executors) for results, chain, _ in shown]
+    names = [_name(results, chain.id, executors) for results, chain, _ in shown]
+    sampling = list(_sampling_rows(executors))
     steps = [each.steps[:-1] if _is_exceeded(each) else () for _, _, each in shown]
     until = [f"  until {step.callback}" for each in steps for step in each]
-    columns = Columns.named([TITLE, *names, *until], *WIDTHS)
+    columns = Columns.named([TITLE, *names, *until, *(name for name, *_ in sampling)], *WIDTHS)
     yield ""
     yield columns.line(TITLE, *HEADS)
     for name, (_, chain, predicted), way in zip(names, shown, steps, strict=True):
@@ -44,6 +45,8 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
             yield columns.line(f"  until {step.callback}", *_times(step.bound_ms, step.worst_ms))
         for why in predicted.exceeded_why:
             yield f"  {why}"
+    for name, bound, worst, verdict, number in sampling:
+        yield columns.line(name, *_times(bound, worst), verdict, str(number))
     yield from _reason_lines(executors)
     if not all(results.context["realtime"] for results in executors):
         yield "Without real-time scheduling no bound holds: no observation is judged by one."
@@ -70,8 +73,27 @@ def _is_exceeded(predicted: ChainPrediction) -> bool:
     )
 
 
-def _name(results: Results, chain: ChainResult, executors: Sequence[Results]) -> str:
-    return chain.id if len(executors) == 1 else f"{chain.id}, {results.executor}"
+def _name(results: Results, name: str, executors: Sequence[Results]) -> str:
+    return name if len(executors) == 1 else f"{name}, {results.executor}"
+
+
+def _sampling_rows(
+    executors: Sequence[Results],
+) -> Iterator[tuple[str, float | None, float | None, str, int]]:
+    """Yields, for the reaction time and the data age of each chain that samples: its name, the
+    bound, the longest observation, the verdict and the number of observations above the bound."""
+    for results in executors:
+        for chain in results.cause_effect_chains:
+            if not chain.predicted:
+                continue
+            own = chain.predicted
+            for what, bound, times, above in (
+                ("reaction", own.reaction_bound_ms, chain.reaction, own.above_reaction_bound),
+                ("data age", own.age_bound_ms, chain.age, own.above_age_bound),
+            ):
+                worst = times.worst if times else None
+                name = _name(results, f"{chain.id}, {what}", executors)
+                yield name, bound, worst, own.verdict, above
 
 
 def _times(bound: float | None, worst: float | None) -> tuple[str, str, str]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
@@ -16,6 +16,34 @@ def read_summary(json: JsonValue) -> Summary | None:
         return None
     values = {key: json.get(key).number() for key in ("best", "mean", "p50", "p99", "worst")}
     return Summary(**values)
+
+
+@dataclass(frozen=True)
+class SamplingPrediction:
+    """The bounds of a chain that samples, and the number of outputs above them."""
+
+    reaction_bound_ms: float | None
+    age_bound_ms: float | None
+    verdict: str
+    assumptions: tuple[str, ...]
+    above_reaction_bound: int
+    above_age_bound: int
+    note: str
+
+    @classmethod
+    def read(cls, json: JsonValue) -> SamplingPrediction:
+        def bound(key: str) -> float | None:
+            return None if json.get(key).value is None else json.get(key).number()
+
+        return cls(
+            reaction_bound_ms=bound("reaction_bound_ms"),
+            age_bound_ms=bound("age_bound_ms"),
+            verdict=json.get("verdict").text(),
+            assumptions=tuple(json.get("assumptions").texts()),
+            above_reaction_bound=json.get("above_reaction_bound").count(),
+            above_age_bound=json.get("above_age_bound").count(),
+            note=json.get("note").text(),
+        )
 
 
 @dataclass(frozen=True)
@@ -39,6 +67,8 @@ class CauseEffectResult:
     missed_age: int
     reaction: Summary | None
     age: Summary | None
+    predicted: SamplingPrediction | None = None
+    """The bounds of the analysis, if they were asked for."""
 
     @property
     def missed(self) -> int:
@@ -62,6 +92,7 @@ class CauseEffectResult:
             missed_age=json.get("missed_age").count(),
             reaction=read_summary(json.get("reaction_ms")),
             age=read_summary(json.get("age_ms")),
+            predicted=SamplingPrediction.read(json) if json.has("verdict") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -78,4 +109,5 @@ class CauseEffectResult:
             "missed_age": self.missed_age,
             "reaction_ms": self.reaction.to_json() if self.reaction else None,
             "age_ms": self.age.to_json() if self.age else None,
+            **(asdict(self.predicted) if self.predicted else {}),
         }

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds of chains that sample, beside simulated reaction times and ages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+from rclrt_py.bounds.comparing import add_to_results_file, with_predictions
+from rclrt_py.bounds.predicted import Predictions, predict
+from rclrt_py.native import load_application
+from rclrt_py.report.bound_lines import bound_lines
+from rclrt_py.runs.output_directory import BOUNDS
+from rclrt_py.runs.run_data import Run
+from rclrt_py.testing.synthetic_run import write_run
+from sources import SCHEMA
+
+APP = Path(__file__).parents[3] / "examples" / "eye_to_wheel" / "app.yaml"
+MS = 1_000_000
+
+
+def sampled_run(directory: Path, ages_ms: list[float]) -> Run:
+    """Returns a run of which the chain `eye_to_wheel` has outputs with these ages, and one reaction
+    of 50 ms."""
+    write_run(directory, seconds=0.5)
+    rows = [
+        f"eye_to_wheel,0,{round(age * MS)},{round(age * MS)},{50 * MS if number == 0 else ''}"
+        for number, age in enumerate(ages_ms)
+    ]
+    header = "chain,release_ns,end_ns,age_ns,reaction_ns"
+    (directory / "outputs.csv").write_text("\n".join([header, *rows]) + "\n")
+    document = json.loads((directory / "results.json").read_text())
+    times = {"best": 1.0, "mean": 1.0, "p50": 1.0, "p99": 1.0}
+    document["cause_effect_chains"] = [
+        {
+            "id": "eye_to_wheel",
+            "segments": ["eye_to_wheel_1", "eye_to_wheel_2", "loop"],
+            "max_reaction_ms": 100,
+            "max_age_ms": 130,
+            "inputs": 9,
+            "distinct": 2,
+            "outputs": len(rows),
+            "initial": 0,
+            "missed_reaction": 0,
+            "missed_age": 0,
+            "reaction_ms": {**times, "worst": 50.0},
+            "age_ms": {**times, "worst": max(ages_ms)},
+        }
+    ]
+    (directory / "results.json").write_text(json.dumps(document))
+    return Run.load(directory)
+
+
+def test_bounds_of_chains_that_sample_stand_beside_what_was_observed(tmp_path: Path) -> None:
+    run = sampled_run(tmp_path / "run", [20, 110.8, 110.9])
+    predictions = predict(load_application(APP), ["preemptive"], None)
+    (run.directory / BOUNDS).write_text(predictions.to_json())
+    assert Predictions.load(run.directory) == predictions
+    results = with_predictions(run.results, [run], predictions)
+    (chain,) = results.cause_effect_chains
+    assert chain.predicted is not None
+    assert (chain.predicted.reaction_bound_ms, chain.predicted.age_bound_ms) == (60.8, 110.8)
+    assert (chain.predicted.above_reaction_bound, chain.predicted.above_age_bound) == (0, 1)
+    assert chain.predicted.verdict == "conditional"  # without overheads
+    lines = [line.split() for line in bound_lines([results])]
+    assert ["eye_to_wheel,", "reaction", "60.800", "50.000", "0.82", "conditional", "0"] in lines
+    assert "eye_to_wheel, data age 110.800 110.900 1.00 conditional 1".split() in lines
+
+    add_to_results_file(run.directory, results)
+    document = json.loads((run.directory / "results.json").read_text())
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+    assert document["cause_effect_chains"][0]["age_bound_ms"] == 110.8
+    assert Run.load(run.directory).results.cause_effect_chains == (chain,)
+
+
+def test_bounds_of_earlier_versions_have_no_chains_that_sample(tmp_path: Path) -> None:
+    run = sampled_run(tmp_path / "run", [20])
+    document = json.loads(predict(load_application(APP), ["preemptive"], None).to_json())
+    del document["executors"]["preemptive"]["cause_effect_chains"]
+    (run.directory / BOUNDS).write_text(json.dumps(document))
+    results = with_predictions(run.results, [run], Predictions.load(run.directory))
+    assert results.cause_effect_chains[0].predicted is None
+    assert not any("data age" in line for line in bound_lines([results]))
