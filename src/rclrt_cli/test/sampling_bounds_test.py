@@ -13,17 +13,25 @@ from rclrt_py.native import load_application
 from rclrt_py.report.bound_lines import bound_lines
 from rclrt_py.runs.output_directory import BOUNDS
 from rclrt_py.runs.run_data import Run
+from rclrt_py.testing.scheduler_model import Callback, Chain
 from rclrt_py.testing.synthetic_run import write_run
 from sources import SCHEMA
 
 APP = Path(__file__).parents[3] / "examples" / "eye_to_wheel" / "app.yaml"
 MS = 1_000_000
+LOOP = (
+    [
+        Callback("control", "controller", MS // 2, 3, ("command",), (), period=5 * MS),
+        Callback("actuate", "controller", MS // 10, 3, (), ("command",)),
+    ],
+    [Chain("loop", ("control", "actuate"), 3, 5 * MS)],
+)
 
 
 def sampled_run(directory: Path, ages_ms: list[float]) -> Run:
     """Returns a run of which the chain `eye_to_wheel` has outputs with these ages, and one reaction
     of 50 ms."""
-    write_run(directory, seconds=0.5)
+    write_run(directory, seconds=0.5, graph=LOOP)
     rows = [
         f"eye_to_wheel,0,{round(age * MS)},{round(age * MS)},{50 * MS if number == 0 else ''}"
         for number, age in enumerate(ages_ms)

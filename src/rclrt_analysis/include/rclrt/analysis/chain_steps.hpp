@@ -11,8 +11,8 @@ namespace rclrt::analysis {
 /// callback, its first two, ..., the whole chain, in this order, chain by chain. A prefix has the
 /// priority and deadline of its chain and the id "<chain>/<number of callbacks>". So the bound of a
 /// prefix is for the time from the release of the chain's timer to the end of the prefix's last
-/// callback. The priorities of callbacks do not change. The segments of cause-effect chains are then
-/// the prefixes that are whole chains. Pure.
+/// callback. The priorities of callbacks do not change. The segments of cause-effect chains are
+/// then the prefixes that are whole chains. Pure.
 RCLRT_ANALYSIS_EXPORT model::Application with_steps(model::Application application);
 
 }  // namespace rclrt::analysis
