@@ -296,6 +296,8 @@ chains: [{id: stop, callbacks: [scan, brake], deadline_ms: 20}]
     stated = text.replace("wcet_ms: 1", "wcet_ms: 1, deadline_ms: 20")
     assert analyze(tmp_path, capsys, stated, *options)[2] == ""
     assert analyze(tmp_path, capsys, text, "--no-search")[2] == ""
+
+
 SAMPLING = """\
 rclrt: 1
 name: sampling
