@@ -19,6 +19,7 @@ namespace rclrt::analysis {
 
 /// One term of the bounds of a cause-effect chain, in the order of its segments.
 struct CauseEffectTerm {
+  /// The part of the way that takes the time.
   enum class Kind {
     kSource,    ///< until the timer of the first segment is released: what happened waits for it
     kResponse,  ///< from a segment's release until its value is stored, or the chain ends
