@@ -92,3 +92,38 @@ def test_a_wrong_option_is_reported_also_without_a_directory() -> None:
     assert "--cpus 0: expected a whole number from 1 to 64" in done.stderr
     done = finished("simulate", str(APPLICATION), *wrong[:2])
     assert "simulate: no --out; expected a directory for the results" in done.stderr
+
+
+def test_fail_on_miss_takes_a_chain_that_samples(tmp_path: Path) -> None:
+    app = ROOT / "examples" / "eye_to_wheel" / "app.yaml"
+    options = ("--executor", "preemptive", "--seconds", "2", "--fail-on-miss", "eye_to_wheel")
+    done = finished("simulate", str(app), *options, "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "eye_to_wheel_1   priority 1, every 50 ms, up to 5 ms late, no deadline" in done.stdout
+    tight = tmp_path / "tight.yaml"
+    tight.write_text(app.read_text().replace("max_age_ms: 130", "max_age_ms: 60"))
+    done = finished("simulate", str(tight), *options, "--out", str(tmp_path / "tight"))
+    assert done.returncode == 1
+    assert "above its largest data age" in done.stderr
+
+
+def test_a_late_value_that_is_replaced_breaks_no_limit(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text("""
+rclrt: 1
+name: replaced
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: a, node: n, timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 1, priority: 1, stores: [x]}
+  - {id: h, node: n, timer: {period_ms: 1000, offset_ms: 5}, wcet_ms: 60, priority: 5}
+  - {id: b, node: n, timer: {period_ms: 1000, offset_ms: 500}, wcet_ms: 0.1, priority: 9,
+     reads: [x]}
+chains: [{id: path, callbacks: [a, b], max_age_ms: 50}]
+""")
+    out = tmp_path / "out"
+    options = ("--executor", "preemptive", "--seconds", "5", "--fail-on-miss")
+    done = finished("simulate", str(app), *options, "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    (chain,) = json.loads((out / "results.json").read_text())["cause_effect_chains"]
+    assert chain["age_ms"]["worst"] == 10.1

@@ -57,6 +57,14 @@ void CauseEffectTimes::add(const ChainRun& run) {
   }
 }
 
+void CauseEffectTimes::release(std::size_t chain, std::uint64_t instance, Nanoseconds at) {
+  for (const Place& place : places_.at(chain)) {
+    if (place.segment == 0) {
+      runs_[place.chain].front().begun.push_back({instance, at});
+    }
+  }
+}
+
 std::vector<CauseEffectOutputs> CauseEffectTimes::outputs() const {
   std::vector<CauseEffectOutputs> result;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -97,6 +105,16 @@ CauseEffectOutputs CauseEffectTimes::join(std::size_t chain) const {
       application_.callbacks[application_.cause_effect_chains[chain].callbacks.front()].kind() ==
       CallbackKind::kEvent;
   std::optional<Origin> last;
+  // Returns the time of the first thing that no output up to `last` shows.
+  const auto happened = [&]() -> std::optional<Nanoseconds> {
+    const auto next =
+        last ? std::ranges::upper_bound(releases, last->instance, {}, &Moment::instance)
+             : releases.begin();
+    if (last && !begins_with_event) {
+      return last->release;
+    }
+    return next != releases.end() ? std::optional(next->at) : std::nullopt;
+  };
   for (const Stored& output : values) {
     CauseEffectOutput& added =
         result.outputs.emplace_back(output.origin.release, output.at, std::nullopt);
@@ -105,12 +123,11 @@ CauseEffectOutputs CauseEffectTimes::join(std::size_t chain) const {
     }
     ++result.distinct;
     if (last) {
-      // The next release, which saw an event itself, may have had no output of its own.
-      const auto next = std::ranges::upper_bound(releases, last->instance, {}, &Moment::instance);
-      added.reaction = output.at - (begins_with_event ? next->at : last->release);
+      added.reaction = output.at - *happened();
     }
     last = output.origin;
   }
+  result.open_since = happened();
   return result;
 }
 

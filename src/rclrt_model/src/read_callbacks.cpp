@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "limits.hpp"
@@ -200,9 +201,10 @@ void read_executor(const Fields& fields, Callback& callback, CallbackSource& sou
 bool read_variables(const YamlNode& node, std::string_view what,
                     std::vector<std::string>& variables, std::vector<Position>& positions,
                     Context& context) {
+  std::set<std::string> seen;  // ordered, because an attacker chooses the keys
   for (const YamlNode& item : read_filled_list(node, what, context)) {
     const std::string variable = read_name(item, "variable", context).value_or("");
-    if (!variable.empty() && std::ranges::find(variables, variable) != variables.end()) {
+    if (!seen.insert(variable).second && !variable.empty()) {
       context.diagnostics.report(
           item.at, in_quotes(what) + " lists the variable " + in_quotes(variable) + " twice",
           "each variable once");

@@ -2,13 +2,25 @@
 #include "segments.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "graph.hpp"
+#include "names.hpp"
 
 namespace rclrt::model::detail {
+
+namespace {
+
+/// The deadline of a segment that no chain of the file states: the largest one that a file can
+/// have. A late value may be replaced before it is read, so the limits of the whole are none of a
+/// segment.
+constexpr Nanoseconds kNoDeadline = std::chrono::hours(1);
+
+}  // namespace
+
 Segments::Segments(Reading& reading) : reading_(reading) {
   const auto& callbacks = reading.draft.application.callbacks;
   std::map<std::string_view, std::vector<std::size_t>> writers;
@@ -75,8 +87,12 @@ std::optional<Segment> Segments::segment(const ChainDraft& draft, std::size_t nu
   };
   const Application& application = reading_.draft.application;
   const Path path = part(draft.chain.callbacks);
-  if (const auto stated = by_path_.find(path); stated != by_path_.end()) {
-    return Segment{.chain = stated->second};
+  if (const auto known = by_path_.find(path); known != by_path_.end()) {
+    if (made_.contains(known->second)) {
+      int& priority = reading_.draft.application.chains[known->second].priority;
+      priority = std::max(priority, draft.chain.priority);
+    }
+    return Segment{.chain = known->second};
   }
   if (begin > 0 && application.callbacks[path.front()].takes_messages()) {
     return chain_that_ends_with(path);
@@ -84,12 +100,9 @@ std::optional<Segment> Segments::segment(const ChainDraft& draft, std::size_t nu
   Chain chain{.id = draft.chain.id + "_" + std::to_string(number),
               .callbacks = path,
               .priority = draft.chain.priority};
-  // A response above a limit of the whole breaks that limit; the segment has no other deadline.
-  const Nanoseconds none = Nanoseconds::max();
-  const Nanoseconds limit =
-      std::min(draft.max_reaction.value_or(none), draft.max_age.value_or(none));
-  chain.deadline = limit == none ? application.period(chain) : limit;
+  chain.deadline = kNoDeadline;
   chains.add(chain.id, draft.at, reading_.context);
+  made_.insert(application.chains.size());
   return Segment{.chain = add_chain(std::move(chain), {.callbacks = part(draft.source.callbacks)})};
 }
 
@@ -99,12 +112,19 @@ void Segments::add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains
   if (std::ranges::find(path, kUnknown) != path.end()) {
     return;  // reported
   }
+  if (!is_token(draft.chain.id + "_" + std::to_string(path.size()))) {
+    reading_.context.diagnostics.report(
+        draft.at,
+        "the segments of chain " + in_quotes(draft.chain.id) + " would have no valid names, as " +
+            in_quotes(draft.chain.id + "_1"),
+        "an id that does not end with '_' and has room for a number");
+    return;
+  }
   CauseEffectChain result{.id = draft.chain.id,
                           .callbacks = path,
                           .segments = {},
                           .max_reaction = draft.max_reaction,
                           .max_age = draft.max_age};
-  const std::size_t stated = application.chains.size();
   std::size_t begin = 0;
   for (std::size_t end = 1; end <= path.size(); ++end) {
     if (end < path.size() && !is_sampled(path[end - 1], path[end])) {
@@ -124,7 +144,9 @@ void Segments::add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains
     result.segments.push_back(*found);
     begin = end;
   }
-  if (draft.priority && application.chains.size() == stated) {
+  const bool all_stated = std::ranges::none_of(
+      result.segments, [&](const Segment& each) { return made_.contains(each.chain); });
+  if (draft.priority && all_stated) {
     reading_.context.diagnostics.report(
         *draft.priority,
         "chain " + in_quotes(draft.chain.id) +

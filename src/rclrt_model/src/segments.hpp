@@ -40,9 +40,10 @@ class Segments {
   std::size_t add_chain(Chain chain, ChainSource source);
 
   /// Adds the cause-effect chain of an entry that samples. Each of its segments is a chain: one
-  /// that the file states, or else a new one with the entry's priority and its smaller limit as the
-  /// deadline, if it starts with a timer or an event. Reports a segment that messages trigger and
-  /// that no chain leads to. All chains of messages must have been added.
+  /// that the file states, or else a new one with the entry's priority and no deadline, if
+  /// it starts with a timer or an event; of several entries the highest priority counts. Reports a
+  /// segment that messages trigger and that no chain leads to. All chains of messages must have
+  /// been added.
   void add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains);
 
  private:
@@ -56,6 +57,7 @@ class Segments {
   Reading& reading_;
   std::set<std::pair<std::size_t, std::size_t>> sampled_;  ///< pairs of writer and reader
   std::map<Path, std::size_t> by_path_;  ///< chains; ordered, as its keys are hostile
+  std::set<std::size_t> made_;           ///< chains that the file does not state
   std::map<std::size_t, std::vector<std::size_t>> by_last_;  ///< chains, by their last callback
 };
 

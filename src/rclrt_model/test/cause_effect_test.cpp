@@ -53,8 +53,8 @@ Application read_robot(const std::string& text) {
 TEST(CauseEffectChains, SegmentsThatNoChainStatesAreAdded) {
   const Application robot_with = read_robot(robot(kWhole));
   ASSERT_EQ(robot_with.chains.size(), 2U);
-  EXPECT_EQ(robot_with.chains[0], (Chain{"whole_1", {0, 1}, 3, milliseconds(50)}));
-  EXPECT_EQ(robot_with.chains[1], (Chain{"whole_2", {2, 3}, 3, milliseconds(50)}));
+  EXPECT_EQ(robot_with.chains[0], (Chain{"whole_1", {0, 1}, 3, std::chrono::hours(1)}));
+  EXPECT_EQ(robot_with.chains[1], (Chain{"whole_2", {2, 3}, 3, std::chrono::hours(1)}));
   ASSERT_EQ(robot_with.cause_effect_chains.size(), 1U);
   const CauseEffectChain& whole = robot_with.cause_effect_chains.front();
   EXPECT_THAT(whole.callbacks, ElementsAre(0, 1, 2, 3));
@@ -71,6 +71,18 @@ TEST(CauseEffectChains, ChainsOfTheFileAreUsedAsSegments) {
   ASSERT_EQ(found.chains.size(), 2U);
   EXPECT_THAT(found.cause_effect_chains.front().segments,
               ElementsAre(Segment{1, 0}, Segment{0, 0}));
+}
+
+TEST(CauseEffectChains, ASegmentOfTwoEntriesHasTheHigherPriority) {
+  const std::string log =
+      "  - {id: log, node: base, timer: {period_ms: 500}, wcet_ms: 1, reads: [latest]}\n";
+  const std::string slow =
+      "  - {id: slow, callbacks: [estimate, store, log], priority: 1, max_age_ms: 900}\n";
+  for (const std::string& chains : {slow + kWhole, kWhole + slow}) {
+    const Application found = read_robot(robot(chains, log));
+    EXPECT_EQ(found.effective_priority(0), 3) << chains;
+    EXPECT_EQ(found.chains.size(), 3U) << chains;
+  }
 }
 
 TEST(CauseEffectChains, AMessageMayTriggerTheReader) {
@@ -129,6 +141,8 @@ TEST(CauseEffectChains, WrongInputsAreReportedOnce) {
               ElementsAre(HasSubstr("states a priority, but each of its segments is a chain")));
   EXPECT_THAT(problems(robot(kWhole + std::string("  - {id: whole_1, callbacks: [estimate]}\n"))),
               ElementsAre(HasSubstr("'whole_1'")));
+  EXPECT_THAT(problems(robot("  - {id: odd_, callbacks: [estimate, store, control, drive]}\n")),
+              ElementsAre(HasSubstr("an id that does not end with '_'")));
   EXPECT_THAT(
       problems(robot("  - {id: act, callbacks: [control]}\n",
                      "  - {id: far, node: apart, timer: {period_ms: 5}, wcet_ms: 1, "
@@ -189,6 +203,43 @@ TEST(CauseEffectTimes, AReaderTakesTheLatestValueBeforeItsStart) {
           // This output is the first one that shows what happened right after the release at 10 ms.
           CauseEffectOutput{milliseconds(30), milliseconds(63), milliseconds(53)}));
   EXPECT_EQ(runs.found().outputs.back().age(), milliseconds(33));
+}
+
+TEST(CauseEffectTimes, WhatHasHadNoReactionYetIsKnown) {
+  const Application robot_with = read_robot(robot(kWhole));
+  Runs runs(robot_with);
+  EXPECT_FALSE(runs.found().open_since);
+  runs.estimate(0, 0, 2);
+  EXPECT_EQ(runs.found().open_since, milliseconds(0));
+  runs.estimate(1, 10, 12).control(1, 20, 20, 24);
+  EXPECT_EQ(runs.found().open_since, milliseconds(10));
+}
+
+TEST(CauseEffectTimes, TheReactionToAnEventThatWasDroppedCounts) {
+  std::string text = robot(kWhole);
+  const std::string timer = "timer: {period_ms: 10}";
+  text.replace(text.find(timer), timer.size(), "event: {min_interval_ms: 5}");
+  const Application application = read_robot(text);
+  CauseEffectTimes times(application);
+  const auto run = [&](std::size_t callback, std::size_t chain, std::uint64_t instance, int release,
+                       int start, int end) {
+    times.add(
+        {callback, chain, instance, milliseconds(release), milliseconds(start), milliseconds(end)});
+  };
+  for (const int release : {0, 6, 50}) {
+    times.release(0, static_cast<std::uint64_t>(release == 50 ? 2 : release / 6),
+                  milliseconds(release));
+  }
+  run(1, 0, 0, 0, 0, 1);
+  run(0, 0, 0, 0, 0, 1);
+  run(2, 1, 0, 2, 2, 3);
+  run(3, 1, 0, 2, 3, 3);
+  run(0, 0, 2, 50, 50, 51);  // instance 1, at 6 ms, found no room
+  run(1, 0, 2, 50, 51, 51);
+  run(2, 1, 1, 60, 60, 61);
+  run(3, 1, 1, 60, 61, 61);
+  EXPECT_EQ(times.outputs().front().outputs.back().reaction, milliseconds(61 - 6));
+  EXPECT_FALSE(times.outputs().front().open_since);
 }
 
 TEST(CauseEffectTimes, TheReactionToAnEventBeginsWithItsRelease) {

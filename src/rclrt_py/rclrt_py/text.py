@@ -16,6 +16,15 @@ def exact(time_ms: float | None) -> str:
     return "-" if time_ms is None else f"{time_ms:.6f}".rstrip("0").rstrip(".")
 
 
+NO_DEADLINE_MS = 3_600_000.0
+"""The largest deadline of a file, which a segment has that the file does not state as a chain."""
+
+
+def deadline(time_ms: float) -> str:
+    """Returns the milliseconds of a deadline; a dash for a chain without one."""
+    return "-" if time_ms >= NO_DEADLINE_MS else exact(time_ms)
+
+
 def ratio(value: float | None, reference: float | None) -> str:
     if value is None or not reference:
         return "-"

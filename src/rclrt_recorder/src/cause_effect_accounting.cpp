@@ -11,7 +11,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 CauseEffectResult result_of(const model::CauseEffectChain& chain,
-                            const model::CauseEffectOutputs& found) {
+                            const model::CauseEffectOutputs& found, nanoseconds end) {
   CauseEffectResult result{.found = found};
   std::vector<std::int64_t> ages;
   std::vector<std::int64_t> reactions;
@@ -24,6 +24,9 @@ CauseEffectResult result_of(const model::CauseEffectChain& chain,
           chain.max_reaction && *output.reaction > *chain.max_reaction ? 1U : 0U;
     }
   }
+  const bool waits_too_long =
+      chain.max_reaction && found.open_since && end - *found.open_since > *chain.max_reaction;
+  result.missed_reaction += waits_too_long ? 1U : 0U;
   result.age = summarise(std::move(ages));
   result.reaction = summarise(std::move(reactions));
   return result;
@@ -32,11 +35,17 @@ CauseEffectResult result_of(const model::CauseEffectChain& chain,
 }  // namespace
 
 std::vector<CauseEffectResult> account_cause_effect_chains(
-    const model::Application& application, std::span<const InstanceRecord> records) {
+    const model::Application& application, const RunWindow& window,
+    std::span<const std::vector<ChainRelease>> releases, std::span<const InstanceRecord> records) {
   if (application.cause_effect_chains.empty()) {
     return {};
   }
   model::CauseEffectTimes times(application);
+  for (std::size_t chain = 0; chain < releases.size(); ++chain) {
+    for (const ChainRelease& release : releases[chain]) {
+      times.release(chain, release.instance, nanoseconds(release.release_ns));
+    }
+  }
   for (const InstanceRecord& record : records) {
     if (record.outcome != Outcome::kRan) {
       continue;
@@ -53,7 +62,8 @@ std::vector<CauseEffectResult> account_cause_effect_chains(
   const std::vector<model::CauseEffectOutputs> found = times.outputs();
   std::vector<CauseEffectResult> results;
   for (std::size_t i = 0; i < application.cause_effect_chains.size(); ++i) {
-    results.push_back(result_of(application.cause_effect_chains[i], found[i]));
+    results.push_back(
+        result_of(application.cause_effect_chains[i], found[i], nanoseconds(window.end_ns)));
   }
   return results;
 }

@@ -177,10 +177,11 @@ void account(RunResults& results, std::vector<LoggedInstance> instances, std::si
     results.records.push_back(instance.record);
   }
   results.hops = account_hops(instances);
-  results.chains = account_chains(application, results.window,
-                                  releases_of(application, results.window, results.records),
-                                  results.records, results.host_stalls.attributable());
-  results.cause_effect_chains = account_cause_effect_chains(application, results.records);
+  const auto releases = releases_of(application, results.window, results.records);
+  results.chains = account_chains(application, results.window, releases, results.records,
+                                  results.host_stalls.attributable());
+  results.cause_effect_chains =
+      account_cause_effect_chains(application, results.window, releases, results.records);
   results.callbacks = account_callbacks(application.callbacks.size(), results.records);
   explain_worst_misses(results, cpus);
 }

@@ -49,7 +49,7 @@ TEST(CauseEffectAccounting, CountsWhatIsAboveTheLimits) {
       sampled_run(1, 1, 20, 25, 35), sampled_run(1, 2, 40, 40, 41),
   };
   const model::Application application = sampling();
-  const auto found = account_cause_effect_chains(application, records);
+  const auto found = account_cause_effect_chains(application, {0, 45 * kMs}, {}, records);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].found.inputs, 2U);
   EXPECT_EQ(found[0].found.distinct, 2U);
@@ -74,13 +74,25 @@ TEST(CauseEffectAccounting, CountsWhatIsAboveTheLimits) {
 }
 
 TEST(CauseEffectAccounting, AnApplicationWithoutSuchChainsHasNoResults) {
-  EXPECT_TRUE(account_cause_effect_chains(model::Application{}, {}).empty());
+  EXPECT_TRUE(account_cause_effect_chains(model::Application{}, {}, {}, {}).empty());
 }
 
 TEST(CauseEffectAccounting, WithoutOutputsThereAreNoTimes) {
-  const auto found = account_cause_effect_chains(sampling(), {});
+  const auto found = account_cause_effect_chains(sampling(), {0, 45 * kMs}, {}, {});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_FALSE(found[0].age || found[0].reaction);
+  EXPECT_EQ(found[0].missed_reaction, 0U);
+}
+
+TEST(CauseEffectAccounting, AReactionThatDoesNotComeIsMissed) {
+  const std::vector<std::vector<ChainRelease>> releases{{{0, 0}, {1, 10 * kMs}}, {}};
+  const auto missed = [&](std::int64_t end_ms) {
+    return account_cause_effect_chains(sampling(), {0, end_ms * kMs}, releases, {})
+        .front()
+        .missed_reaction;
+  };
+  EXPECT_EQ(missed(25), 0U);
+  EXPECT_EQ(missed(26), 1U);  // the limit is 25 ms
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from rclrt_py.analyses.chains import Analysis, Assumption, CauseEffectChain, Chain
 from rclrt_py.terminal.table import Columns
-from rclrt_py.text import exact
+from rclrt_py.text import deadline, exact
 
 WIDTH = 12
 SHOWN = 4
@@ -75,7 +75,12 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
     yield columns.line("chain", *heads)
     for chain in result["chains"]:
         beside = [exact(chain["sound_ms"])] if "sound_ms" in chain else []
-        cells = (exact(chain["bound_ms"]), *beside, exact(chain["deadline_ms"]), chain["verdict"])
+        cells = (
+            exact(chain["bound_ms"]),
+            *beside,
+            deadline(chain["deadline_ms"]),
+            chain["verdict"],
+        )
         yield columns.line(chain["id"], *cells, f"  {chain['note']}" if chain["note"] else "")
         yield from _reasons(chain, common, columns)
     yield from _cause_effect_lines(result.get("cause_effect_chains", []), common)

@@ -61,7 +61,9 @@ class Measurement:
     def check_chain(self, name: str | None) -> None:
         """Rejects an unknown chain before anything is measured."""
         if name and self.application:
-            check_chain(name, [chain.id for chain in self.application.chains])
+            chains = [chain.id for chain in self.application.chains]
+            sampled = self.application.cause_effect_chains
+            check_chain(name, [*chains, *(each for each in sampled if each not in chains)])
 
     def check_simulation(self, executor: str, seconds: float) -> None:
         """Rejects wrong options of the simulator before anything is written."""

@@ -11,7 +11,7 @@ from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.runs.event_times import release_text
 from rclrt_py.runs.results import ChainResult, Results
 from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
-from rclrt_py.text import exact, number, ratio, shorten
+from rclrt_py.text import NO_DEADLINE_MS, exact, number, ratio, shorten
 
 NAME_WIDTH = 27
 COLUMNS = (
@@ -54,9 +54,10 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
     yield paint.dim(columns.line("", *units))
     for chain in in_report_order(comparison):
         yield ""
+        is_due = chain.deadline_ms < NO_DEADLINE_MS
+        due = f"deadline {exact(chain.deadline_ms)} ms" if is_due else "no deadline"
         yield paint.bold(shorten(chain.id, 40)) + (
-            f"   priority {chain.priority}, {release_text(chain.period_ms, chain.event)}, "
-            f"deadline {exact(chain.deadline_ms)} ms"
+            f"   priority {chain.priority}, {release_text(chain.period_ms, chain.event)}, {due}"
         )
         digits = _digits(comparison, chain.id)
         for results in comparison.executors:

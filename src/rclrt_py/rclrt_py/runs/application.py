@@ -64,6 +64,8 @@ class ApplicationInfo:
     callbacks: tuple[CallbackInfo, ...]
     chains: tuple[ChainInfo, ...]
     complete: bool = True
+    cause_effect_chains: tuple[str, ...] = ()
+    """The ids of the chains that sample, or that state a largest reaction time or data age."""
 
     def to_json(self) -> str:
         return json.dumps({"rclrt_application": APPLICATION_VERSION, **asdict(self)}, indent=1)
@@ -83,6 +85,9 @@ class ApplicationInfo:
             callbacks=tuple(_read_callback(item) for item in json.get("callbacks").items()),
             chains=tuple(_read_chain(item) for item in json.get("chains").items()),
             complete=json.get("complete").boolean(),
+            cause_effect_chains=tuple(json.get("cause_effect_chains").texts())
+            if json.has("cause_effect_chains")
+            else (),
         )
 
 
@@ -140,6 +145,7 @@ def from_model(application: Application) -> ApplicationInfo:
             )
             for chain in application.chains
         ),
+        cause_effect_chains=tuple(chain.id for chain in application.cause_effect_chains),
     )
 
 

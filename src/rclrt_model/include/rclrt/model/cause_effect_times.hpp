@@ -39,8 +39,10 @@ struct CauseEffectOutput {
 struct CauseEffectOutputs {
   std::vector<CauseEffectOutput> outputs{};  ///< in the order of their ends
   std::uint64_t inputs{};                    ///< instances of the first segment that ended
-  std::uint64_t distinct{};                  ///< of the data in the outputs
-  std::uint64_t initial{};  ///< runs of the last callback that had no data to use yet
+  /// What happened since then has had no reaction yet. nullopt: nothing is known to have happened.
+  std::optional<Nanoseconds> open_since{};
+  std::uint64_t distinct{};  ///< of the data in the outputs
+  std::uint64_t initial{};   ///< runs of the last callback that had no data to use yet
 };
 
 /// Joins runs of callbacks to outputs of cause-effect chains: a run reads the value that was stored
@@ -49,6 +51,10 @@ class RCLRT_MODEL_EXPORT CauseEffectTimes {
  public:
   /// Keeps a reference to the application.
   explicit CauseEffectTimes(const Application& application);
+
+  /// Takes a release of a chain, in any order, also if no run follows. Without the releases, those
+  /// of the runs count.
+  void release(std::size_t chain, std::uint64_t instance, Nanoseconds at);
 
   /// Takes a run, in any order. An input that a synchroniser only keeps is no run.
   void add(const ChainRun& run);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "rclrt/recorder/chain_accounting.hpp"
 #include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/statistics.hpp"
@@ -17,16 +18,19 @@ namespace rclrt::recorder {
 
 /// The results of one cause-effect chain.
 struct CauseEffectResult {
-  model::CauseEffectOutputs found;    ///< CLOCK_MONOTONIC, as the records
-  std::uint64_t missed_reaction = 0;  ///< outputs above CauseEffectChain::max_reaction
-  std::uint64_t missed_age = 0;       ///< outputs above CauseEffectChain::max_age
+  model::CauseEffectOutputs found;  ///< CLOCK_MONOTONIC, as the records
+  /// Reactions above CauseEffectChain::max_reaction, with one that is still awaited at the end.
+  std::uint64_t missed_reaction = 0;
+  std::uint64_t missed_age = 0;  ///< outputs above CauseEffectChain::max_age
   std::optional<Summary> reaction;
   std::optional<Summary> age;
 };
 
 /// Returns one result for each cause-effect chain of `application`, in the same order. A run reads
-/// the value that was stored last before it started, by the times of the records.
+/// the value that was stored last before it started, by the times of the records. `releases[c]` are
+/// the releases of chain c, as for account_chains().
 RCLRT_RECORDER_EXPORT std::vector<CauseEffectResult> account_cause_effect_chains(
-    const model::Application& application, std::span<const InstanceRecord> records);
+    const model::Application& application, const RunWindow& window,
+    std::span<const std::vector<ChainRelease>> releases, std::span<const InstanceRecord> records);
 
 }  // namespace rclrt::recorder
