@@ -2,24 +2,15 @@
 #include "segments.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "graph.hpp"
 #include "names.hpp"
+#include "rclrt/model/no_deadline.hpp"
 
 namespace rclrt::model::detail {
-
-namespace {
-
-/// The deadline of a segment that no chain of the file states: the largest one that a file can
-/// have. A late value may be replaced before it is read, so the limits of the whole are none of a
-/// segment.
-constexpr Nanoseconds kNoDeadline = std::chrono::hours(1);
-
-}  // namespace
 
 Segments::Segments(Reading& reading) : reading_(reading) {
   const auto& callbacks = reading.draft.application.callbacks;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <rclrt/model/no_deadline.hpp>
 #include <rclrt/text/duration.hpp>
 #include <set>
 #include <stdexcept>
@@ -260,6 +261,9 @@ std::vector<ChainMiss> explain_misses(const MissInputs& inputs, std::size_t limi
   const Explanation explanation(inputs);
   std::vector<ChainMiss> result;
   for (std::size_t chain = 0; chain < inputs.chains.size(); ++chain) {
+    if (inputs.application.chains[chain].deadline >= model::kNoDeadline) {
+      continue;  // its lost instances were late for nothing
+    }
     std::vector<const ChainInstance*> missed;
     for (const ChainInstance& instance : inputs.chains[chain].instances) {
       if (instance.missed) {

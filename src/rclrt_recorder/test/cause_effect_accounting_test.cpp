@@ -49,7 +49,7 @@ TEST(CauseEffectAccounting, CountsWhatIsAboveTheLimits) {
       sampled_run(1, 1, 20, 25, 35), sampled_run(1, 2, 40, 40, 41),
   };
   const model::Application application = sampling();
-  const auto found = account_cause_effect_chains(application, {0, 45 * kMs}, {}, records);
+  const auto found = account_cause_effect_chains(application, {0, 35 * kMs}, {}, records);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].found.inputs, 2U);
   EXPECT_EQ(found[0].found.distinct, 2U);
