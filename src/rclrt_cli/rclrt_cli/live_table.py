@@ -116,6 +116,8 @@ class LiveTable:
         yield paint.dim(WIDTHS.line("callback", *titles, "  most in the way"))
         for name, callback in sorted(self.callbacks.items(), key=_seriousness):
             yield from _lines(name, callback, now_s - self.silent_after_s, paint)
+        if not self.callbacks:
+            yield "  none yet: a callback is listed if it states deadline_ms or max_age_ms"
         for name, process in sorted(self.processes.items()):
             silent = ", silent" if process.received_s < now_s - self.silent_after_s else ""
             cpu = f", {_real(process, 'cpu_percent'):.1f} % of a CPU" * (

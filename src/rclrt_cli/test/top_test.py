@@ -52,6 +52,15 @@ def test_the_most_serious_come_first_then_the_most_urgent() -> None:
     assert found[2] == "  nothing has ended for 1000 ms"
 
 
+def test_a_robot_without_deadlines_has_a_line_that_says_why_the_table_is_empty() -> None:
+    table = LiveTable()
+    assert lines(table)[1:] == [
+        "  none yet: a callback is listed if it states deadline_ms or max_age_ms"
+    ]
+    table.take(status())
+    assert len(lines(table)) == 2
+
+
 def test_a_robot_that_says_nothing_any_more_is_silent() -> None:
     table = LiveTable()
     table.take(status(at=0.0))
