@@ -74,7 +74,7 @@ void find_overload(const Application& application, std::vector<std::string>& res
 
 /// Adds a sentence if a message from another process may wait for callbacks.
 void find_low_middleware(const Application& application, std::vector<std::string>& result) {
-  if (middleware_is_above(application)) {
+  if (middleware_is_above(application) || application.processes().size() < 2) {
     return;
   }
   const auto process_of = [&](std::size_t callback) -> const std::string& {

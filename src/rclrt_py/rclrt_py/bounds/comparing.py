@@ -18,7 +18,7 @@ from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.native import analysis
 from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
 from rclrt_py.runs.results import ChainPrediction, ChainResult, Results, Step
-from rclrt_py.runs.run_data import RESULTS, Run
+from rclrt_py.runs.run_data import RESULTS, CauseEffectSamples, Run
 from rclrt_py.stats import to_ms
 
 MOST_TOLD = 3
@@ -40,20 +40,26 @@ def with_predictions(
         _with_prediction(chain, prediction, above[chain.id], worst.get(chain.id, []))
         for chain in results.chains
     )
+    samples = [run.cause_effect_samples() for run in runs]
     sampling = tuple(
-        _with_sampling(chain, prediction.cause_effect_chains.get(chain.id), runs)
+        _with_sampling(
+            chain,
+            prediction.cause_effect_chains.get(chain.id),
+            [outputs[chain.id] for outputs in samples],
+        )
         for chain in results.cause_effect_chains
     )
     return replace(results, chains=chains, cause_effect_chains=sampling)
 
 
 def _with_sampling(
-    chain: CauseEffectResult, predicted: PredictedSampling | None, runs: Sequence[Run]
+    chain: CauseEffectResult,
+    predicted: PredictedSampling | None,
+    samples: Sequence[CauseEffectSamples],
 ) -> CauseEffectResult:
     """Returns the result with its bounds, and the number of outputs above them."""
     if predicted is None:
         return chain
-    samples = [run.cause_effect_samples()[chain.id] for run in runs]
 
     def above(bound_ms: float | None, columns: Iterable[Iterable[int]]) -> int:
         limit = math.inf if bound_ms is None else round(bound_ms * 1e6)

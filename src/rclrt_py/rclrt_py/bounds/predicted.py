@@ -75,8 +75,8 @@ class PredictedSampling:
     def read(cls, json: JsonValue) -> PredictedSampling:
         return cls(
             id=json.get("id").text(),
-            reaction_ms=_optional(json.get("reaction_ms")),
-            age_ms=_optional(json.get("age_ms")),
+            reaction_ms=json.get("reaction_ms").number_or_none(),
+            age_ms=json.get("age_ms").number_or_none(),
             verdict=json.get("verdict").text(),
             assumptions=tuple(json.get("assumptions").texts()),
             note=json.get("note").text(),
@@ -202,20 +202,16 @@ def _read_prediction(json: JsonValue) -> Prediction:
     )
 
 
-def _optional(json: JsonValue) -> float | None:
-    return None if json.value is None else json.number()
-
-
 def _read_chain(json: JsonValue) -> PredictedChain:
     return PredictedChain(
         id=json.get("id").text(),
-        bound_ms=_optional(json.get("bound_ms")),
+        bound_ms=json.get("bound_ms").number_or_none(),
         verdict=json.get("verdict").text(),
         assumptions=tuple(json.get("assumptions").texts()),
         level=json.get("level").integer(),
         cpus=tuple(item.integer() for item in json.get("cpus").items()),
         note=json.get("note").text(),
         callbacks=tuple(json.get("callbacks").texts()),
-        step_bounds_ms=tuple(map(_optional, json.get("step_bounds_ms").items())),
+        step_bounds_ms=tuple(item.number_or_none() for item in json.get("step_bounds_ms").items()),
         meets_all=json.get("meets_all").boolean(),
     )

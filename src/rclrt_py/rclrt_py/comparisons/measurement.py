@@ -61,9 +61,8 @@ class Measurement:
     def check_chain(self, name: str | None) -> None:
         """Rejects an unknown chain before anything is measured."""
         if name and self.application:
-            chains = [chain.id for chain in self.application.chains]
-            sampled = self.application.cause_effect_chains
-            check_chain(name, [*chains, *(each for each in sampled if each not in chains)])
+            chains = (chain.id for chain in self.application.chains)
+            check_chain(name, chains, self.application.cause_effect_chains)
 
     def check_simulation(self, executor: str, seconds: float) -> None:
         """Rejects wrong options of the simulator before anything is written."""

@@ -3,23 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rclrt_py.bounds.comparing import judgement
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, did_you_mean
-from rclrt_py.runs.results import Results
 
 ANY_CHAIN = ""
 """Value of --fail-on-miss without the name of a chain."""
 
 
-def _limited(results: Results) -> list[str]:
-    """Returns the ids of the chains that `--fail-on-miss` may name."""
-    chains = [chain.id for chain in results.chains]
-    sampled = [chain.id for chain in results.cause_effect_chains]
-    return [*chains, *(name for name in sampled if name not in chains)]
-
-
-def check_chain(name: str, known: list[str]) -> None:
+def check_chain(name: str, chains: Iterable[str], sampled: Iterable[str]) -> None:
+    """Rejects a value of --fail-on-miss that is neither a chain nor one that samples."""
+    known = list(dict.fromkeys([*chains, *sampled]))
     if name not in known:
         raise BadInput(
             f"--fail-on-miss: unknown chain '{name}'{did_you_mean(name, known)}\n"
@@ -49,7 +45,11 @@ def _misses(comparison: Comparison, fail_on_miss: str) -> list[str]:
     found = []
     for results in judged:
         if fail_on_miss != ANY_CHAIN:
-            check_chain(fail_on_miss, _limited(results))
+            check_chain(
+                fail_on_miss,
+                (chain.id for chain in results.chains),
+                (chain.id for chain in results.cause_effect_chains),
+            )
         found += [
             f"{results.executor}: chain {chain.id} missed {chain.missed_own} deadlines of "
             f"{chain.due}"

@@ -104,6 +104,10 @@ class JsonValue:
             self.fail(f"a number of at most {LARGEST:g}")
         return self.value
 
+    def number_or_none(self) -> float | None:
+        """Returns the number. None: the value is null."""
+        return None if self.value is None else self.number()
+
     def boolean(self) -> bool:
         if not isinstance(self.value, bool):
             self.fail("true or false")

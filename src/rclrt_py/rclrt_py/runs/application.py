@@ -76,12 +76,11 @@ class ApplicationInfo:
         version = json.get("rclrt_application")
         if version.integer() != APPLICATION_VERSION:
             version.fail(f"format version {APPLICATION_VERSION}")
-        utilisation = json.get("utilisation")
         return cls(
             name=json.get("name").text(),
             description=json.get("description").text(),
             hyperperiod_ns=json.get("hyperperiod_ns").count(),
-            utilisation=None if utilisation.value is None else utilisation.number(),
+            utilisation=json.get("utilisation").number_or_none(),
             callbacks=tuple(_read_callback(item) for item in json.get("callbacks").items()),
             chains=tuple(_read_chain(item) for item in json.get("chains").items()),
             complete=json.get("complete").boolean(),

@@ -32,12 +32,9 @@ class SamplingPrediction:
 
     @classmethod
     def read(cls, json: JsonValue) -> SamplingPrediction:
-        def bound(key: str) -> float | None:
-            return None if json.get(key).value is None else json.get(key).number()
-
         return cls(
-            reaction_bound_ms=bound("reaction_bound_ms"),
-            age_bound_ms=bound("age_bound_ms"),
+            reaction_bound_ms=json.get("reaction_bound_ms").number_or_none(),
+            age_bound_ms=json.get("age_bound_ms").number_or_none(),
             verdict=json.get("verdict").text(),
             assumptions=tuple(json.get("assumptions").texts()),
             above_reaction_bound=json.get("above_reaction_bound").count(),
@@ -76,14 +73,11 @@ class CauseEffectResult:
 
     @classmethod
     def read(cls, json: JsonValue) -> CauseEffectResult:
-        def limit(key: str) -> float | None:
-            return None if json.get(key).value is None else json.get(key).number()
-
         return cls(
             id=json.get("id").text(),
             segments=tuple(json.get("segments").texts()),
-            max_reaction_ms=limit("max_reaction_ms"),
-            max_age_ms=limit("max_age_ms"),
+            max_reaction_ms=json.get("max_reaction_ms").number_or_none(),
+            max_age_ms=json.get("max_age_ms").number_or_none(),
             inputs=json.get("inputs").count(),
             distinct=json.get("distinct").count(),
             outputs=json.get("outputs").count(),

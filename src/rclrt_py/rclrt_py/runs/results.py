@@ -29,11 +29,10 @@ class Step:
 
     @classmethod
     def read(cls, json: JsonValue) -> Step:
-        bound, worst = json.get("bound_ms"), json.get("worst_ms")
         return cls(
             callback=json.get("callback").text(),
-            bound_ms=None if bound.value is None else bound.number(),
-            worst_ms=None if worst.value is None else worst.number(),
+            bound_ms=json.get("bound_ms").number_or_none(),
+            worst_ms=json.get("worst_ms").number_or_none(),
         )
 
 
@@ -62,9 +61,8 @@ class ChainPrediction:
 
     @classmethod
     def read(cls, json: JsonValue) -> ChainPrediction:
-        bound = json.get("bound_ms")
         return cls(
-            bound_ms=None if bound.value is None else bound.number(),
+            bound_ms=json.get("bound_ms").number_or_none(),
             verdict=json.get("verdict").text(),
             assumptions=tuple(json.get("assumptions").texts()),
             exceeded=json.get("exceeded").count(),
