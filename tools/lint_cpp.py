@@ -3,8 +3,9 @@
 
 Uses the compile commands of a finished build, so that both checks see the compiler's input. Tests
 are checked in the batches in which the build compiles them, other sources one by one, because each
-must include what it uses. A check that passed is recorded by the content of its files in
-<build>/lint, and repeated only after a change.
+must include what it uses. A header that such a source includes before anything else compiles alone
+if the source does; each other header is compiled. A check that passed is recorded by the content of
+its files in <build>/lint, and repeated only after a change.
 Usage: lint_cpp.py BUILD_DIR [PATH_PREFIX...]
 """
 
@@ -128,6 +129,18 @@ def tidy_checks(entries: list[dict[str, str]]) -> Iterator[Check]:
         )
 
 
+def first_included(entry: dict[str, str]) -> Path | None:
+    """Returns the file that an entry includes before anything else, if the name is in quotes."""
+    source = batch(Path(entry["file"]))[0]
+    found = re.search(r"^\s*#.*", source.read_text(), re.MULTILINE)
+    name = re.match(r'\s*#include "(.+)"', found[0]) if found else None
+    if name is None:
+        return None
+    folders = [str(source.parent), *re.findall(r" -I *(\S+)", entry["command"])]
+    files = (Path(folder, name[1]) for folder in folders)
+    return next((file.resolve() for file in files if file.is_file()), None)
+
+
 def common_length(entry: dict[str, str], header: Path) -> int:
     """Returns how much of its path a header shares with what an entry compiles."""
     return len(os.path.commonpath([*map(str, batch(Path(entry["file"]))), str(header)]))
@@ -136,11 +149,14 @@ def common_length(entry: dict[str, str], header: Path) -> int:
 def header_checks(package: Path, entries: list[dict[str, str]]) -> Iterator[Check]:
     """Yields a check per header: an empty file includes it twice, with the flags of a nearby file.
 
-    If the build compiles no source beside a header, a dependency of both is not installed, and the
-    header is skipped.
+    Headers that clang-tidy compiles at the begin of a source are left out. If the build compiles no
+    source beside a header, a dependency of both is not installed, and the header is skipped, too.
     """
     compiled = {file for entry in entries for file in batch(Path(entry["file"]))}
+    checked = {first_included(entry) for entry in entries}
     for header in sorted(package.glob("**/*.hpp")):
+        if header in checked and "#pragma once" in header.read_text():
+            continue
         beside = set(header.parent.glob("*.cpp"))
         if beside and not beside & compiled:
             continue
