@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import jsonschema
+import pytest
 from rclrt_py.bounds.comparing import add_to_results_file, with_predictions
 from rclrt_py.bounds.predicted import Predictions, predict
 from rclrt_py.native import load_application
@@ -73,13 +74,33 @@ def test_bounds_of_chains_that_sample_stand_beside_what_was_observed(tmp_path: P
     assert chain.predicted.verdict == "conditional"  # without overheads
     lines = [line.split() for line in bound_lines([results])]
     assert ["eye_to_wheel,", "reaction", "60.800", "50.000", "0.82", "conditional", "0"] in lines
-    assert "eye_to_wheel, data age 110.800 110.900 1.00 conditional 1".split() in lines
+    data_age = "eye_to_wheel, data age 110.800 110.900 1.00 conditional 1 (0)"
+    assert data_age.split() in lines
 
     add_to_results_file(run.directory, results)
     document = json.loads((run.directory / "results.json").read_text())
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert document["cause_effect_chains"][0]["age_bound_ms"] == 110.8
     assert Run.load(run.directory).results.cause_effect_chains == (chain,)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "by_host"),
+    [(0, 90_000, 0), (10 * MS, 10 * MS + 100_000, 1), (120 * MS, 130 * MS, 0)],
+    ids=["too short", "long enough", "later"],
+)
+def test_an_age_above_its_bound_is_explained_by_a_stall_that_is_as_long(
+    tmp_path: Path, begin: int, end: int, by_host: int
+) -> None:
+    run = sampled_run(tmp_path / "run", [20, 110.8, 110.9])  # 0.1 ms above
+    header = "cpu,start_ns,end_ns,waited_ns"
+    (run.directory / "stalls.csv").write_text(f"{header}\n0,{begin},{end},0\n")
+    predictions = predict(load_application(APP), ["preemptive"], None)
+    results = with_predictions(run.results, [run], predictions)
+    (chain,) = results.cause_effect_chains
+    assert chain.predicted is not None
+    assert (chain.predicted.above_age_bound, chain.predicted.age_by_host) == (1, by_host)
+    assert chain.predicted.above_own == 1 - by_host
 
 
 def test_bounds_of_earlier_versions_have_no_chains_that_sample(tmp_path: Path) -> None:

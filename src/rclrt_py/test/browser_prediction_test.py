@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from rclrt_py.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_py.comparisons.comparison import combine, load_single_run
 from rclrt_py.report.page import make_report
+from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
 from rclrt_py.runs.output_directory import BOUNDS
+from rclrt_py.stats import Summary
 from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
 from rclrt_py.testing.synthetic_run import write_run
@@ -231,3 +234,39 @@ def test_without_a_miss_the_report_says_so(browser: Browser, tmp_path: Path) -> 
     browser.open(path)
     shown = "return document.getElementById('misses').textContent"
     assert browser.run(shown) == "Missed deadlinesNo deadline was missed."
+
+
+SAMPLED = CauseEffectResult(
+    *("eye_to_wheel", ("see", EVIL), 100.0, 31.0, 9, 8, 12, 1, 0, 2),
+    Summary(20.0, 30.0, 31.0, 39.0, 40.0),
+    Summary(1.0, 2.0, 2.5, 3.0, 31.25),
+    SamplingPrediction(50.0, 25.0, "proved", (), 0, 3, 0, 3, ""),
+)
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_chains_that_sample_have_a_table_with_limits_and_bounds(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    comparison = load_single_run(write_run(tmp_path / "run", "preemptive", 1.0))
+    (results,) = comparison.executors
+    comparison = replace(comparison, executors=(replace(results, cause_effect_chains=(SAMPLED,)),))
+    path = tmp_path / "report.html"
+    path.write_text(make_report(comparison, tmp_path / "run", path), encoding="utf-8")
+    browser.open(path, width)
+    assert browser.messages() == []
+    assert overlaps(browser) == []
+    assert browser.run("return document.documentElement.scrollWidth") == width
+    head, *rows = browser.run(
+        """
+        return [...document.querySelectorAll('#sampling tr')]
+          .map((row) => [...row.children].map((cell) => cell.textContent));
+        """
+    )
+    assert head[-5:] == ["Boundms", "Worst÷ bound", "Verdict", "Abovethe bound", "by host"]
+    assert rows[0] == [f"eye_to_wheelsee → {EVIL}"]
+    assert rows[1][1:4] == ["reaction", "8 of 9", "12"]
+    assert rows[1][7:] == ["40.000", "100.000", "0", "50.000", "0.80", "proved", "0", "0"]
+    assert rows[2][7:] == ["31.250", "31.000", "2", "25.000", "1.25", "proved", "3", "3"]
+    late = "return [...document.querySelectorAll('#sampling .late-text')].map((e) => e.textContent)"
+    assert browser.run(late) == ["2"]

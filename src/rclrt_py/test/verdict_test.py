@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.comparisons.verdict import ANY_CHAIN, verdict
-from rclrt_py.errors import BadInput
-from rclrt_py.runs.cause_effect import CauseEffectResult
+from rclrt_py.errors import EXIT_ABOVE_BOUND, BadInput
+from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
 
 
 def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:
@@ -70,3 +70,41 @@ def test_a_limit_of_a_chain_that_samples_counts_as_a_deadline(comparison: Compar
     assert verdict(replace(calm, executors=(late,)), "obstacle") == (0, [])
     fine = replace(results, cause_effect_chains=(sampled(0, 0),))
     assert verdict(replace(calm, executors=(fine,)), ANY_CHAIN) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("above", "by_host", "assumptions", "code", "told"),
+    [
+        (0, 0, (), 0, []),
+        (3, 3, (), 0, []),
+        (3, 1, (), EXIT_ABOVE_BOUND, ["docs/explanation/measuring.md says how to tell what does"]),
+        (3, 1, ("it is calm",), 0, ["one of these assumptions does not hold: it is calm"]),
+    ],
+)
+def test_an_age_above_a_proved_bound_sets_the_exit_code_unless_the_machine_explains_it(
+    comparison: Comparison,
+    above: int,
+    by_host: int,
+    assumptions: tuple[str, ...],
+    code: int,
+    told: list[str],
+) -> None:
+    calm = with_misses(comparison, 0, 0)
+    (results,) = calm.executors
+    status = "conditional" if assumptions else "proved"
+    predicted = SamplingPrediction(50.0, 30.0, status, assumptions, 0, above, 0, by_host, "")
+    chain = replace(sampled(0, 0), predicted=predicted)
+    judged = replace(
+        results, cause_effect_chains=(chain,), context={**results.context, "realtime": True}
+    )
+    found, reasons = verdict(replace(calm, executors=(judged,)), None)
+    assert found == code
+    assert len(reasons) == len(told)
+    for reason, end in zip(reasons, told, strict=True):
+        assert reason.startswith(
+            "preemptive: 2 reactions or ages of cause-effect chain eye are above their bounds of "
+            "50 and 30 ms"
+        )
+        assert reason.endswith(end)
+    simulated = replace(judged, simulated={"seed": 1})
+    assert verdict(replace(calm, executors=(simulated,)), None) == (0, [])

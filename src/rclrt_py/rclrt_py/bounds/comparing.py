@@ -5,21 +5,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from itertools import chain as concatenate
 from pathlib import Path
 
 from rclrt_py.bounds.excesses import ASSUMPTION, Excess, load_excesses
-from rclrt_py.bounds.predicted import PredictedSampling, Prediction, Predictions
+from rclrt_py.bounds.predicted import Prediction, Predictions
+from rclrt_py.bounds.sampling import Observed, with_sampling_bounds
 from rclrt_py.bounds.steps import worst_steps
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.native import analysis
-from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
 from rclrt_py.runs.results import ChainPrediction, ChainResult, Results, Step
-from rclrt_py.runs.run_data import RESULTS, CauseEffectSamples, Run
+from rclrt_py.runs.run_data import RESULTS, Run
 from rclrt_py.stats import to_ms
+from rclrt_py.text import exact
 
 MOST_TOLD = 3
 
@@ -32,53 +34,23 @@ def with_predictions(
     if prediction is None:
         return results
     above: dict[str, list[Excess]] = {chain.id: [] for chain in results.chains}
-    for run in runs:
-        for excess in load_excesses(run, prediction.chains.values()):
-            above[excess.chain].append(excess)
+    excesses = [load_excesses(run, prediction.chains.values()) for run in runs]
+    for excess in concatenate.from_iterable(excesses):
+        above[excess.chain].append(excess)
     worst = worst_steps(runs, prediction.chains.values())
     chains = tuple(
-        _with_prediction(chain, prediction, above[chain.id], worst.get(chain.id, []))
-        for chain in results.chains
+        _with_prediction(each, prediction, above[each.id], worst.get(each.id, []))
+        for each in results.chains
     )
-    samples = [run.cause_effect_samples() for run in runs]
+    observed = [
+        Observed(run.cause_effect_samples(), run.stalls(), found)
+        for run, found in zip(runs, excesses, strict=True)
+    ]
     sampling = tuple(
-        _with_sampling(
-            chain,
-            prediction.cause_effect_chains.get(chain.id),
-            [outputs[chain.id] for outputs in samples],
-        )
-        for chain in results.cause_effect_chains
+        with_sampling_bounds(each, prediction.cause_effect_chains.get(each.id), observed)
+        for each in results.cause_effect_chains
     )
     return replace(results, chains=chains, cause_effect_chains=sampling)
-
-
-def _with_sampling(
-    chain: CauseEffectResult,
-    predicted: PredictedSampling | None,
-    samples: Sequence[CauseEffectSamples],
-) -> CauseEffectResult:
-    """Returns the result with its bounds, and the number of outputs above them."""
-    if predicted is None:
-        return chain
-
-    def above(bound_ms: float | None, columns: Iterable[Iterable[int]]) -> int:
-        limit = math.inf if bound_ms is None else round(bound_ms * 1e6)
-        return sum(time > limit for column in columns for time in column)
-
-    return replace(
-        chain,
-        predicted=SamplingPrediction(
-            reaction_bound_ms=predicted.reaction_ms,
-            age_bound_ms=predicted.age_ms,
-            verdict=predicted.verdict,
-            assumptions=predicted.assumptions,
-            above_reaction_bound=above(
-                predicted.reaction_ms, (sample.reactions for sample in samples)
-            ),
-            above_age_bound=above(predicted.age_ms, (sample.ages for sample in samples)),
-            note=predicted.note,
-        ),
-    )
 
 
 def _with_prediction(
@@ -120,9 +92,9 @@ def _worst_explained(above: Sequence[Excess]) -> tuple[str, ...]:
 def add_to_results_file(directory: Path, results: Results) -> None:
     """Adds the bounds to the results.json of a single run, beside what its runner wrote."""
     document = JsonValue.load(directory / RESULTS).object()
-    for stated, chain in zip(document["chains"], results.chains, strict=True):
-        if chain.predicted:
-            stated.update(chain.predicted.to_json())
+    for stated, each in zip(document["chains"], results.chains, strict=True):
+        if each.predicted:
+            stated.update(each.predicted.to_json())
     for stated, sampled in zip(
         document.get("cause_effect_chains", ()), results.cause_effect_chains, strict=True
     ):
@@ -140,34 +112,46 @@ def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
     """
     code, said = EXIT_OK, []
     for results in executors:
-        for chain in results.chains:
-            predicted = chain.predicted
-            if predicted is None or not predicted.exceeded_own:
-                continue
-            text = (
-                f"{results.executor}: {predicted.exceeded_own} of {chain.released} instances of "
-                f"chain {chain.id} are above its bound of {predicted.bound_ms:g} ms, and no "
-                "measured stall explains it"
-            )
-            if results.simulated is not None:
-                continue
-            status = analysis().status_of(
-                predicted.exceeded_own, len(predicted.assumptions), results.context["realtime"]
-            )
+        if results.simulated is not None:
+            continue
+        for text, number, assumptions, broken in _above_bounds(results):
+            status = analysis().status_of(number, len(assumptions), results.context["realtime"])
             if status == "holds":
                 continue
             if status == "condition broken":
                 said.append(
                     f"{text}; at least one of these assumptions does not hold: "
-                    f"{'; '.join(predicted.assumptions)}"
+                    f"{'; '.join(assumptions)}"
                 )
                 continue
-            broken = (
-                f"; in {predicted.exceeded_broken} of them another assumption was measured not to "
-                "hold"
-                if predicted.exceeded_broken
-                else ""
-            )
             said.append(f"{text}{broken}; docs/explanation/measuring.md says how to tell what does")
             code = EXIT_ABOVE_BOUND
     return code, said
+
+
+def _above_bounds(results: Results) -> Iterator[tuple[str, int, tuple[str, ...], str]]:
+    """Yields, for each chain with observations above a bound that no stall explains: a sentence,
+    their number, the conditions of the bound, and what was measured to be broken."""
+    for each in results.chains:
+        own = each.predicted
+        if own is not None and own.exceeded_own:
+            broken = (
+                f"; in {own.exceeded_broken} of them another assumption was measured not to hold"
+                if own.exceeded_broken
+                else ""
+            )
+            text = (
+                f"{results.executor}: {own.exceeded_own} of {each.released} instances of chain "
+                f"{each.id} are above its bound of {own.bound_ms:g} ms, and no measured stall "
+                "explains it"
+            )
+            yield text, own.exceeded_own, own.assumptions, broken
+    for sampled in results.cause_effect_chains:
+        bounds = sampled.predicted
+        if bounds is not None and bounds.above_own:
+            text = (
+                f"{results.executor}: {bounds.above_own} reactions or ages of cause-effect chain "
+                f"{sampled.id} are above their bounds of {exact(bounds.reaction_bound_ms)} and "
+                f"{exact(bounds.age_bound_ms)} ms, and no measured stall explains it"
+            )
+            yield text, bounds.above_own, bounds.assumptions, ""

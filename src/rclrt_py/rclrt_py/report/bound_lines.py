@@ -37,16 +37,14 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
     yield columns.line(TITLE, *HEADS)
     for name, (_, chain, predicted), way in zip(names, shown, steps, strict=True):
         bound, worst = predicted.bound_ms, chain.response.worst if chain.response else None
-        above = str(predicted.exceeded)
-        if predicted.exceeded:
-            above += f" ({predicted.exceeded_host})"
+        above = _above(predicted.exceeded, predicted.exceeded_host)
         yield columns.line(name, *_times(bound, worst), predicted.verdict, above)
         for step in way:
             yield columns.line(f"  until {step.callback}", *_times(step.bound_ms, step.worst_ms))
         for why in predicted.exceeded_why:
             yield f"  {why}"
-    for name, bound, worst, verdict, number in sampling:
-        yield columns.line(name, *_times(bound, worst), verdict, str(number))
+    for name, bound, worst, verdict, above in sampling:
+        yield columns.line(name, *_times(bound, worst), verdict, above)
     yield from _reason_lines(executors)
     if not all(results.context["realtime"] for results in executors):
         yield "Without real-time scheduling no bound holds: no observation is judged by one."
@@ -79,7 +77,7 @@ def _name(results: Results, name: str, executors: Sequence[Results]) -> str:
 
 def _sampling_rows(
     executors: Sequence[Results],
-) -> Iterator[tuple[str, float | None, float | None, str, int]]:
+) -> Iterator[tuple[str, float | None, float | None, str, str]]:
     """Yields, for the reaction time and the data age of each chain that samples: its name, the
     bound, the longest observation, the verdict and the number of observations above the bound."""
     for results in executors:
@@ -87,13 +85,19 @@ def _sampling_rows(
             if not chain.predicted:
                 continue
             own = chain.predicted
+            reactions = _above(own.above_reaction_bound, own.reaction_by_host)
+            ages = _above(own.above_age_bound, own.age_by_host)
             for what, bound, times, above in (
-                ("reaction", own.reaction_bound_ms, chain.reaction, own.above_reaction_bound),
-                ("data age", own.age_bound_ms, chain.age, own.above_age_bound),
+                ("reaction", own.reaction_bound_ms, chain.reaction, reactions),
+                ("data age", own.age_bound_ms, chain.age, ages),
             ):
                 worst = times.worst if times else None
                 name = _name(results, f"{chain.id}, {what}", executors)
                 yield name, bound, worst, own.verdict, above
+
+
+def _above(number: int, by_host: int) -> str:
+    return f"{number} ({by_host})" if number else "0"
 
 
 def _times(bound: float | None, worst: float | None) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from rclrt_py.runs.cause_effect import SamplingPrediction
 from rclrt_py.runs.results import ChainPrediction, Results
 
 PERCENTAGE = re.compile(r"\d+\.\d+(?= %)")
@@ -19,11 +20,15 @@ def bound_reasons(executors: Sequence[Results]) -> list[tuple[str, str]]:
     texts: dict[tuple[bool, str], list[str]] = {}
     found: dict[tuple[bool, str], dict[str, list[str]]] = {}
     for results in executors:
-        for chain in results.chains:
-            for conditional, text in _reasons(chain.predicted):
+        predicted = [
+            *((chain.id, chain.predicted) for chain in results.chains),
+            *((chain.id, chain.predicted) for chain in results.cause_effect_chains),
+        ]
+        for name, bound in predicted:
+            for conditional, text in _reasons(bound):
                 reason = conditional, PERCENTAGE.sub("%", text)
                 texts.setdefault(reason, []).append(text)
-                found.setdefault(reason, {}).setdefault(results.executor, []).append(chain.id)
+                found.setdefault(reason, {}).setdefault(results.executor, []).append(name)
     return [
         (_merged(texts[reason]), _where(found[reason], executors))
         for reason in sorted(found, key=lambda reason: reason[0])
@@ -39,7 +44,9 @@ def _merged(texts: list[str]) -> str:
     return PERCENTAGE.sub(lambda _: ranges.pop(0), texts[0])
 
 
-def _reasons(predicted: ChainPrediction | None) -> Iterator[tuple[bool, str]]:
+def _reasons(
+    predicted: ChainPrediction | SamplingPrediction | None,
+) -> Iterator[tuple[bool, str]]:
     """Yields the reasons of a chain, each with whether it is a condition of its bound."""
     if predicted is None:
         return
@@ -50,12 +57,14 @@ def _reasons(predicted: ChainPrediction | None) -> Iterator[tuple[bool, str]]:
 
 
 def _where(chains_of: dict[str, list[str]], executors: Sequence[Results]) -> str:
-    everything = [chain.id for chain in executors[0].chains]
+    every_chain = [chain.id for chain in executors[0].chains]
+    sampled = [chain.id for chain in executors[0].cause_effect_chains]
     executors_of: dict[tuple[str, ...], list[str]] = {}
-    for executor, ids in chains_of.items():
-        executors_of.setdefault(tuple(ids), []).append(executor)
+    for executor, found in chains_of.items():
+        executors_of.setdefault(tuple(found), []).append(executor)
     texts = []
-    for chains, names in executors_of.items():
-        text = "all chains" if list(chains) == everything else ", ".join(chains)
+    for ids, names in executors_of.items():
+        every = list(ids) in (every_chain, every_chain + sampled)
+        text = "all chains" if every else ", ".join(ids)
         texts.append(text if len(executors) == 1 else f"{', '.join(names)}: {text}")
     return "; ".join(texts)

@@ -20,6 +20,7 @@ from rclrt_py.report.gantt import MAX_SLICES, gantt_data
 from rclrt_py.report.graph import graph_data
 from rclrt_py.report.headline import focus, headline
 from rclrt_py.report.misses import misses_data
+from rclrt_py.report.sampling import sampling_data
 from rclrt_py.report.sources import source_rows
 from rclrt_py.runs.application import ApplicationInfo, from_results
 from rclrt_py.runs.output_directory import APPLICATION, REPORT
@@ -34,6 +35,7 @@ SCRIPTS = (
     "gantt.js",
     "graph.js",
     "table.js",
+    "sampling.js",
     "misses.js",
     "bounds_table.js",
     "report.js",
@@ -76,6 +78,7 @@ def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[s
             for results in comparison.executors
         ],
         "chains": chains_data(comparison),
+        "sampling": sampling_data(comparison),
         "misses": misses_data(comparison),
         "bound_reasons": bound_reasons(comparison.executors),
         "replayed": comparison.replayed is not None,

@@ -18,6 +18,11 @@ def read_summary(json: JsonValue) -> Summary | None:
     return Summary(**values)
 
 
+def _count(json: JsonValue, key: str) -> int:
+    """Returns a count that results of earlier versions do not have."""
+    return json.get(key).count() if json.has(key) else 0
+
+
 @dataclass(frozen=True)
 class SamplingPrediction:
     """The bounds of a chain that samples, and the number of outputs above them."""
@@ -28,7 +33,18 @@ class SamplingPrediction:
     assumptions: tuple[str, ...]
     above_reaction_bound: int
     above_age_bound: int
+    reaction_by_host: int
+    """The part of `above_reaction_bound` that the machine explains: it stood still for long enough,
+    or a segment's instance was above its bound for that reason."""
+    age_by_host: int
+    """The part of `above_age_bound` that the machine explains."""
     note: str
+
+    @property
+    def above_own(self) -> int:
+        """Number of times above their bounds that no stall explains."""
+        above = self.above_reaction_bound + self.above_age_bound
+        return above - self.reaction_by_host - self.age_by_host
 
     @classmethod
     def read(cls, json: JsonValue) -> SamplingPrediction:
@@ -39,6 +55,8 @@ class SamplingPrediction:
             assumptions=tuple(json.get("assumptions").texts()),
             above_reaction_bound=json.get("above_reaction_bound").count(),
             above_age_bound=json.get("above_age_bound").count(),
+            reaction_by_host=_count(json, "reaction_by_host"),
+            age_by_host=_count(json, "age_by_host"),
             note=json.get("note").text(),
         )
 

@@ -45,6 +45,8 @@ class OutputRow(NamedTuple):
     """One output of a cause-effect chain; times in nanoseconds."""
 
     chain: str
+    end: int
+    """Since the start of the run."""
     age: int
     reaction: int | None
     """None: its data are not new, or the first ones."""
@@ -222,8 +224,13 @@ def _chain(cells: Cells) -> ChainRow:
 def read_output_rows(path: Path) -> Iterator[OutputRow]:
     """Yields the rows of outputs.csv."""
     for cells in rows_of(path, OUTPUT_COLUMNS):
-        row = OutputRow(cells.text("chain"), cells.integer("age_ns"), cells.optional("reaction_ns"))
-        if row.age != cells.integer("end_ns") - cells.integer("release_ns"):
+        row = OutputRow(
+            cells.text("chain"),
+            cells.integer("end_ns"),
+            cells.integer("age_ns"),
+            cells.optional("reaction_ns"),
+        )
+        if row.age != row.end - cells.integer("release_ns"):
             raise BadInput(f"{cells.place}: age_ns is {row.age}; expected end_ns - release_ns")
         yield row
 

@@ -61,7 +61,10 @@ class CauseEffectSamples:
     """All outputs of one cause-effect chain in one run."""
 
     ages: array[int] = field(default_factory=nanoseconds)
+    ends: array[int] = field(default_factory=nanoseconds)
+    """When each output came, since the start of the run."""
     reactions: array[int] = field(default_factory=nanoseconds)
+    reaction_ends: array[int] = field(default_factory=nanoseconds)
 
 
 @dataclass
@@ -142,9 +145,12 @@ class Run:
         for row in read_output_rows(path) if results else ():
             if row.chain not in samples:
                 raise BadInput(f"{path}: chain '{row.chain}' is not in {RESULTS} beside it")
-            samples[row.chain].ages.append(row.age)
+            found = samples[row.chain]
+            found.ages.append(row.age)
+            found.ends.append(row.end)
             if row.reaction is not None:
-                samples[row.chain].reactions.append(row.reaction)
+                found.reactions.append(row.reaction)
+                found.reaction_ends.append(row.end)
         for chain in results:
             if len(samples[chain.id].ages) != chain.outputs:
                 raise BadInput(

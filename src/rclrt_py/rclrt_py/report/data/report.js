@@ -6,6 +6,7 @@ function drawReport() {
   const page = document.getElementById('page');
   const sections = [
     drawHeader(data), drawDistributions(data), drawGantt(data), drawGraph(data), drawTable(data),
+    drawSampling(data),
     drawBounds(data),
     drawMisses(data),
     drawFacts('machine', 'Machine and conditions', data.context),
