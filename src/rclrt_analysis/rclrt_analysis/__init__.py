@@ -12,9 +12,11 @@ are nanoseconds; `duration_text` writes them in a unit that is easy to read.
 
 from rclrt_analysis._native import (
     MAPPABLE_LEVELS,
+    Advice,
     Allowance,
     Assignment,
     Assumption,
+    CauseEffectAdvice,
     CauseEffectBound,
     CauseEffectTerm,
     ChainBound,
@@ -48,6 +50,7 @@ from rclrt_analysis._native import (
     ThesisJudgement,
     ThesisResult,
     above_limits,
+    advise,
     analyse_tasks,
     assign,
     assign_priorities,
@@ -94,9 +97,11 @@ from rclrt_analysis._native import (
 
 __all__ = [
     "MAPPABLE_LEVELS",
+    "Advice",
     "Allowance",
     "Assignment",
     "Assumption",
+    "CauseEffectAdvice",
     "CauseEffectBound",
     "CauseEffectTerm",
     "ChainBound",
@@ -130,6 +135,7 @@ __all__ = [
     "ThesisJudgement",
     "ThesisResult",
     "above_limits",
+    "advise",
     "analyse_tasks",
     "assign",
     "assign_priorities",

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "first_misses.hpp"
+#include "output_times.hpp"
+#include "search_trials.hpp"
 #include "simulation/simulated_times.hpp"
 
 namespace rclrt::analysis {
@@ -13,6 +15,8 @@ namespace {
 
 using detail::FirstMisses;
 using detail::Miss;
+using detail::OutputTime;
+using detail::Trial;
 using model::Application;
 
 /// The longest trial: times in a counter-example file are limited to an hour.
@@ -21,62 +25,104 @@ constexpr std::int64_t kLeastTrial_ns = 1'000'000;
 /// The fewest releases of a callback that never runs. A trial lasts three hyperperiods, if it can.
 constexpr std::uint64_t kReleasesToStarve = 3;
 
-struct Trial {
-  std::vector<std::int64_t> offsets_ns;
-  int lowest_percent = 100;
-  int lowest_delay_percent = 100;
-  std::uint64_t seed = 0;
+/// Observes one simulation of the search.
+class Observed final : public SimulationObserver {
+ public:
+  /// Leaves out cause-effect chains if `samples` is false: they take more time.
+  Observed(const Application& application, const SimulatedSystem& system, bool samples)
+      : misses_(system) {
+    if (samples) {
+      outputs_.emplace(application);
+    }
+  }
+
+  void ended(const SimulatedInstance& instance) override {
+    misses_.ended(instance);
+    if (outputs_) {
+      outputs_->ended(instance);
+    }
+  }
+  void ran(const SimulatedInterval& interval) override { misses_.ran(interval); }
+
+  const FirstMisses& misses() const { return misses_; }
+  /// Returns the times of each cause-effect chain, or none if these are left out.
+  std::vector<detail::OutputTimes> output_times(std::int64_t end_ns) const {
+    return outputs_ ? outputs_->times(end_ns) : std::vector<detail::OutputTimes>();
+  }
+
+ private:
+  FirstMisses misses_;
+  std::optional<detail::Outputs> outputs_;
 };
 
+/// A target of the search is a chain, or a cause-effect chain, of which the indices follow those of
+/// the chains.
 class Searcher {
  public:
-  Searcher(const Application& application, const std::vector<bool>& wanted, const Search& search)
+  Searcher(const Application& application, const Wanted& wanted, const Search& search)
       : application_(application),
         search_(search),
-        random_(search.effort.seed),
         left_(search.effort.instances),
-        found_(application.chains.size()),
-        closest_(application.chains.size()),
-        best_(application.chains.size()) {
-    for (std::size_t i = 0; i < application.chains.size(); ++i) {
-      if (wanted.at(i)) {
+        found_(application.chains.size() + application.cause_effect_chains.size()),
+        closest_(found_.size()),
+        best_(found_.size()),
+        worst_reaction_ns_(application.cause_effect_chains.size()),
+        worst_age_ns_(application.cause_effect_chains.size()),
+        delays_vary_(vary(search.overheads)),
+        trials_(application, search.effort.seed, delays_vary_) {
+    std::vector<bool> targets = wanted.chains;
+    targets.insert(targets.end(), wanted.cause_effect_chains.begin(),
+                   wanted.cause_effect_chains.end());
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (targets[i]) {
         open_.push_back(i);
+        samples_ = samples_ || is_cause_effect(i);
       }
     }
     priorities_ = application.effective_priorities();
-    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-      const model::Callback& callback = application.callbacks[i];
-      stated_.push_back(detail::stated_offset_ns(callback));
-      if (callback.takes_messages()) {
-        continue;
-      }
-      timers_.push_back(i);
-      const auto* timer = std::get_if<model::Timer>(&callback.trigger);
-      if (timer == nullptr || !timer->offset_stated) {
-        free_.push_back(i);  // an event may come at any time, wherever a run has its first release
-      }
-    }
     horizon_ns_ = horizon();
-    const auto varies = [](const Hop& hop) { return hop.min < hop.max; };
     machine_ = search.overheads;
     machine_.background = machine_.stall = machine_.handover = 0;
-    delays_vary_ = machine_.timer_jitter > 0 || varies(machine_.near) || varies(machine_.far);
     system_ = simulated_system(application, search.executor, times_of({}), search.cpus);
   }
 
   SearchResult run() {
-    try_all_speeds(stated_);
-    for (const std::size_t chain : std::vector(open_)) {
-      try_all_speeds(just_after_the_others(chain));
+    try_all_speeds(trials_.stated_offsets_ns());
+    for (const std::size_t target : std::vector(open_)) {
+      if (is_cause_effect(target)) {
+        const model::CauseEffectChain& chain = cause_effect(target);
+        try_all_speeds(trials_.just_after_the_others(chain.callbacks.front()));
+        try_all_speeds(trials_.just_before_each_value(chain));
+      } else {
+        const model::Chain& chain = application_.chains[target];
+        try_all_speeds(trials_.just_after_the_others(chain.callbacks.front()));
+      }
     }
     while (!open_.empty() && left_ > 0) {
-      const std::size_t chain = open_[random_.next() % open_.size()];
-      attempt(next_trial(chain));
+      const std::size_t target = open_[trials_.below(open_.size())];
+      attempt(trials_.variation(best_[target]));
     }
-    return {std::move(found_), std::move(closest_)};
+    const auto chains = static_cast<std::ptrdiff_t>(application_.chains.size());
+    SearchResult result{.examples = {found_.begin(), found_.begin() + chains},
+                        .closest = {closest_.begin(), closest_.begin() + chains},
+                        .cause_effect_examples = {found_.begin() + chains, found_.end()},
+                        .worst_reaction_ns = std::move(worst_reaction_ns_),
+                        .worst_age_ns = std::move(worst_age_ns_)};
+    return result;
   }
 
  private:
+  static bool vary(const Overheads& machine) {
+    const auto varies = [](const Hop& hop) { return hop.min < hop.max; };
+    return machine.timer_jitter > 0 || varies(machine.near) || varies(machine.far);
+  }
+
+  bool is_cause_effect(std::size_t target) const { return target >= application_.chains.size(); }
+
+  const model::CauseEffectChain& cause_effect(std::size_t target) const {
+    return application_.cause_effect_chains[target - application_.chains.size()];
+  }
+
   /// Returns three hyperperiods and the time that bursts of events take, or less if that is too
   /// much work.
   std::int64_t horizon() {
@@ -85,8 +131,8 @@ class Searcher {
       per_ns += rate / 1e9;
     }
     std::int64_t longest_ns = 0;
-    for (const std::size_t timer : timers_) {
-      longest_ns = std::max(longest_ns, period(timer));
+    for (const std::size_t source : trials_.sources()) {
+      longest_ns = std::max(longest_ns, trials_.period_ns(source));
     }
     const auto affordable = per_ns > 0
                                 ? std::min(static_cast<double>(search_.effort.per_trial) / per_ns,
@@ -122,80 +168,23 @@ class Searcher {
     return releases * work / (1 - application_.utilisation()) + longest_jitter;
   }
 
-  std::int64_t period(std::size_t timer) const {
-    return model::period(application_.callbacks[timer]).count();
-  }
-
-  /// Returns offsets at which every other timer with a free offset releases one nanosecond before
-  /// the chain's timer, so that a less urgent callback has just started.
-  std::vector<std::int64_t> just_after_the_others(std::size_t chain) const {
-    std::vector<std::int64_t> result = stated_;
-    const std::size_t own = application_.chains[chain].callbacks.front();
-    const bool movable = std::ranges::find(free_, own) != free_.end();
-    if (movable) {
-      result[own] = std::min<std::int64_t>(1, period(own) - 1);
-    }
-    for (const std::size_t timer : free_) {
-      if (timer != own) {
-        result[timer] = (result[own] + period(timer) - 1) % period(timer);
-      }
-    }
-    return result;
-  }
-
   void try_all_speeds(const std::vector<std::int64_t>& offsets_ns) {
     for (const int percent : {100, 50, 0}) {
-      attempt({offsets_ns, percent, 100, percent < 100 ? random_.next() >> 32U : 0});
+      attempt(trials_.with(offsets_ns, percent, 100));
     }
     if (delays_vary_) {
-      attempt({offsets_ns, 100, 0, random_.next() >> 32U});
-    }
-  }
-
-  /// Returns a variation of the best trial of this chain so far, or a random one.
-  Trial next_trial(std::size_t chain) {
-    Trial trial = best_[chain];
-    const bool anew = trial.offsets_ns.empty() || random_.uniform(0, 3) == 0;
-    if (trial.offsets_ns.empty()) {
-      trial.offsets_ns = stated_;
-    }
-    const auto all = static_cast<std::int64_t>(free_.size());
-    for (const std::size_t timer : free_) {
-      if (!anew && random_.uniform(0, all - 1) >= 2) {
-        continue;
-      }
-      trial.offsets_ns[timer] = some_offset(timer);
-    }
-    const bool shorter = random_.uniform(0, 3) == 0;
-    trial.lowest_percent = shorter ? static_cast<int>(random_.uniform(0, 9)) * 10 : 100;
-    const bool sooner = delays_vary_ && random_.uniform(0, 1) == 0;
-    trial.lowest_delay_percent = sooner ? static_cast<int>(random_.uniform(0, 9)) * 10 : 100;
-    trial.seed = shorter || sooner ? random_.next() >> 32U : 0;
-    return trial;
-  }
-
-  /// Returns a random offset. Round numbers make releases coincide, or just not.
-  std::int64_t some_offset(std::size_t timer) {
-    const std::int64_t period_ns = period(timer);
-    switch (random_.uniform(0, 3)) {
-      case 0:
-        return random_.uniform(0, period_ns - 1);
-      case 1:
-        return std::min<std::int64_t>(random_.uniform(0, 1), period_ns - 1);
-      default:
-        return std::min(period_ns / 16 * random_.uniform(0, 15) + random_.uniform(0, 1),
-                        period_ns - 1);
+      attempt(trials_.with(offsets_ns, 100, 0));
     }
   }
 
   /// Sets the system up as simulated_system() would with the trial's times.
   void set_up(const Trial& trial) {
-    for (const std::size_t timer : timers_) {
-      auto& trigger = system_.callbacks[timer].trigger;
+    for (const std::size_t source : trials_.sources()) {
+      auto& trigger = system_.callbacks[source].trigger;
       if (auto* event = std::get_if<EventTrigger>(&trigger)) {
-        event->event = detail::densest(event->event, trial.offsets_ns[timer]);
+        event->event = detail::densest(event->event, trial.offsets_ns[source]);
       } else {
-        std::get<TimerTrigger>(trigger).offset_ns = trial.offsets_ns[timer];
+        std::get<TimerTrigger>(trigger).offset_ns = trial.offsets_ns[source];
       }
     }
     if (trial.lowest_delay_percent != last_.lowest_delay_percent) {
@@ -229,40 +218,90 @@ class Searcher {
                            .overheads = machine_,
                            .lowest_delay_percent = trial.lowest_delay_percent};
     set_up(trial);
-    FirstMisses misses(system_);
+    Observed observed(application_, system_, samples_);
     const auto result = simulate(system_,
                                  {.horizon_ns = horizon_ns_,
                                   .seed = trial.seed,
                                   .max_instances = std::min(left_, 2 * search_.effort.per_trial),
                                   .check_interrupt = search_.effort.check_interrupt},
-                                 &misses);
+                                 &observed);
     // A trial in which no instance ends costs effort, too.
     left_ -= std::min(left_, result.instances + 1 + application_.callbacks.size() / 8);
-    std::erase_if(open_, [&](std::size_t chain) {
-      if (misses.closest(chain) > closest_[chain]) {
-        closest_[chain] = misses.closest(chain);
-        best_[chain] = trial;
-      }
-      const bool complete = result.end_ns == horizon_ns_;
-      const auto never_runs =
-          complete && shows_starvation_ ? starving(chain, trial, misses) : std::nullopt;
-      const auto miss = never_runs ? waiting(chain, trial) : misses.miss(chain);
-      if (!miss) {
-        return false;
-      }
-      example.chain = chain;
-      example.instance = miss->instance;
-      example.release_ns = miss->release_ns;
-      example.response_ns = miss->end_ns - miss->release_ns;
-      example.horizon_ns = never_runs ? miss->end_ns : miss->end_ns + 1;
-      example.never_runs = never_runs;
-      if (never_runs) {
-        closest_[chain] = static_cast<double>(example.response_ns) /
-                          static_cast<double>(application_.chains[chain].deadline.count());
-      }
-      found_[chain] = example;
-      return true;
+    const bool complete = result.end_ns == horizon_ns_;
+    const auto outputs = observed.output_times(result.end_ns);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      keep_longest(outputs[i].worst_reaction, worst_reaction_ns_[i]);
+      keep_longest(outputs[i].worst_age, worst_age_ns_[i]);
+    }
+    std::erase_if(open_, [&](std::size_t target) {
+      return is_cause_effect(target)
+                 ? exceeds(target, trial, outputs[target - application_.chains.size()], example)
+                 : misses(target, trial, observed.misses(), complete, example);
     });
+  }
+
+  static void keep_longest(const std::optional<OutputTime>& time, std::int64_t& longest_ns) {
+    if (time) {
+      longest_ns = std::max(longest_ns, time->length_ns());
+    }
+  }
+
+  /// Keeps the trial if it is the closest one.
+  void approach(std::size_t target, const Trial& trial, double closest) {
+    if (closest > closest_[target]) {
+      closest_[target] = closest;
+      best_[target] = trial;
+    }
+  }
+
+  /// Returns whether the cause-effect chain exceeds one of its limits, and keeps the example.
+  bool exceeds(std::size_t target, const Trial& trial, const detail::OutputTimes& times,
+               CounterExample example) {
+    const model::CauseEffectChain& chain = cause_effect(target);
+    const auto part = [](const std::optional<OutputTime>& time, const auto& limit) {
+      return time && limit
+                 ? static_cast<double>(time->length_ns()) / static_cast<double>(limit->count())
+                 : 0.0;
+    };
+    approach(target, trial,
+             std::max(part(times.worst_reaction, chain.max_reaction),
+                      part(times.worst_age, chain.max_age)));
+    if (!times.first_miss) {
+      return false;
+    }
+    const OutputTime& miss = *times.first_miss;
+    example.limit = miss.limit;
+    example.chain = target - application_.chains.size();
+    example.instance = miss.instance;
+    example.release_ns = miss.from_ns;
+    example.response_ns = miss.length_ns();
+    example.horizon_ns = miss.never_comes ? miss.end_ns : miss.end_ns + 1;
+    found_[target] = example;
+    return true;
+  }
+
+  /// Returns whether an instance of the chain misses its deadline, and keeps the example.
+  bool misses(std::size_t chain, const Trial& trial, const FirstMisses& misses, bool complete,
+              CounterExample example) {
+    approach(chain, trial, misses.closest(chain));
+    const auto never_runs =
+        complete && shows_starvation_ ? starving(chain, trial, misses) : std::nullopt;
+    const auto miss = never_runs ? waiting(chain, trial) : misses.miss(chain);
+    if (!miss) {
+      return false;
+    }
+    example.chain = chain;
+    example.instance = miss->instance;
+    example.release_ns = miss->release_ns;
+    example.response_ns = miss->end_ns - miss->release_ns;
+    example.horizon_ns = never_runs ? miss->end_ns : miss->end_ns + 1;
+    example.never_runs = never_runs;
+    if (never_runs) {
+      closest_[chain] = static_cast<double>(example.response_ns) /
+                        static_cast<double>(application_.chains[chain].deadline.count());
+    }
+    found_[chain] = example;
+    return true;
   }
 
   /// Returns the first callback of the chain that did not run, if it was released at least three
@@ -283,7 +322,9 @@ class Searcher {
   /// Returns the number of releases of a timer or event before the horizon.
   std::uint64_t releases_of(std::size_t source, const Trial& trial) const {
     const std::int64_t since_first_ns = horizon_ns_ - 1 - trial.offsets_ns[source];
-    return since_first_ns < 0 ? 0 : static_cast<std::uint64_t>(since_first_ns / period(source)) + 1;
+    return since_first_ns < 0
+               ? 0
+               : static_cast<std::uint64_t>(since_first_ns / trials_.period_ns(source)) + 1;
   }
 
   /// Returns the chain's first instance as one that waits until the horizon, or nullopt if that is
@@ -299,29 +340,31 @@ class Searcher {
 
   const Application& application_;
   const Search& search_;
-  SimulationRandom random_;
-  std::uint64_t left_;  // instances of the effort that remain
-  std::vector<std::optional<CounterExample>> found_;
-  std::vector<double> closest_;  // by chain: the worst response in proportion to the deadline
+  std::uint64_t left_;                                // instances of the effort that remain
+  std::vector<std::optional<CounterExample>> found_;  // by target
+  std::vector<double> closest_;  // by target: the worst response in proportion to the limit
   std::vector<Trial> best_;      // the trial with that response
-  std::vector<std::size_t> open_;
-  std::vector<std::int64_t> stated_;
-  std::vector<std::size_t> timers_;
-  std::vector<std::size_t> free_;  // timers with offsets that the search may choose
+  std::vector<std::int64_t> worst_reaction_ns_;  // by cause-effect chain
+  std::vector<std::int64_t> worst_age_ns_;
+  std::vector<std::size_t> open_;  // targets
+  bool samples_ = false;           // a cause-effect chain is a target
+  bool delays_vary_;
+  detail::Trials trials_;
   std::vector<int> priorities_;
   std::int64_t horizon_ns_ = 0;
   bool shows_starvation_ = true;  // trials last longer than any backlog of bursts
   Overheads machine_;
-  bool delays_vary_ = false;
   Trial last_;
   SimulatedSystem system_;  // of the last trial
 };
 
 }  // namespace
 
-SearchResult search_schedules(const Application& application, const std::vector<bool>& wanted,
+SearchResult search_schedules(const Application& application, const Wanted& wanted,
                               const Search& search) {
-  if (wanted.size() != application.chains.size()) {
+  const std::size_t sampled = wanted.cause_effect_chains.size();
+  if (wanted.chains.size() != application.chains.size() ||
+      (sampled != 0 && sampled != application.cause_effect_chains.size())) {
     throw std::invalid_argument("expected one flag per chain");
   }
   return Searcher(application, wanted, search).run();
@@ -330,7 +373,7 @@ SearchResult search_schedules(const Application& application, const std::vector<
 std::vector<std::optional<CounterExample>> find_counter_examples(const Application& application,
                                                                  const std::vector<bool>& wanted,
                                                                  const Search& search) {
-  return search_schedules(application, wanted, search).examples;
+  return search_schedules(application, {.chains = wanted}, search).examples;
 }
 
 std::int64_t detail::stated_offset_ns(const model::Callback& callback) {

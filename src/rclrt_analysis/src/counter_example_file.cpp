@@ -2,11 +2,10 @@
 #include "rclrt/analysis/counter_example_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <stdexcept>
 
-#include "rclrt/analysis/read_task_set.hpp"
+#include "counter_example_keys.hpp"
 #include "rclrt/yaml/file.hpp"
 #include "rclrt/yaml/name_index.hpp"
 #include "rclrt/yaml/scalars.hpp"
@@ -15,6 +14,9 @@
 namespace rclrt::analysis {
 namespace {
 
+using detail::keys_of;
+using detail::OverheadTime;
+using detail::times_of;
 using model::Application;
 using yaml::Context;
 using yaml::Fields;
@@ -23,26 +25,6 @@ using yaml::NameIndex;
 using yaml::Node;
 
 constexpr yaml::IntegerRange kCounts{0, std::numeric_limits<std::int64_t>::max()};
-constexpr int kMsDecimals = 6;
-
-std::string ms(std::int64_t time_ns) { return in_units(time_ns, kMsDecimals); }
-
-/// One of the times of Overheads that a simulation uses.
-struct OverheadTime {
-  const char* name;
-  Ticks* time;
-};
-
-std::array<OverheadTime, 8> times_of(Overheads& overheads) {
-  return {{{"dispatch", &overheads.dispatch},
-           {"scheduler", &overheads.scheduler},
-           {"polling", &overheads.polling},
-           {"timer_lateness", &overheads.timer_jitter},
-           {"hop_least", &overheads.near.min},
-           {"hop", &overheads.near.max},
-           {"far_hop_least", &overheads.far.min},
-           {"far_hop", &overheads.far.max}}};
-}
 
 NameIndex index_of_callbacks(const Application& application, Context& context) {
   NameIndex callbacks("callback", "callbacks");
@@ -80,12 +62,29 @@ class Reader {
   }
 
   CounterExample read(const Node& root) {
-    const Fields fields(
-        root, "counter-example",
-        {"rclrt", "application", "executor", "chain", "instance", "release_ms", "response_ms",
-         "never_runs", "deadline_ms", "horizon_ms", "seed", "execution_from_percent", "cpus",
-         "overheads_ms", "delays_from_percent", "offsets_ms", "priorities"},
-        context_);
+    const Fields fields(root, "counter-example",
+                        {"rclrt",
+                         "application",
+                         "executor",
+                         "chain",
+                         "instance",
+                         "release_ms",
+                         "response_ms",
+                         "reaction_ms",
+                         "age_ms",
+                         "never_runs",
+                         "deadline_ms",
+                         "max_reaction_ms",
+                         "max_age_ms",
+                         "horizon_ms",
+                         "seed",
+                         "execution_from_percent",
+                         "cpus",
+                         "overheads_ms",
+                         "delays_from_percent",
+                         "offsets_ms",
+                         "priorities"},
+                        context_);
     if (root.kind != yaml::Kind::kMapping) {
       return example_;
     }
@@ -93,34 +92,17 @@ class Reader {
     if (!is_of_application(fields)) {
       return example_;  // the other names would be unknown as well
     }
+    read_limit(fields);
     read_names(fields);
     example_.instance = static_cast<std::uint64_t>(integer(fields, "instance", kCounts));
     example_.release_ns = time(fields, "release_ms");
-    example_.response_ns = time(fields, "response_ms");
+    example_.response_ns = time(fields, keys_of(example_.limit).time);
     example_.horizon_ns = time(fields, "horizon_ms");
     example_.seed = static_cast<std::uint64_t>(integer(fields, "seed", kCounts));
     example_.lowest_execution_percent =
         static_cast<int>(integer(fields, "execution_from_percent", {0, 100}));
     example_.cpus = static_cast<unsigned>(integer(fields, "cpus", {1, 64}));
-    if (const Node* node = fields.find("overheads_ms")) {
-      read_overheads(*node);
-    }
-    if (fields.find("delays_from_percent") != nullptr) {
-      example_.lowest_delay_percent =
-          static_cast<int>(integer(fields, "delays_from_percent", {0, 100}));
-    }
-    if (const Node* node = fields.require("offsets_ms", "offsets_ms: {scan: 2.5}")) {
-      read_offsets(*node);
-    }
-    if (const Node* node = fields.find("never_runs")) {
-      read_starving(*node);
-    }
-    if (const Node* node = fields.find("priorities")) {
-      read_priorities(*node);
-    }
-    if (fields.find("deadline_ms") != nullptr) {
-      time(fields, "deadline_ms");  // for the reader only
-    }
+    read_schedule(fields);
     return example_;
   }
 
@@ -140,6 +122,29 @@ class Reader {
     }
     const auto value = yaml::read_milliseconds(*node, key, yaml::Zero::kAllowed, context_);
     return value ? value->count() : 0;
+  }
+
+  /// Reads the machine, the offsets and the priorities.
+  void read_schedule(const Fields& fields) {
+    if (const Node* node = fields.find("overheads_ms")) {
+      read_overheads(*node);
+    }
+    if (fields.find("delays_from_percent") != nullptr) {
+      example_.lowest_delay_percent =
+          static_cast<int>(integer(fields, "delays_from_percent", {0, 100}));
+    }
+    if (const Node* node = fields.require("offsets_ms", "offsets_ms: {scan: 2.5}")) {
+      read_offsets(*node);
+    }
+    if (const Node* node = fields.find("never_runs")) {
+      read_starving(*node);
+    }
+    if (const Node* node = fields.find("priorities")) {
+      read_priorities(*node);
+    }
+    if (const char* const limit = keys_of(example_.limit).limit; fields.find(limit) != nullptr) {
+      time(fields, limit);  // for the reader only
+    }
   }
 
   void read_overheads(const Node& section) {
@@ -181,6 +186,23 @@ class Reader {
     return false;
   }
 
+  /// Reads which limit is exceeded from the key of the time that exceeds it.
+  void read_limit(const Fields& fields) {
+    const Node* only = fields.find(keys_of(Limit::kDeadline).time);
+    for (const Limit limit : {Limit::kReaction, Limit::kAge}) {
+      const Node* const node = fields.find(keys_of(limit).time);
+      if (node == nullptr) {
+        continue;
+      }
+      if (only != nullptr) {
+        context_.diagnostics.report(node->at, "the counter-example states two times",
+                                    "one of response_ms, reaction_ms and age_ms");
+      }
+      only = node;
+      example_.limit = limit;
+    }
+  }
+
   void read_names(const Fields& fields) {
     if (const Node* node = fields.require("executor", "executor: preemptive")) {
       const auto name = yaml::read_text(*node, "executor", context_);
@@ -191,10 +213,14 @@ class Reader {
       }
     }
     if (const Node* node = fields.require("chain", "chain: obstacle")) {
-      NameIndex chains("chain", "chains");
-      for (const model::Chain& chain : application_.chains) {
-        chains.add(chain.id, {}, context_);
-      }
+      const bool is_cause_effect = example_.limit != Limit::kDeadline;
+      NameIndex chains(is_cause_effect ? "cause-effect chain" : "chain", "chains");
+      const auto add = [&](const auto& all) {
+        for (const auto& chain : all) {
+          chains.add(chain.id, {}, context_);
+        }
+      };
+      is_cause_effect ? add(application_.cause_effect_chains) : add(application_.chains);
       const auto name = yaml::read_text(*node, "chain", context_);
       const std::size_t index = name ? chains.resolve(*name, node->at, context_) : kUnknown;
       if (index != kUnknown) {
@@ -209,6 +235,10 @@ class Reader {
     const std::size_t index = name ? callbacks.resolve(*name, node.at, context_) : kUnknown;
     if (index == kUnknown || example_.chain >= application_.chains.size()) {
       return;  // reported
+    }
+    if (example_.limit != Limit::kDeadline) {
+      yaml::report_value(node, "never_runs", "no such key beside reaction_ms or age_ms", context_);
+      return;
     }
     const model::Chain& chain = application_.chains[example_.chain];
     if (std::ranges::find(chain.callbacks, index) == chain.callbacks.end()) {
@@ -252,61 +282,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::string to_text(const CounterExample& example, const Application& application) {
-  counter_example_application(application, example);  // throws when it is for another application
-  const model::Chain& chain = application.chains[example.chain];
-  const std::string why =
-      example.never_runs ? ": " + application.callbacks.at(*example.never_runs).id + " never runs"
-                         : "";
-  std::string text = "# Chain " + chain.id + " misses its deadline" + why +
-                     ". To see it: rclrt simulate APP --replay THIS_FILE --out DIR\n"
-                     "# docs/reference/files.md#counter-examples explains the keys.\n";
-  const auto line = [&](const char* key, const std::string& value) {
-    text += std::string(key) + ": " + value + "\n";
-  };
-  line("rclrt", "1");
-  line("application", application.name);
-  line("executor", name_of(example.executor));
-  line("chain", chain.id);
-  line("instance", std::to_string(example.instance));
-  line("release_ms", ms(example.release_ns));
-  line("response_ms", ms(example.response_ns));
-  if (example.never_runs) {
-    line("never_runs", application.callbacks.at(*example.never_runs).id);
-  }
-  line("deadline_ms", ms(chain.deadline.count()));
-  line("horizon_ms", ms(example.horizon_ns));
-  line("seed", std::to_string(example.seed));
-  line("execution_from_percent", std::to_string(example.lowest_execution_percent));
-  line("cpus", std::to_string(example.cpus) +
-                   "  # of each executor for which the application states no CPUs");
-  std::string machine;
-  Overheads overheads = example.overheads;
-  for (const OverheadTime& each : times_of(overheads)) {
-    if (*each.time > 0) {
-      machine += "  " + std::string(each.name) + ": " + ms(*each.time) + "\n";
-    }
-  }
-  if (!machine.empty()) {
-    text += "overheads_ms:\n" + machine;
-    line("delays_from_percent", std::to_string(example.lowest_delay_percent));
-  }
-  text += "offsets_ms:\n";
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    const model::Callback& callback = application.callbacks[i];
-    if (callback.takes_messages()) {
-      continue;
-    }
-    text += "  " + callback.id + ": " + ms(example.offsets_ns[i]) + "\n";
-  }
-  text += "priorities:\n";
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    text +=
-        "  " + application.callbacks[i].id + ": " + std::to_string(example.priorities[i]) + "\n";
-  }
-  return text;
-}
 
 CounterExampleResult parse_counter_example(std::string_view text, const Application& application) {
   Context context;

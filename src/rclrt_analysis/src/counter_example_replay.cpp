@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "first_misses.hpp"
+#include "output_times.hpp"
 #include "rclrt/analysis/counter_example.hpp"
 #include "simulation/simulated_times.hpp"
 
@@ -18,8 +19,11 @@ constexpr std::uint64_t kLongestReplay = 50'000'000;
 model::Application counter_example_application(model::Application application,
                                                const CounterExample& example) {
   const std::size_t count = application.callbacks.size();
+  const std::size_t chains = example.limit == Limit::kDeadline
+                                 ? application.chains.size()
+                                 : application.cause_effect_chains.size();
   if (example.offsets_ns.size() != count || example.priorities.size() != count ||
-      example.chain >= application.chains.size()) {
+      example.chain >= chains) {
     throw std::invalid_argument("the counter-example belongs to another application");
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -52,9 +56,9 @@ SimulatedTimes counter_example_times(const CounterExample& example) {
 
 std::optional<std::int64_t> replay(const model::Application& application,
                                    const CounterExample& example, InterruptCheck check_interrupt) {
+  const model::Application changed = counter_example_application(application, example);
   const SimulatedSystem system =
-      simulated_system(counter_example_application(application, example), example.executor,
-                       counter_example_times(example), example.cpus);
+      simulated_system(changed, example.executor, counter_example_times(example), example.cpus);
   double per_ns = 0;
   for (const double rate : application.rates()) {
     per_ns += rate / 1e9;
@@ -72,6 +76,13 @@ std::optional<std::int64_t> replay(const model::Application& application,
     return misses.has_run(*example.never_runs) || example.horizon_ns <= example.release_ns
                ? std::nullopt
                : std::optional(example.horizon_ns - example.release_ns);
+  }
+  if (example.limit != Limit::kDeadline) {
+    detail::Outputs outputs(changed);
+    const auto end_ns = simulate(system, options, &outputs).end_ns;
+    const detail::OutputTimes& times = outputs.times(end_ns).at(example.chain);
+    const auto& worst = example.limit == Limit::kAge ? times.worst_age : times.worst_reaction;
+    return worst ? std::optional(worst->length_ns()) : std::nullopt;
   }
   detail::InstanceEnd end(system, example.chain, example.instance);
   simulate(system, options, &end);

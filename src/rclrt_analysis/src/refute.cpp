@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <rclrt/model/no_deadline.hpp>
 #include <rclrt/text/duration.hpp>
 #include <stdexcept>
 #include <utility>
@@ -12,6 +13,15 @@ namespace rclrt::analysis {
 namespace {
 
 std::string note_of(const model::Application& application, const CounterExample& example) {
+  if (example.limit == Limit::kReaction) {
+    return "reacts too late in simulation: what happens at " +
+           text::duration_text(example.release_ns) + " has no reaction for " +
+           text::duration_text(example.response_ns);
+  }
+  if (example.limit == Limit::kAge) {
+    return "uses old data in simulation: released at " + text::duration_text(example.release_ns) +
+           ", they are " + text::duration_text(example.response_ns) + " old at an output";
+  }
   if (example.never_runs) {
     return "may never run: '" + application.callbacks[*example.never_runs].id +
            "' waits in simulation, and it has not run " +
@@ -21,7 +31,38 @@ std::string note_of(const model::Application& application, const CounterExample&
          ", it takes " + text::duration_text(example.response_ns);
 }
 
-bool is_unknown(const ChainBound& chain) { return chain.verdict == Verdict::kUnknown; }
+/// Returns whether a schedule may refute each chain: it has a limit, and no proof.
+Wanted wanted_chains(const model::Application& application, const Judgement& judgement) {
+  Wanted wanted;
+  for (std::size_t i = 0; i < judgement.chains.size(); ++i) {
+    wanted.chains.push_back(judgement.chains[i].verdict == Verdict::kUnknown &&
+                            application.chains[i].deadline < model::kNoDeadline);
+  }
+  for (std::size_t i = 0; i < judgement.cause_effect_chains.size(); ++i) {
+    const model::CauseEffectChain& chain = application.cause_effect_chains[i];
+    wanted.cause_effect_chains.push_back(judgement.cause_effect_chains[i].verdict ==
+                                             Verdict::kUnknown &&
+                                         (chain.max_reaction || chain.max_age));
+  }
+  return wanted;
+}
+
+bool wants_any(const Wanted& wanted) {
+  return std::ranges::find(wanted.chains, true) != wanted.chains.end() ||
+         std::ranges::find(wanted.cause_effect_chains, true) != wanted.cause_effect_chains.end();
+}
+
+/// Marks what has a counter-example as refuted.
+template <typename Bounds>
+void mark(const model::Application& application,
+          const std::vector<std::optional<CounterExample>>& examples, Bounds& bounds) {
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (const auto& example = examples[i]) {
+      bounds[i].verdict = Verdict::kRefuted;
+      bounds[i].note = note_of(application, *example);
+    }
+  }
+}
 
 /// Returns the names of the overheads that simulate() leaves out.
 std::vector<std::string> not_simulated(const Overheads& overheads) {
@@ -44,26 +85,24 @@ Refutation refute(const model::Application& application, Judgement judgement,
                   const Search& search) {
   Refutation result{
       .judgement = std::move(judgement), .examples = {}, .not_searched = {}, .left_out = {}};
-  std::vector<ChainBound>& chains = result.judgement.chains;
-  result.examples.resize(chains.size());
-  std::vector<bool> wanted;
-  std::ranges::transform(chains, std::back_inserter(wanted), is_unknown);
-  if (std::ranges::find(wanted, true) == wanted.end()) {
+  Judgement& judged = result.judgement;
+  result.examples.resize(judged.chains.size());
+  result.cause_effect_examples.resize(judged.cause_effect_chains.size());
+  const Wanted wanted = wanted_chains(application, judged);
+  if (!wants_any(wanted)) {
     return result;
   }
   try {
-    result.examples = find_counter_examples(application, wanted, search);
+    SearchResult found = search_schedules(application, wanted, search);
+    result.examples = std::move(found.examples);
+    result.cause_effect_examples = std::move(found.cause_effect_examples);
   } catch (const std::invalid_argument& error) {  // more CPUs than the simulator has, for example
     result.not_searched = error.what();
     return result;
   }
-  for (std::size_t i = 0; i < chains.size(); ++i) {
-    if (const auto& example = result.examples[i]) {
-      chains[i].verdict = Verdict::kRefuted;
-      chains[i].note = note_of(application, *example);
-    }
-  }
-  if (std::ranges::any_of(chains, is_unknown)) {
+  mark(application, result.examples, judged.chains);
+  mark(application, result.cause_effect_examples, judged.cause_effect_chains);
+  if (wants_any(wanted_chains(application, judged))) {
     result.left_out = not_simulated(search.overheads);
   }
   return result;

@@ -235,7 +235,7 @@ TEST(EventsWithJitter, HaveBoundsUnderEveryKindThatNoScheduleExceeds) {
         chain.deadline = ms(1000);  // is never missed, so the search goes on
       }
       const auto bounds = chain_bounds(application, kind);
-      const auto found = search_schedules(application, {true, true},
+      const auto found = search_schedules(application, {.chains = {true, true}},
                                           {.executor = kind, .effort = {.instances = 20'000}});
       for (std::size_t i = 0; i < bounds.size(); ++i) {
         ASSERT_TRUE(bounds[i].bound) << name_of(kind) << " " << bounds[i].note;
@@ -290,8 +290,8 @@ TEST(EventsWithJitter, OfALongBurstAreNoReasonToStarve) {
                                                   .period = ms(10),
                                                   .jitter = ms(1000)};
   ASSERT_EQ(chain_bounds(application)[1].bound, ms(1006).count());
-  const auto found =
-      search_schedules(application, {false, true}, {.executor = ExecutorKind::kPreemptive});
+  const auto found = search_schedules(application, {.chains = {false, true}},
+                                      {.executor = ExecutorKind::kPreemptive});
   ASSERT_TRUE(found.examples[1]);
   EXPECT_FALSE(found.examples[1]->never_runs);
   EXPECT_GT(found.examples[1]->response_ns, ms(600).count());

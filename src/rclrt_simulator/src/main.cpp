@@ -53,7 +53,11 @@ void set_up_replay(const Arguments& arguments, rclrt::model::Application& applic
   settings.seed = example.seed;
   settings.cpus = example.cpus;
   settings.times = rclrt::analysis::counter_example_times(example);
-  settings.replayed = ReplayedInstance{example.chain, example.instance};
+  const bool is_chain = example.limit == rclrt::analysis::Limit::kDeadline;
+  const std::size_t chain =
+      is_chain ? example.chain
+               : application.cause_effect_chains[example.chain].segments.back().chain;
+  settings.replayed = ReplayedInstance{chain, example.instance};
 }
 
 /// The options of the times that the machine adds, as stated.

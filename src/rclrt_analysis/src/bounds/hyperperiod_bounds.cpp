@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRounds = 200;
 /// The most instances of callbacks in a hyperperiod, and in all cells together.
-constexpr Ticks kMostInstances = 3000;
+constexpr Ticks kMostInHyperperiod = 3000;
 constexpr Ticks kMostInAllCells = 8000;
 /// Cells shorter than this share of the shortest period are not divided any more.
 constexpr Ticks kFinest = 64;
@@ -45,7 +45,7 @@ HyperperiodBounds::HyperperiodBounds(const Workload& workload, const Cores& core
     }
   }
   if (!find_cells()) {
-    note_ = "the hyperperiod has more than " + std::to_string(kMostInstances) +
+    note_ = "the hyperperiod has more than " + std::to_string(kMostInHyperperiod) +
             " instances, too many to bound each";
     return;
   }
@@ -100,7 +100,7 @@ bool HyperperiodBounds::find_cells() {
   for (const std::size_t callback : callbacks_) {
     instances = sum(instances, hyperperiod_ / period(of_timer(callback)));
   }
-  if (hyperperiod_ >= kHorizon || instances > kMostInstances) {
+  if (hyperperiod_ >= kHorizon || instances > kMostInHyperperiod) {
     return false;
   }
   while (instances <= kMostInAllCells / 2) {

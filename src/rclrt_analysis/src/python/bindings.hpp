@@ -48,6 +48,7 @@ void check_signals();
 
 void bind_assign(pybind11::module_& module);
 void bind_counter_examples(pybind11::module_& module);
+void bind_advice(pybind11::module_& module);
 void bind_chain_steps(pybind11::module_& module);
 void bind_judge(pybind11::module_& module);
 void bind_machine(pybind11::module_& module);

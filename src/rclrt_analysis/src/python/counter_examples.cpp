@@ -18,12 +18,26 @@ namespace {
 
 using model::Application;
 
+const char* to_word(Limit limit) {
+  switch (limit) {
+    case Limit::kReaction:
+      return "reaction";
+    case Limit::kAge:
+      return "age";
+    case Limit::kDeadline:
+      break;
+  }
+  return "deadline";
+}
+
 SearchResult search(const Application& application, const std::string& executor,
-                    const std::vector<bool>& wanted, const Overheads& overheads, unsigned cpus,
-                    std::uint64_t instances) {
+                    const std::vector<bool>& wanted,
+                    const std::vector<bool>& wanted_cause_effect_chains, const Overheads& overheads,
+                    unsigned cpus, std::uint64_t instances) {
   const model::ExecutorChoice choice = model::parse_executor(executor);
   const py::gil_scoped_release release;
-  return search_schedules(application, wanted,
+  return search_schedules(application,
+                          {.chains = wanted, .cause_effect_chains = wanted_cause_effect_chains},
                           {.executor = choice,
                            .cpus = cpus,
                            .overheads = overheads,
@@ -40,6 +54,8 @@ void bind_chains(py::module_& module) {
       .def_readonly("execution_from_percent", &CounterExample::lowest_execution_percent)
       .def_readonly("delays_from_percent", &CounterExample::lowest_delay_percent)
       .def_readonly("horizon_ns", &CounterExample::horizon_ns)
+      .def_property_readonly("limit",
+                             [](const CounterExample& self) { return to_word(self.limit); })
       .def_readonly("chain", &CounterExample::chain)
       .def_readonly("instance", &CounterExample::instance)
       .def_readonly("release_ns", &CounterExample::release_ns)
@@ -47,10 +63,15 @@ void bind_chains(py::module_& module) {
       .def_readonly("never_runs", &CounterExample::never_runs);
   py::class_<SearchResult>(module, "SearchResult")
       .def_readonly("examples", &SearchResult::examples)
-      .def_readonly("closest", &SearchResult::closest);
+      .def_readonly("closest", &SearchResult::closest)
+      .def_readonly("cause_effect_examples", &SearchResult::cause_effect_examples)
+      .def_readonly("worst_reaction_ns", &SearchResult::worst_reaction_ns)
+      .def_readonly("worst_age_ns", &SearchResult::worst_age_ns);
   module.def("search_schedules", &search, py::arg("application"), py::arg("executor"),
-             py::arg("wanted"), py::kw_only(), py::arg("overheads") = Overheads{},
-             py::arg("cpus") = 1, py::arg("instances") = SearchEffort{}.instances);
+             py::arg("wanted"), py::kw_only(),
+             py::arg("wanted_cause_effect_chains") = std::vector<bool>(),
+             py::arg("overheads") = Overheads{}, py::arg("cpus") = 1,
+             py::arg("instances") = SearchEffort{}.instances);
   module.def(
       "replay",
       [](const Application& application, const CounterExample& example) {

@@ -23,5 +23,6 @@ PYBIND11_MODULE(_native, module) {
   rclrt::analysis::bind_refute(module);
   rclrt::analysis::bind_observation(module);
   rclrt::analysis::bind_sensitivity(module);
+  rclrt::analysis::bind_advice(module);
   rclrt::analysis::bind_simulation(module);
 }

@@ -19,6 +19,7 @@ void bind_refute(py::module_& module) {
   py::class_<Refutation>(module, "Refutation")
       .def_readonly("judgement", &Refutation::judgement)
       .def_readonly("examples", &Refutation::examples)
+      .def_readonly("cause_effect_examples", &Refutation::cause_effect_examples)
       .def_readonly("not_searched", &Refutation::not_searched)
       .def_readonly("left_out", &Refutation::left_out);
   module.def(

@@ -9,14 +9,16 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rclrt_py.analyses import chains, sensitivity, task_replay, tasks
+from rclrt_py.analyses import advice, chains, sensitivity, task_replay, tasks
 from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, executor_argument
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
 from rclrt_py.native import analysis, load_application, model, read_input, read_lines
 from rclrt_py.options import overheads, priorities
 
+from rclrt_cli.tables import advice as advice_table
 from rclrt_cli.tables import chains as chain_table
 from rclrt_cli.tables import sensitivity as sensitivity_table
 from rclrt_cli.tables import tasks as task_table
@@ -24,7 +26,12 @@ from rclrt_cli.tables import tasks as task_table
 HELP = "say whether the deadlines of an application or a task set hold"
 PUBLISHED = {"thesis": chains.thesis, "picas": chains.picas}
 Examples = list[tuple[str, str]]
-"""Counter-examples: the chain or task that misses, and the text of its file."""
+"""Counter-examples: what misses, and the text of its file."""
+
+
+if TYPE_CHECKING:
+    from rclrt_analysis import CounterExample
+    from rclrt_model import Application
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show how far each execution time and each period can change alone before a"
         " deadline is no longer proved",
+    )
+    parser.add_argument(
+        "--advise",
+        action="store_true",
+        help="show which changes make the data of chains that sample younger: a shorter period, an "
+        "offset, a message in place of a timer, another priority; each with its bounds",
     )
     parser.add_argument(
         "--counter-example",
@@ -113,12 +126,17 @@ def _of_tasks(
         raise BadInput(
             "--priorities: a task set has no callbacks; name an app.yaml as FILE instead"
         )
+    if arguments.advise:
+        raise BadInput("--advise: a task set has no chains; name an app.yaml as FILE instead")
     file = tasks.parse_tasks(text, str(arguments.file))
     result, found = tasks.analyse(file, search=not arguments.no_search)
     if arguments.sensitivity:
         result["sensitivity"] = sensitivity.of_tasks(file, tasks.number)
     examples = [
-        (f"task {file.tasks[example.task].id}", task_replay.to_text(file, example))
+        (
+            f"task {file.tasks[example.task].id} misses its deadline",
+            task_replay.to_text(file, example),
+        )
         for example in found
     ]
     return result, task_table.table(result), examples
@@ -136,39 +154,50 @@ def _of_application(
     for warning in model().order_warnings(application, arguments.executor):
         print(f"rclrt: {arguments.file}: warning: {warning}", file=sys.stderr)
     reason = module.why_no_bounds(arguments.executor)
-    if arguments.sensitivity and reason is not None:
-        raise BadInput(f"--sensitivity: executor '{arguments.executor}': {reason}")
+    for option in ("sensitivity", "advise"):
+        if getattr(arguments, option) and reason is not None:
+            raise BadInput(f"--{option}: executor '{arguments.executor}': {reason}")
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     result, found = chains.sound(
         application, arguments.executor, machine, search=not arguments.no_search
     )
     if arguments.sensitivity:
         result["sensitivity"] = sensitivity.of_chains(application, arguments.executor, machine)
+    if arguments.advise:
+        result["advice"] = advice.advise(application, arguments.executor, machine)
     examples = [
-        (
-            f"chain {application.chains[example.chain].id}",
-            module.counter_example_text(example, application),
-        )
+        (_what_exceeds(application, example), module.counter_example_text(example, application))
         for example in found
     ]
-    lines = chain_table.table(result, arguments.assumptions)
-    return result, chain(lines, overheads.notes(arguments, machine)), examples
+    lines = chain(
+        chain_table.table(result, arguments.assumptions),
+        overheads.notes(arguments, machine),
+        advice_table.table(result.get("advice", [])),
+    )
+    return result, lines, examples
+
+
+def _what_exceeds(application: Application, example: CounterExample) -> str:
+    if example.limit == "deadline":
+        return f"chain {application.chains[example.chain].id} misses its deadline"
+    chain = application.cause_effect_chains[example.chain].id
+    return f"cause-effect chain {chain} exceeds its max_{example.limit}_ms"
 
 
 def _write_counter_example(path: Path, examples: Examples) -> None:
     """Writes the first of the counter-examples to the file; without one, prints that there is none.
-    Each of `examples` is the name of the chain or task that misses, and the text of its file."""
+    Each of `examples` says what misses, and has the text of its file."""
     if not examples:
         print("rclrt: no counter-example was found; nothing was written", file=sys.stderr)
         return
-    name, text = examples[0]
+    misses, text = examples[0]
     write_output(path, text)
     if path != STANDARD_OUTPUT:
-        print(f"rclrt: {path} has a schedule in which {name} misses its deadline", file=sys.stderr)
+        print(f"rclrt: {path} has a schedule in which {misses}", file=sys.stderr)
 
 
 def _refuse_options_of_sound(arguments: argparse.Namespace) -> None:
-    for name in ("sensitivity", *overheads.OPTIONS):
+    for name in ("sensitivity", "advise", *overheads.OPTIONS):
         if getattr(arguments, name) not in (None, False):
             raise BadInput(
                 f"--{name.replace('_', '-')}: works only with --test sound; leave it out, or leave "

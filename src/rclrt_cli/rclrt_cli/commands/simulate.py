@@ -172,8 +172,20 @@ def _executor_and_seconds(
 def _replayed(example: CounterExample, run: Run) -> str:
     """Describes the result of the counter-example's instance."""
     text = analysis().duration_text
-    chain = run.results.chains[example.chain]
     stated = f"the counter-example states {text(example.response_ns)}"
+    if example.limit != "deadline":
+        sampled = run.results.cause_effect_chains[example.chain]
+        is_age = example.limit == "age"
+        what = "age" if is_age else "reaction time"
+        limit = sampled.max_age_ms if is_age else sampled.max_reaction_ms
+        missed = sampled.missed_age if is_age else sampled.missed_reaction
+        summary = sampled.age if is_age else sampled.reaction
+        longest = "none" if summary is None else text(round(summary.worst * 1e6))
+        return (
+            f"\ncause-effect chain {sampled.id}: longest {what} {longest}, limit {exact(limit)} "
+            f"ms, exceeded {missed} times; {stated}"
+        )
+    chain = run.results.chains[example.chain]
     if example.never_runs is not None:
         starved = run.results.callbacks[example.never_runs]
         found = f"ran {starved.completed} times" if starved.completed else "has not run"

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
+from rclrt_py.analyses.advice import ChainAdvice
+from rclrt_py.analyses.counter_example import ChainCounterExample, counter_example
 from rclrt_py.analyses.sensitivity import SensitivityResult
 from rclrt_py.bounds.machine import overheads_us
 from rclrt_py.native import analysis, judge
@@ -33,22 +35,6 @@ class Assumption(TypedDict):
     text: str
     relevant: bool
     """Whether the application has what the assumption is about."""
-
-
-class ChainCounterExample(TypedDict):
-    """A schedule in which a chain misses; see `rclrt simulate --replay`."""
-
-    executor: str
-    offsets_ms: dict[str, float]
-    seed: int
-    execution_from: float
-    delays_from: float
-    horizon_ms: float
-    instance: int
-    release_ms: float
-    response_ms: float
-    never_runs: NotRequired[str]
-    """A callback that had not run at the horizon; `response_ms` is the wait up to there."""
 
 
 class Chain(TypedDict):
@@ -100,6 +86,7 @@ class CauseEffectChain(TypedDict):
     assumptions: list[str]
     note: str
     why: list[SampledTerm]
+    counter_example: NotRequired[ChainCounterExample]
 
 
 class CallbackPriority(TypedDict):
@@ -159,6 +146,7 @@ class Analysis(TypedDict):
     not_searched: NotRequired[str]
     searched_without: NotRequired[list[str]]
     sensitivity: NotRequired[SensitivityResult]
+    advice: NotRequired[list[ChainAdvice]]
     # Only in the thesis's test:
     tests: NotRequired[Tests]
 
@@ -205,14 +193,18 @@ def sound(
         ]
     if refutation is None:
         return result, []
-    for chain, example in zip(result["chains"], refutation.examples, strict=True):
+    found: list[tuple[Chain | CauseEffectChain, CounterExample | None]] = [
+        *zip(result["chains"], refutation.examples, strict=True),
+        *zip(result.get("cause_effect_chains", []), refutation.cause_effect_examples, strict=True),
+    ]
+    for chain, example in found:
         if example is not None:
-            chain["counter_example"] = _counter_example(application, example)
+            chain["counter_example"] = counter_example(application, example)
     if refutation.not_searched:
         result["not_searched"] = refutation.not_searched
     if refutation.left_out:
         result["searched_without"] = refutation.left_out
-    return result, [example for example in refutation.examples if example is not None]
+    return result, [example for _, example in found if example is not None]
 
 
 def _queues(application: Application, executor: str, machine: Machine) -> list[Queue]:
@@ -284,27 +276,6 @@ def _cause_effect_chain(
             for term in bound.why
         ],
     }
-
-
-def _counter_example(application: Application, example: CounterExample) -> ChainCounterExample:
-    result: ChainCounterExample = {
-        "executor": example.executor,
-        "offsets_ms": {
-            callback.id: offset / 1e6
-            for callback, offset in zip(application.callbacks, example.offsets_ns, strict=True)
-            if callback.kind in ("timer", "event")
-        },
-        "seed": example.seed,
-        "execution_from": example.execution_from_percent / 100,
-        "delays_from": example.delays_from_percent / 100,
-        "horizon_ms": example.horizon_ns / 1e6,
-        "instance": example.instance,
-        "release_ms": example.release_ns / 1e6,
-        "response_ms": example.response_ns / 1e6,
-    }
-    if example.never_runs is not None:
-        result["never_runs"] = application.callbacks[example.never_runs].id
-    return result
 
 
 def thesis(application: Application) -> Analysis:

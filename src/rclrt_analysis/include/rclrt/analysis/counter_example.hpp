@@ -16,6 +16,13 @@
 
 namespace rclrt::analysis {
 
+/// The limit that a counter-example exceeds.
+enum class Limit {
+  kDeadline,  ///< of a chain
+  kReaction,  ///< CauseEffectChain::max_reaction
+  kAge,       ///< CauseEffectChain::max_age
+};
+
 /// All inputs that the simulator needs to reproduce the miss.
 struct CounterExample {
   model::ExecutorChoice executor;
@@ -34,11 +41,17 @@ struct CounterExample {
   int lowest_delay_percent = 100;
   std::int64_t horizon_ns = 0;  ///< a simulation up to here shows the miss
 
+  Limit limit = Limit::kDeadline;
+  /// Index into Application::chains; with Limit::kReaction and kAge, into cause_effect_chains.
   std::size_t chain = 0;
-  std::uint64_t instance = 0;   ///< the number of the chain's release, from 0
-  std::int64_t release_ns = 0;  ///< nominal
-  /// Of this instance; above the chain's deadline. If a callback never runs: the time that the
-  /// instance has waited at the horizon.
+  /// The number of the chain's release, from 0. With Limit::kReaction and kAge, it is the instance
+  /// of the last segment's chain that exceeds the limit; 0 if the reaction never comes.
+  std::uint64_t instance = 0;
+  /// The nominal release. With kAge, it is that of the data; with kReaction, the time of what
+  /// happened.
+  std::int64_t release_ns = 0;
+  /// The response time of this instance, the reaction time or the age: above the limit. If a
+  /// callback never runs or the reaction never comes, it is the wait at the horizon.
   std::int64_t response_ns = 0;
   /// A callback of the chain that was released up to the horizon and never ran.
   std::optional<std::size_t> never_runs{};
@@ -62,17 +75,29 @@ struct Search {
   SearchEffort effort{};
 };
 
-/// The result of a search, with one value per chain.
+/// The chains for which a search looks for a counter-example.
+struct Wanted {
+  std::vector<bool> chains;                 ///< one flag per chain
+  std::vector<bool> cause_effect_chains{};  ///< one flag per cause-effect chain, or empty: none
+};
+
+/// The result of a search.
 struct SearchResult {
-  std::vector<std::optional<CounterExample>> examples;
-  /// The longest response of a simulated instance divided by the chain's deadline; 0 if none ended.
-  /// If a callback never runs: the wait of the counter-example divided by the deadline.
+  std::vector<std::optional<CounterExample>> examples;  ///< one per chain
+  /// One per chain: the longest response of a simulated instance divided by the chain's deadline; 0
+  /// if none ended. If a callback never runs: the wait of the counter-example divided by the
+  /// deadline.
   std::vector<double> closest;
+  std::vector<std::optional<CounterExample>> cause_effect_examples{};  ///< one per such chain
+  /// One per cause-effect chain: the longest reaction time and age that were simulated, in ns; 0 if
+  /// there was none.
+  std::vector<std::int64_t> worst_reaction_ns{};
+  std::vector<std::int64_t> worst_age_ns{};
 };
 
 /// Searches, by simulation, a schedule for each wanted chain in which an instance misses its
-/// deadline. Returns the earliest miss of that schedule. `wanted` has one flag per chain; the other
-/// chains get no example and a `closest` of 0.
+/// deadline, and for each wanted cause-effect chain one in which an output exceeds a limit. Returns
+/// the earliest miss of that schedule. Chains that are not wanted get no example and zeros.
 ///
 /// The search changes the offsets of timers without a stated offset; events come as often as they
 /// may: those with jitter in bunches, of which the first is at the offset. It first tries all
@@ -83,10 +108,9 @@ struct SearchResult {
 /// without a result proves nothing. Deterministic; any thread. Throws std::invalid_argument for an
 /// application that cannot be simulated.
 RCLRT_ANALYSIS_EXPORT SearchResult search_schedules(const model::Application& application,
-                                                    const std::vector<bool>& wanted,
-                                                    const Search& search);
+                                                    const Wanted& wanted, const Search& search);
 
-/// Returns SearchResult::examples of the same search.
+/// Returns SearchResult::examples of a search for these chains; `wanted` has one flag per chain.
 RCLRT_ANALYSIS_EXPORT std::vector<std::optional<CounterExample>> find_counter_examples(
     const model::Application& application, const std::vector<bool>& wanted, const Search& search);
 
@@ -100,7 +124,8 @@ RCLRT_ANALYSIS_EXPORT SimulatedTimes counter_example_times(const CounterExample&
 
 /// Simulates the counter-example. Returns the response time of its instance in ns, or std::nullopt
 /// if the instance does not end before the horizon. If the counter-example states a callback that
-/// never runs, returns the time that the instance has waited at the horizon. Throws as
+/// never runs, returns the time that the instance has waited at the horizon. For Limit::kReaction
+/// and kAge, it returns the longest reaction time or age up to the horizon. Throws as
 /// counter_example_application() and simulate() do, and std::invalid_argument for more than 50
 /// million instances.
 RCLRT_ANALYSIS_EXPORT std::optional<std::int64_t> replay(const model::Application& application,

@@ -17,9 +17,10 @@ namespace rclrt::analysis {
 
 /// A judgement after the search for counter-examples.
 struct Refutation {
-  /// A chain with a counter-example is refuted, and its note states the response that misses.
+  /// A chain with a counter-example is refuted, and its note states what exceeds its limit.
   Judgement judgement;
-  std::vector<std::optional<CounterExample>> examples;  ///< one per chain
+  std::vector<std::optional<CounterExample>> examples;                 ///< one per chain
+  std::vector<std::optional<CounterExample>> cause_effect_examples{};  ///< one per such chain
   std::string not_searched;  ///< why the application cannot be simulated; empty if it can
   /// The overheads that the simulations of the search did not have: "background" and "stall",
   /// because nothing states when they occur, and "handover". Empty if the machine has no such
@@ -27,10 +28,10 @@ struct Refutation {
   std::vector<std::string> left_out;
 };
 
-/// Searches, by simulation, for a counter-example of each chain with the verdict kUnknown, and
-/// returns the verdicts after that. Chains that are proved or conditional keep their verdicts.
-/// `search` must have the executor and the overheads of the judgement. `rclrt analyze` and `rclrt
-/// assign` print these verdicts. Deterministic; any thread.
+/// Searches, by simulation, for a counter-example of each chain and cause-effect chain that has a
+/// limit and the verdict kUnknown, and returns the verdicts after that. Chains that are proved or
+/// conditional keep their verdicts. `search` must have the executor and the overheads of the
+/// judgement. `rclrt analyze` and `rclrt assign` print these verdicts. Deterministic; any thread.
 RCLRT_ANALYSIS_EXPORT Refutation refute(const model::Application& application, Judgement judgement,
                                         const Search& search);
 

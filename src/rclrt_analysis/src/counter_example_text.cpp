@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "counter_example_keys.hpp"
+#include "rclrt/analysis/counter_example_file.hpp"
+#include "rclrt/analysis/read_task_set.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using detail::keys_of;
+using detail::OverheadTime;
+using model::Application;
+
+constexpr int kMsDecimals = 6;
+
+std::string ms(std::int64_t time_ns) { return in_units(time_ns, kMsDecimals); }
+
+const std::string& name_of_chain(const CounterExample& example, const Application& application) {
+  return example.limit == Limit::kDeadline ? application.chains.at(example.chain).id
+                                           : application.cause_effect_chains.at(example.chain).id;
+}
+
+/// Returns the limit that is exceeded, in ns.
+std::int64_t limit_of(const CounterExample& example, const Application& application) {
+  if (example.limit == Limit::kDeadline) {
+    return application.chains.at(example.chain).deadline.count();
+  }
+  const model::CauseEffectChain& chain = application.cause_effect_chains.at(example.chain);
+  const auto& limit = example.limit == Limit::kAge ? chain.max_age : chain.max_reaction;
+  return limit.value_or(model::Nanoseconds(0)).count();
+}
+
+}  // namespace
+
+std::string to_text(const CounterExample& example, const Application& application) {
+  counter_example_application(application, example);  // throws when it is for another application
+  const detail::LimitKeys keys = keys_of(example.limit);
+  const std::string chain = name_of_chain(example, application);
+  const std::string why =
+      example.never_runs ? ": " + application.callbacks.at(*example.never_runs).id + " never runs"
+                         : "";
+  const std::string misses = example.limit == Limit::kDeadline
+                                 ? " misses its deadline" + why
+                                 : " exceeds its " + std::string(keys.limit);
+  std::string text = "# Chain " + chain + misses +
+                     ". To see it: rclrt simulate APP --replay THIS_FILE --out DIR\n"
+                     "# docs/reference/files.md#counter-examples explains the keys.\n";
+  const auto line = [&](const char* key, const std::string& value) {
+    text += std::string(key) + ": " + value + "\n";
+  };
+  line("rclrt", "1");
+  line("application", application.name);
+  line("executor", name_of(example.executor));
+  line("chain", chain);
+  line("instance", std::to_string(example.instance));
+  line("release_ms", ms(example.release_ns));
+  line(keys.time, ms(example.response_ns));
+  if (example.never_runs) {
+    line("never_runs", application.callbacks.at(*example.never_runs).id);
+  }
+  line(keys.limit, ms(limit_of(example, application)));
+  line("horizon_ms", ms(example.horizon_ns));
+  line("seed", std::to_string(example.seed));
+  line("execution_from_percent", std::to_string(example.lowest_execution_percent));
+  line("cpus", std::to_string(example.cpus) +
+                   "  # of each executor for which the application states no CPUs");
+  std::string machine;
+  Overheads overheads = example.overheads;
+  for (const OverheadTime& each : detail::times_of(overheads)) {
+    if (*each.time > 0) {
+      machine += "  " + std::string(each.name) + ": " + ms(*each.time) + "\n";
+    }
+  }
+  if (!machine.empty()) {
+    text += "overheads_ms:\n" + machine;
+    line("delays_from_percent", std::to_string(example.lowest_delay_percent));
+  }
+  text += "offsets_ms:\n";
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const model::Callback& callback = application.callbacks[i];
+    if (callback.takes_messages()) {
+      continue;
+    }
+    text += "  " + callback.id + ": " + ms(example.offsets_ns[i]) + "\n";
+  }
+  text += "priorities:\n";
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    text +=
+        "  " + application.callbacks[i].id + ": " + std::to_string(example.priorities[i]) + "\n";
+  }
+  return text;
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output_times.hpp"
+
+namespace rclrt::analysis::detail {
+
+namespace {
+
+using model::Nanoseconds;
+
+void keep_longest(std::optional<OutputTime>& worst, const OutputTime& time) {
+  if (!worst || time.length_ns() > worst->length_ns()) {
+    worst = time;
+  }
+}
+
+bool exceeds(const OutputTime& time, const std::optional<Nanoseconds>& limit) {
+  return limit && time.length_ns() > limit->count();
+}
+
+}  // namespace
+
+Outputs::Outputs(const model::Application& application)
+    : application_(application),
+      times_(application),
+      last_of_(application.chains.size()),
+      instances_(application.cause_effect_chains.size()) {
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
+    last_of_.at(application.cause_effect_chains[i].segments.back().chain).push_back(i);
+  }
+}
+
+void Outputs::ended(const SimulatedInstance& instance) {
+  if (instance.outcome != SimulatedOutcome::kRan) {
+    return;
+  }
+  for (const SimulatedToken& token : instance.tokens) {
+    times_.add({.callback = instance.callback,
+                .chain = token.chain,
+                .instance = token.instance,
+                .release = Nanoseconds(token.release_ns),
+                .start = Nanoseconds(instance.start_ns),
+                .end = Nanoseconds(instance.end_ns)});
+    if (application_.chains[token.chain].callbacks.back() != instance.callback) {
+      continue;
+    }
+    for (const std::size_t chain : last_of_[token.chain]) {
+      instances_[chain].emplace(instance.end_ns, token.instance);
+    }
+  }
+}
+
+std::vector<OutputTimes> Outputs::times(std::int64_t end_ns) const {
+  std::vector<OutputTimes> result;
+  const auto found = times_.outputs();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const model::CauseEffectChain& chain = application_.cause_effect_chains[i];
+    OutputTimes& times = result.emplace_back();
+    const auto add = [&](const OutputTime& time) {
+      const bool is_age = time.limit == Limit::kAge;
+      keep_longest(is_age ? times.worst_age : times.worst_reaction, time);
+      if (!times.first_miss && exceeds(time, is_age ? chain.max_age : chain.max_reaction)) {
+        times.first_miss = time;
+      }
+    };
+    for (const model::CauseEffectOutput& output : found[i].outputs) {
+      const std::int64_t at_ns = output.end.count();
+      const auto known = instances_[i].find(at_ns);
+      const std::uint64_t instance = known != instances_[i].end() ? known->second : 0;
+      if (output.reaction) {
+        add({Limit::kReaction, instance, at_ns - output.reaction->count(), at_ns});
+      }
+      add({Limit::kAge, instance, output.release.count(), at_ns});
+    }
+    if (const auto since = found[i].open_since) {
+      add({Limit::kReaction, 0, since->count(), end_ns, true});
+    }
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis::detail
