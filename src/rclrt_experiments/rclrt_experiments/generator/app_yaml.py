@@ -18,10 +18,12 @@ def app_yaml(
     """Returns the text of an app.yaml with the application. `priorities` and `deadlines_ns` are by
     callback id; None: no callback states one. The text needs no escapes: all names are made here,
     except the application's, which the rules restrict to letters and digits."""
-    executors = sorted({place.executor for place in application.places.values()})
+    processes = application.processes
+    executors = sorted(processes)
+    several = len(set(processes.values())) > 1
 
     def process(executor: int) -> str:
-        return f", process: process{executor}" if len(executors) > 1 else ""
+        return f", process: process{processes[executor]}" if several else ""
 
     lines = [
         "rclrt: 1",
@@ -49,7 +51,7 @@ def app_yaml(
             ),
         ]
     lines += ["chains:", *_chains(application)]
-    if len(executors) > 1:
+    if several:
         # A thread of the middleware takes in messages from other processes.
         lines.append("threads: [{name: middleware, policy: fifo, priority: 96}]")
     return "\n".join(lines) + "\n"
@@ -121,6 +123,11 @@ def _callback(
         text += f", workload: {{name: {does.name}, iterations: {does.iterations}}}"
     if sent:
         text += f", publishes: {publishes}"
+    for key, variables in (
+        ("stores", [each.name for each in application.variables if each.writer == callback]),
+        ("reads", [each.name for each in application.variables if each.reader == callback]),
+    ):
+        text += f", {key}: [{', '.join(variables)}]" if variables else ""
     if clients := application.calls.get(callback):
         text += f", calls: [{', '.join(map(application.id_of, clients))}]"
     if callback in application.grouped:
@@ -145,6 +152,14 @@ def _chains(application: GeneratedApplication) -> Iterator[str]:
             f"  - {{id: chain{number}, callbacks: [{ids}], priority: "
             f"{application.priorities[number]}, deadline_ms: "
             f"{_ms(application.deadlines_ns[number])}}}"
+        )
+    for number, (path, limits) in enumerate(
+        zip(application.paths, application.limits_ns, strict=True)
+    ):
+        ids = ", ".join(map(application.id_of, application.callbacks_of(path)))
+        yield (
+            f"  - {{id: sampled{number}, callbacks: [{ids}], max_reaction_ms: "
+            f"{_ms(limits.reaction)}, max_age_ms: {_ms(limits.age)}}}"
         )
 
 

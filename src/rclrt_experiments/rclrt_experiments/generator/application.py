@@ -5,16 +5,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 
 from rclrt_experiments.generator.draws import Draws
 from rclrt_experiments.generator.graph import ChainGraph, Kind, draw_graph
 from rclrt_experiments.generator.places import Place, draw_places, placed_services
 from rclrt_experiments.generator.rules import US_PER_HOUR, Rules
+from rclrt_experiments.generator.sampling import Path, draw_sampling
 from rclrt_experiments.generator.services import Service, draw_services
 from rclrt_experiments.generator.timing import ChainTime, draw_times, split_times
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A value that one callback stores and another one reads."""
+
+    name: str
+    writer: int
+    reader: int
 
 
 @dataclass(frozen=True)
@@ -23,6 +34,14 @@ class Assigned:
 
     name: str
     iterations: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest reaction time and data age of a cause-effect chain, in nanoseconds."""
+
+    reaction: int
+    age: int
 
 
 @dataclass(frozen=True)
@@ -45,6 +64,10 @@ class GeneratedApplication:
     """The workloads of callbacks. A callback without one uses CPU time."""
     services: Mapping[int, Service] = field(default_factory=dict)
     """Services by their servers, in the order of the chains."""
+    paths: list[Path] = field(default_factory=list)
+    """The cause-effect chains."""
+    limits_ns: list[Limits] = field(default_factory=list)
+    """The limits of each of the paths."""
 
     def id_of(self, callback: int) -> str:
         return f"{'s' if self.graph.kinds[callback] is Kind.SYNC else 'c'}{callback}"
@@ -84,6 +107,34 @@ class GeneratedApplication:
         for service in self.services.values():
             calls.setdefault(service.caller, []).append(service.client)
         return calls
+
+    @cached_property
+    def variables(self) -> list[Variable]:
+        """Returns the variables of all cause-effect chains."""
+        return [
+            Variable(
+                f"chain{last.chain}_value", self.graph.chains[last.chain][-1], following.reader
+            )
+            for path in self.paths
+            for last, following in pairwise(path)
+        ]
+
+    def callbacks_of(self, path: Path) -> list[int]:
+        """Returns the callbacks of a cause-effect chain."""
+        chains = [(self.graph.chains[each.chain], each.reader) for each in path]
+        return [each for chain, reader in chains for each in chain[chain.index(reader) :]]
+
+    @cached_property
+    def processes(self) -> dict[int, int]:
+        """Returns a process for each executor. Each has one of its own, except that a variable is
+        in one process: those that it connects have that of the lowest number."""
+        processes = {place.executor: place.executor for place in self.places.values()}
+        for variable in self.variables:
+            ends = {
+                processes[self.places[each].executor] for each in (variable.writer, variable.reader)
+            }
+            processes.update((n, min(ends)) for n, own in processes.items() if own in ends)
+        return processes
 
     def rate(self, callback: int) -> Decimal:
         """Returns the runs per second. A sync or a timer runs once for all of its chains."""
@@ -164,8 +215,12 @@ def draw_application(
     application.
     """
     seed = rules.random_seed
-    graph = draw_graph(rules, Draws(seed, "graph"))
-    times = draw_times(rules, graph, Draws(seed, f"times {attempt}" if attempt else "times"), given)
+    sampled = draw_sampling(
+        draw_graph(rules, Draws(seed, "graph")), rules.sample_p, Draws(seed, "sampling")
+    )
+    graph = sampled.graph
+    stream = Draws(seed, f"times {attempt}" if attempt else "times")
+    times = draw_times(rules, graph, stream, given, sampled.drawn)
     timers = [callback for callback in sorted(graph.kinds) if graph.kinds[callback] is Kind.TIMER]
     sources = Draws(seed, "events")
     events = {timer: sources.index(10**9) for timer in timers if sources.chance(rules.event_p)}
@@ -175,7 +230,7 @@ def draw_application(
         period_us = times[graph.chains_of(timer)[0]].period_us
         offsets[timer] = phases.index(period_us) if rules.offsets == "random" else 0
     services = draw_services(graph, rules.service_p, Draws(seed, "services"))
-    return GeneratedApplication(
+    application = GeneratedApplication(
         rules=rules,
         graph=graph,
         times=times,
@@ -188,7 +243,24 @@ def draw_application(
         priorities=_priorities(rules, times),
         events=events,
         services=services,
+        paths=sampled.paths,
     )
+    return replace(application, limits_ns=[_limits(application, path) for path in sampled.paths])
+
+
+def _limits(application: GeneratedApplication, path: Path) -> Limits:
+    """Returns the limits that hold if each segment of a cause-effect chain meets its deadline."""
+    roots = [application.graph.chains[each.chain][0] for each in path]
+    waits_ns = [
+        application.max_interval_ns(root)
+        if root in application.events
+        else application.period_ns(root)
+        for root in roots
+    ]
+    total_ns = sum(waits_ns) + sum(application.deadlines_ns[each.chain] for each in path)
+    source_ns = waits_ns[0] if roots[0] in application.events else 0
+    most_ns = US_PER_HOUR * 1000
+    return Limits(min(total_ns - source_ns, most_ns), min(total_ns - waits_ns[-1], most_ns))
 
 
 def _priorities(rules: Rules, times: list[ChainTime]) -> list[int]:

@@ -46,6 +46,14 @@ def feasible_priorities(application: GeneratedApplication) -> dict[str, int]:
                     f"the deadline of {chain.id}, {chain.deadline_ns / 1e6:.9g} ms, is not proved "
                     f"under {rules.executor}: {what}"
                 )
+        for sampled, limits in zip(
+            model.cause_effect_chains, found.cause_effect_chains, strict=True
+        ):
+            if limits.verdict != "proved":
+                raise Infeasible(
+                    f"the limits of {sampled.id} are not proved under {rules.executor}: "
+                    f"{limits.note or limits.verdict}"
+                )
     return priorities
 
 

@@ -43,6 +43,11 @@ def package_files(
             "same priority, instead of that of their most urgent callback\n"
             "  fix: executor_count: 1, or `rclrt run` on the app.yaml, which sets them"
         )
+    if application.variables:
+        raise BadInput(
+            "a package has no variables, and the links of this application's chains are sampled\n"
+            "  fix: sample_p: 0, or `rclrt run` on the app.yaml"
+        )
     values: dict[str, Any] = {
         "package": rules.name.lower(),
         "client": client,

@@ -3,8 +3,8 @@
 nodes and executors with their callbacks.
 
 The label of an edge is its chain and its position in the chain. Dashed edges are requests to a
-service or its responses. Circles are subscriptions, double circles timers, dashed double circles
-events, and yellow diamonds syncs.
+service or its responses, dotted ones variables. Circles are subscriptions, double circles timers,
+dashed double circles events, and yellow diamonds syncs.
 """
 
 from __future__ import annotations
@@ -84,4 +84,11 @@ def _edges(picture: graphviz.Digraph, application: GeneratedApplication) -> None
             color=colour,
             fontcolor=colour,
             **dashed,
+        )
+    for variable in application.variables:
+        picture.edge(
+            application.id_of(variable.writer),
+            application.id_of(variable.reader),
+            label=variable.name,
+            style="dotted",
         )

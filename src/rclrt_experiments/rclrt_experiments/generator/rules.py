@@ -78,6 +78,9 @@ class Rules:
     they come in bursts, a tenth of the period apart. 0: no jitter."""
     service_p: float = 0.0
     """Probability that a callback within a chain is a server, which the one before it calls."""
+    sample_p: float = 0.0
+    """Probability that a link of a chain is sampled: the callback before it stores a variable, and
+    the one behind it, or one further on, reads that when a timer runs."""
     group_p: float = 0.0
     """Probability that a callback is in the group of its node."""
     min_message_bytes: int = 0
@@ -206,6 +209,7 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "max_event_interval": (1, 1000),
     "event_jitter": (0, 100),
     "service_p": (0, 1),
+    "sample_p": (0, 1),
     "group_p": (0, 1),
     "min_message_bytes": (0, 16 * 1024 * 1024),
     "max_message_bytes": (0, 16 * 1024 * 1024),

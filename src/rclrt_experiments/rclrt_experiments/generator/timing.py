@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from rclrt_py.errors import BadInput
 from rclrt_py.files.json_reader import JsonValue
 
-from rclrt_experiments.generator.draws import Draws, randfixedsum, uunifast
+from rclrt_experiments.generator.draws import SHARE, Draws, randfixedsum, uunifast
 from rclrt_experiments.generator.graph import ChainGraph, Kind
 from rclrt_experiments.generator.rules import US_PER_HOUR, Rules
 
@@ -51,18 +51,18 @@ def draw_utilisations(rules: Rules, draws: Draws) -> list[Decimal]:
     )
 
 
-def draw_periods(rules: Rules, draws: Draws) -> list[int]:
-    """Draws one period for each chain, in microseconds."""
+def draw_periods(rules: Rules, draws: Draws, count: int) -> list[int]:
+    """Draws `count` periods, in microseconds."""
     if rules.period_choice == "list":
         weights = rules.period_weights or (1.0,) * len(rules.periods_us)
-        return [draws.weighted(rules.periods_us, weights) for _ in range(rules.chain_count)]
+        return [draws.weighted(rules.periods_us, weights) for _ in range(count)]
     first, last = rules.grid
     step = rules.period_step_us
     if rules.period_choice == "uniform":
-        return [(first + draws.index(last - first + 1)) * step for _ in range(rules.chain_count)]
+        return [(first + draws.index(last - first + 1)) * step for _ in range(count)]
     steps = (
         (draws.log_uniform(first * step, last * step) / step).to_integral_value(ROUND_HALF_EVEN)
-        for _ in range(rules.chain_count)
+        for _ in range(count)
     )
     return [min(max(int(each), first), last) * step for each in steps]
 
@@ -95,17 +95,27 @@ def read_times(document: JsonValue, rules: Rules) -> list[ChainTime]:
 
 
 def draw_times(
-    rules: Rules, graph: ChainGraph, draws: Draws, given: Sequence[ChainTime] | None = None
+    rules: Rules,
+    graph: ChainGraph,
+    draws: Draws,
+    given: Sequence[ChainTime] | None,
+    drawn: Sequence[int],
 ) -> list[ChainTime]:
-    """Draws the period and utilisation of each chain, or takes them from `given`. Chains that share
-    a timer get the period of the first of them; so do chains that meet in a sync, if the rule
-    sync_share_period is set."""
+    """Draws the period and utilisation of each chain, or takes them from `given`. `drawn` has, for
+    each chain, the drawn chain of which it is a part: parts share the utilisation, and have periods
+    of their own unless these are given. Chains that share a timer get the period of the first of
+    them; so do chains that meet in a sync, if the rule sync_share_period is set."""
+    more = drawn[rules.chain_count :]
     if given is None:
         utilisations = draw_utilisations(rules, draws)
-        periods = draw_periods(rules, draws)
+        periods = draw_periods(rules, draws, rules.chain_count)
+        periods += draw_periods(rules, draws, len(more))
     else:
         utilisations = [time.utilisation for time in given]
         periods = [time.period_us for time in given]
+        periods += [periods[number] for number in more]
+    if more:
+        utilisations = _of_parts(utilisations, graph, drawn)
     if rules.fastest_first:
         fastest = periods.index(min(periods))
         periods[0], periods[fastest] = periods[fastest], periods[0]
@@ -114,6 +124,23 @@ def draw_times(
         ChainTime.of(periods[owner[number]], utilisation)
         for number, utilisation in enumerate(utilisations)
     ]
+
+
+def _of_parts(
+    utilisations: Sequence[Decimal], graph: ChainGraph, drawn: Sequence[int]
+) -> list[Decimal]:
+    """Returns the utilisation of each part of the drawn chains, by its number of callbacks. A sync
+    does no work. The first part gets what rounding leaves."""
+    working = [sum(graph.kinds[each] is not Kind.SYNC for each in chain) for chain in graph.chains]
+    whole = [0] * len(utilisations)
+    for number, count in zip(drawn, working, strict=True):
+        whole[number] += count
+    result = list(utilisations)
+    for number, count in list(zip(drawn, working, strict=True))[len(utilisations) :]:
+        share = (utilisations[number] * count / whole[number]).quantize(SHARE)
+        result[number] -= share
+        result.append(share)
+    return result
 
 
 def _owners(graph: ChainGraph, through_syncs: bool) -> list[int]:

@@ -10,23 +10,29 @@ from typing import Any
 from rclrt_experiments.generator.application import GeneratedApplication
 from rclrt_experiments.generator.graph import ChainGraph, Kind
 from rclrt_experiments.generator.places import placed_services
+from rclrt_experiments.generator.sampling import kept_paths
 from rclrt_experiments.generator.services import kept_services
 
 
 def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
-    """Yields smaller variants of the application. Each variant lacks one part: a chain, the last
-    callback of a chain, a sync, all services, all groups, all events, or all executors but one.
+    """Yields smaller variants of the application. Each variant lacks one part: a chain, an end of a
+    cause-effect chain, the last callback of a chain, a sync, all services, all groups, all events,
+    or all executors but one.
     Variants without a large part come first. Execution times, periods, places and priorities of the
     other parts stay."""
     chains = application.graph.chains
     if len(chains) > 1:
         for number in range(len(chains)):
             yield _without_chain(application, number)
+    for number, path in enumerate(application.paths):
+        for shorter in (path[1:], path[:-1]):
+            paths = [*application.paths[:number], shorter, *application.paths[number + 1 :]]
+            yield _with_chains(replace(application, paths=paths), chains)
     for number, chain in enumerate(chains):
         if len(chain) > 1:
-            shorter = [*chains[:number], chain[:-1], *chains[number + 1 :]]
+            fewer = [*chains[:number], chain[:-1], *chains[number + 1 :]]
             if application.graph.kinds[chain[-2]] is not Kind.SYNC:
-                yield _with_chains(application, shorter)
+                yield _with_chains(application, fewer)
     for callback, kind in application.graph.kinds.items():
         if kind is Kind.SYNC:
             yield _with_chains(
@@ -56,6 +62,14 @@ def _without_chain(application: GeneratedApplication, number: int) -> GeneratedA
         times=rest(application.times),
         deadlines_ns=rest(application.deadlines_ns),
         priorities=rest(application.priorities),
+        paths=[
+            tuple(
+                replace(each, chain=each.chain - (each.chain > number))
+                for each in path
+                if each.chain != number
+            )
+            for path in application.paths
+        ],
     )
     return _with_chains(fewer, rest(application.graph.chains))
 
@@ -64,7 +78,7 @@ def _with_chains(
     application: GeneratedApplication, chains: list[list[int]]
 ) -> GeneratedApplication:
     """Returns the application reduced to these chains. A sync that has only one chain left is
-    removed from this chain."""
+    removed from this chain, and a cause-effect chain with fewer than two segments entirely."""
     graph = ChainGraph(chains, application.graph.kinds)
     for sync, kind in application.graph.kinds.items():
         if kind is Kind.SYNC and len(graph.on.get(sync, ())) == 1:
@@ -77,11 +91,18 @@ def _with_chains(
         if callback in used:
             places[callback] = replace(place, chain=graph.chains_of(callback)[0])
     services = kept_services(graph, application.services)
+    paths = kept_paths(graph, application.paths)
     return replace(
         application,
         graph=graph,
         places=placed_services(places, services),
         services=services,
+        paths=[path for path in paths if len(path) > 1],
+        limits_ns=[
+            limits
+            for path, limits in zip(paths, application.limits_ns, strict=True)
+            if len(path) > 1
+        ],
         message_bytes={},
         offsets_us={each: at for each, at in application.offsets_us.items() if each in used},
         events={each: seed for each, seed in application.events.items() if each in used},
