@@ -91,7 +91,7 @@ void ClientBase::attach() {
         return rcl_client_set_on_new_response_callback(&client_, &on_new_work,
                                                        static_cast<Entity*>(this));
       },
-      "listening to the responses of a service");
+      "setting the callback for new responses of a service");
 }
 
 void ClientBase::detach() noexcept {

@@ -25,7 +25,8 @@ class Walk {
  public:
   Walk(const Application& application, const CallbackGraph& graph)
       : application_(application), graph_(graph), seen_(application.callbacks.size()) {
-    // The least work that leads to each callback, to choose among the publishers of one topic.
+    // The least execution time of a path to each callback. Among several publishers of one topic,
+    // the walk takes the one with the least.
     least_.resize(application.callbacks.size());
     for (const std::size_t callback : graph.order) {
       Ticks work = application.callbacks[callback].wcet.count();

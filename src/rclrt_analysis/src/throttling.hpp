@@ -6,8 +6,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// The assumption of a bound on a machine without a known dispatch time. It is a condition of the
-/// bound, unless the user states that dispatching takes no time.
+/// The condition of each bound if the machine's dispatch time is not known. It is none if the user
+/// states that dispatching takes no time.
 inline constexpr const char* kNoDispatchTime =
     "dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)";
 inline constexpr const char* kNoHandoverTime =

@@ -62,6 +62,33 @@ TEST(Sampling, DuerrsPairsHaveTheirPublishedBounds) {
   EXPECT_EQ(as_ms(sampling_bound(sampling_application(two_timers(slow, fast))).reaction), 34);
 }
 
+TEST(Sampling, SchlatowsTaskChainsHaveTheirPublishedLatencies) {
+  // Schlatow and Ernst, "Response-time analysis for task chains in communicating threads", RTAS
+  // 2016: two chains on one CPU, the first one with a period of 25 and a jitter of 5. Asynchronous,
+  // as messages are: 70 and 36. (Their 34 and 26 are for chains that wait for their own end.)
+  const model::Application application = sampling_application(R"(
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: a1, node: n, event: {period_ms: 25, jitter_ms: 5}, wcet_ms: 10, priority: 9, publishes: [a1]}
+  - {id: a2, node: n, subscription: {topic: a1}, wcet_ms: 2, priority: 4, publishes: [a2]}
+  - {id: a3, node: n, subscription: {topic: a2}, wcet_ms: 4, priority: 7, publishes: [a3]}
+  - {id: a4, node: n, subscription: {topic: a3}, wcet_ms: 5, priority: 5}
+  - {id: b1, node: n, timer: {period_ms: 100}, wcet_ms: 3, priority: 6, publishes: [b1]}
+  - {id: b2, node: n, subscription: {topic: b1}, wcet_ms: 9, priority: 7}
+chains:
+  - {id: s1, callbacks: [a1, a2, a3, a4]}
+  - {id: s2, callbacks: [b1, b2]}
+)");
+  const Judgement found = judge(application, ExecutorKind::kPreemptive, {});
+  EXPECT_EQ(as_ms(found.chains.at(0).bound), 70);
+  EXPECT_EQ(as_ms(found.chains.at(1).bound), 36);
+  const SearchResult simulated = search_schedules(application, {.chains = {true, true}},
+                                                  {.executor = ExecutorKind::kPreemptive});
+  EXPECT_LE(simulated.closest[0] * as_ms(application.chains[0].deadline.count()), 70);
+  EXPECT_LE(simulated.closest[1] * as_ms(application.chains[1].deadline.count()), 36);
+}
+
 TEST(Sampling, GuenzelsTwoControllersAndABusHaveTheirPublishedTimes) {
   // Guenzel et al., RTAS 2021: controller 0 with two tasks (10, 5), a message (200, 1), controller
   // 1 with (100, 30) and the more urgent (60, 10). Reaction 30, 210, and 441 joined; age 20, 150,

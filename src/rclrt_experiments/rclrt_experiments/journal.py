@@ -209,8 +209,8 @@ def _read(path: Path) -> tuple[dict[str, Done], int]:
                 done.setdefault(value["unit"], Done.from_json(value))
             except (ValueError, KeyError, TypeError) as error:
                 raise BadInput(
-                    f"{path}:{number}: was not written by rclrt experiment ({error}); name a new "
-                    "directory"
+                    f"{path}:{number}: this line was not written by rclrt experiment ({error}); "
+                    "name a new directory"
                 ) from error
             whole += len(line)
     return done, whole

@@ -104,7 +104,10 @@ class Evidence:
             found.append(own)
         rows = (row for own in found for row in own.rows)
         if self.thesis and all(row.from_start_worst is None for row in rows):
-            raise NotComparableError("these runs did not record when first callbacks started")
+            raise NotComparableError(
+                "these runs have no response times from the start of a chain's first callback, "
+                "which the thesis states; measure again"
+            )
         return found
 
     def observed(self, place: Place, executor: str, metric: Metric) -> list[Trials]:

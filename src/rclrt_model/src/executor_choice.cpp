@@ -65,7 +65,7 @@ struct GivenOption {
   }
 };
 
-/// Calls `visit` with each option behind the name of the kind.
+/// Calls `visit` with each option of an executor's text, which has the form KIND:OPTION:OPTION.
 template <typename Visit>
 void for_each_option(std::string_view text, const Visit& visit) {
   for (std::size_t from = text.find(':'); from < text.size();) {

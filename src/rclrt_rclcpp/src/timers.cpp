@@ -189,9 +189,8 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
 
   bool goes_on(Kept& kept) const override { return is_scheduled(timer_, kept); }
 
-  /// Releases the timer if it is due and was not released for that time already. Returns the
-  /// nanoseconds until the next release; kNever: nothing to wait for, an event will wake the
-  /// thread.
+  /// Releases the timer if it is due, once for each due time. Returns the nanoseconds until the
+  /// next release. kNever: the timer has none until it is reset, which wakes the thread.
   std::int64_t release_if_due(std::vector<std::shared_ptr<void>>& kept) noexcept {
     const auto timer = timer_.lock();
     kept.push_back(timer);  // it must not end here, with a lock held
@@ -249,7 +248,8 @@ Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions op
     return {made, made};
   }
   options.type = engine::EntityType::kWaitable;  // the engine's own timers are steady
-  // rcl itself skips late releases, and is asked again after the run: at most one instance waits.
+  // rcl skips the missed periods of such a timer, and is asked for the next release only after the
+  // run. So at most one instance waits.
   options.overload = engine::Overload::kQueue;
   const auto made = std::make_shared<ClockTimerCallback>(timer, options, changes, clocks);
   return {made, made};

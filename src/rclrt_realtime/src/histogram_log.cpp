@@ -25,8 +25,9 @@ std::string seconds(std::int64_t time_ns) {
   return text;
 }
 
-/// Converts a number of seconds, digits with at most one decimal point, to nanoseconds. Returns
-/// std::nullopt for any other text, and for a time after the year 2262.
+/// Converts seconds since 1970, written as digits with at most one decimal point, to nanoseconds.
+/// Returns std::nullopt for any other text, and for a time after the year 2262, which has no
+/// 64-bit number of nanoseconds.
 std::optional<std::int64_t> parse_seconds(std::string_view text) {
   std::int64_t time_ns = 0;
   std::int64_t unit_ns = kNanosecondsPerSecond;  // of the digit before

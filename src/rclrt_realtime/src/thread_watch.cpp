@@ -55,8 +55,8 @@ class ThreadWatch::Impl {
   }
 
  private:
-  /// Applies the plan only to the threads that do not have their planned scheduling. A system call
-  /// for any other thread would put it behind others of its priority.
+  /// Applies the plan only to the threads that do not have their planned scheduling. For a thread
+  /// that has it already, the system call would put the thread behind others of its priority.
   ThreadPlanReport apply_where_needed() const {
     ThreadPlanReport report = options_.plan.verify();
     std::vector<pid_t> wrong;

@@ -62,7 +62,7 @@ void require_consistent(const RunResults& results) {
   for (const InstanceRecord& record : results.records) {
     if (record.callback >= callbacks || record.thread_track >= results.thread_tracks.size()) {
       throw std::invalid_argument("record " + std::to_string(record.id) +
-                                  " names a callback or display track that does not exist");
+                                  " is of a callback or thread track that does not exist");
     }
   }
 }

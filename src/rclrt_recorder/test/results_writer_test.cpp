@@ -328,7 +328,7 @@ TEST_F(ResultsFiles, AreRefusedForResultsThatDoNotFitTheApplication) {
   results.records[0].thread_track = 9;
   EXPECT_THAT([&] { write_results(directory_.path(), results); },
               ThrowsMessage<std::invalid_argument>(
-                  HasSubstr("names a callback or display track that does not exist")));
+                  HasSubstr("is of a callback or thread track that does not exist")));
 }
 
 }  // namespace

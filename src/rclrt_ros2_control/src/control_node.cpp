@@ -103,7 +103,8 @@ rclrt_robot::RobotOptions read_robot(rclcpp::Node& node) {
   return robot;
 }
 
-/// Warns of settings for ros2_control_node's thread that are made elsewhere here.
+/// Warns of parameters for the thread of ros2_control_node that have no effect here, because the
+/// executor sets its threads up by its own options.
 void warn_of_settings(rclcpp::Node& node) {
   if (node.has_parameter("cpu_affinity")) {
     RCLCPP_WARN(node.get_logger(),

@@ -142,7 +142,7 @@ const Stream::Named* Stream::follow(std::size_t at, std::size_t end,
 void Stream::skip(const Type& type, std::string_view name) {
   if (steps_-- == 0) {
     steps_ = 0;
-    throw Damage("an event has too many parts to be real");
+    throw Damage("an event has more fields than the reader allows");
   }
   switch (type.kind) {
     case TypeKind::kInteger:

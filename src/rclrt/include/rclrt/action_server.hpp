@@ -81,9 +81,9 @@ class ServerGoalHandle {
   }
   void finish(rcl_action_goal_event_t event, const Result& result, const char* what);
   [[noreturn]] void refuse(const char* what) const {
-    throw std::logic_error(std::string("a goal cannot ") + what + " in state " +
+    throw std::logic_error(std::string("a goal cannot ") + what + ": its status is " +
                            std::to_string(static_cast<int>(status())) +
-                           " of action_msgs/msg/GoalStatus");
+                           " (action_msgs/msg/GoalStatus has the names)");
   }
 
   const std::shared_ptr<ActionServer<A>> server_;

@@ -71,9 +71,10 @@ constexpr std::size_t kOneByOne = 150;
 /// The analyses of one application; each is made on its first use.
 class Bounds {
  public:
-  /// Makes the analyses of an application under the kind `chosen`. `executor` is the kind with the
-  /// analysis that is used; it differs from `chosen` for a PreemptiveForm. The traits of `chosen`
-  /// state how many callbacks run at a time, and in what order.
+  /// Prepares the analyses of an application under the kind `chosen`. `executor` is the kind of
+  /// which the formulas are used: kPreemptive, if the application is analysed as its
+  /// PreemptiveForm, otherwise `chosen`. How many callbacks run at a time, and in what order, is
+  /// always a property of `chosen`.
   Bounds(const Application& application, ExecutorKind executor, ExecutorKind chosen,
          const Overheads& stated, Effort effort)
       : application_(application),

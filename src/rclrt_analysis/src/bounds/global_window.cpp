@@ -154,11 +154,12 @@ void GlobalWindow::find_less_urgent() {
   }
 }
 
-/// Returns what each run of a node costs the path besides the node's work. The scheduler thread
-/// handles an instance twice: to pass it on, and after it has waited for its group. A thread has to
-/// start on its CPU: the one of this run, again after it has waited for its group, and the thread
-/// that this run has preempted. Queueing a less urgent instance may take its time from the path's
-/// own thread; so may queueing one for another executor, if its publisher runs on the path's CPUs.
+/// Returns the overheads that each run of a node adds to the path, besides the work of the node.
+/// The scheduler thread, if there is one, handles each instance twice: to pass it on, and after it
+/// has waited for its group. A node that interferes with the path adds a hand-over for each thread
+/// that starts on a CPU: for this run, for the run that it had preempted, and for this run again
+/// after it has waited for its group. Any other node adds the time to queue its instance, if a
+/// thread on the path's CPUs may do that.
 Ticks GlobalWindow::cost_of_run(const GlobalSource& source, const GlobalNode& node) const {
   const std::size_t executor = all_.executor_of[node.callback];
   const Ticks scheduler =

@@ -146,7 +146,8 @@ class PicasAnalysis {
   void not_known(std::size_t callback, const std::string& why) {
     std::string& first = unknown_[members_[callback].core];
     if (first.empty()) {
-      first = "callback '" + id(callback) + "' " + why + ", which PiCAS's analysis does not know";
+      first =
+          "callback '" + id(callback) + "' " + why + ", which PiCAS's analysis does not support";
     }
   }
 

@@ -99,7 +99,8 @@ void bind_task_results(py::module_& module) {
 }
 
 void bind_tasks(py::module_& module) {
-  // A C++ type has one Python type, which rclrt_model has registered.
+  // FileError is the Python exception that rclrt_model has registered for the C++ type
+  // yaml::FileError. A second one for the same type is not possible.
   module.attr("FileError") = py::module_::import("rclrt_model").attr("ModelError");
   py::class_<Task>(module, "Task")
       .def(py::init(&make_task), py::arg("wcet"), py::arg("period"),

@@ -8,6 +8,10 @@
 
 namespace rclrt::analysis::detail {
 
+/// The note of a task without a bound because of its suspension.
+inline constexpr const char* kSuspensionIsTooMuch =
+    "the times of suspension count as computation here, and with them the load is above 1";
+
 /// Throws std::invalid_argument with the name of the task and the expected value.
 void check_tasks(std::span<const Task> tasks);
 

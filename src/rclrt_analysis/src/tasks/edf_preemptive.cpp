@@ -53,10 +53,9 @@ std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Tick
 /// Changes a result that was computed with suspension counted as computation. Its bound may never
 /// be reached, so it is not exact, and a missed deadline becomes unknown.
 void weaken(TaskResult& task) {
-  task.note = task.response ? "suspension: the bound may not be reached"
-              : task.schedulable == Answer::kNo
-                  ? "suspension counted as computation is more than the core"
-                  : task.note;
+  task.note = task.response                     ? "suspension: the bound may not be reached"
+              : task.schedulable == Answer::kNo ? detail::kSuspensionIsTooMuch
+                                                : task.note;
   task.exact = false;
   task.schedulable = task.schedulable == Answer::kYes ? Answer::kYes : Answer::kUnknown;
 }

@@ -104,7 +104,7 @@ class Preemptive {
   TaskResult finish(const Task& task, Response response, bool has_peers) const {
     if (suspended_ && response.unbounded && !(executing_.compare_with_one() > 0)) {
       response.unbounded = false;
-      response.note = "suspension counted as computation is more than the core";
+      response.note = detail::kSuspensionIsTooMuch;
     }
     if (suspended_ && response.exact) {
       response.exact = false;

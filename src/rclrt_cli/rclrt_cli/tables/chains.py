@@ -143,6 +143,9 @@ def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[
         total = exact(sum(part["total_ms"] for part in left))
         terms = "term" if len(left) == 1 else "terms"
         yield beside.line("", total, f"  {len(left)} more {terms}, see --json")
+    if chain["why"] and chain.get("waited_ms"):
+        earlier = exact(-chain["waited_ms"])
+        yield beside.line("", earlier, "  the part of this work before the release of the instance")
     if chain.get("reaction_ms") is not None:
         yield beside.line(
             "",

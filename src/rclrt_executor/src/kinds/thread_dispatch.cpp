@@ -141,8 +141,8 @@ void ThreadDispatcher::dispatch(Instance* instance) noexcept {
     // The thread starts at normal priority, is raised to its SCHED_FIFO priority, and runs the
     // instance only after `go`. The kernel puts a thread that wakes up behind the threads of its
     // priority. But it would put a lowered thread in front of them, even before the callback that
-    // released the instance. pthread_create without this would lower the thread from the
-    // scheduler's priority.
+    // released the instance. With the default options, the thread would inherit the scheduler's
+    // priority and would have to be lowered.
     realtime::ThreadOptions options =
         context().threads.thread_options("L" + std::to_string(level), 0);
     options.scheduling.policy = realtime::Policy::kOther;

@@ -48,6 +48,9 @@ class Chain(TypedDict):
     note: str
     why: list[Part]
     # Only in the sound test:
+    waited_ms: NotRequired[float]
+    """Time from the start of the work in `why` to the release. Subtracted from the sum of `why`, it
+    gives the bound."""
     reaction_ms: NotRequired[float | None]
     data_age_ms: NotRequired[float | None]
     level: NotRequired[int]
@@ -229,6 +232,7 @@ def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str])
         "id": name,
         "bound_ms": _ms(bound.bound_ns),
         "deadline_ms": deadline_ns / 1e6,
+        "waited_ms": bound.waited_ns / 1e6,
         "reaction_ms": _ms(bound.reaction_ns),
         "data_age_ms": _ms(bound.data_age_ns),
         "verdict": bound.verdict,

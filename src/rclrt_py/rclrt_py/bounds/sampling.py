@@ -16,12 +16,12 @@ from rclrt_py.runs.run_data import CauseEffectSamples
 
 @dataclass(frozen=True)
 class Observed:
-    """What one run observed of all its cause-effect chains."""
+    """The observations of one run, for all its cause-effect chains."""
 
     samples: Mapping[str, CauseEffectSamples]
     stalls: Sequence[StallRow]
     excesses: Sequence[Excess]
-    """Of all chains, segments too."""
+    """They are of all chains, segments too."""
 
     def is_by_host(self, time: int, end: int, bound: int, segments: Sequence[str]) -> bool:
         """Returns whether the machine explains a time above its bound: it stood still for as long

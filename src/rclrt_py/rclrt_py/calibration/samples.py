@@ -95,7 +95,8 @@ class Found:
 
 
 def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
-    """Returns the samples of a run of applications.one_cpu()."""
+    """Returns the overheads that one run shows. `rows` are the instances of a run of the
+    application that applications.one_cpu() makes for calibration."""
     found = Found()
     kind = kind_of(executor)
     followers: dict[str, InstanceRow] = {}
