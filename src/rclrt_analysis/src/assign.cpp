@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <rclrt/model/no_deadline.hpp>
 #include <set>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "allocation.hpp"
+#include "rclrt/analysis/cause_effect.hpp"
 #include "rclrt/analysis/synthesis.hpp"
 #include "rclrt/analysis/time_distribution.hpp"
 
@@ -202,9 +205,18 @@ class LocalSearch {
   bool has_best_ = false;
 };
 
+/// Returns bound / limit; 0 without either.
+double share_of(const std::optional<Ticks>& bound, const std::optional<model::Nanoseconds>& limit) {
+  return bound && limit ? static_cast<double>(*bound) / static_cast<double>(limit->count()) : 0.0;
+}
+
 /// Returns whether chains can be ordered by Audsley's algorithm without loss: each chain is one
-/// callback that is on no other chain, every callback is on a chain, and no callback is in a group.
+/// callback that is on no other chain, every callback is on a chain, no callback is in a group, and
+/// none reads a variable.
 bool is_independent(const Application& application) {
+  if (!application.cause_effect_chains.empty()) {
+    return false;
+  }
   std::set<std::size_t> seen;
   for (const model::Chain& chain : application.chains) {
     if (chain.callbacks.size() != 1 || !seen.insert(chain.callbacks[0]).second) {
@@ -222,25 +234,34 @@ Quality quality(const Application& application, ExecutorKind executor, const Ove
                 Effort effort) {
   Quality result;
   const auto bounds = chain_bounds(application, executor, overheads, effort);
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    const ChainBound& bound = bounds[i];
-    if (bound.verdict != Verdict::kProved && bound.verdict != Verdict::kConditional) {
-      ++result.not_proved;
-    }
-    if (!bound.bound) {
+  std::size_t bounded = 0;
+  const auto add = [&](Verdict verdict, const std::optional<Ticks>& bound, double share) {
+    result.not_proved += holds(verdict) ? 0U : 1U;
+    if (!bound) {
       ++result.not_bounded;
-      continue;
+      return;
     }
-    const auto bound_ns = static_cast<double>(*bound.bound);
-    const double share = bound_ns / static_cast<double>(application.chains[i].deadline.count());
+    ++bounded;
     result.worst = std::max(result.worst, share);
     result.mean += share;
-    result.mean_bound_ns += bound_ns;
+    result.mean_bound_ns += static_cast<double>(*bound);
+  };
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const model::Nanoseconds deadline = application.chains[i].deadline;
+    if (deadline < model::kNoDeadline) {
+      add(bounds[i].verdict, bounds[i].bound, share_of(bounds[i].bound, deadline));
+    }
   }
-  if (bounds.size() > result.not_bounded) {
-    const auto count = static_cast<double>(bounds.size() - result.not_bounded);
-    result.mean /= count;
-    result.mean_bound_ns /= count;
+  const auto sampled = cause_effect_bounds(application, executor, overheads, bounds);
+  for (std::size_t i = 0; i < sampled.size(); ++i) {
+    const model::CauseEffectChain& chain = application.cause_effect_chains[i];
+    add(sampled[i].verdict, sampled[i].reaction,
+        std::max(share_of(sampled[i].reaction, chain.max_reaction),
+                 share_of(sampled[i].age, chain.max_age)));
+  }
+  if (bounded > 0) {
+    result.mean /= static_cast<double>(bounded);
+    result.mean_bound_ns /= static_cast<double>(bounded);
   }
   return result;
 }

@@ -11,6 +11,8 @@
 
 #include "application_builder.hpp"
 #include "rclrt/analysis/analyse_tasks.hpp"
+#include "rclrt/analysis/judge.hpp"
+#include "rclrt/model/parse.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -133,6 +135,34 @@ model::Application three_nodes() {
     application.callbacks[i].node = i;
   }
   return application;
+}
+
+TEST(Assign, TheLimitsOfAChainThatSamplesCountAsADeadline) {
+  // `see` and `plan` have one priority, so each waits for the other one. In any order, one need
+  // not.
+  auto application = model::parse_application(R"(rclrt: 1
+name: robot
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: see, node: n, timer: {period_ms: 50}, wcet_ms: 4, stores: [seen]}
+  - {id: plan, node: n, timer: {period_ms: 20}, wcet_ms: 5, reads: [seen]}
+chains:
+  - {id: way, callbacks: [see, plan], max_age_ms: 200}
+)")
+                         .application.value();
+  const auto stated = judge(application, ExecutorKind::kPreemptive, {}).cause_effect_chains.at(0);
+  ASSERT_TRUE(stated.age);
+  application.cause_effect_chains[0].max_age = model::Nanoseconds(*stated.age) - ms(1);
+  const Assignment found = assign(application, {});
+  EXPECT_EQ(found.before.not_proved, 1U);
+  EXPECT_GT(found.before.worst, 1);
+  EXPECT_EQ(found.after.not_proved, 0U);
+  EXPECT_LE(found.after.worst, 1);
+  EXPECT_FALSE(found.optimal);
+  EXPECT_EQ(
+      judge(found.application, ExecutorKind::kPreemptive, {}).cause_effect_chains.at(0).verdict,
+      Verdict::kProved);
 }
 
 TEST(Assign, SpreadsWhatIsTooMuchForOneCore) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chains that sample: schedules that exceed a limit, and advice for younger data."""
+"""Chains that sample: schedules that exceed a limit, advice for younger data, and priorities."""
 
 from __future__ import annotations
 
@@ -106,3 +106,19 @@ def test_advice_where_there_is_nothing_to_advise_on_is_refused(
     answer = rclrt("analyze", path, "--advise", *arguments)
     assert answer.code == 2
     assert message in answer.err
+
+
+def test_assign_counts_the_limits_of_chains_that_sample_and_shows_them(rclrt: Rclrt) -> None:
+    answer = rclrt("assign", EXAMPLE, "--dispatch-us", "0", "--json")
+    assert answer.code == 0
+    (chain,) = answer.json["cause_effect_chains"]
+    assert chain["age_ms"] < chain["age_ms_before"] == 110.8
+    ratios = chain["reaction_ms"] / 100, chain["age_ms"] / 130
+    assert answer.json["after"]["worst_bound_by_deadline"] == pytest.approx(max(ratios))
+    lines = [
+        line.split() for line in rclrt("assign", EXAMPLE, "--dispatch-us", "0").out.splitlines()
+    ]
+    assert lines[2][:2] == ["eye_to_wheel_1", "17.6"]
+    assert lines[2][3] == "-"  # no deadline
+    age = exact(chain["age_ms"])
+    assert ["eye_to_wheel,", "data", "age", "110.8", age, "130"] in lines

@@ -23,6 +23,7 @@ from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
 from rclrt_py.native import load_application, read_input
 from rclrt_py.options import overheads, priorities
 from rclrt_py.terminal.table import Columns
+from rclrt_py.text import deadline, exact
 
 from rclrt_cli.tables.chains import assumption_lines
 
@@ -144,16 +145,23 @@ def _task_table(result: TaskAssignment) -> Iterator[str]:
 
 
 def _chain_table(result: Assignment) -> Iterator[str]:
-    names = (chain["id"] for chain in result["chains"])
+    sampled = result.get("cause_effect_chains", [])
+    names = [f"{chain['id']}, reaction" for chain in sampled]
+    names += [chain["id"] for chain in result["chains"]]
     columns = Columns.named(["chain", *names], 13, 13, 13)
     yield columns.line("chain", "before ms", "after ms", "deadline ms", "  verdict")
     for chain in result["chains"]:
-        bounds = (chain["bound_ms_before"], chain["bound_ms"], chain["deadline_ms"])
-        cells = ("-" if bound is None else f"{bound:.9g}" for bound in bounds)
+        bounds = (exact(chain["bound_ms_before"]), exact(chain["bound_ms"]))
         verdicts = f"  {chain['verdict_before']} -> {chain['verdict']}"
-        yield columns.line(chain["id"], *cells, verdicts)
+        yield columns.line(chain["id"], *bounds, deadline(chain["deadline_ms"]), verdicts)
         for assumption in chain["assumptions"]:
             yield columns.indent + f"  if {assumption}"
+    for each in sampled:
+        verdicts = f"  {each['verdict_before']} -> {each['verdict']}"
+        reaction = (each["reaction_ms_before"], each["reaction_ms"], each["max_reaction_ms"])
+        age = (each["age_ms_before"], each["age_ms"], each["max_age_ms"])
+        yield columns.line(f"{each['id']}, reaction", *map(exact, reaction), verdicts)
+        yield columns.line(f"{each['id']}, data age", *map(exact, age))
     yield ""
     for executor in result["executors"]:
         nodes = [node["id"] for node in result["nodes"] if node["executor"] == executor["name"]]

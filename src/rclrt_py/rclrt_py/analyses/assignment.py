@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from rclrt_py.analyses.chains import Assumption, CallbackPriority, Chain, sound
+from rclrt_py.analyses.chains import Assumption, CallbackPriority, CauseEffectChain, Chain, sound
 from rclrt_py.errors import BadInput
 from rclrt_py.native import analysis, model
 
@@ -45,6 +45,20 @@ class ChainChange(TypedDict):
     assumptions: list[str]
 
 
+class CauseEffectChange(TypedDict):
+    """The effect of an assignment on one chain that samples."""
+
+    id: str
+    max_reaction_ms: float | None
+    max_age_ms: float | None
+    reaction_ms_before: float | None
+    age_ms_before: float | None
+    verdict_before: str
+    reaction_ms: float | None
+    age_ms: float | None
+    verdict: str
+
+
 class NodePlace(TypedDict):
     """The executor that an assignment gives to a node."""
 
@@ -76,6 +90,7 @@ class Assignment(TypedDict):
     before: AssignmentQuality
     after: AssignmentQuality
     chains: list[ChainChange]
+    cause_effect_chains: NotRequired[list[CauseEffectChange]]
     nodes: list[NodePlace]
     executors: list[ExecutorPlace]
     callbacks: list[CallbackPriority]
@@ -141,6 +156,10 @@ def assign_application(
             for index, callback in enumerate(made.callbacks)
         ],
     }
+    if application.cause_effect_chains:
+        result["cause_effect_chains"] = list(
+            map(_sampled_change, before["cause_effect_chains"], after["cause_effect_chains"])
+        )
     text: str = model().to_yaml(made)
     return result, f"# Executors and priorities by rclrt assign.\n{text}"
 
@@ -154,6 +173,20 @@ def _change(old: Chain, new: Chain) -> ChainChange:
         "bound_ms": new["bound_ms"],
         "verdict": new["verdict"],
         "assumptions": new["assumptions"],
+    }
+
+
+def _sampled_change(old: CauseEffectChain, new: CauseEffectChain) -> CauseEffectChange:
+    return {
+        "id": new["id"],
+        "max_reaction_ms": new["max_reaction_ms"],
+        "max_age_ms": new["max_age_ms"],
+        "reaction_ms_before": old["reaction_ms"],
+        "age_ms_before": old["age_ms"],
+        "verdict_before": old["verdict"],
+        "reaction_ms": new["reaction_ms"],
+        "age_ms": new["age_ms"],
+        "verdict": new["verdict"],
     }
 
 

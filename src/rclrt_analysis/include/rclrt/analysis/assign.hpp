@@ -34,8 +34,10 @@ struct TaskAssignment {
 RCLRT_ANALYSIS_EXPORT TaskAssignment assign_priorities(std::span<const Task> tasks, Policy policy,
                                                        Effort effort = {.steps = 50'000'000});
 
-/// The quality of an assignment of an application; less is better. `worst` and both means are over
-/// the chains that have a bound; they are 0 if no chain has one.
+/// The quality of an assignment of an application; less is better. It is over the chains that have
+/// a deadline, and the cause-effect chains. For the latter, the bound is that on the reaction time,
+/// and the ratio is the larger one of reaction time / limit and age / limit. `worst` and both means
+/// are over those that have a bound; they are 0 if there is none.
 struct Quality {
   std::size_t not_proved{};  ///< chains
   std::size_t not_bounded{};
@@ -103,7 +105,7 @@ struct Assignment {
 RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
                                         const AssignOptions& options);
 
-/// Returns the quality of the application, computed by chain_bounds().
+/// Returns the quality of the application, computed by chain_bounds() and cause_effect_bounds().
 RCLRT_ANALYSIS_EXPORT Quality quality(const model::Application& application, ExecutorKind executor,
                                       const Overheads& overheads, Effort effort = {});
 
