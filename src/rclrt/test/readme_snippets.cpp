@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces of code in this package's README, so that they compile. readme_test.py compares them.
 #include <chrono>
+#include <cstdint>
+#include <geometry_msgs/msg/twist_stamped.hpp>
 #include <memory>
 #include <sensor_msgs/msg/laser_scan.hpp>
 #include <test_msgs/action/fibonacci.hpp>
@@ -11,22 +13,37 @@
 
 namespace rclrt::test {
 
+using geometry_msgs::msg::TwistStamped;
 using sensor_msgs::msg::LaserScan;
 using test_msgs::action::Fibonacci;
 using namespace std::chrono_literals;
 
 void control(double gain);
 void show(const std::vector<std::int32_t>& numbers);
+double nearest(const std::vector<float>& ranges);
+TwistStamped steer(double distance, std::int64_t age_ns);
 void slow_down(int missed);
 void stop();
 void parameters(Node& node);
 void actions(Node& node, std::vector<std::shared_ptr<ServerGoalHandle<Fibonacci>>>& work);
 void events(Node& node);
+void sampling(Node& node);
 
 void parameters(Node& node) {
   const auto gain = node.declare_parameter(
       "gain", 1.5, {.description = "of the controller", .range = {{0.0, 10.0}}});
   node.create_wall_timer(1ms, [gain] { control(gain.get()); });
+}
+
+void sampling(Node& node) {
+  const auto commands = node.create_publisher<TwistStamped>("command", 1);
+  const auto obstacle = create_sampled_subscription<LaserScan>(
+      node, "scan", 1, [](const LaserScan& scan) { return nearest(scan.ranges); });
+  create_sampling_timer(node, 5ms, obstacle, [commands](const Sample<double>& distance) {
+    TwistStamped command = steer(distance.value, distance.age_ns());
+    command.header.stamp = stamp_of(distance.origin.since_ns);
+    commands->publish(command);
+  });
 }
 
 void actions(Node& node, std::vector<std::shared_ptr<ServerGoalHandle<Fibonacci>>>& work) {

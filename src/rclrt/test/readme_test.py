@@ -30,7 +30,7 @@ def test_the_readme_shows_the_node_that_was_compiled() -> None:
 def test_the_package_readme_shows_code_that_was_compiled() -> None:
     source = (HERE / "readme_snippets.cpp").read_text()
     blocks = re.findall(r"```cpp\n(.*?)```", (HERE.parent / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         assert textwrap.indent(block, "  ") in source
 

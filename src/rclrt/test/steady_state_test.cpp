@@ -102,6 +102,41 @@ TEST_F(StaticMode, AMessageOfKnownSizeThatIsCopiedAndHandedOverTakesNothingFromT
                                 [&](Publisher<String>& to) { EXPECT_TRUE(to.publish(message)); }));
 }
 
+TEST_F(StaticMode, StoringAValueAndSamplingItTakeNothingFromTheHeapAndNoForeignLock) {
+  const auto context = make_context();
+  Node node(context, "node");
+  const auto publisher = node.create_publisher<Int64>("topic", 10);
+  PreemptiveExecutor executor(context, {.name = "steady",
+                                        .cpus = {realtime::allowed_cpus().front()},
+                                        .preemption = executor::Preemption::kAlways,
+                                        .workers_per_level = 1});
+  const auto source = node.create_wall_timer(std::chrono::microseconds(100), [&] {
+    auto loan = publisher->borrow();
+    EXPECT_TRUE(loan);
+    publisher->publish(std::move(loan));
+  });
+  Watch storing;
+  Watch sampling;
+  std::atomic<bool> stored{false};
+  const auto sampled = create_sampled_subscription<Int64>(node, "topic", 10,
+                                                          [&](const Int64& message) {
+                                                            stored = storing();
+                                                            return message.data;
+                                                          },
+                                                          {.priority = 1, .intra_process = true});
+  const auto timer = create_sampling_timer(node, std::chrono::microseconds(100), sampled,
+                                           [&](const Sample<std::int64_t>& sample) {
+                                             static_cast<void>(sample.age_ns());
+                                             if (sampling() && stored) {
+                                               executor.cancel();
+                                             }
+                                           },
+                                           {.priority = 2});
+  executor.add_node(node);
+  executor.spin();
+  expect_clean({storing.report(), sampling.report()});
+}
+
 /// A subscription that no executor runs.
 class TakenByHand final : public Subscription<Int64> {
  public:

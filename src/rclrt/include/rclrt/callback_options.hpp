@@ -46,6 +46,18 @@ struct CallbackOptions {
   bool intra_process = false;
 };
 
+namespace detail {
+
+/// Makes the callbacks with these options exclude each other and themselves: unless the options
+/// name a mutually exclusive group already, sets them to a new one.
+inline void exclude_each_other(CallbackOptions& options) {
+  if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
+    options.group = std::make_shared<CallbackGroup>();
+  }
+}
+
+}  // namespace detail
+
 /// The release times of a timer, besides its period.
 struct TimerOptions {
   /// First release = epoch of the executor + offset; negative: one period, as in rclcpp.

@@ -102,7 +102,7 @@ class RCLRT_EXPORT Node {
       const std::vector<std::string>& topics, const QoS& qos, F callback,
       CallbackOptions options = {}) {
     const auto function = std::make_shared<F>(std::move(callback));
-    exclude_each_other(options);
+    detail::exclude_each_other(options);
     std::vector<std::shared_ptr<Subscription<T>>> result;
     for (std::size_t i = 0; i < topics.size(); ++i) {
       result.push_back(create_subscription<T>(
@@ -148,7 +148,7 @@ class RCLRT_EXPORT Node {
     using State = detail::SyncState<F, Ts...>;
     const auto state = std::make_shared<State>(
         State{{qos.depth(), sync.policy, sync.window.count()}, std::move(callback)});
-    exclude_each_other(options);
+    detail::exclude_each_other(options);
     Synchronizer result;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (add_sync_input<Ts>(topics[I], qos, options, result,
@@ -170,7 +170,7 @@ class RCLRT_EXPORT Node {
     using State = detail::SyncListState<F, T>;
     const auto state = std::make_shared<State>(
         State{{topics.size(), qos.depth(), sync.policy, sync.window.count()}, std::move(callback)});
-    exclude_each_other(options);
+    detail::exclude_each_other(options);
     Synchronizer result;
     for (std::size_t i = 0; i < topics.size(); ++i) {
       add_sync_input<T>(topics[i], qos, options, result,
@@ -295,14 +295,6 @@ class RCLRT_EXPORT Node {
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
 
  private:
-  /// Makes callbacks that share state exclude each other: unless the options name a mutually
-  /// exclusive group already, sets them to a new one.
-  static void exclude_each_other(CallbackOptions& options) {
-    if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
-      options.group = std::make_shared<CallbackGroup>();
-    }
-  }
-
   template <typename T, typename Add>
   void add_sync_input(const std::string& topic, const QoS& qos, const CallbackOptions& options,
                       Synchronizer& synchronizer, Add add) {

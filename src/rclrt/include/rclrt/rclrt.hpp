@@ -20,6 +20,7 @@
 #include "rclrt/publisher.hpp"
 #include "rclrt/qos.hpp"
 #include "rclrt/qos_event.hpp"
+#include "rclrt/sampling.hpp"
 #include "rclrt/service.hpp"
 #include "rclrt/subscription.hpp"
 #include "rclrt/synchronizer.hpp"

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The newest value of one writer together with the time from which its data counts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/latest_value.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// The time from which data counts: the time at which the first message of its chain came to be.
+struct Origin {
+  std::int64_t since_ns = 0;  ///< CLOCK_MONOTONIC; 0: unknown
+  /// true: `since_ns` is the true origin of the data. false: the origin is unknown, and `since_ns`
+  /// is the time at which a message of the chain was published or arrived.
+  bool is_whole = false;
+};
+
+/// A stored value, as a reader sees it.
+template <typename T>
+struct Sample {
+  T value{};
+  Origin origin;
+  /// Counts the stored values, from 1. The same number again: no newer value was stored since. A
+  /// gap: the values between were replaced before they were read. 0: nothing was stored yet.
+  std::uint64_t number = 0;
+
+  /// Returns whether a value was stored; otherwise `value` is the initial one.
+  bool is_stored() const noexcept RCLRT_NONBLOCKING { return number != 0; }
+  /// Returns the age of the data in nanoseconds: the time since their origin. 0: it is unknown.
+  std::int64_t age_ns() const noexcept RCLRT_NONBLOCKING {
+    return origin.since_ns != 0 ? monotonic_now_ns() - origin.since_ns : 0;
+  }
+};
+
+/// One writer stores values with their origins, many readers sample the newest one. Both are
+/// wait-free and allocate nothing.
+///
+///     SampledValue<Pose> pose(1);                  // configure: at most one reader
+///     auto reader = pose.reader();
+///     pose.store({1, 2}, {release_ns, true});      // the writer
+///     const Sample<Pose>& now = reader.view();     // the reader: now.value, now.age_ns()
+///
+/// Invariant: value, origin and number are one object in one slot of a LatestValue. So a reader
+/// always sees the origin of exactly the value that it sees.
+///
+/// Memory order: that of LatestValue, of which the exchange that publishes a slot is a release, and
+/// the `fetch_add` that takes it an acquire. `stored_` belongs to the writer. If several threads
+/// write one after the other, something else must order them, as an executor does with the
+/// instances of one callback.
+template <typename T>
+class SampledValue {
+ public:
+  /// Reads in one thread; not thread-safe. `read` returns a Sample<T>. `view` returns a reference,
+  /// valid until the next call of this reader. Must not outlive the SampledValue.
+  using Reader = typename LatestValue<Sample<T>>::Reader;
+
+  /// Makes a value for at most `max_readers` readers. Readers see `initial`, with the number 0,
+  /// until something is stored. Throws as LatestValue.
+  RCLRT_SETUP explicit SampledValue(std::size_t max_readers, const T& initial = T{})
+      : latest_(max_readers, Sample<T>{initial, {}, 0}) {}
+
+  /// Returns a reader for one more reading thread. Throws std::length_error if all are in use.
+  /// Thread-safe.
+  RCLRT_SETUP Reader reader() { return latest_.reader(); }
+
+  /// Stores a value with its origin. Only one thread may store at a time.
+  void store(const T& value, Origin origin) noexcept RCLRT_NONBLOCKING {
+    latest_.write(Sample<T>{value, origin, ++stored_});
+  }
+
+ private:
+  LatestValue<Sample<T>> latest_;
+  std::uint64_t stored_ = 0;  // used only by the writer
+};
+
+/// Readers of several values, which it keeps. Movable. Not thread-safe.
+template <typename... T>
+class SampleReaders {
+ public:
+  /// Takes one reader of each value. Throws std::length_error if one of them has none left.
+  RCLRT_SETUP explicit SampleReaders(const std::shared_ptr<SampledValue<T>>&... values)
+      : values_(values...), readers_(values->reader()...) {}
+
+  /// Calls `function` with a `const Sample<T>&` of each value, the newest one.
+  template <typename F>
+  void sample(const F& function) {
+    std::apply([&](auto&... readers) { function(readers.view()...); }, readers_);
+  }
+
+ private:
+  std::tuple<std::shared_ptr<SampledValue<T>>...> values_;  // outlive their readers
+  std::tuple<typename SampledValue<T>::Reader...> readers_;
+};
+
+namespace detail {
+
+template <typename Result>
+struct StoredType {
+  using Type = Result;
+};
+template <typename T>
+struct StoredType<Sample<T>> {
+  using Type = T;
+};
+
+}  // namespace detail
+
+/// The type that is stored for the result of a function: a Sample stands for its value.
+template <typename Result>
+using StoredType = typename detail::StoredType<Result>::Type;
+
+}  // namespace rclrt::realtime
