@@ -72,7 +72,8 @@ def test_a_chance_of_one_leaves_single_callbacks_and_of_zero_changes_nothing() -
         assert [len(path) for path in application.paths] == [4, 4]
         assert set(application.graph.kinds.values()) == {Kind.TIMER}
     for application in applications(replace(RULES, sample_p=0.0), 20):
-        assert application.paths == application.variables == []
+        assert not application.paths
+        assert not application.variables
 
 
 def test_the_parts_of_a_chain_share_its_utilisation_and_only_their_periods_differ() -> None:
@@ -106,6 +107,13 @@ def test_given_times_hold_for_all_parts_of_a_chain() -> None:
         assert sum(time.utilisation for time in times) == own.utilisation
 
 
+def longest_interval(root: rclrt_model.Callback) -> int:
+    if isinstance(root.trigger, rclrt_model.Event):
+        return root.trigger.max_interval_ns
+    assert isinstance(root.trigger, rclrt_model.Timer)
+    return root.trigger.period_ns
+
+
 def test_the_limits_hold_if_each_segment_meets_its_deadline(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -114,12 +122,7 @@ def test_the_limits_hold_if_each_segment_meets_its_deadline(
         model = load(tmp_path_factory, application)
         for chain in model.cause_effect_chains:
             roots = [model.callbacks[model.chains[s.chain].callbacks[0]] for s in chain.segments]
-            waits = [
-                root.trigger.max_interval_ns
-                if isinstance(root.trigger, rclrt_model.Event)
-                else root.trigger.period_ns
-                for root in roots
-            ]
+            waits = [longest_interval(root) for root in roots]
             total = sum(waits) + sum(model.chains[s.chain].deadline_ns for s in chain.segments)
             source = waits[0] if roots[0].kind == "event" else 0
             assert chain.max_reaction_ns == total - source

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -17,7 +18,14 @@ import pytest
 from rclrt_experiments.generator.application import draw_application
 from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.verification import verify_command
-from rclrt_experiments.verification.verify import Attack, Judge, attack_seed, varied
+from rclrt_experiments.verification.verify import (
+    AGE,
+    REACTION,
+    Attack,
+    Judge,
+    attack_seed,
+    varied,
+)
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis
 from rclrt_py.testing.command import command
@@ -29,8 +37,10 @@ if TYPE_CHECKING:
 
 
 def judgement(application: Application, bounds: Sequence[int | None]) -> SimpleNamespace:
-    """Returns verdicts by these bounds, without conditions."""
+    """Returns verdicts by these bounds, without conditions. Cause-effect chains have no bounds."""
+    none = SimpleNamespace(reaction_ns=None, age_ns=None, assumptions=())
     return SimpleNamespace(
+        cause_effect_chains=[none] * len(application.cause_effect_chains),
         chains=[
             SimpleNamespace(
                 bound_ns=bound,
@@ -38,7 +48,7 @@ def judgement(application: Application, bounds: Sequence[int | None]) -> SimpleN
                 verdict="unknown" if bound is None or bound > chain.deadline_ns else "proved",
             )
             for chain, bound in zip(application.chains, bounds, strict=True)
-        ]
+        ],
     )
 
 
@@ -61,6 +71,28 @@ def alone(application: Application, executor: str, machine: Machine) -> SimpleNa
     return judgement(application, work)
 
 
+def too_low_sampling(what: str) -> Judge:
+    """Returns a function with bounds of cause-effect chains, of which the reaction time or the data
+    age (`what`) is a fifth below ours. It has no bounds of chains."""
+
+    def lower(bound_ns: int | None, own: str) -> int | None:
+        return bound_ns * 4 // 5 if bound_ns is not None and own == what else bound_ns
+
+    def judged(application: Application, executor: str, machine: Machine) -> SimpleNamespace:
+        result = judgement(application, [None] * len(application.chains))
+        result.cause_effect_chains = [
+            SimpleNamespace(
+                reaction_ns=lower(bound.reaction_ns, REACTION),
+                age_ns=lower(bound.age_ns, AGE),
+                assumptions=bound.assumptions,
+            )
+            for bound in analysis().judge(application, executor, machine).cause_effect_chains
+        ]
+        return result
+
+    return judged
+
+
 @dataclass(frozen=True)
 class TooLow(Attack):
     on_machines: bool = False
@@ -77,7 +109,7 @@ def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
     attacked = found = 0
-    for seed in range(40):
+    for seed in range(30):
         outcomes = attack_seed(Rules(), seed, [executor], TooLow(), vary=True)
         assert outcomes is not None
         attacked += outcomes[executor].proved > 0
@@ -87,6 +119,28 @@ def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
             assert violation.response_ns > violation.bound_ns
             assert len(violation.application.order) == 1  # one callback is enough to show it
     assert found > attacked / 2
+
+
+@pytest.mark.parametrize(("executor", "what"), [("preemptive", REACTION), ("wait_set", AGE)])
+def test_reaction_times_and_ages_above_bounds_that_are_too_low_are_found_out(
+    executor: str, what: str
+) -> None:
+    attacked = found = 0
+    segments = []
+    attack = Attack(instances=10_000, on_machines=False, judge=too_low_sampling(what))
+    for seed in range(25):
+        outcomes = attack_seed(Rules(), seed, [executor], attack, vary=True)
+        assert outcomes is not None
+        attacked += outcomes[executor].sampling.attacked > 0
+        violation = outcomes[executor].violation
+        if violation is not None:
+            found += 1
+            assert violation.what == what
+            assert violation.response_ns > violation.bound_ns
+            (path,) = violation.application.paths  # the others are left out
+            segments.append(len(path))
+    assert found > attacked / 2 > 3
+    assert segments.count(2) > found / 2  # two are enough to show most
 
 
 def test_executors_on_several_cpus_are_drawn_and_attacked() -> None:
@@ -120,14 +174,14 @@ def test_what_shows_a_violation_has_nothing_to_leave_out() -> None:
     """Two chains are needed to show that one is in the way of the other."""
     sizes = []
     attack = Attack(on_machines=False, judge=alone)
-    for seed in range(20):
+    for seed in range(12):
         outcomes = attack_seed(Rules(), seed, ["preemptive"], attack, vary=True)
         assert outcomes is not None
         violation = outcomes["preemptive"].violation
         if violation is not None:
             sizes.append(len(violation.application.order))
             assert len(violation.application.graph.chains) <= 2
-    assert sizes.count(2) > 5
+    assert sizes.count(2) > 3
 
 
 def test_what_violates_a_bound_is_written_so_that_it_can_be_seen(
@@ -157,19 +211,44 @@ def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
     done = verify("--count", "40", "--executors", ",".join(EXECUTORS), "--seed", "1000")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
-    rows = lines[2 : 2 + len(EXECUTORS)]
+    count = len(EXECUTORS)
+    rows = lines[2 : 2 + count]
     assert tuple(row[0] for row in rows) == EXECUTORS
-    for _, chains, proved, violated, differing in rows:
+    for _, chains, proved, sampled, attacked, violated, differing in rows:
         assert int(chains) >= int(proved) > 40
+        assert int(sampled) >= int(attacked) > 5
         assert int(violated) == 0
         assert int(differing) == 0
-    rows = lines[-len(EXECUTORS) :]
+    rows = lines[5 + count : 5 + 2 * count]
     assert tuple(row[0] for row in rows) == EXECUTORS
     for _, chains, without, median, p95, largest in rows:
         assert int(chains) > 40
         assert float(without.removesuffix("%")) <= 10
         assert 1 <= float(median) <= float(p95) <= float(largest)
         assert float(median) < 2
+    rows = lines[-count:]
+    assert tuple(row[0] for row in rows) == EXECUTORS
+    for _, chains, _without, *ratios in rows:
+        assert int(chains) > 5
+        for found in (ratios[:3], ratios[3:]):
+            numbers = [float(each) for each in found]
+            assert 1 <= numbers[0] <= numbers[1] <= numbers[2]
+            assert numbers[0] < 2
+
+
+def test_json_has_what_the_tables_have() -> None:
+    done = verify("--count", "8", "--executors", "preemptive", "--instances", "500", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["applications"] + answer["infeasible"] == 8
+    assert answer["violations"] == answer["differing"] == []
+    (row,) = answer["executors"]
+    assert row["executor"] == "preemptive"
+    assert row["chains"] >= row["proved"] > 8
+    assert row["sampled"] >= row["attacked"] > 0
+    assert row["below_load"]["tightness"]["response"]["median"] >= 1
+    for what in ("reaction", "age"):
+        assert row["sampled_below_load"]["tightness"][what]["median"] >= 1
 
 
 @pytest.mark.parametrize(
@@ -183,6 +262,7 @@ def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
         (("--workload-time", "max"), "add --workloads FILE"),
         (("--cpus", "17"), "--cpus 17: expected at most 16"),
         (("--cpus", "2", "--preset", "drone"), "--cpus: the rules state the CPUs"),
+        (("--json", "--run", "1"), "--json: expected no --run with it"),
         (("--back-and-forth", "--cpus", "2"), "--back-and-forth: expected no rules, no --cpus"),
     ],
 )

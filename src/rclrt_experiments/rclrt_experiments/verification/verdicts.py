@@ -110,12 +110,21 @@ class DrawnMachine:
             raise RunFailed(f"rclrt analyze ended with exit code {code} for {self._app}")
         answer = json.loads(output.getvalue())
         keys = ("id", "bound_ms", "verdict", "assumptions")
+        sampled = ("id", "reaction_ms", "age_ms", "verdict", "assumptions")
         return {
             "exit code": code,
             "feasible": answer["feasible"],
             "assumptions": answer["assumptions"],
             "chains": [{key: chain[key] for key in keys} for chain in answer["chains"]],
+            "cause-effect chains": [
+                {key: chain[key] for key in sampled}
+                for chain in answer.get("cause_effect_chains", ())
+            ],
         }
+
+
+def _ms(time_ns: int | None) -> float | None:
+    return None if time_ns is None else time_ns / 1e6
 
 
 def _stated(application: Application, judgement: Judgement) -> dict[str, Any]:
@@ -129,11 +138,23 @@ def _stated(application: Application, judgement: Judgement) -> dict[str, Any]:
         "chains": [
             {
                 "id": chain.id,
-                "bound_ms": None if bound.bound_ns is None else bound.bound_ns / 1e6,
+                "bound_ms": _ms(bound.bound_ns),
                 "verdict": bound.verdict,
                 "assumptions": list(bound.assumptions),
             }
             for chain, bound in zip(application.chains, judgement.chains, strict=True)
+        ],
+        "cause-effect chains": [
+            {
+                "id": chain.id,
+                "reaction_ms": _ms(bound.reaction_ns),
+                "age_ms": _ms(bound.age_ns),
+                "verdict": bound.verdict,
+                "assumptions": list(bound.assumptions),
+            }
+            for chain, bound in zip(
+                application.cause_effect_chains, judgement.cause_effect_chains, strict=True
+            )
         ],
     }
 

@@ -3,14 +3,15 @@
 
 The bounds become the deadlines of the application. The search for counter-examples of `rclrt
 analyze` then looks for a schedule that misses one of these deadlines. It tries adversarial offsets
-first, then random ones, then changes of the best ones. Every second application is checked on a
+first, then random ones, then changes of the best ones. A second search looks for reaction times and
+data ages of cause-effect chains above their bounds. Every second application is checked on a
 machine with overheads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,13 @@ from rclrt_experiments.generator.draws import Draws
 from rclrt_experiments.generator.feasibility import feasible_priorities, load
 from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.generator.timing import Infeasible
+from rclrt_experiments.verification.sampled import (
+    NO_DEADLINE_NS,
+    Exceeded,
+    Sampling,
+    attack_sampled,
+    sampling_total,
+)
 from rclrt_experiments.verification.shrink import smaller_ones
 from rclrt_experiments.verification.verdicts import differences
 
@@ -29,22 +37,26 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 Judge = Callable[..., Any]
-NO_DEADLINE_NS = 3_600_000_000_000
+REACTION = "reaction time"
+AGE = "data age"
 
 
 @dataclass(frozen=True)
 class Violation:
-    """A response above a proved bound, in an application from which nothing can be left out."""
+    """A response, reaction time or data age above a proved bound, in an application from which
+    nothing can be left out."""
 
     executor: str
     application: GeneratedApplication
-    """Has its bounds as deadlines, where there are any."""
+    """Has its bounds as deadlines and limits, where there are any."""
     priorities: dict[str, int]
     chain: str
     bound_ns: int
     response_ns: int
     counter_example: str
     """The input of `rclrt simulate --replay`."""
+    what: str = "response"
+    """The kind of time that is above its bound: `response`, REACTION or AGE."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,7 @@ class Outcome:
     load: float = 0.0
     """The utilisation of the application with the overheads: the sum over all its CPUs or, if
     executors have several or the rules state more than one CPU could do, the mean."""
+    sampling: Sampling = field(default_factory=Sampling)
 
 
 @dataclass(frozen=True)
@@ -100,38 +113,43 @@ class Attack:
         ]
         attacked = replace(application, deadlines_ns=deadlines)
         model = load(attacked, priorities)
-        verdicts = judged(model, executor, machine).chains
+        verdicts = judged(model, executor, machine)
         wanted = [
             chain.verdict == "proved" and deadline < NO_DEADLINE_NS
-            for chain, deadline in zip(verdicts, deadlines, strict=True)
+            for chain, deadline in zip(verdicts.chains, deadlines, strict=True)
         ]
-        unbounded = sum(bound.bound_ns is None for bound in bounds)
         outcome = Outcome(
             chains=len(bounds),
             proved=sum(wanted),
-            unbounded=unbounded,
+            unbounded=sum(bound.bound_ns is None for bound in bounds),
             load=load_on(model, overheads_used) / cpus_at_once(application.rules),
         )
-        if not any(wanted):
-            return outcome
-        searched = module.search_schedules(
-            model, executor, wanted, overheads=overheads_used, instances=self.instances
+        if any(wanted):
+            searched = module.search_schedules(
+                model, executor, wanted, overheads=overheads_used, instances=self.instances
+            )
+            looseness = tuple(1 / closest for closest in searched.closest if closest > 0)
+            outcome = replace(outcome, looseness=looseness)
+            for found in searched.examples:
+                if found is not None:
+                    violation = Violation(
+                        executor=executor,
+                        application=attacked,
+                        priorities=priorities,
+                        chain=model.chains[found.chain].id,
+                        bound_ns=deadlines[found.chain],
+                        response_ns=found.response_ns,
+                        counter_example=module.counter_example_text(found, model),
+                    )
+                    return replace(outcome, violation=violation)
+        sampling, exceeded = attack_sampled(
+            *(attacked, priorities, executor, overheads_used),
+            *(verdicts.cause_effect_chains, self.instances),
         )
-        looseness = tuple(1 / closest for closest in searched.closest if closest > 0)
-        outcome = replace(outcome, looseness=looseness)
-        for found in searched.examples:
-            if found is not None:
-                violation = Violation(
-                    executor=executor,
-                    application=attacked,
-                    priorities=priorities,
-                    chain=model.chains[found.chain].id,
-                    bound_ns=deadlines[found.chain],
-                    response_ns=found.response_ns,
-                    counter_example=module.counter_example_text(found, model),
-                )
-                return replace(outcome, violation=violation)
-        return outcome
+        outcome = replace(outcome, sampling=sampling)
+        if exceeded is None:
+            return outcome
+        return replace(outcome, violation=_exceeding(exceeded, priorities, executor))
 
     def smallest(self, violation: Violation, overheads: Overheads | None = None) -> Violation:
         """Returns a violation of a bound by an application that is as small as possible: none of
@@ -148,6 +166,21 @@ class Attack:
                     violation, found = outcome.violation, True
                     break
         return violation
+
+
+def _exceeding(exceeded: Exceeded, priorities: dict[str, int], executor: str) -> Violation:
+    """Returns the violation of a bound of a cause-effect chain."""
+    found = exceeded.example
+    return Violation(
+        executor=executor,
+        application=exceeded.application,
+        priorities=priorities,
+        chain=exceeded.model.cause_effect_chains[found.chain].id,
+        bound_ns=exceeded.bound_ns,
+        response_ns=found.response_ns,
+        counter_example=analysis().counter_example_text(found, exceeded.model),
+        what=AGE if found.limit == "age" else REACTION,
+    )
 
 
 def cpus_at_once(rules: Rules) -> int:
@@ -201,9 +234,9 @@ def attack_seed(
 
 def varied(rules: Rules, cpus: int = 1) -> Rules:
     """Returns `rules` with drawn values for most rules, so that many seeds give applications of
-    every kind: few chains or many, merged or not, with services or not, in phase or not, on one
-    executor or several. Above 1, `cpus` is the most CPUs that the executors have: each has one of
-    them or several, and may share them with others."""
+    every kind: few chains or many, merged or not, with services or not, sampled or not, in phase or
+    not, on one executor or several. Above 1, `cpus` is the most CPUs that the executors have: each
+    has one of them or several, and may share them with others."""
     draws = Draws(rules.random_seed, "varied")
     executors = draws.one_of((1, 1, 1, 2, 3))
     result = replace(
@@ -229,6 +262,7 @@ def varied(rules: Rules, cpus: int = 1) -> Rules:
         max_event_interval=Decimal(2),
         service_p=draws.one_of((0.0, 0.0, 0.5)),
         event_jitter=draws.one_of((Decimal(0), Decimal("0.3"), Decimal("0.9"), Decimal("2.5"))),
+        sample_p=draws.one_of((0.0, 0.3, 0.6)),
     )
     return result if cpus == 1 else on_several_cpus(result, cpus)
 
@@ -278,6 +312,7 @@ def total(outcomes: Sequence[Outcome]) -> Outcome:
         proved=sum(each.proved for each in outcomes),
         unbounded=sum(each.unbounded for each in outcomes),
         looseness=tuple(sorted(ratio for each in outcomes for ratio in each.looseness)),
+        sampling=sampling_total([each.sampling for each in outcomes]),
     )
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt verify`: generates applications, computes their verdicts, and searches for a response that
-contradicts a verdict."""
+"""`rclrt verify`: generates applications, computes their verdicts, and searches for a response, a
+reaction time or a data age that contradicts a verdict."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -14,7 +15,6 @@ from rclrt_py.bounds.machine import OverheadsFile
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.files.atomic import check_new_directory, new_directory
-from rclrt_py.terminal.table import Columns
 
 from rclrt_experiments.generator.app_yaml import app_yaml
 from rclrt_experiments.generator.options import (
@@ -26,18 +26,10 @@ from rclrt_experiments.generator.options import (
 )
 from rclrt_experiments.verification.attacks import attack_all
 from rclrt_experiments.verification.live import run_live
-from rclrt_experiments.verification.verify import (
-    Attack,
-    Outcome,
-    Violation,
-    attack_seed,
-    total,
-    violations,
-)
+from rclrt_experiments.verification.summary import json_of, print_tables, row_of
+from rclrt_experiments.verification.verify import Attack, Violation, attack_seed, violations
 
 HELP = "generate applications and look for responses above their proved bounds"
-MOST_LOAD = 0.85
-"""The bounds of applications with a higher load count in no statistic."""
 MOST_CPUS = 16
 DEFAULT_EXECUTORS = ("preemptive", "producer_consumer", "wait_set", "edf")
 
@@ -93,7 +85,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="DIR",
         type=Path,
-        help="write the applications with a response above a bound to this directory",
+        help="write the applications with a time above a bound to this directory",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the results as JSON, in place of the tables"
     )
     add_workload_arguments(parser)
 
@@ -128,6 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
     workloads = workloads_of(arguments)
     if workloads and arguments.run == 0:
         raise BadInput("--workloads: only runs on ROS 2 use workloads; add --run N")
+    if arguments.json and arguments.run > 0:
+        raise BadInput("--json: expected no --run with it")
     _check_cpus(arguments, stated)
     if arguments.out is not None:
         check_new_directory(arguments.out)
@@ -147,31 +144,28 @@ def run(arguments: argparse.Namespace) -> int:
     )
     outcomes = attack_all(attacked, seeds, arguments.jobs)
     elapsed = time.monotonic() - started
-    print(
-        f"{len(outcomes)} applications, {arguments.count - len(outcomes)} infeasible; seeds "
-        f"{seeds[0]} to {seeds[-1]}, {elapsed:.0f} s"
-    )
-    _print_table(arguments.executors, outcomes)
-    _print_bounds(arguments.executors, outcomes)
+    rows = [row_of(executor, outcomes) for executor in arguments.executors]
+    found = list(violations(outcomes))
     differing = [
         f"{executor}: {outcome.difference}"
         for each in outcomes
         for executor, outcome in each.items()
         if outcome.difference
     ]
-    for difference in differing:
-        print(f"verdicts of the command and the library differ under {difference}")
-    found = list(violations(outcomes))
-    for number, violation in enumerate(found):
-        _say(number, violation)
-    if found and arguments.out is not None:
+    counts = {"applications": len(outcomes), "infeasible": arguments.count - len(outcomes)}
+    if arguments.out is not None and found:
         with new_directory(arguments.out) as directory:
             for number, violation in enumerate(found):
                 _write(directory / f"violation{number}", violation)
+    if arguments.json:
+        print(json.dumps(counts | json_of(rows, found, differing), indent=1))
+    else:
         print(
-            f"rclrt simulate {arguments.out}/violation0/app.yaml --replay "
-            f"{arguments.out}/violation0/counter_example.yaml --out DIR"
+            f"{len(outcomes)} applications, {counts['infeasible']} infeasible; seeds "
+            f"{seeds[0]} to {seeds[-1]}, {elapsed:.0f} s"
         )
+        print_tables(rows)
+        _say_all(found, differing, arguments.out)
     live = EXIT_OK
     if arguments.run > 0:
         live = run_live(
@@ -191,47 +185,29 @@ def _check_cpus(arguments: argparse.Namespace, stated: bool) -> None:
         raise BadInput("--back-and-forth: expected no rules, no --cpus and no --run with it")
 
 
-def _print_table(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:
-    columns = Columns(18, 9, 9, 10, 10)
-    print(columns.line("executor", "chains", "proved", "violated", "differing"))
-    for executor in executors:
-        own = [each[executor] for each in outcomes]
-        counts = total(own)
-        violated = sum(each.violation is not None for each in own)
-        differing = sum(bool(each.difference) for each in own)
-        cells = (counts.chains, counts.proved, violated, differing)
-        print(columns.line(executor, *map(str, cells)))
-
-
-def _print_bounds(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:
-    """Prints how many chains have no bound, and how far bounds are above what was found."""
-    print(
-        f"\nbelow a load of {MOST_LOAD:.0%} with overheads, "
-        "bound / longest response that the search found:"
-    )
-    columns = Columns(18, 9, 9, 9, 9, 9)
-    print(columns.line("executor", "chains", "no bound", "median", "p95", "largest"))
-    for executor in executors:
-        counts = total([each[executor] for each in outcomes if each[executor].load < MOST_LOAD])
-        share = f"{counts.unbounded / counts.chains:.1%}" if counts.chains else "-"
-        ratios = counts.looseness
-        cells = [
-            f"{ratios[min(len(ratios) - 1, int(rank * len(ratios)))]:.2f}" if ratios else "-"
-            for rank in (0.5, 0.95, 1)
-        ]
-        print(columns.line(executor, str(counts.chains), share, *cells))
+def _say_all(found: Sequence[Violation], differing: Sequence[str], out: Path | None) -> None:
+    for difference in differing:
+        print(f"verdicts of the command and the library differ under {difference}")
+    for number, violation in enumerate(found):
+        _say(number, violation)
+    if found and out is not None:
+        print(
+            f"rclrt simulate {out}/violation0/app.yaml --replay "
+            f"{out}/violation0/counter_example.yaml --out DIR"
+        )
 
 
 def _say(number: int, violation: Violation) -> None:
+    took = "took" if violation.what == "response" else f"has a {violation.what} of"
     print(
         f"violation{number}: seed {violation.application.rules.random_seed} under "
-        f"{violation.executor}: {violation.chain} took {violation.response_ns / 1e6:.9g} ms, and "
+        f"{violation.executor}: {violation.chain} {took} {violation.response_ns / 1e6:.9g} ms, and "
         f"its bound is {violation.bound_ns / 1e6:.9g} ms"
     )
 
 
 def _write(directory: Path, violation: Violation) -> None:
-    """Writes a violation. Its app.yaml has the bounds as deadlines."""
+    """Writes a violation. Its app.yaml has the bounds as deadlines and limits."""
     directory.mkdir()
     text = app_yaml(violation.application, violation.priorities)
     (directory / "app.yaml").write_text(text, encoding="utf-8")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the bounds of cause-effect chains: searches reaction times and data ages above them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rclrt_py.native import analysis
+
+from rclrt_experiments.generator.application import GeneratedApplication, Limits
+from rclrt_experiments.generator.feasibility import load
+
+if TYPE_CHECKING:
+    from rclrt_analysis import CauseEffectBound, CounterExample, Overheads
+    from rclrt_model import Application
+
+NO_DEADLINE_NS = 3_600_000_000_000
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The results of the cause-effect chains of one application under one executor."""
+
+    chains: int = 0
+    attacked: int = 0
+    """Number of chains with bounds that have no conditions."""
+    unbounded: int = 0
+    """Number of chains without bounds."""
+    reaction: tuple[float, ...] = ()
+    """For each attacked chain with an output: the bound of its reaction time divided by the longest
+    one that the search found."""
+    age: tuple[float, ...] = ()
+    """The same of its data age."""
+
+
+@dataclass(frozen=True)
+class Exceeded:
+    """A reaction time or data age above its bound."""
+
+    application: GeneratedApplication
+    """Has the bounds as limits."""
+    model: Application
+    bound_ns: int
+    example: CounterExample
+
+
+def attack_sampled(
+    application: GeneratedApplication,
+    priorities: Mapping[str, int],
+    executor: str,
+    overheads: Overheads,
+    bounds: Sequence[CauseEffectBound],
+    instances: int,
+) -> tuple[Sampling, Exceeded | None]:
+    """Searches a reaction time or a data age above these bounds, by simulation of this number of
+    instances. Bounds with conditions are not attacked."""
+    attacked = [bound.reaction_ns is not None and not bound.assumptions for bound in bounds]
+    sampling = Sampling(
+        chains=len(bounds),
+        attacked=sum(attacked),
+        unbounded=sum(bound.reaction_ns is None for bound in bounds),
+    )
+    if not any(attacked):
+        return sampling, None
+    limits = [Limits(_limit(bound.reaction_ns), _limit(bound.age_ns)) for bound in bounds]
+    limited = replace(application, limits_ns=limits)
+    model = load(limited, priorities)
+    searched = analysis().search_schedules(
+        model,
+        executor,
+        [False] * len(model.chains),
+        wanted_cause_effect_chains=attacked,
+        overheads=overheads,
+        instances=instances,
+    )
+    reactions = zip(attacked, limits, searched.worst_reaction_ns, strict=True)
+    ages = zip(attacked, limits, searched.worst_age_ns, strict=True)
+    sampling = replace(
+        sampling,
+        reaction=tuple(limit.reaction / time for on, limit, time in reactions if on and time > 0),
+        age=tuple(limit.age / time for on, limit, time in ages if on and time > 0),
+    )
+    for limit, found in zip(limits, searched.cause_effect_examples, strict=True):
+        if found is not None:
+            bound_ns = limit.age if found.limit == "age" else limit.reaction
+            return sampling, Exceeded(limited, model, bound_ns, found)
+    return sampling, None
+
+
+def _limit(bound_ns: int | None) -> int:
+    return NO_DEADLINE_NS if bound_ns is None else min(max(1, bound_ns), NO_DEADLINE_NS)
+
+
+def sampling_total(parts: Sequence[Sampling]) -> Sampling:
+    """Returns the sum of the counts, and the looseness of all chains in ascending order."""
+    return Sampling(
+        chains=sum(each.chains for each in parts),
+        attacked=sum(each.attacked for each in parts),
+        unbounded=sum(each.unbounded for each in parts),
+        reaction=tuple(sorted(ratio for each in parts for ratio in each.reaction)),
+        age=tuple(sorted(ratio for each in parts for ratio in each.age)),
+    )
