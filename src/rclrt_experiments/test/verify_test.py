@@ -23,11 +23,12 @@ from rclrt_experiments.verification.verify import (
     REACTION,
     Attack,
     Judge,
+    Violation,
     attack_seed,
     varied,
 )
 from rclrt_py.executors import EXECUTORS
-from rclrt_py.native import analysis
+from rclrt_py.native import analysis, load_application
 from rclrt_py.testing.command import command
 from rclrt_py.testing.waiting import GENEROUS_S
 
@@ -99,6 +100,15 @@ class TooLow(Attack):
     judge: Judge | None = too_low
 
 
+def replayed(violation: Violation, directory: Path) -> int:
+    """Returns the longest time in the schedule of a violation, from the files that are written."""
+    verify_command._write(directory, violation)
+    application = load_application(directory / "app.yaml")
+    example = analysis().load_counter_example(directory / "counter_example.yaml", application)
+    found: int = analysis().replay(application, example)
+    return found
+
+
 def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command("verify", *arguments),
@@ -123,7 +133,7 @@ def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
 
 @pytest.mark.parametrize(("executor", "what"), [("preemptive", REACTION), ("wait_set", AGE)])
 def test_reaction_times_and_ages_above_bounds_that_are_too_low_are_found_out(
-    executor: str, what: str
+    executor: str, what: str, tmp_path: Path
 ) -> None:
     attacked = found = 0
     segments = []
@@ -137,6 +147,7 @@ def test_reaction_times_and_ages_above_bounds_that_are_too_low_are_found_out(
             found += 1
             assert violation.what == what
             assert violation.response_ns > violation.bound_ns
+            assert replayed(violation, tmp_path / str(seed)) >= violation.response_ns
             (path,) = violation.application.paths  # the others are left out
             segments.append(len(path))
     assert found > attacked / 2 > 3
