@@ -2,6 +2,7 @@
 // The executor's state for each rclcpp entity that it runs.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -110,16 +111,36 @@ class Listener : public ObservedEntity {
   /// Returns how often the calling thread has begun to run user code, of any executor.
   static std::uint64_t runs_here() noexcept { return runs_of_thread(); }
 
+  /// Returns the origin of the data of the callback that the calling thread runs: see
+  /// rclrt_rclcpp::current_origin.
+  static Origin origin_here() noexcept RCLRT_NONBLOCKING {
+    const Running* const running = Running::innermost();
+    return running != nullptr ? running->origin() : Origin();
+  }
+  /// Notes the origin of further data of that callback: see rclrt_rclcpp::use_origin.
+  static void use_here(Origin origin) noexcept RCLRT_NONBLOCKING {
+    if (const Running* const running = Running::innermost();
+        running != nullptr && origin.since_ns != 0) {
+      running->use(origin);
+    }
+  }
+
  protected:
   /// Marks the execution of user code, for its scope.
   class Running {
    public:
+    /// Whether the release of an instance is the origin of its data.
+    enum class Begins : bool { kNo, kUnlessItSamples };
+
     /// Begins; the data counts from the release, because nothing older is known.
     Running(Listener& listener, engine::InstanceInfo& info)
         : Running(listener, info, Origin{info.release_ns, false}) {}
-    /// Begins; `origin`: the time from which the data counts.
-    Running(Listener& listener, engine::InstanceInfo& info, Origin origin)
-        : listener_(listener), info_(info) {
+    /// Begins; `origin`: the time from which the data counts. kUnlessItSamples: only until the
+    /// instance uses other data.
+    Running(Listener& listener, engine::InstanceInfo& info, Origin origin,
+            Begins begins = Begins::kNo)
+        : listener_(listener), info_(info), outer_(innermost()), origin_(origin), begins_(begins) {
+      innermost() = this;
       ++runs_of_thread();
       info.start_ns = rclrt::realtime::monotonic_now_ns();
       if (listener.shares_origins(info.start_ns)) {
@@ -133,14 +154,47 @@ class Listener : public ObservedEntity {
       if (listener_.responses_) {
         listener_.responses_->note(info_, rclrt::realtime::monotonic_now_ns());
       }
+      innermost() = outer_;
     }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
+    Origin origin() const noexcept { return origin_; }
+
+    /// Notes that the instance also uses data of this origin from now on. Messages that it
+    /// publishes from now on count from the oldest of its data.
+    void use(Origin origin) const noexcept RCLRT_NONBLOCKING {
+      if (begins_ == Begins::kUnlessItSamples || origin_.since_ns == 0) {
+        begins_ = Begins::kNo;
+      } else {
+        origin = {std::min(origin.since_ns, origin_.since_ns), origin.is_whole && origin_.is_whole};
+      }
+      const bool is_news =
+          origin.since_ns != origin_.since_ns || origin.is_whole != origin_.is_whole;
+      origin_ = origin;
+      // Readers find the instance by the time of a publication. Earlier messages keep their origin:
+      // the place ends, and another one begins.
+      if (place_ != nullptr && is_news) {
+        listener_.origins_->end(place_);
+        place_ = listener_.origins_->begin(origin_);
+      }
+    }
+
+    /// Returns the innermost one of the calling thread, which it may replace; nullptr: there is
+    /// none. A callback may spin another executor on its thread.
+    static const Running*& innermost() noexcept RCLRT_NONBLOCKING {
+      static thread_local const Running* running = nullptr;
+      return running;
+    }
+
    private:
     Listener& listener_;
     const engine::InstanceInfo& info_;
-    void* place_ = nullptr;
+    const Running* const outer_;
+    // Changed by `use`, on the thread of the instance.
+    mutable Origin origin_;
+    mutable Begins begins_;
+    mutable void* place_ = nullptr;
   };
 
   /// Returns the observer of taken messages; nullptr: there is none.

@@ -14,6 +14,7 @@
 
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/stamp.hpp"
 #include "rclrt_rclcpp/origins.hpp"
 
 namespace rclrt_rclcpp {
@@ -22,12 +23,6 @@ namespace {
 
 using rosidl_typesupport_introspection_cpp::MessageMember;
 using rosidl_typesupport_introspection_cpp::MessageMembers;
-
-/// The largest plausible difference between the clocks of two machines; without PTP they differ by
-/// milliseconds.
-constexpr std::int64_t kClocksDiffer_ns = 1'000'000'000;
-/// Older stamps are from another clock: simulated time begins with 0.
-constexpr std::int64_t kOldest_ns = 365LL * 24 * 3600 * 1'000'000'000;
 
 const MessageMembers* members_of(const rosidl_message_type_support_t* type) {
   const rosidl_message_type_support_t* const description = get_message_typesupport_handle(
@@ -127,14 +122,8 @@ Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
                          std::int64_t less_realtime_ns, const engine::Callback& callback,
                          engine::InstanceInfo& instance) noexcept {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-  const std::int64_t now_realtime_ns = now_ns - less_realtime_ns;
-  // Converts a time to CLOCK_MONOTONIC.
-  const auto before_now = [&](std::int64_t realtime_ns) -> std::optional<std::int64_t> {
-    if (realtime_ns <= 0 || realtime_ns > now_realtime_ns + kClocksDiffer_ns ||
-        realtime_ns < now_realtime_ns - kOldest_ns) {
-      return std::nullopt;
-    }
-    return std::min(realtime_ns + less_realtime_ns, now_ns);
+  const auto before_now = [&](std::int64_t realtime_ns) {
+    return rclrt::realtime::stamp_to_monotonic_ns(realtime_ns, less_realtime_ns, now_ns);
   };
   const auto published_ns = before_now(info.source_timestamp);
   const auto received_ns = before_now(info.received_timestamp);

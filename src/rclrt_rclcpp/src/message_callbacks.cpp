@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subscriptions, services and clients: a middleware announces their work by number.
-#include <chrono>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <stdexcept>
@@ -9,6 +8,7 @@
 
 #include "message_age.hpp"
 #include "message_callback.hpp"
+#include "rclrt/realtime/stamp.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -16,24 +16,6 @@ namespace {
 
 using engine::InstanceInfo;
 using engine::Outcome;
-
-/// Returns CLOCK_MONOTONIC - CLOCK_REALTIME, from the least interrupted of three readings.
-std::int64_t monotonic_less_realtime_ns() noexcept {
-  std::int64_t result = 0;
-  std::int64_t least_ns = INT64_MAX;
-  for (int i = 0; i < 3 && least_ns > 5'000; ++i) {
-    const std::int64_t before_ns = rclrt::realtime::monotonic_now_ns();
-    const std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                    std::chrono::system_clock::now().time_since_epoch())
-                                    .count();
-    const std::int64_t took_ns = rclrt::realtime::monotonic_now_ns() - before_ns;
-    if (took_ns < least_ns) {
-      least_ns = took_ns;
-      result = before_ns + took_ns / 2 - now_ns;
-    }
-  }
-  return result;
-}
 
 /// Takes as rclcpp's executors do: an error of the middleware is logged and the message is lost.
 template <typename Take>
@@ -121,7 +103,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
       return {};
     }
     const rmw_message_info_t& details = info.get_rmw_message_info();
-    const std::int64_t less_realtime_ns = monotonic_less_realtime_ns();
+    const std::int64_t less_realtime_ns = rclrt::realtime::monotonic_less_realtime_ns();
     if (observer() != nullptr && details.source_timestamp > 0) {
       observer()->on_message_taken(details.source_timestamp + less_realtime_ns);
     }

@@ -90,7 +90,8 @@ bool call(rclcpp::TimerBase& timer, Self& self, InstanceInfo& info) {
   if (!data) {
     return false;
   }
-  const Running running(self, info, Origin{info.release_ns, true});
+  const Running running(self, info, Origin{info.release_ns, true},
+                        Running::Begins::kUnlessItSamples);
   timer.execute_callback(data);
   return true;
 }

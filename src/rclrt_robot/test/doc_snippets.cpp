@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The code of the pages on rclcpp, so that it compiles; doc_test.cpp compares the two.
+#include <cstdint>
 #include <fstream>
 #include <rclcpp/rclcpp.hpp>
+#include <std_msgs/msg/float64.hpp>
 #include <std_msgs/msg/int64.hpp>
 
 #include "rclrt/executor/flight_trace.hpp"
@@ -9,6 +11,7 @@
 #include "rclrt/realtime/thread_plan.hpp"
 #include "rclrt_rclcpp/executors.hpp"
 #include "rclrt_rclcpp/realtime_publisher.hpp"
+#include "rclrt_rclcpp/sampling.hpp"
 #include "rclrt_robot/recording.hpp"
 #include "rclrt_robot/robot.hpp"
 
@@ -110,6 +113,29 @@ void with_a_recording(const rclcpp::Node::SharedPtr& node) {
   for (const std::string& line : recording->write()) {
     RCLCPP_WARN(node->get_logger(), "%s", line.c_str());  // what the robot has otherwise
   }
+}
+
+using Obstacles = std_msgs::msg::Float64;
+
+class Planner : public rclcpp::Node {
+ public:
+  Planner();
+
+ private:
+  static double nearest(const Obstacles& obstacles);
+  std_msgs::msg::Float64 plan(double obstacle, std::int64_t age_ns);
+
+  rclcpp::Publisher<std_msgs::msg::Float64>::SharedPtr path_;
+  rclrt_rclcpp::SampledSubscription<double> seen_;
+  rclcpp::TimerBase::SharedPtr plan_;
+};
+
+Planner::Planner() : Node("planner") {
+  seen_ = rclrt_rclcpp::create_sampled_subscription<Obstacles>(*this, "obstacles", 1, nearest);
+  plan_ = rclrt_rclcpp::create_sampling_timer(
+      *this, 20ms, seen_, [this](const rclrt_rclcpp::Sample<double>& obstacle) {
+        path_->publish(plan(obstacle.value, obstacle.age_ns()));
+      });
 }
 
 }  // namespace rclrt_robot::test

@@ -15,6 +15,7 @@
 
 namespace {
 
+constexpr auto kAgeOfData = "how-to/age-of-data.md";
 constexpr auto kLaunchFile = "how-to/launch-file.md";
 constexpr auto kCausesOfMisses = "how-to/causes-of-misses.md";
 constexpr auto kNav2 = "how-to/nav2.md";
@@ -57,14 +58,14 @@ TEST_F(Pages, TheirCodeIsWhatWasCompiled) {
   const std::string compiled = read(PACKAGE_DIRECTORY "/../rclrt_rclcpp/examples/one_line.cpp") +
                                read(PACKAGE_DIRECTORY "/test/doc_snippets.cpp");
   std::size_t count = 0;
-  for (const std::string page : {kRclcppExecutors, kRobotYaml, kRecordings}) {
+  for (const std::string page : {kRclcppExecutors, kRobotYaml, kRecordings, kAgeOfData}) {
     for (const std::string& block : blocks(page, "cpp")) {
       const std::string indented = std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
       EXPECT_NE(compiled.find(indented), std::string::npos) << page << ": " << block;
       ++count;
     }
   }
-  EXPECT_EQ(count, 12U);
+  EXPECT_EQ(count, 13U);
 }
 
 TEST_F(Pages, TheLaunchFileIsTheExamples) {

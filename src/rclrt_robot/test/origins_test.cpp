@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <geometry_msgs/msg/point_stamped.hpp>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "rclcpp_fixture.hpp"
 #include "rclrt/executor/instance.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt_rclcpp/sampling.hpp"
 #include "rclrt_robot/origins.hpp"
 
 namespace rclrt_robot::test {
@@ -180,6 +183,94 @@ TEST_F(OriginsTest, FromTheStampThatTheirPublisherWasCalledWith) {
   for (const CallbackInfo& each : executor.callbacks()) {
     EXPECT_TRUE(each.deadline.count() == 0 || each.counters.missed == 0) << each.name;
   }
+}
+
+std::int64_t number_of(const Message& message) { return message.int64_value; }
+
+TEST_F(OriginsTest, ThroughTwoTimersThatSampleWhatTheirNodesStored) {
+  PreemptiveExecutor executor(options());
+  const auto camera = node_->create_publisher<Message>("/frames", 1);
+  const auto frames = node_->create_wall_timer(7ms, [&] { camera->publish(of_release()); });
+  rclcpp::Node planner("planner");
+  const auto path = planner.create_publisher<Message>("/path", 1);
+  const auto publish = [&](rclcpp::Publisher<Message>& to, const Sample<std::int64_t>& from) {
+    if (from.is_stored()) {
+      Message message;
+      message.int64_value = from.value;
+      to.publish(message);
+    } else {
+      EXPECT_EQ(from.age_ns(), 0);
+      EXPECT_TRUE(current_origin().is_whole) << "the release of the timer";
+    }
+  };
+  const auto seen = create_sampled_subscription<Message>(planner, "/frames", 1, number_of);
+  const auto plan = create_sampling_timer(
+      planner, 5ms, seen, [&](const Sample<std::int64_t>& frame) { publish(*path, frame); });
+  rclcpp::Node controller("controller");
+  const auto command = controller.create_publisher<Message>("/plain", 1);
+  const auto followed = create_sampled_subscription<Message>(controller, "/path", 1, number_of);
+  std::atomic<int> right{0};
+  std::atomic<int> wrong_since_right{0};
+  const auto control =
+      create_sampling_timer(controller, 3ms, followed, [&](const Sample<std::int64_t>& goal) {
+        const bool is_right = goal.origin.since_ns == goal.value && goal.is_stored();
+        right += is_right ? 1 : 0;
+        wrong_since_right += !is_right && right > 0 ? 1 : 0;
+        EXPECT_TRUE(!is_right || goal.origin.is_whole);
+        EXPECT_EQ(current_origin().since_ns == goal.value, is_right);
+        publish(*command, goal);
+      });
+  executor.add_node(node_);
+  executor.add_node(planner.get_node_base_interface());
+  executor.add_node(controller.get_node_base_interface());
+  sink_.join(executor);
+  {
+    const Spinning spinning(executor);
+    EXPECT_TRUE(eventually([&] { return sink_.right >= 30; }));
+  }
+  EXPECT_EQ(wrong_since_right, 0);
+  EXPECT_EQ(sink_.wrong_since_right, 0);
+  EXPECT_EQ(sink_.info(executor).from_publication,
+            static_cast<std::uint64_t>(sink_.received - sink_.right))
+      << "each wrong origin is counted";
+}
+
+/// A node with variables of its own states what it uses. The oldest counts, and what was published
+/// before counts from the release of the timer.
+TEST_F(OriginsTest, OfDataThatACallbackStatesItself) {
+  PreemptiveExecutor executor(options());
+  const auto publisher = node_->create_publisher<Message>("/plain", 10);
+  const auto timer = node_->create_wall_timer(10ms, [&] {
+    Message message = of_release();
+    EXPECT_EQ(current_origin().since_ns, message.int64_value);
+    publisher->publish(message);
+    const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+    use_origin({});  // unknown: no effect
+    use_origin({now_ns - 1'000, true});
+    use_origin({now_ns - 2'000'000, true});
+    use_origin({now_ns - 3'000, true});
+    message.int64_value = now_ns - 2'000'000;
+    EXPECT_EQ(current_origin().since_ns, message.int64_value);
+    publisher->publish(message);
+  });
+  EXPECT_EQ(current_origin().since_ns, 0) << "outside of callbacks";
+  executor.add_node(node_);
+  sink_.join(executor);
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return sink_.right >= 20; }));
+  EXPECT_EQ(sink_.wrong_since_right, 0);
+}
+
+TEST_F(OriginsTest, ASampledValueIsNotInAReentrantGroup) {
+  const auto group = node_->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+  rclcpp::SubscriptionOptions options;
+  options.callback_group = group;
+  EXPECT_THROW(create_sampled_subscription<Message>(*node_, "/frames", 1, number_of, options),
+               std::invalid_argument);
+  const auto sampled = create_sampled_subscription<Message>(*node_, "/frames", 1, number_of);
+  EXPECT_THROW(create_sampling_timer(
+                   *node_, 1ms, sampled, [](const auto&) {}, group),
+               std::invalid_argument);
 }
 
 TEST_F(OriginsTest, APublisherThatComesLaterIsKnownSoon) {

@@ -77,9 +77,10 @@ struct Timing {
   /// For subscriptions, instead of a deadline: the largest time from `header.stamp` of the message
   /// to the end of the callback. The stamp may have been forwarded by several nodes and processes.
   /// For a message type without a header, the time counts from the origin of the data: the stamp of
-  /// the message that the publishing callback received, or the release of its timer. If the origin
-  /// is not shared (Options::origins), the time counts from the publication of the message. EDF
-  /// uses max_age as a deadline from the arrival.
+  /// the message that the publishing callback received, the oldest data that its timer sampled
+  /// (rclrt_rclcpp/sampling.hpp), or the release of its timer. If the origin is not shared
+  /// (Options::origins), the time counts from the publication of the message. EDF uses max_age as
+  /// a deadline from the arrival.
   std::optional<std::chrono::nanoseconds> max_age = std::nullopt;
   std::optional<engine::Overload> overload = std::nullopt;
 };

@@ -14,17 +14,12 @@
 #include <string>
 
 #include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/sampled_value.hpp"
 #include "rclrt_rclcpp/export.hpp"
 
 namespace rclrt_rclcpp {
 
-/// The time from which data counts.
-struct Origin {
-  std::int64_t since_ns = 0;  ///< CLOCK_MONOTONIC; 0: unknown
-  /// true: `since_ns` is the true origin of the data. false: the origin is unknown, and `since_ns`
-  /// is the time at which a message of the chain was published.
-  bool is_whole = false;
-};
+using rclrt::realtime::Origin;
 
 /// Writes the origins of one node's instances. Thread-safe.
 class RCLRT_RCLCPP_EXPORT OriginWriter {
