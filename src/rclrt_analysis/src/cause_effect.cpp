@@ -38,6 +38,9 @@ class Steps {
       const std::string name = "'" + application_.chains[segment.chain].id + "'";
       if (!own.bound) {
         result.note = own.note.empty() ? "no bound was found for " + name : name + ": " + own.note;
+      } else if (is_logical(segment) && !holds(own.verdict)) {
+        result.note =
+            "the values of " + name + " move at its deadline (let), which is not proved to hold";
       } else if (!own.reaction && result.note.empty()) {
         result.note = "a message of " + name + " may stay unmatched in a synchroniser";
       }
@@ -73,15 +76,16 @@ class Steps {
     if (root(segments.front()).kind() != CallbackKind::kEvent) {
       result.why.push_back({.kind = Kind::kSource, .reaction = longest_interval(segments.front())});
     }
+    const auto add_end = [&](std::size_t i, Ticks end) {
+      const Kind kind = is_logical(segments[i]) ? Kind::kLogical : Kind::kResponse;
+      result.why.push_back({.kind = kind, .segment = i, .reaction = end, .age = end});
+    };
     for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
       const Ticks stored = stored_after(segments[i], segments[i + 1]);
-      result.why.push_back(
-          {.kind = Kind::kResponse, .segment = i, .reaction = stored, .age = stored});
+      add_end(i, stored);
       result.why.push_back(sampling(segments, i, stored));
     }
-    const Ticks last = *chains_[segments.back().chain].bound;
-    result.why.push_back(
-        {.kind = Kind::kResponse, .segment = segments.size() - 1, .reaction = last, .age = last});
+    add_end(segments.size() - 1, end_of(segments.back()));
     Ticks reaction = 0;
     Ticks age = 0;
     for (const CauseEffectTerm& term : result.why) {
@@ -95,8 +99,19 @@ class Steps {
   /// Returns the time after a release of the writer at which every run of the reader that starts
   /// finds its value stored.
   Ticks stored_after(const Segment& writer, const Segment& reader) const {
-    const Ticks response = *chains_[writer.chain].bound;
-    return waits_for(writer, reader) ? std::min(response, overheads_.timer_jitter) : response;
+    const Ticks end = end_of(writer);
+    const bool waits = !is_logical(writer) && !is_logical(reader) && waits_for(writer, reader);
+    return waits ? std::min(end, overheads_.timer_jitter) : end;
+  }
+
+  bool is_logical(const Segment& segment) const {
+    return application_.chains[segment.chain].logical_execution;
+  }
+
+  /// Returns the time after its release at which the segment's last callback stores or puts out.
+  Ticks end_of(const Segment& segment) const {
+    return is_logical(segment) ? application_.chains[segment.chain].deadline.count()
+                               : *chains_[segment.chain].bound;
   }
 
   /// Returns whether the reader starts only when no released instance of the writer is unfinished:

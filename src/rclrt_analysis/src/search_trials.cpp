@@ -47,14 +47,14 @@ std::vector<std::int64_t> Trials::just_before_each_value(
   std::vector<std::int64_t> result = stated_;
   std::optional<std::int64_t> stored_ns;
   for (const model::Segment& segment : chain.segments) {
-    const auto& callbacks = application_.chains[segment.chain].callbacks;
-    const std::size_t source = callbacks.front();
+    const model::Chain& path = application_.chains[segment.chain];
+    const std::size_t source = path.callbacks.front();
     if (stored_ns && is_free(source)) {
       result[source] = (*stored_ns + period_ns(source) - 1) % period_ns(source);
     }
-    stored_ns = result[source];
-    for (const std::size_t callback : callbacks) {
-      *stored_ns += application_.callbacks[callback].wcet.count();
+    stored_ns = result[source] + (path.logical_execution ? path.deadline.count() : 0);
+    for (const std::size_t callback : path.callbacks) {
+      *stored_ns += path.logical_execution ? 0 : application_.callbacks[callback].wcet.count();
     }
   }
   return result;

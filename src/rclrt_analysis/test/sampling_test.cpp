@@ -62,6 +62,45 @@ TEST(Sampling, DuerrsPairsHaveTheirPublishedBounds) {
   EXPECT_EQ(as_ms(sampling_bound(sampling_application(two_timers(slow, fast))).reaction), 34);
 }
 
+TEST(Sampling, WithLogicalExecutionTimeDuerrsPairsHaveTheSumOfPeriodsAndDeadlines) {
+  // Deadlines of 7 and 8: 10 + 7 + 20 + 8 = 45 in both directions.
+  const auto application = [](const std::string& deadlines) {
+    const std::string tasks =
+        "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
+        "  - {id: a, node: n, timer: {period_ms: 10}, wcet_ms: 1, priority: 2, reads: [y], "
+        "stores: [x]}\n"
+        "  - {id: b, node: n, timer: {period_ms: 20}, wcet_ms: 2, priority: 1, reads: [x], "
+        "stores: [y]}\nchains:\n";
+    return sampling_application(tasks + deadlines +
+                                "  - {id: there, callbacks: [a, b], max_reaction_ms: 45}\n"
+                                "  - {id: back, callbacks: [b, a], max_reaction_ms: 45}\n");
+  };
+  const auto logical = application(
+      "  - {id: first, callbacks: [a], deadline_ms: 7, let: true}\n"
+      "  - {id: second, callbacks: [b], deadline_ms: 8, let: true}\n");
+  const Judgement found = judge(logical, ExecutorKind::kPreemptive, {});
+  for (const CauseEffectBound& each : found.cause_effect_chains) {
+    EXPECT_EQ(as_ms(each.reaction), 45);
+    EXPECT_EQ(each.verdict, Verdict::kProved);
+    EXPECT_EQ(each.why.at(1).kind, CauseEffectTerm::Kind::kLogical);
+  }
+  EXPECT_EQ(as_ms(found.cause_effect_chains.at(0).age), 7 + 10 + 8);
+  EXPECT_EQ(as_ms(found.cause_effect_chains.at(1).age), 8 + 20 + 7);
+  // The search comes within a nanosecond: a value moves just after it was read.
+  const SearchResult searched =
+      search_schedules(logical, {.chains = {false, false}, .cause_effect_chains = {true, true}},
+                       {.executor = ExecutorKind::kPreemptive, .effort = {.instances = 50'000}});
+  EXPECT_EQ(searched.worst_reaction_ns[0], 45'000'000 - 1);
+  EXPECT_EQ(searched.worst_reaction_ns[1], 45'000'000 - 1);
+
+  const auto too_short = application(
+      "  - {id: first, callbacks: [a], deadline_ms: 7, let: true}\n"
+      "  - {id: second, callbacks: [b], deadline_ms: 2.5, let: true}\n");
+  const CauseEffectBound late = sampling_bound(too_short);
+  EXPECT_FALSE(late.reaction);
+  EXPECT_THAT(late.note, HasSubstr("'second' move at its deadline (let), which is not proved"));
+}
+
 TEST(Sampling, SchlatowsTaskChainsHaveTheirPublishedLatencies) {
   // Schlatow and Ernst, "Response-time analysis for task chains in communicating threads", RTAS
   // 2016: two chains on one CPU, the first one with a period of 25 and a jitter of 5. Asynchronous,

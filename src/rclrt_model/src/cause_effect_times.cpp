@@ -46,13 +46,16 @@ CauseEffectTimes::CauseEffectTimes(const Application& application)
 void CauseEffectTimes::add(const ChainRun& run) {
   for (const Place& place : places_.at(run.chain)) {
     const Segment& segment = application_.cause_effect_chains[place.chain].segments[place.segment];
-    const auto& callbacks = application_.chains[segment.chain].callbacks;
+    const Chain& chain = application_.chains[segment.chain];
     SegmentRuns& runs = runs_[place.chain][place.segment];
-    if (run.callback == callbacks[segment.entry]) {
-      runs.begun.push_back({run.instance, place.segment == 0 ? run.release : run.start});
+    if (run.callback == chain.callbacks[segment.entry]) {
+      const bool at_release = place.segment == 0 || chain.logical_execution;
+      runs.begun.push_back({run.instance, at_release ? run.release : run.start});
     }
-    if (run.callback == callbacks.back()) {
-      runs.ended.push_back({run.instance, run.end});
+    if (run.callback == chain.callbacks.back()) {
+      runs.ended.push_back({run.instance, chain.logical_execution
+                                              ? std::max(run.end, run.release + chain.deadline)
+                                              : run.end});
     }
   }
 }

@@ -47,6 +47,21 @@ void read_deadline(const Fields& fields, ChainDraft& draft, Reading& reading) {
   }
 }
 
+void read_logical_execution(const Fields& fields, ChainDraft& draft, Reading& reading) {
+  const YamlNode* const node = fields.find("let");
+  if (node == nullptr) {
+    return;
+  }
+  draft.chain.logical_execution =
+      read_choice<bool>(*node, "let", {{"true", true}, {"false", false}}, reading.context)
+          .value_or(false);
+  if (draft.samples && draft.chain.logical_execution) {
+    reading.context.diagnostics.report(
+        node->at, "chain " + in_quotes(draft.chain.id) + " samples a variable, and states 'let'",
+        "'let: true' in the chains that are its segments, each with a 'deadline_ms'");
+  }
+}
+
 /// Reads the limits of the reaction time and of the data age.
 void read_limits(const Fields& fields, ChainDraft& draft, Reading& reading) {
   const auto read = [&](const char* key) -> std::optional<Nanoseconds> {
@@ -63,7 +78,8 @@ ChainDraft read_chain(const YamlNode& item, NameIndex& chains, const Segments& s
   Context& context = reading.context;
   const Fields fields(
       item, "chain",
-      {"id", "callbacks", "priority", "deadline_ms", "max_reaction_ms", "max_age_ms"}, context);
+      {"id", "callbacks", "priority", "deadline_ms", "let", "max_reaction_ms", "max_age_ms"},
+      context);
   ChainDraft draft;
   draft.at = item.at;
   draft.chain.id = read_declared_name(fields, "id", "id: obstacle", chains, context);
@@ -77,6 +93,7 @@ ChainDraft read_chain(const YamlNode& item, NameIndex& chains, const Segments& s
         static_cast<int>(read_integer(*node, "priority", kPriorities, context).value_or(0));
   }
   read_deadline(fields, draft, reading);
+  read_logical_execution(fields, draft, reading);
   read_limits(fields, draft, reading);
   return draft;
 }

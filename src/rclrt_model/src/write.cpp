@@ -290,9 +290,9 @@ std::string chains(const Application& application) {
   std::vector<std::string> entries;
   for (std::size_t i = 0; i < application.chains.size(); ++i) {
     const Chain& chain = application.chains[i];
-    std::string text = head(chain.id, chain.callbacks) +
-                       ", priority: " + std::to_string(chain.priority) +
-                       ", deadline_ms: " + ms(chain.deadline);
+    std::string text =
+        head(chain.id, chain.callbacks) + ", priority: " + std::to_string(chain.priority) +
+        ", deadline_ms: " + ms(chain.deadline) + (chain.logical_execution ? ", let: true" : "");
     for (const CauseEffectChain& limited : application.cause_effect_chains) {
       if (limited.segments.size() == 1 && limited.segments.front().chain == i) {
         text += limits(limited);

@@ -255,5 +255,34 @@ TEST(CauseEffectTimes, TheReactionToAnEventBeginsWithItsRelease) {
                           CauseEffectOutput{milliseconds(11), milliseconds(25), milliseconds(19)}));
 }
 
+TEST(LogicalExecutionTime, ValuesMoveAtTheReleaseAndAtTheDeadline) {
+  const Application application = read_robot(
+      robot("  - {id: state, callbacks: [estimate, store], deadline_ms: 8, let: true}\n"
+            "  - {id: act, callbacks: [control, drive], deadline_ms: 15, let: true}\n"
+            "  - {id: whole, callbacks: [estimate, store, control, drive], max_age_ms: 50}\n"));
+  EXPECT_TRUE(application.chains[0].logical_execution);
+  const std::string written = to_yaml(application);
+  EXPECT_THAT(written, HasSubstr("deadline_ms: 8, let: true}"));
+  EXPECT_EQ(parse_application(written).application, application);
+  Runs runs(application);
+  // The first run of `control` starts after the end of instance 1, but reads at its release, when
+  // instance 1 is before its deadline at 18.
+  runs.estimate(0, 0, 2).estimate(1, 10, 12).control(0, 17, 19, 24);
+  runs.control(1, 37, 38, 60);  // too late for its deadline at 52
+  EXPECT_THAT(runs.found().outputs,
+              ElementsAre(CauseEffectOutput{milliseconds(0), milliseconds(17 + 15), {}},
+                          CauseEffectOutput{milliseconds(10), milliseconds(60), milliseconds(60)}));
+}
+
+TEST(LogicalExecutionTime, IsOfSegmentsAndOfNoPathWithAVariable) {
+  std::string text(kWhole);
+  text.replace(text.find("max_age_ms"), 0, "let: true, ");
+  EXPECT_THAT(problems(robot(text)),
+              ElementsAre(HasSubstr("chain 'whole' samples a variable, and states 'let'; expected "
+                                    "'let: true' in the chains that are its segments")));
+  text.replace(text.find("let: true"), 9, "let: maybe");
+  EXPECT_THAT(problems(robot(text)), ElementsAre(HasSubstr("let")));
+}
+
 }  // namespace
 }  // namespace rclrt::model

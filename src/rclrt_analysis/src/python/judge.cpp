@@ -22,6 +22,8 @@ const char* to_word(CauseEffectTerm::Kind kind) {
       return "source";
     case CauseEffectTerm::Kind::kResponse:
       return "response";
+    case CauseEffectTerm::Kind::kLogical:
+      return "logical";
     case CauseEffectTerm::Kind::kSampling:
       break;
   }

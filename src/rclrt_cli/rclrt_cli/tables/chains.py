@@ -34,6 +34,7 @@ CAUSE_EFFECT_TERMS = {
     "source": "until {callback} is released and sees what has happened",
     "response": "response of {chain}",
     "sampling": "until {callback} runs and reads the value",
+    "logical": "until the deadline of {chain}, at which its values move",
 }
 
 

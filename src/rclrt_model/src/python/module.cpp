@@ -215,7 +215,8 @@ void bind_chains(py::module_& module) {
       .field("id", &Chain::id)
       .field("callbacks", &Chain::callbacks)
       .field("priority", &Chain::priority)
-      .field("deadline_ns", &Chain::deadline);
+      .field("deadline_ns", &Chain::deadline)
+      .field("let", &Chain::logical_execution);
   Record<Segment>(module, "Segment")
       .field("chain", &Segment::chain)
       .field("entry", &Segment::entry);

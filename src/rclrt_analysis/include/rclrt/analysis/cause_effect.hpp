@@ -24,6 +24,7 @@ struct CauseEffectTerm {
     kSource,    ///< until the timer of the first segment is released: what happened waits for it
     kResponse,  ///< from a segment's release until its value is stored, or the chain ends
     kSampling,  ///< a stored value waits for the release of this segment, which reads it
+    kLogical,   ///< from a segment's release until its deadline: Chain::logical_execution
   };
   Kind kind{};
   std::size_t segment{};  ///< index into CauseEffectChain::segments
@@ -59,6 +60,8 @@ struct CauseEffectBound {
 /// by the timer's lateness (Duerr et al., ACM TECS 18(5s), 2019). If both timers state their
 /// offsets, the wait for the next release is the longest one on the grid of the greatest common
 /// divisor of the two periods.
+///
+/// With Chain::logical_execution, R_i is the deadline of the segment, which has to hold.
 ///
 /// Pure; any thread. Throws std::invalid_argument if there is not one bound for each chain.
 RCLRT_ANALYSIS_EXPORT std::vector<CauseEffectBound> cause_effect_bounds(

@@ -198,6 +198,11 @@ struct Chain {
   std::vector<std::size_t> callbacks;  ///< indices into Application::callbacks; each one once
   int priority{};                      ///< a higher number is more urgent
   Nanoseconds deadline{};              ///< from the nominal release
+  /// Logical execution time: as a segment of a cause-effect chain, it reads variables at its
+  /// nominal release, and what it stores or puts out counts from its deadline (Henzinger, Horowitz
+  /// and Kirsch, "Giotto: a time-triggered language for embedded programming", Proceedings of the
+  /// IEEE 91(1), 2003).
+  bool logical_execution{};
   bool operator==(const Chain&) const = default;
 };
 
