@@ -41,6 +41,18 @@ class RandomSampling : public RandomApplication {
     }
   }
 
+  /// Gives some chains logical execution time, with deadlines that their bounds keep.
+  void add_logical_execution(model::Application& application,
+                             const std::vector<ChainBound>& bounds) {
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      if (bounds[i].bound && chance(0.5)) {
+        application.chains[i].deadline =
+            model::Nanoseconds(*bounds[i].bound + between(0, 3) * Ticks{1'000'000});
+        application.chains[i].logical_execution = true;
+      }
+    }
+  }
+
  private:
   void add_cause_effect_chain(model::Application& application, int number) {
     model::CauseEffectChain result;
@@ -88,6 +100,9 @@ void attack(Trial& trial, std::uint64_t seed, test::Tightness& tightness) {
   model::Application& application = trial.application;
   Machine machine;
   machine.overheads.timer_jitter = trial.lateness;
+  if (seed % 4 == 1) {
+    trial.random.add_logical_execution(application, judge(application, trial.kind, machine).chains);
+  }
   const Judgement judgement = judge(application, trial.kind, machine);
   std::vector<std::int64_t> worst(application.cause_effect_chains.size());
   for (int phasing = 0; phasing < 4; ++phasing) {
