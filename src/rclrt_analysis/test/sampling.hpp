@@ -2,12 +2,18 @@
 // Reaction times and data ages of simulations, for tests.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "rclrt/analysis/simulation.hpp"
+#include "rclrt/analysis/task_set.hpp"
 #include "rclrt/model/cause_effect_times.hpp"
+#include "rclrt/model/parse.hpp"
 
 namespace rclrt::analysis::test {
 
@@ -51,6 +57,32 @@ inline std::int64_t worst_reaction(const model::CauseEffectOutputs& found) {
     worst = std::max(worst, output.reaction.value_or(model::Nanoseconds(0)).count());
   }
   return worst;
+}
+
+inline double as_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }
+inline double as_ms(const std::optional<Ticks>& time_ns) { return time_ns ? as_ms(*time_ns) : -1; }
+
+inline model::Application sampling_application(const std::string& text) {
+  model::ParseResult result = model::parse_application("rclrt: 1\nname: test\n" + text);
+  for (const auto& problem : result.diagnostics) {
+    ADD_FAILURE() << to_string(problem, "test");
+  }
+  return result.application.value();
+}
+
+/// Two timers on one CPU, each with its period, execution time, priority and other keys; the second
+/// one reads what the first one stores.
+inline std::string two_timers(const std::string& writer, const std::string& reader,
+                              const std::string& limits = "") {
+  return "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
+         "  - {id: a, node: n, " +
+         writer +
+         ", stores: [x]}\n"
+         "  - {id: b, node: n, " +
+         reader +
+         ", reads: [x]}\n"
+         "chains: [{id: path, callbacks: [a, b]" +
+         limits + "}]\n";
 }
 
 }  // namespace rclrt::analysis::test

@@ -9,48 +9,24 @@
 #include <string>
 #include <vector>
 
-#include "rclrt/analysis/counter_example_file.hpp"
+#include "rclrt/analysis/counter_example.hpp"
 #include "rclrt/analysis/judge.hpp"
-#include "rclrt/analysis/refute.hpp"
-#include "rclrt/model/parse.hpp"
 #include "sampling.hpp"
 
 namespace rclrt::analysis {
 namespace {
 
+using test::as_ms;
+using test::sampling_application;
+using test::two_timers;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-double as_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }
-double as_ms(const std::optional<Ticks>& time_ns) { return time_ns ? as_ms(*time_ns) : -1; }
-
-model::Application sampling_application(const std::string& text) {
-  model::ParseResult result = model::parse_application("rclrt: 1\nname: test\n" + text);
-  for (const auto& problem : result.diagnostics) {
-    ADD_FAILURE() << to_string(problem, "test");
-  }
-  return result.application.value();
-}
 
 CauseEffectBound sampling_bound(const model::Application& application,
                                 ExecutorKind kind = ExecutorKind::kPreemptive,
                                 const Machine& machine = {}) {
   return judge(application, kind, machine).cause_effect_chains.at(0);
-}
-
-/// Two timers on one CPU, each with its period, execution time, priority and other keys; the second
-/// one reads what the first one stores.
-std::string two_timers(const std::string& writer, const std::string& reader,
-                       const std::string& limits = "") {
-  return "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
-         "  - {id: a, node: n, " +
-         writer +
-         ", stores: [x]}\n"
-         "  - {id: b, node: n, " +
-         reader +
-         ", reads: [x]}\n"
-         "chains: [{id: path, callbacks: [a, b]" +
-         limits + "}]\n";
 }
 
 TEST(Sampling, DuerrsPairsHaveTheirPublishedBounds) {
@@ -333,86 +309,6 @@ TEST(Sampling, NeedsABoundForEachChain) {
       two_timers("timer: {period_ms: 10}, wcet_ms: 2", "timer: {period_ms: 20}, wcet_ms: 1"));
   EXPECT_THROW(cause_effect_bounds(application, ExecutorKind::kPreemptive, {}, {}),
                std::invalid_argument);
-}
-
-Refutation refuted(const model::Application& application, const std::string& executor) {
-  const auto choice = model::parse_executor(executor);
-  return refute(application, judge(application, choice, {}),
-                {.executor = choice, .effort = {.instances = 200'000}});
-}
-
-/// Fails if the example does not show its time again, from its file too.
-void expect_shown_again(const model::Application& application, const CounterExample& example) {
-  EXPECT_EQ(replay(application, example), example.response_ns);
-  const auto read = parse_counter_example(to_text(example, application), application);
-  ASSERT_TRUE(read.example) << to_text(example, application);
-  EXPECT_EQ(*read.example, example);
-}
-
-// Periods 10 and 20, free phases: what happens just after a release of the writer waits 10 ms for
-// the next one, and the reader may sample just before that one stores.
-TEST(Sampling, AReactionAboveItsLimitIsRefutedByASchedule) {
-  const auto application = sampling_application(
-      two_timers("timer: {period_ms: 10}, wcet_ms: 1, priority: 1",
-                 "timer: {period_ms: 20}, wcet_ms: 2, priority: 2", ", max_reaction_ms: 31"));
-  const Refutation found = refuted(application, "preemptive");
-  const CauseEffectBound& chain = found.judgement.cause_effect_chains.at(0);
-  EXPECT_EQ(chain.verdict, Verdict::kRefuted);
-  EXPECT_THAT(chain.note, HasSubstr("reacts too late in simulation: what happens at "));
-  ASSERT_TRUE(found.cause_effect_examples.at(0));
-  const CounterExample& example = *found.cause_effect_examples[0];
-  EXPECT_EQ(example.limit, Limit::kReaction);
-  EXPECT_GT(as_ms(example.response_ns), 31);
-  EXPECT_LE(example.response_ns, *chain.reaction);
-  expect_shown_again(application, example);
-  EXPECT_FALSE(found.judgement.feasible);
-}
-
-TEST(Sampling, AnAgeAboveItsLimitIsRefutedByASchedule) {
-  const auto application = sampling_application(
-      two_timers("timer: {period_ms: 50}, wcet_ms: 1, priority: 1",
-                 "timer: {period_ms: 10}, wcet_ms: 2, priority: 2", ", max_age_ms: 51"));
-  const Refutation found = refuted(application, "wait_set");
-  const CauseEffectBound& chain = found.judgement.cause_effect_chains.at(0);
-  EXPECT_EQ(chain.verdict, Verdict::kRefuted);
-  EXPECT_THAT(chain.note, HasSubstr("uses old data in simulation: released at "));
-  ASSERT_TRUE(found.cause_effect_examples.at(0));
-  const CounterExample& example = *found.cause_effect_examples[0];
-  EXPECT_EQ(example.limit, Limit::kAge);
-  EXPECT_GT(as_ms(example.response_ns), 51);
-  expect_shown_again(application, example);
-  const std::string text = to_text(example, application);
-  EXPECT_THAT(text, HasSubstr("# Chain path exceeds its max_age_ms. To see it"));
-  EXPECT_THAT(text, HasSubstr("\nmax_age_ms: 51\n"));
-  const auto mixed = parse_counter_example(text + "reaction_ms: 3\n", application);
-  ASSERT_FALSE(mixed.diagnostics.empty());
-  EXPECT_THAT(mixed.diagnostics[0].message, HasSubstr("states two times"));
-  const auto starving = parse_counter_example(text + "never_runs: a\n", application);
-  ASSERT_FALSE(starving.diagnostics.empty());
-  EXPECT_THAT(starving.diagnostics[0].message, HasSubstr("never_runs"));
-}
-
-// The writer needs all of the CPU, so the reader never runs.
-TEST(Sampling, AReactionThatNeverComesIsRefuted) {
-  const auto application = sampling_application(
-      two_timers("timer: {period_ms: 10}, wcet_ms: 10, priority: 2",
-                 "timer: {period_ms: 20}, wcet_ms: 2, priority: 1", ", max_reaction_ms: 50"));
-  const Refutation found = refuted(application, "preemptive");
-  EXPECT_EQ(found.judgement.cause_effect_chains.at(0).verdict, Verdict::kRefuted);
-  ASSERT_TRUE(found.cause_effect_examples.at(0));
-  const CounterExample& example = *found.cause_effect_examples[0];
-  EXPECT_EQ(example.limit, Limit::kReaction);
-  EXPECT_EQ(example.response_ns, example.horizon_ns - example.release_ns);
-  expect_shown_again(application, example);
-}
-
-TEST(Sampling, ChainsWithinTheirLimitsAreNotRefuted) {
-  const auto application = sampling_application(
-      two_timers("timer: {period_ms: 10}, wcet_ms: 1, priority: 1",
-                 "timer: {period_ms: 20}, wcet_ms: 2, priority: 2", ", max_reaction_ms: 35"));
-  const Refutation found = refuted(application, "preemptive");
-  EXPECT_EQ(found.judgement.cause_effect_chains.at(0).verdict, Verdict::kProved);
-  EXPECT_FALSE(found.cause_effect_examples.at(0));
 }
 
 }  // namespace
