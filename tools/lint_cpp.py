@@ -146,14 +146,18 @@ def common_length(entry: dict[str, str], header: Path) -> int:
     return len(os.path.commonpath([*map(str, batch(Path(entry["file"]))), str(header)]))
 
 
-def header_checks(package: Path, entries: list[dict[str, str]]) -> Iterator[Check]:
+def header_checks(
+    package: Path, entries: list[dict[str, str]], tidied: set[Path]
+) -> Iterator[Check]:
     """Yields a check per header: an empty file includes it twice, with the flags of a nearby file.
 
-    Headers that clang-tidy compiles at the begin of a source are left out. If the build compiles no
+    Headers that begin a source of `tidied`, which clang-tidy compiles, are left out. If the build compiles no
     source beside a header, a dependency of both is not installed, and the header is skipped, too.
     """
     compiled = {file for entry in entries for file in batch(Path(entry["file"]))}
-    checked = {first_included(entry) for entry in entries}
+    checked = {
+        first_included(entry) for entry in entries if tidied & set(batch(Path(entry["file"])))
+    }
     for header in sorted(package.glob("**/*.hpp")):
         if header in checked and "#pragma once" in header.read_text():
             continue
@@ -175,12 +179,12 @@ def header_checks(package: Path, entries: list[dict[str, str]]) -> Iterator[Chec
 
 def main(build: Path, prefixes: list[str]) -> int:
     packages = compile_commands(build)
-    checks = [
-        check
-        for package, entries in packages.items()
-        for check in (*tidy_checks(entries), *header_checks(package, entries))
-        if check.concerns(prefixes)
-    ]
+    checks: list[Check] = []
+    for package, entries in packages.items():
+        tidy = [check for check in tidy_checks(entries) if check.concerns(prefixes)]
+        tidied = {file for check in tidy for file in check.files}
+        headers_alone = header_checks(package, entries, tidied)
+        checks += [*tidy, *(check for check in headers_alone if check.concerns(prefixes))]
     headers = [h for package in packages for h in sorted(package.glob("**/*.hpp"))]
     surroundings = "\0".join(p.read_text() for p in [ROOT / ".clang-tidy", *headers])
     passed = build / "lint"

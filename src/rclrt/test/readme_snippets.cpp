@@ -41,7 +41,7 @@ void sampling(Node& node) {
       node, "scan", 1, [](const LaserScan& scan) { return nearest(scan.ranges); });
   create_sampling_timer(node, 5ms, obstacle, [commands](const Sample<double>& distance) {
     TwistStamped command = steer(distance.value, distance.age_ns());
-    command.header.stamp = stamp_of(distance.origin.since_ns);
+    command.header.stamp = stamp_of(distance.origin);
     commands->publish(command);
   });
 }

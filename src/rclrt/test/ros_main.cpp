@@ -12,11 +12,11 @@
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
   const int result = RUN_ALL_TESTS();
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef RCLRT_SANITIZED
+  return result;
+#else
   std::cout.flush();
   std::fflush(nullptr);
   std::_Exit(result);
-#else
-  return result;
 #endif
 }

@@ -48,7 +48,7 @@ TEST_P(Sampling, TheOriginOfACameraReachesTheControllerThroughTwoTimers) {
   const auto planner = create_sampling_timer(node, 3ms, seen, [&](const Sample<double>& frame) {
     if (frame.is_stored()) {
       PointStamped message;
-      message.header.stamp = stamp_of(frame.origin.since_ns);
+      message.header.stamp = stamp_of(frame.origin);
       message.point.x = frame.value;
       path->publish(message);
     }
@@ -164,6 +164,13 @@ TEST(SampledSubscriptions, NeverMixTwoMessagesWhileOtherThreadsRead) {
   executor.add_node(node);
   executor.spin();
   EXPECT_FALSE(mixed);
+}
+
+TEST(StampOf, AnOriginThatIsNotWholeIsZero) {
+  using builtin_interfaces::msg::Time;
+  EXPECT_EQ(stamp_of(Origin{}), Time());
+  EXPECT_EQ(stamp_of(Origin{realtime::monotonic_now_ns(), false}), Time());
+  EXPECT_NE(stamp_of(Origin{realtime::monotonic_now_ns(), true}), Time());
 }
 
 }  // namespace

@@ -99,8 +99,14 @@ class Adviser {
     if (timer == nullptr || timer->period < 2 * kLeastPeriod) {
       return;
     }
+    const Nanoseconds before = timer->period;
     timer->period /= 2;
     timer->offset %= timer->period;
+    for (model::Chain& each : changed.chains) {  // the period is the default of a deadline
+      if (each.callbacks.front() == root(segment) && each.deadline == before) {
+        each.deadline = timer->period;
+      }
+    }
     consider(changed, {.kind = Advice::Kind::kPeriod,
                        .segment = segment,
                        .callback = root(segment),
@@ -134,7 +140,6 @@ class Adviser {
   }
 
   void try_offset(std::size_t segment) {
-    const std::size_t writer = chain().segments[segment - 1].chain;
     Application changed = stated_;
     Timer* const from = timer_of(changed, root(segment - 1));
     Timer* const to = timer_of(changed, root(segment));
@@ -146,10 +151,10 @@ class Adviser {
     }
     from->offset_stated = to->offset_stated = true;
     // With known offsets the response may be shorter, so the second try has the better offset.
-    std::optional<Ticks> response = judged_.chains[writer].bound;
+    std::optional<Ticks> stored = stored_after(judged_, segment - 1);
     std::optional<Advice> best;
-    for (int i = 0; i < 2 && response; ++i) {
-      to->offset = (from->offset + Nanoseconds(*response)) % to->period;
+    for (int i = 0; i < 2 && stored; ++i) {
+      to->offset = (from->offset + Nanoseconds(*stored)) % to->period;
       const std::size_t found = result_.changes.size();
       const Judgement now = consider(changed, {.kind = Advice::Kind::kOffset,
                                                .segment = segment,
@@ -160,22 +165,34 @@ class Adviser {
         result_.changes.pop_back();
         best = best && best->age <= latest.age ? best : latest;
       }
-      response = now.chains[writer].bound;
+      stored = stored_after(now, segment - 1);
     }
     if (best) {
       result_.changes.push_back(*best);
     }
   }
 
+  /// Returns the time after its release at which the segment's value can be read, as far as the
+  /// bounds count it.
+  std::optional<Ticks> stored_after(const Judgement& judgement, std::size_t segment) const {
+    for (const CauseEffectTerm& term : judgement.cause_effect_chains[index_].why) {
+      if (term.segment == segment && (term.kind == CauseEffectTerm::Kind::kResponse ||
+                                      term.kind == CauseEffectTerm::Kind::kLogical)) {
+        return term.reaction;
+      }
+    }
+    return std::nullopt;
+  }
+
   void try_message(std::size_t segment) {
     const std::size_t reads = reader(segment);
     const std::size_t own = chain().segments[segment].chain;
+    const std::size_t before = chain().segments[segment - 1].chain;
     if (reads != root(segment) || stated_.callbacks[reads].kind() != model::CallbackKind::kTimer ||
-        !is_only_here(own)) {
+        !is_only_here(own) || stated_.chains[before].logical_execution) {
       return;
     }
     Application changed = stated_;
-    const std::size_t before = chain().segments[segment - 1].chain;
     const std::string topic = "rclrt_advice/" + stated_.callbacks[reads].id;
     model::Callback& writer = changed.callbacks[path(segment - 1).back()];
     writer.publishes.push_back(topic);

@@ -45,6 +45,7 @@ class Observed final : public SimulationObserver {
   void ran(const SimulatedInterval& interval) override { misses_.ran(interval); }
 
   const FirstMisses& misses() const { return misses_; }
+  std::uint64_t recorded() const { return outputs_ ? outputs_->recorded() : 0; }
   /// Returns the times of each cause-effect chain, or none if these are left out.
   std::vector<detail::OutputTimes> output_times(std::int64_t end_ns) const {
     return outputs_ ? outputs_->times(end_ns) : std::vector<detail::OutputTimes>();
@@ -76,7 +77,6 @@ class Searcher {
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (targets[i]) {
         open_.push_back(i);
-        samples_ = samples_ || is_cause_effect(i);
       }
     }
     priorities_ = application.effective_priorities();
@@ -218,7 +218,9 @@ class Searcher {
                            .overheads = machine_,
                            .lowest_delay_percent = trial.lowest_delay_percent};
     set_up(trial);
-    Observed observed(application_, system_, samples_);
+    const bool samples =
+        std::ranges::any_of(open_, [&](std::size_t target) { return is_cause_effect(target); });
+    Observed observed(application_, system_, samples);
     const auto result = simulate(system_,
                                  {.horizon_ns = horizon_ns_,
                                   .seed = trial.seed,
@@ -226,7 +228,8 @@ class Searcher {
                                   .check_interrupt = search_.effort.check_interrupt},
                                  &observed);
     // A trial in which no instance ends costs effort, too.
-    left_ -= std::min(left_, result.instances + 1 + application_.callbacks.size() / 8);
+    left_ -= std::min(
+        left_, result.instances + 1 + application_.callbacks.size() / 8 + observed.recorded() / 4);
     const bool complete = result.end_ns == horizon_ns_;
     const auto outputs = observed.output_times(result.end_ns);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -347,7 +350,6 @@ class Searcher {
   std::vector<std::int64_t> worst_reaction_ns_;  // by cause-effect chain
   std::vector<std::int64_t> worst_age_ns_;
   std::vector<std::size_t> open_;  // targets
-  bool samples_ = false;           // a cause-effect chain is a target
   bool delays_vary_;
   detail::Trials trials_;
   std::vector<int> priorities_;

@@ -233,12 +233,12 @@ class Reader {
     const NameIndex callbacks = index_of_callbacks(application_, context_);
     const auto name = yaml::read_text(node, "never_runs", context_);
     const std::size_t index = name ? callbacks.resolve(*name, node.at, context_) : kUnknown;
-    if (index == kUnknown || example_.chain >= application_.chains.size()) {
-      return;  // reported
-    }
     if (example_.limit != Limit::kDeadline) {
       yaml::report_value(node, "never_runs", "no such key beside reaction_ms or age_ms", context_);
       return;
+    }
+    if (index == kUnknown || example_.chain >= application_.chains.size()) {
+      return;  // reported
     }
     const model::Chain& chain = application_.chains[example_.chain];
     if (std::ranges::find(chain.callbacks, index) == chain.callbacks.end()) {

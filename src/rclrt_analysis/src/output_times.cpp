@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_times.hpp"
 
+#include <algorithm>
+
 namespace rclrt::analysis::detail {
 
 namespace {
@@ -23,9 +25,14 @@ Outputs::Outputs(const model::Application& application)
     : application_(application),
       times_(application),
       last_of_(application.chains.size()),
+      segments_of_(application.chains.size()),
       instances_(application.cause_effect_chains.size()) {
   for (std::size_t i = 0; i < instances_.size(); ++i) {
-    last_of_.at(application.cause_effect_chains[i].segments.back().chain).push_back(i);
+    const auto& segments = application.cause_effect_chains[i].segments;
+    last_of_.at(segments.back().chain).push_back(i);
+    for (const model::Segment& segment : segments) {
+      ++segments_of_.at(segment.chain);
+    }
   }
 }
 
@@ -34,17 +41,22 @@ void Outputs::ended(const SimulatedInstance& instance) {
     return;
   }
   for (const SimulatedToken& token : instance.tokens) {
+    recorded_ += segments_of_[token.chain];
     times_.add({.callback = instance.callback,
                 .chain = token.chain,
                 .instance = token.instance,
                 .release = Nanoseconds(token.release_ns),
                 .start = Nanoseconds(instance.start_ns),
                 .end = Nanoseconds(instance.end_ns)});
-    if (application_.chains[token.chain].callbacks.back() != instance.callback) {
+    const model::Chain& own = application_.chains[token.chain];
+    if (own.callbacks.back() != instance.callback) {
       continue;
     }
+    const std::int64_t end_ns =
+        own.logical_execution ? std::max(instance.end_ns, token.release_ns + own.deadline.count())
+                              : instance.end_ns;  // as CauseEffectTimes has it
     for (const std::size_t chain : last_of_[token.chain]) {
-      instances_[chain].emplace(instance.end_ns, token.instance);
+      instances_[chain].emplace(end_ns, token.instance);
     }
   }
 }

@@ -125,6 +125,32 @@ TEST(Advise, AReaderBelowItsWriterNeedsNoTimeForTheResponse) {
   EXPECT_LT(*patient->age, *advice.age);
 }
 
+TEST(Advise, ADeadlineThatIsThePeriodFollowsIt) {
+  // Without deadline_ms the deadline is the period: 5 ms, and 2.5 ms with the change. `see` is more
+  // urgent than `control`, of which the bound is 1.2 + 1.4 ms.
+  std::string text = advised_robot("timer: {period_ms: 20}", "timer: {period_ms: 5}", "");
+  const auto change = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  change("wcet_ms: 4", "wcet_ms: 1.2, priority: 4");
+  change("wcet_ms: 5", "wcet_ms: 0.1");
+  change("wcet_ms: 0.5", "wcet_ms: 1.4");
+  const auto advice = advice_for(text).at(0);
+  const Advice* const faster = find(advice, Kind::kPeriod, 2);
+  ASSERT_NE(faster, nullptr);
+  EXPECT_FALSE(faster->keeps_the_rest);
+}
+
+TEST(Advise, AValueThatMovesAtADeadlineStaysOneAndItsReaderMayBeReleasedThen) {
+  std::string text = advised_robot("timer: {period_ms: 50}");
+  text += "  - {id: seeing, callbacks: [see], priority: 1, deadline_ms: 40, let: true}\n";
+  const auto advice = advice_for(text).at(0);
+  EXPECT_EQ(find(advice, Kind::kMessage, 1), nullptr);
+  const Advice* const offset = find(advice, Kind::kOffset, 1);
+  ASSERT_NE(offset, nullptr);
+  EXPECT_THAT(offset->time, Optional(40 * kMs));
+}
+
 TEST(Advise, WithoutSuchAChainThereIsNoAdvice) {
   EXPECT_TRUE(advice_for(R"(rclrt: 1
 name: plain

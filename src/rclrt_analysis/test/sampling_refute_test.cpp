@@ -75,6 +75,26 @@ TEST(SamplingRefute, AnAgeAboveItsLimitIsRefutedByASchedule) {
   EXPECT_THAT(starving.diagnostics[0].message, HasSubstr("never_runs"));
 }
 
+TEST(SamplingRefute, WithLogicalExecutionTimeTheInstanceIsTheOneWithTheOutput) {
+  const auto application = sampling_application(
+      "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
+      "  - {id: a, node: n, timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 1, stores: [x]}\n"
+      "  - {id: b, node: n, timer: {period_ms: 20, offset_ms: 5}, wcet_ms: 2, reads: "
+      "[x]}\nchains:\n"
+      "  - {id: first, callbacks: [a], deadline_ms: 7, let: true}\n"
+      "  - {id: second, callbacks: [b], deadline_ms: 18, let: true}\n"
+      "  - {id: there, callbacks: [a, b], max_age_ms: 30}\n");
+  const Refutation found = refuted_sampling(application, "preemptive");
+  ASSERT_TRUE(found.cause_effect_examples.at(0));
+  const CounterExample& example = *found.cause_effect_examples[0];
+  // b is released at 5, 25, ... At 25 it reads what was released at 10 and moved at 17; its output
+  // counts at 25 + 18.
+  EXPECT_EQ(example.instance, 1U);
+  EXPECT_EQ(as_ms(example.release_ns), 10);
+  EXPECT_EQ(as_ms(example.response_ns), 33);
+  expect_shown_again(application, example);
+}
+
 // The writer needs all of the CPU, so the reader never runs.
 TEST(SamplingRefute, AReactionThatNeverComesIsRefuted) {
   const auto application = sampling_application(

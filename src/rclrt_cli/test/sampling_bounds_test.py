@@ -9,7 +9,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 from rclrt_py.bounds.comparing import add_to_results_file, with_predictions
+from rclrt_py.bounds.excesses import Excess
 from rclrt_py.bounds.predicted import Predictions, predict
+from rclrt_py.bounds.sampling import Observed, with_sampling_bounds
 from rclrt_py.native import load_application
 from rclrt_py.report.bound_lines import bound_lines
 from rclrt_py.runs.output_directory import BOUNDS
@@ -85,22 +87,53 @@ def test_bounds_of_chains_that_sample_stand_beside_what_was_observed(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("begin", "end", "by_host"),
-    [(0, 90_000, 0), (10 * MS, 10 * MS + 100_000, 1), (120 * MS, 130 * MS, 0)],
-    ids=["too short", "long enough", "later"],
+    ("stalls", "by_host"),
+    [
+        ([(0, 0, 90_000)], 0),
+        ([(0, 10 * MS, 10 * MS + 100_000)], 1),
+        ([(0, 120 * MS, 130 * MS)], 0),  # after the output
+        ([(1, 10 * MS, 20 * MS)], 0),  # a CPU that runs no segment
+        ([(0, 10 * MS, 10 * MS + 60_000), (0, 10 * MS, 10 * MS + 60_000)], 0),  # counts once
+        ([(0, 10 * MS, 10 * MS + 60_000), (0, 30 * MS, 30 * MS + 60_000)], 1),
+    ],
+    ids=["too short", "long enough", "later", "elsewhere", "the same twice", "two"],
 )
-def test_an_age_above_its_bound_is_explained_by_a_stall_that_is_as_long(
-    tmp_path: Path, begin: int, end: int, by_host: int
+def test_an_age_above_its_bound_is_explained_by_stalls_that_are_as_long(
+    tmp_path: Path, stalls: list[tuple[int, int, int]], by_host: int
 ) -> None:
     run = sampled_run(tmp_path / "run", [20, 110.8, 110.9])  # 0.1 ms above
-    header = "cpu,start_ns,end_ns,waited_ns"
-    (run.directory / "stalls.csv").write_text(f"{header}\n0,{begin},{end},0\n")
+    rows = [f"{cpu},{begin},{end},0" for cpu, begin, end in stalls]
+    (run.directory / "stalls.csv").write_text(
+        "\n".join(["cpu,start_ns,end_ns,waited_ns", *rows, ""])
+    )
     predictions = predict(load_application(APP), ["preemptive"], None)
     results = with_predictions(run.results, [run], predictions)
     (chain,) = results.cause_effect_chains
     assert chain.predicted is not None
     assert (chain.predicted.above_age_bound, chain.predicted.age_by_host) == (1, by_host)
     assert chain.predicted.above_own == 1 - by_host
+
+
+@pytest.mark.parametrize(
+    ("response_ms", "cause", "by_host"),
+    [(17.7, "host", 1), (17.65, "host", 0), (17.7, "unexplained", 0), (None, "host", 1)],
+)
+def test_an_age_above_its_bound_is_explained_by_a_segment_that_the_machine_delayed_as_long(
+    tmp_path: Path, response_ms: float | None, cause: str, by_host: int
+) -> None:
+    run = sampled_run(tmp_path / "run", [110.9])  # 0.1 ms above
+    segment = Excess(
+        *("eye_to_wheel_1", 0, 50 * MS, None if response_ms is None else round(response_ms * MS)),
+        *(round(17.6 * MS), 50 * MS, 0, 0, None, cause, ""),
+    )
+    samples = Observed(run.cause_effect_samples(), [], [segment])
+    prediction = predict(load_application(APP), ["preemptive"], None).executors["preemptive"]
+    (chain,) = run.results.cause_effect_chains
+    found = with_sampling_bounds(
+        chain, prediction.cause_effect_chains[chain.id], prediction.chains, [samples]
+    )
+    assert found.predicted is not None
+    assert found.predicted.age_by_host == by_host
 
 
 def test_bounds_of_earlier_versions_have_no_chains_that_sample(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ class Listener : public ObservedEntity {
       if (begins_ == Begins::kUnlessItSamples || origin_.since_ns == 0) {
         begins_ = Begins::kNo;
       } else {
-        origin = {std::min(origin.since_ns, origin_.since_ns), origin.is_whole && origin_.is_whole};
+        origin = rclrt::realtime::older(origin, origin_);
       }
       const bool is_news =
           origin.since_ns != origin_.since_ns || origin.is_whole != origin_.is_whole;

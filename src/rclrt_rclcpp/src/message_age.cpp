@@ -130,8 +130,7 @@ Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
   MessageOrigin way;
   std::copy_n(info.publisher_gid.data, way.publisher.size(), way.publisher.begin());
   const auto stamped_ns = before_now(stamp_ns);
-  // The result is at least 1. A message may be older than the start of this machine, where
-  // CLOCK_MONOTONIC begins.
+  // Origins that other processes share are from their clocks: the result is at least 1.
   const auto since = [](std::int64_t time_ns) { return std::max<std::int64_t>(time_ns, 1); };
   Origin origin;
   if (stamped_ns) {

@@ -117,5 +117,21 @@ TEST(Stamp, ThatIsImpossibleIsNotUsed) {
   EXPECT_EQ(stamp_to_monotonic_ns(now_realtime_ns + 999'999'999, less_ns, now_ns), now_ns);
 }
 
+TEST(Stamp, FromBeforeTheStartOfTheMachineIsTheOldestTimeThereIs) {
+  constexpr std::int64_t kLess_ns = -1'000'000'000'000;
+  EXPECT_EQ(stamp_to_monotonic_ns(999'000'000'000, kLess_ns, 5), 1);
+}
+
+TEST(OlderOrigin, IsTheOldestOfThoseThatAreKnownAndWholeIfAllAre) {
+  const auto is = [](Origin origin, std::int64_t since_ns, bool is_whole) {
+    return origin.since_ns == since_ns && origin.is_whole == is_whole;
+  };
+  EXPECT_TRUE(is(older({5, true}, {7, true}), 5, true));
+  EXPECT_TRUE(is(older({7, true}, {5, false}), 5, false));
+  EXPECT_TRUE(is(older({}, {5, true}), 5, true));
+  EXPECT_TRUE(is(older({5, true}, {}), 5, true));
+  EXPECT_TRUE(is(older({}, {}), 0, false));
+}
+
 }  // namespace
 }  // namespace rclrt::realtime

@@ -28,11 +28,18 @@ using realtime::Origin;
 using realtime::Sample;
 
 /// Returns a time of CLOCK_MONOTONIC as a stamp of a message. With the nominal release of a timer
-/// (`InstanceInfo::release_ns`) a chain begins; with the origin of a sample it goes on:
-///
-///     path.header.stamp = stamp_of(obstacles.origin.since_ns);
+/// (`InstanceInfo::release_ns`) a chain begins.
 inline builtin_interfaces::msg::Time stamp_of(std::int64_t monotonic_ns) {
   return detail::time_message(monotonic_ns - realtime::monotonic_less_realtime_ns());
+}
+
+/// Returns the origin of a sample as the stamp of a message that is made from it, so that the chain
+/// goes on. Returns zero for an origin that is unknown or not whole: the data then count from the
+/// arrival of that message, and its readers know so.
+///
+///     path.header.stamp = stamp_of(obstacles.origin);
+inline builtin_interfaces::msg::Time stamp_of(const Origin& origin) {
+  return origin.is_whole ? stamp_of(origin.since_ns) : builtin_interfaces::msg::Time();
 }
 
 /// Returns the origin of a message's data: its `header.stamp`. If the type has none, or the stamp

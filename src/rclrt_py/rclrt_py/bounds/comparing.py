@@ -47,7 +47,9 @@ def with_predictions(
         for run, found in zip(runs, excesses, strict=True)
     ]
     sampling = tuple(
-        with_sampling_bounds(each, prediction.cause_effect_chains.get(each.id), observed)
+        with_sampling_bounds(
+            each, prediction.cause_effect_chains.get(each.id), prediction.chains, observed
+        )
         for each in results.cause_effect_chains
     )
     return replace(results, chains=chains, cause_effect_chains=sampling)

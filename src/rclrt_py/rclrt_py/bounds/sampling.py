@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from rclrt_py.bounds.excesses import Excess
-from rclrt_py.bounds.predicted import PredictedSampling
+from rclrt_py.bounds.predicted import PredictedChain, PredictedSampling
 from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
 from rclrt_py.runs.csv_reader import StallRow
 from rclrt_py.runs.run_data import CauseEffectSamples
@@ -23,31 +25,75 @@ class Observed:
     excesses: Sequence[Excess]
     """They are of all chains, segments too."""
 
-    def is_by_host(self, time: int, end: int, bound: int, segments: Sequence[str]) -> bool:
-        """Returns whether the machine explains a time above its bound: it stood still for as long
-        as the time is above the bound, or made an instance of a segment exceed its own bound. All
-        times in nanoseconds; `time` ends at `end`."""
-        begin = end - time
-        stood = sum(
-            max(0, min(stall.host_end, end) - max(stall.start, begin)) for stall in self.stalls
+
+class _Stalls:
+    """The time in which at least one of some CPUs stood still. All times in nanoseconds."""
+
+    def __init__(self, stalls: Sequence[StallRow], cpus: set[int]) -> None:
+        """Uses the stalls of these CPUs; of all CPUs if the set is empty."""
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for stall in sorted(stalls, key=lambda stall: stall.start):
+            if cpus and stall.cpu not in cpus:
+                continue
+            if self._ends and stall.start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], stall.host_end)
+            elif stall.host_end > stall.start:
+                self._starts.append(stall.start)
+                self._ends.append(stall.host_end)
+        lengths = (end - start for start, end in zip(self._starts, self._ends, strict=True))
+        self._before = [0, *accumulate(lengths)]
+
+    def within(self, begin: int, end: int) -> int:
+        """Returns the time between `begin` and `end` in which a CPU stood still."""
+        first, last = bisect_right(self._ends, begin), bisect_left(self._starts, end)
+        if first >= last:
+            return 0
+        cut = max(0, begin - self._starts[first]) + max(0, self._ends[last - 1] - end)
+        return self._before[last] - self._before[first] - cut
+
+
+class _Delays:
+    """The instances of one segment that were above their bound because of the machine."""
+
+    def __init__(self, excesses: Sequence[Excess], segment: str) -> None:
+        self._own = sorted(
+            (excess for excess in excesses if excess.by_host and excess.chain == segment),
+            key=lambda excess: excess.release,
         )
-        return stood >= time - bound or any(
-            excess.by_host
-            and excess.chain in segments
-            and excess.release < end
-            and (excess.response is None or excess.release + excess.response > begin)
-            for excess in self.excesses
-        )
+        self._releases = [excess.release for excess in self._own]
+        self._longest = max((excess.response or math.inf for excess in self._own), default=0)
+
+    def within(self, begin: int, end: int) -> float:
+        """Returns the longest time by which an instance between `begin` and `end` was above its
+        bound; infinity if it never ended."""
+        first = bisect_left(self._releases, begin - self._longest)
+        last = bisect_left(self._releases, end)
+        found: list[float] = [
+            math.inf if excess.response is None else excess.response - excess.bound
+            for excess in self._own[first:last]
+            if excess.response is None or excess.release + excess.response > begin
+        ]
+        return max(found, default=0)
 
 
 def with_sampling_bounds(
-    chain: CauseEffectResult, predicted: PredictedSampling | None, runs: Sequence[Observed]
+    chain: CauseEffectResult,
+    predicted: PredictedSampling | None,
+    segments: Mapping[str, PredictedChain],
+    runs: Sequence[Observed],
 ) -> CauseEffectResult:
-    """Returns the result with its bounds, and the number of times above them."""
+    """Returns the result with its bounds, and the number of times above them. `segments` are the
+    bounds of chains by their ids. The machine explains a time above its bound if it stood still, or
+    made an instance of each segment exceed its own bound, for as long in all."""
     if predicted is None:
         return chain
-    reactions = list(_above(chain, predicted.reaction_ms, runs, ages=False))
-    ages = list(_above(chain, predicted.age_ms, runs, ages=True))
+    own = [segments[name] for name in chain.segments if name in segments]
+    cpus = {cpu for segment in own for cpu in segment.cpus}
+    if any(not segment.cpus for segment in own):
+        cpus = set()  # any CPU
+    reactions = list(_above(chain, predicted.reaction_ms, runs, cpus, ages=False))
+    ages = list(_above(chain, predicted.age_ms, runs, cpus, ages=True))
     return replace(
         chain,
         predicted=SamplingPrediction(
@@ -65,15 +111,27 @@ def with_sampling_bounds(
 
 
 def _above(
-    chain: CauseEffectResult, bound_ms: float | None, runs: Sequence[Observed], *, ages: bool
+    chain: CauseEffectResult,
+    bound_ms: float | None,
+    runs: Sequence[Observed],
+    cpus: set[int],
+    *,
+    ages: bool,
 ) -> Iterator[bool]:
-    """Yields, for each reaction time or age above the bound, whether the host explains it."""
-    bound = math.inf if bound_ms is None else round(bound_ms * 1e6)
+    """Yields, for each reaction time or age above the bound, whether the machine explains it."""
+    if bound_ms is None:
+        return
+    bound = round(bound_ms * 1e6)
     for run in runs:
         samples = run.samples[chain.id]
         times, ends = (
             (samples.ages, samples.ends) if ages else (samples.reactions, samples.reaction_ends)
         )
+        if max(times, default=0) <= bound:
+            continue
+        stalls = _Stalls(run.stalls, cpus)
+        delays = [_Delays(run.excesses, segment) for segment in chain.segments]
         for time, end in zip(times, ends, strict=True):
             if time > bound:
-                yield run.is_by_host(time, end, int(bound), chain.segments)
+                lost = stalls.within(end - time, end)
+                yield lost + sum(each.within(end - time, end) for each in delays) >= time - bound

@@ -34,8 +34,8 @@ class SamplingPrediction:
     above_reaction_bound: int
     above_age_bound: int
     reaction_by_host: int
-    """The part of `above_reaction_bound` that the machine explains: it stood still for long enough,
-    or a segment's instance was above its bound for that reason."""
+    """The part of `above_reaction_bound` that the machine explains: it stood still, or made
+    segments exceed their own bounds, for as long as the time is above the bound."""
     age_by_host: int
     """The part of `above_age_bound` that the machine explains."""
     note: str

@@ -130,7 +130,10 @@ rclcpp::TimerBase::SharedPtr create_sampling_timer(
       period,
       [state] {
         state->readers.sample([&](const auto&... samples) {
-          (use_origin(samples.origin), ...);
+          // At once: each change of the origin takes a place in the ring of origins.
+          Origin oldest;
+          ((oldest = rclrt::realtime::older(oldest, samples.origin)), ...);
+          use_origin(oldest);
           state->callback(samples...);
         });
       },

@@ -18,7 +18,7 @@ namespace rclrt::analysis {
 /// One change, and the bounds of the cause-effect chain with it.
 struct Advice {
   enum class Kind {
-    kPeriod,   ///< the timer `callback` runs twice as often
+    kPeriod,   ///< the timer `callback` runs twice as often; deadlines equal to its period follow
     kOffset,   ///< the timer `callback` is released when the value that it reads has been stored
     kMessage,  ///< `callback` runs for each value that it reads: its timer becomes a subscription
     kUrgent,   ///< the callbacks of the segment are more urgent than all others
@@ -46,8 +46,8 @@ struct CauseEffectAdvice {
 
 /// Returns advice for each cause-effect chain. Each change is made alone, and its bounds are those
 /// of judge() for the changed application. A reader becomes a subscription only if no chain with a
-/// deadline starts at it. Takes up to five analyses per segment. Pure; any thread. Throws as
-/// judge() does.
+/// deadline starts at it, and if the value does not move at a deadline. Takes up to six analyses
+/// per segment. Pure; any thread. Throws as judge() does.
 RCLRT_ANALYSIS_EXPORT std::vector<CauseEffectAdvice> advise(const model::Application& application,
                                                             const model::ExecutorChoice& executor,
                                                             const Machine& machine,

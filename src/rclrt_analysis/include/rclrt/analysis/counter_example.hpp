@@ -89,8 +89,8 @@ struct SearchResult {
   /// deadline.
   std::vector<double> closest;
   std::vector<std::optional<CounterExample>> cause_effect_examples{};  ///< one per such chain
-  /// One per cause-effect chain: the longest reaction time and age that were simulated, in ns; 0 if
-  /// there was none.
+  /// One per cause-effect chain, wanted or not: the longest reaction time and age that were
+  /// simulated, in ns. 0 if there was none, or if the search wants no cause-effect chain.
   std::vector<std::int64_t> worst_reaction_ns{};
   std::vector<std::int64_t> worst_age_ns{};
 };

@@ -2,6 +2,7 @@
 // The newest value of one writer together with the time from which its data counts.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,15 @@ struct Origin {
   /// is the time at which a message of the chain was published or arrived.
   bool is_whole = false;
 };
+
+/// Returns the origin of data that were made from both: the older one, which is whole if both are.
+/// An unknown origin does not count.
+constexpr Origin older(Origin a, Origin b) noexcept RCLRT_NONBLOCKING {
+  if (a.since_ns == 0 || b.since_ns == 0) {
+    return a.since_ns == 0 ? b : a;
+  }
+  return {std::min(a.since_ns, b.since_ns), a.is_whole && b.is_whole};
+}
 
 /// A stored value, as a reader sees it.
 template <typename T>
@@ -79,13 +89,19 @@ class SampledValue {
   std::uint64_t stored_ = 0;  // used only by the writer
 };
 
-/// Readers of several values, which it keeps. Movable. Not thread-safe.
+/// Readers of several values, which it keeps. It can be moved into a new object. Not thread-safe.
 template <typename... T>
 class SampleReaders {
  public:
   /// Takes one reader of each value. Throws std::length_error if one of them has none left.
   RCLRT_SETUP explicit SampleReaders(const std::shared_ptr<SampledValue<T>>&... values)
       : values_(values...), readers_(values->reader()...) {}
+  SampleReaders(SampleReaders&&) noexcept = default;
+  /// Does not exist: it would end values before their readers.
+  SampleReaders& operator=(SampleReaders&&) = delete;
+  SampleReaders(const SampleReaders&) = delete;
+  SampleReaders& operator=(const SampleReaders&) = delete;
+  ~SampleReaders() = default;
 
   /// Calls `function` with a `const Sample<T>&` of each value, the newest one.
   template <typename F>

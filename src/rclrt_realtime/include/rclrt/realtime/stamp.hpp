@@ -29,7 +29,8 @@ inline std::int64_t monotonic_less_realtime_ns() noexcept RCLRT_NONBLOCKING {
   return result;
 }
 
-/// Returns a stamp as a time of CLOCK_MONOTONIC, at most `now_ns`. std::nullopt: the stamp is
+/// Returns a stamp as a time of CLOCK_MONOTONIC, at most `now_ns`, and at least 1: a message may be
+/// older than the start of this machine, where that clock begins. std::nullopt: the stamp is
 /// impossible, that is, not positive, more than a second in the future, or older than a year.
 /// `stamp_ns`: nanoseconds since 1970. `less_realtime_ns`: see monotonic_less_realtime_ns.
 /// `now_ns`: of CLOCK_MONOTONIC.
@@ -46,7 +47,7 @@ inline std::optional<std::int64_t> stamp_to_monotonic_ns(
       stamp_ns < now_realtime_ns - kOldest_ns) {
     return std::nullopt;
   }
-  return std::min(stamp_ns + less_realtime_ns, now_ns);
+  return std::max<std::int64_t>(std::min(stamp_ns + less_realtime_ns, now_ns), 1);
 }
 
 /// A message with the field `header.stamp` of ROS 2.
