@@ -143,7 +143,7 @@ TEST_P(Actions, AGoalIsAcceptedGivesFeedbackAndSucceeds) {
   EXPECT_EQ(get(client_->async_get_result(sent)).status, GoalStatus::kSucceeded) << "still known";
   EXPECT_FALSE(taken->is_active());
   EXPECT_THAT([t = taken] { t->abort(result({})); },
-              ThrowsMessage<std::logic_error>(HasSubstr("a goal cannot abort in state 4")));
+              ThrowsMessage<std::logic_error>(HasSubstr("a goal cannot abort: its status is 4")));
 }
 
 TEST_P(Actions, ARejectedGoalIsNone) {
@@ -160,10 +160,10 @@ TEST_P(Actions, ADeferredGoalExecutesWhenItIsTold) {
   auto [sent, taken] = start(0);
   EXPECT_EQ(taken->status(), GoalStatus::kAccepted);
   EXPECT_THAT([t = taken] { t->succeed(result({})); },
-              ThrowsMessage<std::logic_error>(HasSubstr("a goal cannot succeed in state 1")));
+              ThrowsMessage<std::logic_error>(HasSubstr("a goal cannot succeed: its status is 1")));
   taken->execute();
   EXPECT_THAT([t = taken] { t->execute(); },
-              ThrowsMessage<std::logic_error>(HasSubstr("a goal cannot execute in state 2")));
+              ThrowsMessage<std::logic_error>(HasSubstr("a goal cannot execute: its status is 2")));
   EXPECT_TRUE(eventually([&, s = sent] { return s->status() == GoalStatus::kExecuting; }));
   taken->abort(result({7}));
   const auto ended = get(client_->async_get_result(sent));
@@ -174,8 +174,9 @@ TEST_P(Actions, ADeferredGoalExecutesWhenItIsTold) {
 TEST_P(Actions, AGoalIsCanceledWhenBothSidesWantIt) {
   using Response = ActionClient<Fibonacci>::CancelResponse;
   auto [sent, taken] = start(5);
-  EXPECT_THAT([t = taken] { t->canceled(result({})); },
-              ThrowsMessage<std::logic_error>(HasSubstr("a goal cannot be canceled in state 2")))
+  EXPECT_THAT(
+      [t = taken] { t->canceled(result({})); },
+      ThrowsMessage<std::logic_error>(HasSubstr("a goal cannot be canceled: its status is 2")))
       << "no cancellation was requested";
   may_cancel_ = false;
   EXPECT_EQ(get(client_->async_cancel_goal(sent)).return_code, Response::ERROR_REJECTED);

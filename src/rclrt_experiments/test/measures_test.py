@@ -51,7 +51,7 @@ def test_rows_that_did_not_keep_the_start_say_so() -> None:
         judged = judge(claim, evidence)
         assert judged.verdict == "not comparable"
         if not claim.otherwise and "synthesis" not in claim.text:
-            assert "did not record when first callbacks" in judged.observed, claim
+            assert "from the start of a chain's first callback" in judged.observed, claim
 
 
 def test_many_trials_of_which_none_differs_decide_against_an_order() -> None:
