@@ -151,8 +151,9 @@ def header_checks(
 ) -> Iterator[Check]:
     """Yields a check per header: an empty file includes it twice, with the flags of a nearby file.
 
-    Headers that begin a source of `tidied`, which clang-tidy compiles, are left out. If the build compiles no
-    source beside a header, a dependency of both is not installed, and the header is skipped, too.
+    Headers that begin a source of `tidied`, which clang-tidy compiles, are left out. If the build
+    compiles no source beside a header, a dependency of both is not installed, and the header is
+    skipped, too.
     """
     compiled = {file for entry in entries for file in batch(Path(entry["file"]))}
     checked = {

@@ -113,7 +113,8 @@ RCLRT_SETUP std::shared_ptr<Timer> create_sampling_timer(
       period,
       [readers = std::move(readers),
        callback = std::move(callback)](const InstanceInfo& info) mutable {
-        readers.sample([&](const auto&... samples) { detail::call(callback, info, samples...); });
+        std::apply([&](const auto&... samples) { detail::call(callback, info, samples...); },
+                   readers.view());
       },
       std::move(options), timer);
 }

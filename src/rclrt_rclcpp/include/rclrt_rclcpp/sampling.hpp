@@ -129,13 +129,14 @@ rclcpp::TimerBase::SharedPtr create_sampling_timer(
   return node.create_wall_timer(
       period,
       [state] {
-        state->readers.sample([&](const auto&... samples) {
+        const auto use = [&](const auto&... samples) {
           // At once: each change of the origin takes a place in the ring of origins.
           Origin oldest;
           ((oldest = rclrt::realtime::older(oldest, samples.origin)), ...);
           use_origin(oldest);
           state->callback(samples...);
-        });
+        };
+        std::apply(use, state->readers.view());
       },
       std::move(group));
 }

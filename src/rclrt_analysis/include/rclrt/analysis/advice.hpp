@@ -17,6 +17,7 @@ namespace rclrt::analysis {
 
 /// One change, and the bounds of the cause-effect chain with it.
 struct Advice {
+  /// The kind of change.
   enum class Kind {
     kPeriod,   ///< the timer `callback` runs twice as often; deadlines equal to its period follow
     kOffset,   ///< the timer `callback` is released when the value that it reads has been stored

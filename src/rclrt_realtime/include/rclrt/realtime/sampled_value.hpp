@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <tuple>
+#include <utility>
 
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/latest_value.hpp"
@@ -103,13 +104,18 @@ class SampleReaders {
   SampleReaders& operator=(const SampleReaders&) = delete;
   ~SampleReaders() = default;
 
-  /// Calls `function` with a `const Sample<T>&` of each value, the newest one.
-  template <typename F>
-  void sample(const F& function) {
-    std::apply([&](auto&... readers) { function(readers.view()...); }, readers_);
+  /// Returns the newest sample of each value. They are valid until the next call.
+  std::tuple<const Sample<T>&...> view() noexcept RCLRT_NONBLOCKING {
+    return view(std::index_sequence_for<T...>());
   }
 
  private:
+  template <std::size_t... I>
+  std::tuple<const Sample<T>&...> view(std::index_sequence<I...> /*of T*/) noexcept
+      RCLRT_NONBLOCKING {
+    return {std::get<I>(readers_).view()...};
+  }
+
   std::tuple<std::shared_ptr<SampledValue<T>>...> values_;  // outlive their readers
   std::tuple<typename SampledValue<T>::Reader...> readers_;
 };
