@@ -97,6 +97,7 @@ class SampleReaders {
   /// Takes one reader of each value. Throws std::length_error if one of them has none left.
   RCLRT_SETUP explicit SampleReaders(const std::shared_ptr<SampledValue<T>>&... values)
       : values_(values...), readers_(values->reader()...) {}
+  /// Takes the readers of another object, which is then empty.
   SampleReaders(SampleReaders&&) noexcept = default;
   /// Does not exist: it would end values before their readers.
   SampleReaders& operator=(SampleReaders&&) = delete;
