@@ -80,7 +80,7 @@ std::optional<std::int64_t> replay(const model::Application& application,
   if (example.limit != Limit::kDeadline) {
     detail::Outputs outputs(changed);
     const auto end_ns = simulate(system, options, &outputs).end_ns;
-    const detail::OutputTimes& times = outputs.times(end_ns).at(example.chain);
+    const detail::OutputTimes times = outputs.times(end_ns).at(example.chain);
     const auto& worst = example.limit == Limit::kAge ? times.worst_age : times.worst_reaction;
     return worst ? std::optional(worst->length_ns()) : std::nullopt;
   }

@@ -69,7 +69,7 @@ class SampledValue {
  public:
   /// Reads in one thread; not thread-safe. `read` returns a Sample<T>. `view` returns a reference,
   /// valid until the next call of this reader. Must not outlive the SampledValue.
-  using Reader = typename LatestValue<Sample<T>>::Reader;
+  using Reader = LatestValue<Sample<T>>::Reader;
 
   /// Makes a value for at most `max_readers` readers. Readers see `initial`, with the number 0,
   /// until something is stored. Throws as LatestValue.
@@ -136,6 +136,6 @@ struct StoredType<Sample<T>> {
 
 /// The type that is stored for the result of a function: a Sample stands for its value.
 template <typename Result>
-using StoredType = typename detail::StoredType<Result>::Type;
+using StoredType = detail::StoredType<Result>::Type;
 
 }  // namespace rclrt::realtime
