@@ -270,7 +270,13 @@ callbacks:
   - {id: a, node: n, wcet_ms: 1, client: {service: /plan, depth: 2}}
 topics: [{name: /y, size_bytes: 5}]
 chains:
-  - {id: c, callbacks: [t, s], priority: 9, deadline_ms: 12, max_reaction_ms: 30, max_age_ms: 20}
+  - id: c
+    callbacks: [t, s]
+    priority: 9
+    deadline_ms: 12
+    let: true
+    max_reaction_ms: 30
+    max_age_ms: 20
 threads:
   - {name: middleware, policy: %s}
 """
