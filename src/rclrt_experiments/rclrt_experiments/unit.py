@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rclrt_py.executors import kind_of
 from rclrt_py.native import analysis, judge
-from rclrt_py.stats import nearest_rank
+from rclrt_py.stats import ms_or_none, nearest_rank
 
 from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
 from rclrt_experiments.generator.application import GeneratedApplication, draw_application
@@ -201,7 +201,7 @@ def row_of(
         normalised_worst=worst_ns / period_ns if ran else None,
         jitter=(worst_ns - best_ns) / period_ns if ran else None,
         missed=missed,
-        bound_ms=None if bound.bound_ns is None else bound.bound_ns / 1e6,
+        bound_ms=ms_or_none(bound.bound_ns),
         verdict=bound.verdict,
         from_start_worst=from_start_ns[1] / period_ns if ran and from_start_ns else None,
         from_start_jitter=(

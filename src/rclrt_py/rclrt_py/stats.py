@@ -17,6 +17,11 @@ def to_ms(nanoseconds: int) -> float:
     return nanoseconds / NS_PER_MS
 
 
+def ms_or_none(nanoseconds: int | None) -> float | None:
+    """Converts nanoseconds to milliseconds. None: there is no such time."""
+    return None if nanoseconds is None else to_ms(nanoseconds)
+
+
 def round_half_up(value: float) -> int:
     """Rounds to the nearest whole number, as C's round() does for values that are not negative."""
     whole = math.floor(value)

@@ -64,7 +64,7 @@ def attack_sampled(
     )
     if not any(attacked):
         return sampling, None
-    limits = [Limits(_limit(bound.reaction_ns), _limit(bound.age_ns)) for bound in bounds]
+    limits = [Limits(as_limit(bound.reaction_ns), as_limit(bound.age_ns)) for bound in bounds]
     limited = replace(application, limits_ns=limits)
     model = load(limited, priorities)
     searched = analysis().search_schedules(
@@ -89,7 +89,8 @@ def attack_sampled(
     return sampling, None
 
 
-def _limit(bound_ns: int | None) -> int:
+def as_limit(bound_ns: int | None) -> int:
+    """Returns a deadline or limit that a file can state; the largest one without a bound."""
     return NO_DEADLINE_NS if bound_ns is None else min(max(1, bound_ns), NO_DEADLINE_NS)
 
 

@@ -15,6 +15,7 @@ from rclrt_cli.main import main
 from rclrt_py.errors import RunFailed
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis, judge, load_application
+from rclrt_py.stats import ms_or_none
 
 from rclrt_experiments.generator.app_yaml import app_yaml
 from rclrt_experiments.generator.application import GeneratedApplication
@@ -123,10 +124,6 @@ class DrawnMachine:
         }
 
 
-def _ms(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / 1e6
-
-
 def _stated(application: Application, judgement: Judgement) -> dict[str, Any]:
     return {
         "exit code": 0 if judgement.feasible else 1,
@@ -138,7 +135,7 @@ def _stated(application: Application, judgement: Judgement) -> dict[str, Any]:
         "chains": [
             {
                 "id": chain.id,
-                "bound_ms": _ms(bound.bound_ns),
+                "bound_ms": ms_or_none(bound.bound_ns),
                 "verdict": bound.verdict,
                 "assumptions": list(bound.assumptions),
             }
@@ -147,8 +144,8 @@ def _stated(application: Application, judgement: Judgement) -> dict[str, Any]:
         "cause-effect chains": [
             {
                 "id": chain.id,
-                "reaction_ms": _ms(bound.reaction_ns),
-                "age_ms": _ms(bound.age_ns),
+                "reaction_ms": ms_or_none(bound.reaction_ns),
+                "age_ms": ms_or_none(bound.age_ns),
                 "verdict": bound.verdict,
                 "assumptions": list(bound.assumptions),
             }

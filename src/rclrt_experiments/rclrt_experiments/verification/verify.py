@@ -26,6 +26,7 @@ from rclrt_experiments.verification.sampled import (
     NO_DEADLINE_NS,
     Exceeded,
     Sampling,
+    as_limit,
     attack_sampled,
     sampling_total,
 )
@@ -105,12 +106,7 @@ class Attack:
         overheads_used = overheads or module.Overheads()
         machine = module.Machine(overheads=overheads_used)
         bounds = judged(load(application, priorities), executor, machine).chains
-        deadlines = [
-            NO_DEADLINE_NS
-            if bound.bound_ns is None or bound.assumptions
-            else min(max(1, bound.bound_ns), NO_DEADLINE_NS)
-            for bound in bounds
-        ]
+        deadlines = [as_limit(None if bound.assumptions else bound.bound_ns) for bound in bounds]
         attacked = replace(application, deadlines_ns=deadlines)
         model = load(attacked, priorities)
         verdicts = judged(model, executor, machine)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_py.errors import BadInput
 from rclrt_py.native import analysis
+from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
     from rclrt_analysis import Advice, Machine
@@ -54,8 +55,8 @@ def advise(application: Application, executor: str, machine: Machine) -> list[Ch
     return [
         {
             "id": chain.id,
-            "reaction_ms": _ms(advice.reaction_ns),
-            "age_ms": _ms(advice.age_ns),
+            "reaction_ms": ms_or_none(advice.reaction_ns),
+            "age_ms": ms_or_none(advice.age_ns),
             "changes": [_change(application, chain, change) for change in advice.changes],
         }
         for chain, advice in zip(chains, found, strict=True)
@@ -73,12 +74,8 @@ def _change(application: Application, chain: CauseEffectChain, change: Advice) -
         "segment": application.chains[chain.segments[change.segment].chain].id,
         "callbacks": path(change.segment),
         "writer": path(change.segment - 1) if change.segment else [],
-        "time_ms": _ms(change.time_ns),
-        "reaction_ms": _ms(change.reaction_ns),
-        "age_ms": _ms(change.age_ns),
+        "time_ms": ms_or_none(change.time_ns),
+        "reaction_ms": ms_or_none(change.reaction_ns),
+        "age_ms": ms_or_none(change.age_ns),
         "keeps_the_rest": change.keeps_the_rest,
     }
-
-
-def _ms(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / 1e6

@@ -11,6 +11,7 @@ from rclrt_py.analyses.counter_example import ChainCounterExample, counter_examp
 from rclrt_py.analyses.sensitivity import SensitivityResult
 from rclrt_py.bounds.machine import overheads_us
 from rclrt_py.native import analysis, judge
+from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
     from rclrt_analysis import Assumption as NativeAssumption
@@ -230,11 +231,11 @@ def _queues(application: Application, executor: str, machine: Machine) -> list[Q
 def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str]) -> Chain:
     return {
         "id": name,
-        "bound_ms": _ms(bound.bound_ns),
+        "bound_ms": ms_or_none(bound.bound_ns),
         "deadline_ms": deadline_ns / 1e6,
         "waited_ms": bound.waited_ns / 1e6,
-        "reaction_ms": _ms(bound.reaction_ns),
-        "data_age_ms": _ms(bound.data_age_ns),
+        "reaction_ms": ms_or_none(bound.reaction_ns),
+        "data_age_ms": ms_or_none(bound.data_age_ns),
         "verdict": bound.verdict,
         "assumptions": [*bound.assumptions],
         "level": bound.level,
@@ -262,10 +263,10 @@ def _cause_effect_chain(
     return {
         "id": chain.id,
         "segments": [each.id for each in chains],
-        "reaction_ms": _ms(bound.reaction_ns),
-        "max_reaction_ms": _ms(chain.max_reaction_ns),
-        "age_ms": _ms(bound.age_ns),
-        "max_age_ms": _ms(chain.max_age_ns),
+        "reaction_ms": ms_or_none(bound.reaction_ns),
+        "max_reaction_ms": ms_or_none(chain.max_reaction_ns),
+        "age_ms": ms_or_none(bound.age_ns),
+        "max_age_ms": ms_or_none(chain.max_age_ns),
         "verdict": bound.verdict,
         "assumptions": [*bound.assumptions],
         "note": bound.note,
@@ -289,7 +290,7 @@ def thesis(application: Application) -> Analysis:
     chains: list[Chain] = [
         {
             "id": chain.id,
-            "bound_ms": _ms(task.response_ns) if harmonic.applies else None,
+            "bound_ms": ms_or_none(task.response_ns) if harmonic.applies else None,
             "workload_ms": work.workload_ns / 1e6,
             "deadline_ms": chain.deadline_ns / 1e6,
             "verdict": verdict,
@@ -332,8 +333,8 @@ def picas(application: Application) -> Analysis:
     chains: list[Chain] = [
         {
             "id": chain.id,
-            "bound_ms": _ms(own.bound_ns),
-            "sound_ms": _ms(bound.bound_ns),
+            "bound_ms": ms_or_none(own.bound_ns),
+            "sound_ms": ms_or_none(bound.bound_ns),
             "unsafe": [*own.unsafe],
             "deadline_ms": chain.deadline_ns / 1e6,
             "verdict": own.verdict,
@@ -364,7 +365,3 @@ def _priorities(application: Application) -> list[CallbackPriority]:
         {"id": callback.id, "priority": application.effective_priority(index)}
         for index, callback in enumerate(application.callbacks)
     ]
-
-
-def _ms(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / 1e6

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_py.analyses.node_priorities import ReasonedPriority
 from rclrt_py.native import analysis
+from rclrt_py.stats import ms_or_none
 from rclrt_py.text import exact
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def _compare_bounds(
     return [
         {
             "id": chain.id,
-            "bound_ms_before": _ms(old.bound_ns),
-            "bound_ms": _ms(new.bound_ns),
+            "bound_ms_before": ms_or_none(old.bound_ns),
+            "bound_ms": ms_or_none(new.bound_ns),
             "deadline_ms": chain.deadline_ns / 1e6,
             "verdict_before": old.verdict,
             "verdict": new.verdict,
@@ -98,10 +99,6 @@ def _compare_bounds(
         }
         for chain, old, new in zip(application.chains, first, second, strict=True)
     ]
-
-
-def _ms(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / 1e6
 
 
 def overlay(synthesis: Synthesis) -> str:

@@ -15,9 +15,10 @@ from rclrt_py.executors import EXECUTORS, kind_name
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.native import analysis, judge
 from rclrt_py.runs.output_directory import BOUNDS
+from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
-    from rclrt_analysis import ChainBound, ChainLimit
+    from rclrt_analysis import ChainLimit
     from rclrt_model import Application
 
 BOUNDS_VERSION = 2
@@ -158,21 +159,21 @@ def _predict(
         limit = module.chain_limit(application, place, whole)
         chains[stated.id] = PredictedChain(
             id=stated.id,
-            bound_ms=_ms(whole),
+            bound_ms=ms_or_none(whole.bound_ns),
             verdict=whole.verdict,
             assumptions=whole.assumptions,
             level=limit.level,
             cpus=limit.cpus,
             note=whole.note,
             callbacks=limit.callbacks,
-            step_bounds_ms=tuple(_ms(step) for step in until),
+            step_bounds_ms=tuple(ms_or_none(step.bound_ns) for step in until),
             meets_all=limit.meets_all,
         )
     sampling = {
         stated.id: PredictedSampling(
             id=stated.id,
-            reaction_ms=None if bound.reaction_ns is None else bound.reaction_ns / 1e6,
-            age_ms=None if bound.age_ns is None else bound.age_ns / 1e6,
+            reaction_ms=ms_or_none(bound.reaction_ns),
+            age_ms=ms_or_none(bound.age_ns),
             verdict=bound.verdict,
             assumptions=bound.assumptions,
             note=bound.note,
@@ -182,10 +183,6 @@ def _predict(
         )
     }
     return Prediction(chains, tuple(each.text for each in found.assumptions), sampling)
-
-
-def _ms(bound: ChainBound) -> float | None:
-    return None if bound.bound_ns is None else bound.bound_ns / 1e6
 
 
 def _read_prediction(json: JsonValue) -> Prediction:
