@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <rclrt/model/no_deadline.hpp>
 #include <string>
 #include <tuple>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_times.hpp"
 
-#include <algorithm>
-
 namespace rclrt::analysis::detail {
 
 namespace {
@@ -22,42 +20,19 @@ bool exceeds(const OutputTime& time, const std::optional<Nanoseconds>& limit) {
 }  // namespace
 
 Outputs::Outputs(const model::Application& application)
-    : application_(application),
-      times_(application),
-      last_of_(application.chains.size()),
-      segments_of_(application.chains.size()),
-      instances_(application.cause_effect_chains.size()) {
-  for (std::size_t i = 0; i < instances_.size(); ++i) {
-    const auto& segments = application.cause_effect_chains[i].segments;
-    last_of_.at(segments.back().chain).push_back(i);
-    for (const model::Segment& segment : segments) {
-      ++segments_of_.at(segment.chain);
-    }
-  }
-}
+    : application_(application), times_(application) {}
 
 void Outputs::ended(const SimulatedInstance& instance) {
   if (instance.outcome != SimulatedOutcome::kRan) {
     return;
   }
   for (const SimulatedToken& token : instance.tokens) {
-    recorded_ += segments_of_[token.chain];
-    times_.add({.callback = instance.callback,
-                .chain = token.chain,
-                .instance = token.instance,
-                .release = Nanoseconds(token.release_ns),
-                .start = Nanoseconds(instance.start_ns),
-                .end = Nanoseconds(instance.end_ns)});
-    const model::Chain& own = application_.chains[token.chain];
-    if (own.callbacks.back() != instance.callback) {
-      continue;
-    }
-    const std::int64_t end_ns =
-        own.logical_execution ? std::max(instance.end_ns, token.release_ns + own.deadline.count())
-                              : instance.end_ns;  // as CauseEffectTimes has it
-    for (const std::size_t chain : last_of_[token.chain]) {
-      instances_[chain].emplace(end_ns, token.instance);
-    }
+    recorded_ += times_.add({.callback = instance.callback,
+                             .chain = token.chain,
+                             .instance = token.instance,
+                             .release = Nanoseconds(token.release_ns),
+                             .start = Nanoseconds(instance.start_ns),
+                             .end = Nanoseconds(instance.end_ns)});
   }
 }
 
@@ -76,12 +51,10 @@ std::vector<OutputTimes> Outputs::times(std::int64_t end_ns) const {
     };
     for (const model::CauseEffectOutput& output : found[i].outputs) {
       const std::int64_t at_ns = output.end.count();
-      const auto known = instances_[i].find(at_ns);
-      const std::uint64_t instance = known != instances_[i].end() ? known->second : 0;
       if (output.reaction) {
-        add({Limit::kReaction, instance, at_ns - output.reaction->count(), at_ns});
+        add({Limit::kReaction, output.instance, at_ns - output.reaction->count(), at_ns});
       }
-      add({Limit::kAge, instance, output.release.count(), at_ns});
+      add({Limit::kAge, output.instance, output.release.count(), at_ns});
     }
     if (const auto since = found[i].open_since) {
       add({Limit::kReaction, 0, since->count(), end_ns, true});

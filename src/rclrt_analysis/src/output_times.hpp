@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -42,16 +41,13 @@ class Outputs final : public SimulationObserver {
   /// has not come by then counts as one that comes then.
   std::vector<OutputTimes> times(std::int64_t end_ns) const;
 
-  /// Returns the number of runs that were recorded, one for each cause-effect chain of each run.
+  /// Returns the number of runs that were recorded, one for each segment of each run.
   std::uint64_t recorded() const { return recorded_; }
 
  private:
   const model::Application& application_;
   model::CauseEffectTimes times_;
-  std::vector<std::vector<std::size_t>> last_of_;  ///< by chain: where it is the last segment
-  std::vector<std::uint64_t> segments_of_;         ///< by chain: number of its segments
   std::uint64_t recorded_ = 0;
-  std::vector<std::map<std::int64_t, std::uint64_t>> instances_;  ///< by end; of the last segment
 };
 
 }  // namespace rclrt::analysis::detail

@@ -27,6 +27,7 @@ struct Origin {
 /// A value and the time from which it can be read.
 struct Stored {
   Nanoseconds at{};
+  std::uint64_t instance{};  ///< of the chain that stored it
   Origin origin;
 };
 
@@ -43,7 +44,7 @@ CauseEffectTimes::CauseEffectTimes(const Application& application)
   }
 }
 
-void CauseEffectTimes::add(const ChainRun& run) {
+std::size_t CauseEffectTimes::add(const ChainRun& run) {
   for (const Place& place : places_.at(run.chain)) {
     const Segment& segment = application_.cause_effect_chains[place.chain].segments[place.segment];
     const Chain& chain = application_.chains[segment.chain];
@@ -58,6 +59,7 @@ void CauseEffectTimes::add(const ChainRun& run) {
                                               : run.end});
     }
   }
+  return places_[run.chain].size();
 }
 
 void CauseEffectTimes::release(std::size_t chain, std::uint64_t instance, Nanoseconds at) {
@@ -90,12 +92,14 @@ CauseEffectOutputs CauseEffectTimes::join(std::size_t chain) const {
         continue;  // its entry was not recorded
       }
       if (s == 0) {
-        next.push_back({.at = end.at, .origin = {end.instance, start->at}});
+        next.push_back(
+            {.at = end.at, .instance = end.instance, .origin = {end.instance, start->at}});
         continue;
       }
       const auto later = std::ranges::upper_bound(values, start->at, {}, &Stored::at);
       if (later != values.begin()) {
-        next.push_back({.at = end.at, .origin = std::prev(later)->origin});
+        next.push_back(
+            {.at = end.at, .instance = end.instance, .origin = std::prev(later)->origin});
       } else if (s + 1 == runs_[chain].size()) {
         ++result.initial;
       }
@@ -119,8 +123,8 @@ CauseEffectOutputs CauseEffectTimes::join(std::size_t chain) const {
     return next != releases.end() ? std::optional(next->at) : std::nullopt;
   };
   for (const Stored& output : values) {
-    CauseEffectOutput& added =
-        result.outputs.emplace_back(output.origin.release, output.at, std::nullopt);
+    CauseEffectOutput& added = result.outputs.emplace_back(output.origin.release, output.at,
+                                                           std::nullopt, output.instance);
     if (last && output.origin.instance <= last->instance) {
       continue;
     }

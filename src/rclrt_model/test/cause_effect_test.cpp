@@ -198,10 +198,10 @@ TEST(CauseEffectTimes, AReaderTakesTheLatestValueBeforeItsStart) {
   EXPECT_THAT(
       runs.found().outputs,
       ElementsAre(
-          CauseEffectOutput{milliseconds(10), milliseconds(24), {}},
-          CauseEffectOutput{milliseconds(10), milliseconds(44), {}},
+          CauseEffectOutput{milliseconds(10), milliseconds(24), {}, 1},
+          CauseEffectOutput{milliseconds(10), milliseconds(44), {}, 2},
           // This output is the first one that shows what happened right after the release at 10 ms.
-          CauseEffectOutput{milliseconds(30), milliseconds(63), milliseconds(53)}));
+          CauseEffectOutput{milliseconds(30), milliseconds(63), milliseconds(53), 3}));
   EXPECT_EQ(runs.found().outputs.back().age(), milliseconds(33));
 }
 
@@ -250,9 +250,10 @@ TEST(CauseEffectTimes, TheReactionToAnEventBeginsWithItsRelease) {
   Runs runs(application);
   runs.estimate(0, 0, 2).control(0, 3, 3, 4);
   runs.estimate(1, 6, 8).estimate(2, 11, 13).control(1, 23, 23, 25);
-  EXPECT_THAT(runs.found().outputs,
-              ElementsAre(CauseEffectOutput{milliseconds(0), milliseconds(4), {}},
-                          CauseEffectOutput{milliseconds(11), milliseconds(25), milliseconds(19)}));
+  EXPECT_THAT(
+      runs.found().outputs,
+      ElementsAre(CauseEffectOutput{milliseconds(0), milliseconds(4), {}, 0},
+                  CauseEffectOutput{milliseconds(11), milliseconds(25), milliseconds(19), 1}));
 }
 
 TEST(LogicalExecutionTime, ValuesMoveAtTheReleaseAndAtTheDeadline) {
@@ -269,9 +270,10 @@ TEST(LogicalExecutionTime, ValuesMoveAtTheReleaseAndAtTheDeadline) {
   // instance 1 is before its deadline at 18.
   runs.estimate(0, 0, 2).estimate(1, 10, 12).control(0, 17, 19, 24);
   runs.control(1, 37, 38, 60);  // too late for its deadline at 52
-  EXPECT_THAT(runs.found().outputs,
-              ElementsAre(CauseEffectOutput{milliseconds(0), milliseconds(17 + 15), {}},
-                          CauseEffectOutput{milliseconds(10), milliseconds(60), milliseconds(60)}));
+  EXPECT_THAT(
+      runs.found().outputs,
+      ElementsAre(CauseEffectOutput{milliseconds(0), milliseconds(17 + 15), {}, 0},
+                  CauseEffectOutput{milliseconds(10), milliseconds(60), milliseconds(60), 1}));
 }
 
 TEST(LogicalExecutionTime, IsOfSegmentsAndOfNoPathWithAVariable) {

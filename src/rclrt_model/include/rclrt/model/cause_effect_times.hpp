@@ -30,6 +30,7 @@ struct CauseEffectOutput {
   /// From what happened after the previous data to this end; see CauseEffectChain. nullopt: the
   /// data are not new, or the first ones.
   std::optional<Nanoseconds> reaction{};
+  std::uint64_t instance{};  ///< the instance of the last segment's chain
 
   Nanoseconds age() const { return end - release; }
   bool operator==(const CauseEffectOutput&) const = default;
@@ -57,8 +58,9 @@ class RCLRT_MODEL_EXPORT CauseEffectTimes {
   /// of the runs count.
   void release(std::size_t chain, std::uint64_t instance, Nanoseconds at);
 
-  /// Takes a run, in any order. An input that a synchroniser only keeps is no run.
-  void add(const ChainRun& run);
+  /// Takes a run, in any order. An input that a synchroniser only keeps is no run. Returns in how
+  /// many segments the run's chain is.
+  std::size_t add(const ChainRun& run);
 
   /// Returns the outputs of the runs so far, one entry for each cause-effect chain.
   std::vector<CauseEffectOutputs> outputs() const;
