@@ -18,7 +18,9 @@ from rclrt_py.runs.output_directory import BOUNDS
 from rclrt_py.stats import Summary
 from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
+from rclrt_py.testing.scheduler_model import Callback, Chain
 from rclrt_py.testing.synthetic_run import write_run
+from rclrt_py.text import NO_DEADLINE_MS
 
 BOUND_MS = 27.5
 NOTHING = "\N{EN DASH}"
@@ -270,3 +272,21 @@ def test_chains_that_sample_have_a_table_with_limits_and_bounds(
     assert rows[2][7:] == ["31.250", "31.000", "2", "25.000", "1.25", "proved", "3", "3"]
     late = "return [...document.querySelectorAll('#sampling .late-text')].map((e) => e.textContent)"
     assert browser.run(late) == ["2"]
+
+
+def test_a_chain_without_a_deadline_has_none_on_the_page(browser: Browser, tmp_path: Path) -> None:
+    graph = (
+        [Callback("control", "controller", 1_000_000, 3, (), (), period=5_000_000)],
+        [Chain("loop", ("control",), 3, round(NO_DEADLINE_MS * 1e6))],
+    )
+    comparison = load_single_run(write_run(tmp_path / "run", seconds=0.5, graph=graph))
+    path = tmp_path / "report.html"
+    path.write_text(make_report(comparison, tmp_path / "run", path), encoding="utf-8")
+    browser.open(path)
+    assert browser.messages() == []
+    assert "no deadline" in browser.run("return document.querySelector('.distribution').innerText")
+    assert "no deadline" in browser.run("return document.querySelector('#figures').innerText")
+    drawn = "return document.querySelectorAll('.distribution :is(.deadline, .late-zone)').length"
+    assert browser.run(drawn) == 0
+    last = "return [...document.querySelectorAll('.distribution .axis .tick')].at(-1).textContent"
+    assert float(browser.run(last)) < 100  # an hour would stretch the axis

@@ -10,6 +10,7 @@ from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.runs.event_times import release_text
 from rclrt_py.runs.results import ChainResult
 from rclrt_py.runs.run_data import nanoseconds
+from rclrt_py.text import NO_DEADLINE_MS
 
 SAMPLES_PER_CHAIN = 20_000
 
@@ -54,7 +55,7 @@ def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
                 "id": chain.id,
                 "priority": chain.priority,
                 "releases": release_text(chain.period_ms, chain.event),
-                "deadline_ms": chain.deadline_ms,
+                "deadline_ms": chain.deadline_ms if chain.deadline_ms < NO_DEADLINE_MS else None,
                 "callbacks": list(chain.callbacks),
                 "series": series,
             }

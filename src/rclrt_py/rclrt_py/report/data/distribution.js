@@ -20,7 +20,7 @@ function drawDistributions(data) {
         html('h3', {}, swatch(index), chain.id),
         html('p', {class: 'note'},
           `priority ${chain.priority} · ${chain.releases} · ` +
-          `deadline ${nominal(chain.deadline_ms)} · ${chain.callbacks.join(' → ')}`)),
+          `${deadlineText(chain.deadline_ms)} · ${chain.callbacks.join(' → ')}`)),
       responsive(html('div', {class: 'chart'}), (width) =>
         drawDistribution(data, chain, index, width))));
   });
@@ -28,7 +28,7 @@ function drawDistributions(data) {
 }
 
 function isLate(nanoseconds, chain) {
-  return nanoseconds / 1e6 > chain.deadline_ms;
+  return chain.deadline_ms !== null && nanoseconds / 1e6 > chain.deadline_ms;
 }
 
 function hasBound(series) {
@@ -50,7 +50,7 @@ function drawDistribution(data, chain, index, width) {
     width, height: bottom + 40, role: 'img', class: chainClass(index),
     'aria-label': `Response times of chain ${chain.id} per executor`,
   });
-  const deadline = scale(chain.deadline_ms);
+  const deadline = chain.deadline_ms === null ? null : scale(chain.deadline_ms);
   chart.append(
     horizontalAxis(scale, bottom, top, 'response time'),
     label(wide ? 'share of instances per bin (√ scale)' : 'share per bin (√ scale)',
@@ -59,11 +59,14 @@ function drawDistribution(data, chain, index, width) {
     const base = top + row * height + head + ROW.bars + 4;
     // Figures above the bars must not be crossed by the tint or by a line.
     const [from, to] = [wide ? top + row * height : base - ROW.bars, base + ROW.range];
+    if (deadline !== null) {
+      chart.append(
+        svg('rect', {class: 'late-zone', x: deadline, y: from, width: Math.max(0, right - deadline),
+          height: to - from + (wide ? ROW.gap - 4 : 0)}),
+        svg('line', {class: 'deadline', x1: deadline, x2: deadline, y1: from,
+          y2: to + (wide ? ROW.gap - 4 : 0)}));
+    }
     chart.append(
-      svg('rect', {class: 'late-zone', x: deadline, y: from, width: Math.max(0, right - deadline),
-        height: to - from + (wide ? ROW.gap - 4 : 0)}),
-      svg('line', {class: 'deadline', x1: deadline, x2: deadline, y1: from,
-        y2: to + (wide ? ROW.gap - 4 : 0)}),
       drawRow(series, bins[row], scale, base, peak, data.executors[series.executor].simulated));
     if (hasBound(series)) {
       const bound = scale(series.bound_ms);
@@ -74,7 +77,8 @@ function drawDistribution(data, chain, index, width) {
     }
     chart.append(drawRowText(data, series, base, width, left, wide));
   });
-  const text = `deadline ${nominal(chain.deadline_ms)}`;
+  if (deadline === null) return chart;
+  const text = deadlineText(chain.deadline_ms);
   const half = textWidth(text, 11, true) / 2;
   chart.append(
     svg('line', {class: 'deadline', x1: deadline, x2: deadline, y1: top - 8, y2: top}),
@@ -88,8 +92,10 @@ function distributionScale(chain, left, right) {
   const values = chain.series.filter((series) => series.response_ms)
     .flatMap((series) => [series.response_ms.best, series.response_ms.worst]);
   values.push(...chain.series.filter(hasBound).map((series) => series.bound_ms));
-  const best = Math.max(1e-4, Math.min(...values, chain.deadline_ms));
-  const worst = Math.max(...values, chain.deadline_ms);
+  if (chain.deadline_ms !== null) values.push(chain.deadline_ms);
+  if (!values.length) values.push(1);
+  const best = Math.max(1e-4, Math.min(...values));
+  const worst = Math.max(...values);
   return worst / best >= LOG_FROM
     ? makeScale(best * 0.85, worst * 1.2, left, right, true)
     : makeScale(0, worst * 1.06, left, right, false);

@@ -114,7 +114,7 @@ function drawResponse(data, panel, response, lane, x, length, crowded) {
   return hover(group, () => [
     `${data.chains[chain].id} #${instance}: ${status}`,
     completion === null ? 'not completed' : `response ${time((completion - release) / 1e6)}`,
-    `released at ${time(release / 1e6)}, deadline ${nominal(ms)} later`,
+    `released at ${time(release / 1e6)}, ${deadlineText(ms)}${ms === null ? '' : ' later'}`,
     stall ? `the machine stood still for ${time(stall / 1e6)} of it` : 'no stall of the machine',
   ]);
 }

@@ -34,6 +34,11 @@ function nominal(ms) {
   return time(ms, (value) => significant(value, 6));
 }
 
+/** The deadline of a chain; null: it has none. */
+function deadlineText(ms) {
+  return ms === null ? 'no deadline' : `deadline ${nominal(ms)}`;
+}
+
 function percent(share) {
   return `${significant(share * 100, 2)} %`;
 }

@@ -49,7 +49,7 @@ function drawTable(data) {
     html('tr', {class: 'group'}, html('th', {scope: 'rowgroup', colspan: columns.length + 1},
       html('span', {class: 'group-name'}, swatch(index), chain.id,
         html('span', {class: 'note'}, `priority ${chain.priority} · ` +
-          `${chain.releases} · deadline ${nominal(chain.deadline_ms)}`)))),
+          `${chain.releases} · ${deadlineText(chain.deadline_ms)}`)))),
     chain.series.map((series) => html('tr',
       {class: series.executor === data.focus ? 'focus' : null},
       html('th', {scope: 'row', class: 'name'}, data.executors[series.executor].label),
