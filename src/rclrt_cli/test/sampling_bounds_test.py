@@ -123,8 +123,16 @@ def test_an_age_above_its_bound_is_explained_by_a_segment_that_the_machine_delay
 ) -> None:
     run = sampled_run(tmp_path / "run", [110.9])  # 0.1 ms above
     segment = Excess(
-        *("eye_to_wheel_1", 0, 50 * MS, None if response_ms is None else round(response_ms * MS)),
-        *(round(17.6 * MS), 50 * MS, 0, 0, None, cause, ""),
+        chain="eye_to_wheel_1",
+        instance=0,
+        release=50 * MS,
+        response=None if response_ms is None else round(response_ms * MS),
+        bound=round(17.6 * MS),
+        busy_since=50 * MS,
+        lost=0,
+        stalled=0,
+        stalled_bound=None,
+        cause=cause,
     )
     samples = Observed(run.cause_effect_samples(), [], [segment])
     prediction = predict(load_application(APP), ["preemptive"], None).executors["preemptive"]
