@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "bounds/set_turns.hpp"
+
 namespace rclrt::analysis {
 
 namespace {
@@ -29,13 +31,22 @@ class Steps {
         runs_most_urgent_(runs_most_urgent(executor)),
         overheads_(overheads),
         chains_(chains),
-        priorities_(application.effective_priorities()) {}
+        priorities_(application.effective_priorities()),
+        turns_(application, executor, overheads) {}
 
   CauseEffectBound bound(const CauseEffectChain& chain) const {
     CauseEffectBound result;
+    std::vector<SegmentTimes> times;
     for (const Segment& segment : chain.segments) {
       const ChainBound& own = chains_[segment.chain];
       const std::string name = "'" + application_.chains[segment.chain].id + "'";
+      if (const auto served = served_times(segment, times.empty())) {
+        times.push_back({served->interval, served->response, true});
+        add_conditions(conditions_with_loss(own), result.assumptions);
+        continue;
+      }
+      add_conditions(own.assumptions, result.assumptions);
+      times.push_back({longest_interval(segment), end_of(segment), false});
       if (!own.bound) {
         result.note = own.note.empty() ? "no bound was found for " + name : name + ": " + own.note;
       } else if (is_logical(segment) && !holds(own.verdict)) {
@@ -44,22 +55,45 @@ class Steps {
       } else if (!own.reaction && result.note.empty()) {
         result.note = "a message of " + name + " may stay unmatched in a synchroniser";
       }
-      add_conditions(own.assumptions, result.assumptions);
     }
     if (result.note.empty()) {
-      add_terms(chain, result);
+      add_terms(chain, times, result);
     }
     judge(chain, result);
     return result;
   }
 
  private:
+  struct SegmentTimes {
+    Ticks interval{};  ///< the longest one between two releases
+    Ticks end{};       ///< after a release: the last callback has stored or put out its value
+    bool in_turns{};   ///< by the turns of ready sets: some releases are not served
+  };
+
+  /// Returns the times of a segment of which some releases may not be served.
+  std::optional<detail::ServedTimes> served_times(const Segment& segment, bool is_first) const {
+    const ChainBound& own = chains_[segment.chain];
+    if ((own.bound && own.without_loss.empty()) || is_logical(segment)) {
+      return std::nullopt;
+    }
+    return turns_.of(application_.chains[segment.chain], !is_first);
+  }
+
   const model::Callback& root(const Segment& segment) const {
     return application_.callbacks[application_.chains[segment.chain].callbacks.front()];
   }
 
   Ticks longest_interval(const Segment& segment) const {
     return model::max_interval(root(segment)).count();
+  }
+
+  /// Returns the conditions of a bound that also holds if releases are skipped or messages lost.
+  static std::vector<std::string> conditions_with_loss(const ChainBound& own) {
+    std::vector<std::string> result = own.assumptions;
+    std::erase_if(result, [&](const std::string& each) {
+      return std::ranges::find(own.without_loss, each) != own.without_loss.end();
+    });
+    return result;
   }
 
   static void add_conditions(const std::vector<std::string>& from, std::vector<std::string>& to) {
@@ -70,22 +104,32 @@ class Steps {
     }
   }
 
-  void add_terms(const CauseEffectChain& chain, CauseEffectBound& result) const {
+  void add_terms(const CauseEffectChain& chain, std::span<const SegmentTimes> times,
+                 CauseEffectBound& result) const {
     using Kind = CauseEffectTerm::Kind;
     const auto& segments = chain.segments;
     if (root(segments.front()).kind() != CallbackKind::kEvent) {
-      result.why.push_back({.kind = Kind::kSource, .reaction = longest_interval(segments.front())});
+      result.why.push_back({.kind = Kind::kSource, .reaction = times.front().interval});
     }
     const auto add_end = [&](std::size_t i, Ticks end) {
       const Kind kind = is_logical(segments[i]) ? Kind::kLogical : Kind::kResponse;
       result.why.push_back({.kind = kind, .segment = i, .reaction = end, .age = end});
     };
     for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
-      const Ticks stored = stored_after(segments[i], segments[i + 1]);
-      add_end(i, stored);
-      result.why.push_back(sampling(segments, i, stored));
+      CauseEffectTerm wait{.kind = Kind::kSampling,
+                           .segment = i + 1,
+                           .reaction = times[i + 1].interval,
+                           .age = times[i].interval};
+      if (times[i].in_turns || times[i + 1].in_turns) {
+        add_end(i, times[i].end);
+      } else {
+        const Ticks stored = stored_after(segments[i], segments[i + 1]);
+        add_end(i, stored);
+        shorten(wait, grid(segments[i]), grid(segments[i + 1]), stored);
+      }
+      result.why.push_back(wait);
     }
-    add_end(segments.size() - 1, end_of(segments.back()));
+    add_end(segments.size() - 1, times.back().end);
     Ticks reaction = 0;
     Ticks age = 0;
     for (const CauseEffectTerm& term : result.why) {
@@ -108,10 +152,11 @@ class Steps {
     return application_.chains[segment.chain].logical_execution;
   }
 
-  /// Returns the time after its release at which the segment's last callback stores or puts out.
+  /// Returns the time after its release at which the segment's last callback stores or puts out; 0
+  /// if there is no bound.
   Ticks end_of(const Segment& segment) const {
     return is_logical(segment) ? application_.chains[segment.chain].deadline.count()
-                               : *chains_[segment.chain].bound;
+                               : chains_[segment.chain].bound.value_or(0);
   }
 
   /// Returns whether the reader starts only when no released instance of the writer is unfinished:
@@ -130,24 +175,17 @@ class Steps {
            });
   }
 
-  /// Returns the term of the step from segment i to the next one.
-  CauseEffectTerm sampling(std::span<const Segment> segments, std::size_t i, Ticks stored) const {
-    const Segment& writer = segments[i];
-    const Segment& reader = segments[i + 1];
-    CauseEffectTerm term{.kind = CauseEffectTerm::Kind::kSampling,
-                         .segment = i + 1,
-                         .reaction = longest_interval(reader),
-                         .age = longest_interval(writer)};
-    const auto* from = grid(writer);
-    const auto* to = grid(reader);
-    if (from != nullptr && to != nullptr) {
-      const Ticks step = std::gcd(from->period.count(), to->period.count());
-      const Ticks shift = ((to->offset - from->offset).count() - stored) % step;
-      const Ticks less = step - (shift < 0 ? shift + step : shift);
-      term.reaction -= less;
-      term.age -= less;
+  /// Shortens the wait of a stored value for the reader if both releases are on stated grids.
+  static void shorten(CauseEffectTerm& wait, const model::Timer* from, const model::Timer* to,
+                      Ticks stored) {
+    if (from == nullptr || to == nullptr) {
+      return;
     }
-    return term;
+    const Ticks step = std::gcd(from->period.count(), to->period.count());
+    const Ticks shift = ((to->offset - from->offset).count() - stored) % step;
+    const Ticks less = step - (shift < 0 ? shift + step : shift);
+    wait.reaction -= less;
+    wait.age -= less;
   }
 
   /// Returns the timer of a segment if its releases are on a grid that the file states.
@@ -184,6 +222,7 @@ class Steps {
   const Overheads& overheads_;
   std::span<const ChainBound> chains_;
   std::vector<int> priorities_;
+  detail::SetTurns turns_;
 };
 
 }  // namespace
@@ -194,6 +233,9 @@ std::vector<CauseEffectBound> cause_effect_bounds(const model::Application& appl
                                                   std::span<const ChainBound> chains) {
   if (chains.size() != application.chains.size()) {
     throw std::invalid_argument("cause_effect_bounds needs one bound for each chain");
+  }
+  if (application.cause_effect_chains.empty()) {
+    return {};
   }
   const Steps steps(application, executor, overheads, chains);
   std::vector<CauseEffectBound> result;

@@ -2,6 +2,7 @@
 #include "rclrt/analysis/judge.hpp"
 
 #include <algorithm>
+#include <rclrt/model/no_deadline.hpp>
 #include <utility>
 
 #include "bounds/cores.hpp"
@@ -65,6 +66,28 @@ std::vector<ChainBound> without_bounds(const model::Application& application,
 
 }  // namespace
 
+namespace {
+
+/// Returns whether all deadlines and limits hold. A segment of a cause-effect chain that states no
+/// deadline has only the limits of the whole to keep.
+bool is_feasible(const model::Application& application, const Judgement& judgement) {
+  const auto is_free_segment = [&](std::size_t chain) {
+    return application.chains[chain].deadline >= model::kNoDeadline &&
+           std::ranges::any_of(application.cause_effect_chains, [&](const auto& whole) {
+             return std::ranges::find(whole.segments, chain, &model::Segment::chain) !=
+                    whole.segments.end();
+           });
+  };
+  for (std::size_t i = 0; i < judgement.chains.size(); ++i) {
+    if (!holds(judgement.chains[i].verdict) && !is_free_segment(i)) {
+      return false;
+    }
+  }
+  return std::ranges::all_of(judgement.cause_effect_chains, holds, &CauseEffectBound::verdict);
+}
+
+}  // namespace
+
 Machine Machine::unmeasured() { return {.conditions = {detail::kNoDispatchTime}}; }
 
 Judgement judge(const model::Application& application, const model::ExecutorChoice& executor,
@@ -100,9 +123,7 @@ Judgement judge(const model::Application& application, const model::ExecutorChoi
     }
   }
   result = with_cause_effect_chains(std::move(result));
-  result.feasible =
-      std::ranges::all_of(result.chains, holds, &ChainBound::verdict) &&
-      std::ranges::all_of(result.cause_effect_chains, holds, &CauseEffectBound::verdict);
+  result.feasible = is_feasible(application, result);
   return result;
 }
 

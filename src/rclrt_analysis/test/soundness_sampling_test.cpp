@@ -41,6 +41,17 @@ class RandomSampling : public RandomApplication {
     }
   }
 
+  /// Makes callbacks longer, so that some executors have more work than time, and queues shorter.
+  void add_load(model::Application& application) {
+    const int factor = between(2, 5);
+    for (model::Callback& callback : application.callbacks) {
+      callback.wcet *= chance(0.7) ? factor : 1;
+      if (auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
+        subscription->depth = static_cast<std::size_t>(chance(0.5) ? 1 : between(1, 10));
+      }
+    }
+  }
+
   /// Gives some chains logical execution time, with deadlines that their bounds keep.
   void add_logical_execution(model::Application& application,
                              const std::vector<ChainBound>& bounds) {
@@ -174,6 +185,35 @@ TEST_P(SoundnessOfSampling, NoReactionTimeOrDataAgeIsAboveItsBound) {
   EXPECT_GT(logical, 0U);
   EXPECT_GT(tightness.count(), applications / 2);
   tightness.print("reaction time with sampling, " + std::string(traits(GetParam()).name));
+}
+
+TEST(SoundnessOfServedReleases, NoTimeIsAboveItsBoundIfTheWaitSetHasTooMuchWork) {
+  const std::uint64_t applications = test::trials(150);
+  test::Tightness tightness;
+  for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+    RandomSampling random(seed);
+    model::Application application = random.make();
+    random.add_load(application);
+    random.add_variables(application);
+    if (seed % 3 == 0) {
+      random.spread(application, false);
+    }
+    Trial trial{.application = std::move(application),
+                .random = random,
+                .kind = ExecutorKind::kWaitSet,
+                .lateness = seed % 2 == 0 ? 0 : 300'000};
+    const Judgement judgement = judge(trial.application, trial.kind, {});
+    const bool is_overloaded =
+        std::ranges::any_of(judgement.chains, [](const ChainBound& chain) { return !chain.bound; });
+    if (is_overloaded) {
+      attack(trial, seed, tightness);
+    }
+    if (HasFatalFailure()) {
+      return;
+    }
+  }
+  EXPECT_GT(tightness.count(), applications / 4);
+  tightness.print("reaction time of an overloaded wait set");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SoundnessOfSampling,

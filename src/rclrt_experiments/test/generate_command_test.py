@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rclrt_experiments.generator.application import draw_application
 from rclrt_experiments.generator.rules import PRESETS, Rules, read_rules
@@ -212,6 +212,7 @@ KEYS = st.sampled_from([*Rules.__dataclass_fields__, "directory", "preset", "exe
 
 @settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(KEYS, VALUES, max_size=6))
+@example({"sample_p": 1.0})
 def test_whatever_the_rules_are_they_are_refused_or_obeyed(document: dict[str, Any]) -> None:
     try:
         rules = read_rules(JsonValue(document, Path("rules.json")), PRESETS["default"])
@@ -229,7 +230,8 @@ def test_whatever_the_rules_are_they_are_refused_or_obeyed(document: dict[str, A
         application = draw_application(rules)
     except Infeasible:
         return
-    assert len(application.graph.chains) == rules.chain_count
+    more_segments = sum(len(path) - 1 for path in application.paths)
+    assert len(application.graph.chains) == rules.chain_count + more_segments
 
 
 def test_scheduler_threads_have_the_cpus_that_the_rules_name() -> None:

@@ -173,6 +173,8 @@ class Bounds {
     if (result.bound) {
       check_drops(chain.callbacks, result);
       check_drops(found.relies_on, result);
+      result.assumptions.insert(result.assumptions.end(), result.without_loss.begin(),
+                                result.without_loss.end());
     }
     decide(chain, result);
     return result;
@@ -210,7 +212,7 @@ class Bounds {
   void check_drops(const std::vector<std::size_t>& callbacks, ChainBound& result) {
     for (const std::size_t callback : callbacks) {
       detail::assume_no_drops(application_.callbacks[callback], most_pending(callback), kind_.skips,
-                              result.assumptions);
+                              result.without_loss);
     }
   }
 

@@ -75,6 +75,8 @@ struct ChainBound {
   Verdict verdict{Verdict::kUnknown};
   int level{};                           ///< the lowest priority on the chain's way
   std::vector<std::string> assumptions;  ///< besides those of chain_assumptions()
+  /// Those of the assumptions that no release is skipped and no message is lost.
+  std::vector<std::string> without_loss{};
   std::vector<Contribution> why;         ///< of the bound; sums up to it with `waited`
   Ticks waited{};                        ///< time between the timer's release and the busy period's
                                          ///< start that the bound does not count
