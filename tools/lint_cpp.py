@@ -88,7 +88,7 @@ def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
         for entry in entries:
             # clang-tidy does not know options that only GCC has.
             entry["command"] = re.sub(
-                r" -Winvalid-pch -include \S+| -fno-gnu-unique", "", entry["command"]
+                r" -Winvalid-pch -include \S+| -fno-gnu-unique| --param=\S+", "", entry["command"]
             )
         (own / database.name).write_text(json.dumps(entries))
         for entry in entries:
