@@ -84,7 +84,7 @@ CauseEffectOutputs CauseEffectTimes::join(std::size_t chain) const {
   std::vector<Stored> values;  // of the segment before, in the order in which they were stored
   for (std::size_t s = 0; s < runs_[chain].size(); ++s) {
     const SegmentRuns& runs = runs_[chain][s];
-    const auto begun = first_of_each(runs.begun);
+    const auto begun = s == 0 ? releases : first_of_each(runs.begun);
     std::vector<Stored> next;
     for (const Moment& end : first_of_each(runs.ended)) {
       const auto start = std::ranges::lower_bound(begun, end.instance, {}, &Moment::instance);

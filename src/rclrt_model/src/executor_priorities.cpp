@@ -145,4 +145,21 @@ std::vector<int> top_priorities(const Application& application, ExecutorKind kin
   return result;
 }
 
+std::vector<int> kernel_priorities(const Application& application, ExecutorKind kind) {
+  const std::vector<int> tops = top_priorities(application, kind, false);
+  const std::vector<int> levels = thread_levels(application, kind);
+  std::vector<std::set<int, std::greater<>>> of_executor(application.executors.size());
+  for (std::size_t i = 0; i < levels.size() && traits(kind).has_levels; ++i) {
+    of_executor[application.executor_of(i)].insert(levels[i]);
+  }
+  std::vector<int> result;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::size_t executor = application.executor_of(i);
+    const auto& own = of_executor[executor];
+    const auto above = std::distance(own.begin(), own.find(levels[i]));
+    result.push_back(std::max(1, tops[executor] - 1 - static_cast<int>(above)));
+  }
+  return result;
+}
+
 }  // namespace rclrt::model

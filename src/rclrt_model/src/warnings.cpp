@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <set>
+#include <utility>
 
 #include "rclrt/model/relative_deadline.hpp"
 #include "shared_cpus.hpp"
@@ -94,52 +93,49 @@ void find_low_middleware(const Application& application, std::vector<std::string
   }
 }
 
-/// A callback and its priorities in the file and in the kernel.
-struct Placed {
+/// A level of an executor: its priorities in the file and in the kernel, and a callback of it.
+struct Level {
   std::size_t callback{};
   std::size_t executor{};
   int priority{};
   int kernel{};
-  int next{};  ///< the top_priority below all kernel priorities of its executor
 };
 
-/// Returns the callbacks with the kernel priorities that executors with a thread per level give:
-/// those below `top_priority`, in the order of the levels.
-std::vector<Placed> placed_callbacks(const Application& application, ExecutorKind kind) {
+/// Returns the levels of all executors, in the order of their first callbacks.
+std::vector<Level> levels_of(const Application& application, ExecutorKind kind) {
   const std::vector<int> levels = thread_levels(application, kind);
-  const std::vector<int> tops = top_priorities(application, kind, false);
-  std::map<std::size_t, std::set<int, std::greater<>>> by_executor;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    by_executor[application.executor_of(i)].insert(levels[i]);
-  }
-  std::vector<Placed> result;
+  const std::vector<int> kernel = kernel_priorities(application, kind);
+  std::set<std::pair<std::size_t, int>> seen;
+  std::vector<Level> result;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const std::size_t executor = application.executor_of(i);
-    const auto& own = by_executor[executor];
-    const auto rank = std::distance(own.begin(), own.find(levels[i]));
-    result.push_back({i, executor, levels[i],
-                      std::max(1, tops[executor] - 1 - static_cast<int>(rank)),
-                      std::max(2, tops[executor] - static_cast<int>(own.size()))});
+    if (seen.emplace(executor, levels[i]).second) {
+      result.push_back({i, executor, levels[i], kernel[i]});
+    }
   }
   return result;
 }
 
 std::vector<std::string> equal_kernel_priorities(const Application& application,
                                                  ExecutorKind kind) {
-  const std::vector<Placed> all = placed_callbacks(application, kind);
-  for (const Placed& a : all) {
-    for (const Placed& b : all) {
+  const std::vector<Level> all = levels_of(application, kind);
+  for (const Level& a : all) {
+    for (const Level& b : all) {
       const Executor& first = application.executors[a.executor];
       const Executor& second = application.executors[b.executor];
       if (a.executor != b.executor && a.kernel == b.kernel && a.priority > b.priority &&
           may_share_a_cpu(first, second)) {
-        const auto text = [&](const Placed& each, const Executor& executor) {
+        const auto text = [&](const Level& each, const Executor& executor) {
           return in_quotes(application.callbacks[each.callback].id) + " (priority " +
                  std::to_string(each.priority) + ", executor " + in_quotes(executor.name) + ")";
         };
+        int lowest = a.kernel;
+        for (const Level& each : all) {
+          lowest = each.executor == a.executor ? std::min(lowest, each.kernel) : lowest;
+        }
         return {"callbacks " + text(a, first) + " and " + text(b, second) +
                 " may share a CPU and have the same kernel priority, " + std::to_string(a.kernel) +
-                "; state a top_priority of " + std::to_string(a.next) + " for " +
+                "; state a top_priority of " + std::to_string(std::max(2, lowest)) + " for " +
                 in_quotes(second.name) + ", below those of " + in_quotes(first.name) +
                 ", or use one executor"};
       }
@@ -221,9 +217,13 @@ bool has_realtime_callbacks(const Robot& robot) {
 }  // namespace
 
 bool middleware_is_above(const Application& application) {
-  return std::ranges::any_of(application.threads, [](const ThreadRule& rule) {
+  int highest = 0;
+  for (const Executor& executor : application.executors) {
+    highest = std::max(highest, executor.top_priority.value_or(kTopPriority));
+  }
+  return std::ranges::any_of(application.threads, [highest](const ThreadRule& rule) {
     return rule.name == "middleware" && is_realtime(rule.scheduling) &&
-           rule.scheduling.priority > kTopPriority;
+           rule.scheduling.priority > highest;
   });
 }
 

@@ -76,6 +76,14 @@ TEST(ApplicationWarnings, AMessageOfAnotherProcessNeedsTheMiddlewareAboveTheCall
   };
   EXPECT_THAT(at("96"), IsEmpty());
   EXPECT_THAT(at("50"), ElementsAre(HasSubstr("cross processes")));
+  EXPECT_THAT(at("81"), ElementsAre(HasSubstr("cross processes")));
+  const std::string low =
+      "{name: first, cpus: [1], process: p, top_priority: 80}, "
+      "{name: second, cpus: [2], top_priority: 70}";
+  EXPECT_THAT(warnings(two_executors(low, "1",
+                                     "threads: [{name: middleware, policy: fifo, "
+                                     "priority: 81}]\n")),
+              IsEmpty());
 }
 
 TEST(ApplicationWarnings, DifferentPrioritiesWithOneKernelPriorityAreNamedWithATopPriority) {

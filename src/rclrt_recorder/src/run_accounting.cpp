@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/recorder/run_accounting.hpp"
 
-#include <functional>
-#include <iterator>
 #include <map>
 #include <rclrt/model/event_times.hpp>
 #include <rclrt/model/relative_deadline.hpp>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -94,31 +91,11 @@ std::vector<std::int64_t> relative_deadlines(const model::Application& applicati
 /// is more urgent, so the result is the callback's own priority.
 std::vector<int> thread_priorities(const RunResults& results) {
   const model::Application& application = results.application;
-  const model::ExecutorTraits& kind = traits(results.executor);
-  const bool levels = kind.has_levels;
-  const std::vector<int> level = thread_levels(application, results.executor.kind);
-  std::vector<std::set<int, std::greater<>>> of_executor(application.executors.size());
-  for (std::size_t i = 0; i < application.callbacks.size() && levels; ++i) {
-    of_executor[application.executor_of(i)].insert(level[i]);
-  }
-  std::vector<int> tops;  // only if they are needed
-  std::vector<int> result;
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    if (results.kernel_priorities[i]) {
-      result.push_back(*results.kernel_priorities[i]);
-      continue;
-    }
-    if (kind.by_deadline) {
-      result.push_back(level[i]);
-      continue;
-    }
-    if (tops.empty()) {
-      tops = top_priorities(application, results.executor.kind, false);
-    }
-    const std::size_t executor = application.executor_of(i);
-    const auto& own = of_executor[executor];
-    const auto above = std::distance(own.begin(), own.find(level[i]));
-    result.push_back(tops[executor] - 1 - (levels ? static_cast<int>(above) : 0));
+  const model::ExecutorKind kind = results.executor.kind;
+  std::vector<int> result = traits(kind).by_deadline ? thread_levels(application, kind)
+                                                     : kernel_priorities(application, kind);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] = results.kernel_priorities[i].value_or(result[i]);
   }
   return result;
 }

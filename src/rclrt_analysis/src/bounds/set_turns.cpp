@@ -42,7 +42,7 @@ bool SetTurns::has_turns(std::size_t executor) const {
 bool SetTurns::is_known(std::size_t callback) const {
   const model::Callback& each = application_.callbacks[callback];
   return each.kind() != model::CallbackKind::kSync && model::role_of(each) == model::Role::kTopic &&
-         each.overload != model::Overload::kSkipIfRunning;
+         each.overload == model::Overload::kQueue;
 }
 
 /// Returns whether no other callback's message may push out that of the publisher.

@@ -38,8 +38,7 @@ class Row:
     @classmethod
     def read(cls, value: JsonValue) -> Row:
         def optional(key: str) -> float | None:
-            found = value.get(key)
-            return None if found.value is None else found.number()
+            return value.get(key).number_or_none()
 
         return cls(
             case=value.get("case").text(),

@@ -65,7 +65,7 @@ def _row(miss: JsonValue, run: Run) -> dict[str, Any]:
         "instance": miss.get("instance").count(),
         "release_ms": miss.get("release_ms").number(),
         "status": miss.get("status").text(),
-        "response_ms": None if response.value is None else response.number(),
+        "response_ms": response.number_or_none(),
         **{name: miss.get(name).number() for name in TIMES},
         "culprits": culprits[:MAX_CULPRITS],
         **_not_shown(miss, culprits[MAX_CULPRITS:]),

@@ -129,4 +129,10 @@ RCLRT_MODEL_EXPORT std::vector<int> thread_levels(const Application& application
 RCLRT_MODEL_EXPORT std::vector<int> top_priorities(const Application& application,
                                                    ExecutorKind kind, bool need_room = true);
 
+/// Returns for each callback the SCHED_FIFO priority of its thread if the kernel permits it: the
+/// executor's levels have the priorities below its `top_priority`, at least 1; without levels, each
+/// callback has the highest of these. Thread-safe.
+RCLRT_MODEL_EXPORT std::vector<int> kernel_priorities(const Application& application,
+                                                      ExecutorKind kind);
+
 }  // namespace rclrt::model
