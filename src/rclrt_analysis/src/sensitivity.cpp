@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "rclrt/analysis/analyse_tasks.hpp"
+#include "rclrt/analysis/assign.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -99,12 +100,7 @@ class OfApplication {
  private:
   static model::Nanoseconds ns(Ticks time) { return model::Nanoseconds(time); }
 
-  bool holds() const {
-    const auto bounds = chain_bounds(tried_, executor_, overheads_, effort_);
-    return std::ranges::all_of(bounds, [](const ChainBound& bound) {
-      return bound.verdict == Verdict::kProved || bound.verdict == Verdict::kConditional;
-    });
-  }
+  bool holds() const { return quality(tried_, executor_, overheads_, effort_).not_proved == 0; }
 
   Margin wcet(std::size_t callback) {
     const auto stated = stated_.callbacks[callback].wcet;

@@ -5,6 +5,7 @@
 
 #include "application_builder.hpp"
 #include "rclrt/analysis/analyse_tasks.hpp"
+#include "sampling.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -39,6 +40,19 @@ TEST(Sensitivity, TheLargestTimesOfTwoChainsByHand) {
     EXPECT_TRUE(margin.monotone);
     EXPECT_FALSE(margin.unlimited);
   }
+}
+
+TEST(Sensitivity, TheLimitsOfAChainThatSamplesCount) {
+  // b reads what a stores, and is less urgent. So the age is at most a's period and b's response,
+  // which is C(b) + C(a) up to 10 ms.
+  const auto with = [](const std::string& limits) {
+    return of(test::sampling_application(
+        test::two_timers("timer: {period_ms: 10}, wcet_ms: 1, priority: 2",
+                         "timer: {period_ms: 20}, wcet_ms: 2, priority: 1", limits)));
+  };
+  EXPECT_EQ(with(", max_age_ms: 16").wcets[1].limit, ms(5).count());
+  EXPECT_EQ(with(", max_age_ms: 16").wcets[0].limit, ms(4).count());
+  EXPECT_GT(with("").wcets[1].limit.value(), ms(5).count());
 }
 
 TEST(Sensitivity, TheLimitHoldsAndTheNextNanosecondDoesNot) {
