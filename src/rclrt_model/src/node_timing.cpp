@@ -61,14 +61,14 @@ void read_max_age(const Fields& fields, NodeTiming& timing, Context& context) {
     return;
   }
   timing.max_age = read_milliseconds(*value, "max_age_ms", Zero::kRefused, context);
-  if (timing.kind != "subscription") {
-    context.diagnostics.report(value->at, "max_age_ms without a subscription",
-                               "subscription: /topic in the same entry, because only messages have "
-                               "an age");
+  if (timing.kind != "subscription" && timing.kind != "timer") {
+    context.diagnostics.report(value->at, "max_age_ms without a subscription or a timer",
+                               "subscription: /topic or timer: N in the same entry, because only "
+                               "messages, and what a timer samples, have an age");
   } else if (fields.find("deadline_ms") != nullptr) {
     context.diagnostics.report(value->at, "max_age_ms beside deadline_ms",
-                               "one of the two: max_age_ms counts from the message's stamp, "
-                               "deadline_ms from its arrival");
+                               "one of the two: max_age_ms counts from the data's stamp, "
+                               "deadline_ms from the release");
   }
 }
 

@@ -81,13 +81,14 @@ TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
             std::string::npos);
   EXPECT_NE(problem_of_entry("node: /a, subscription: /b, max_age_ms: 0").find("max_age_ms"),
             std::string::npos);
-  EXPECT_EQ(problem_of_entry("node: /a, timer: 0, max_age_ms: 5"),
-            "f:3:38: max_age_ms without a subscription; expected subscription: /topic in the same "
-            "entry, because only messages have an age");
+  EXPECT_EQ(problem_of_entry("node: /a, service: /b, max_age_ms: 5"),
+            "f:3:41: max_age_ms without a subscription or a timer; expected subscription: /topic "
+            "or timer: N in the same entry, because only messages, and what a timer samples, have "
+            "an age");
   EXPECT_EQ(
       problem_of_entry("node: /a, subscription: /b, deadline_ms: 5, max_age_ms: 5"),
       "f:3:62: max_age_ms beside deadline_ms; expected one of the two: max_age_ms counts from "
-      "the message's stamp, deadline_ms from its arrival");
+      "the data's stamp, deadline_ms from the release");
   EXPECT_NE(problem_of_entry("node: /a, deadline_ms: -1").find("deadline_ms"), std::string::npos);
   EXPECT_NE(
       problem_of_entry("node: /a, service: /b, overload: keep_last").find("overload of a service"),

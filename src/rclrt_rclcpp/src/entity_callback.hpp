@@ -99,7 +99,19 @@ class Listener : public ObservedEntity {
   virtual void count_from_stamp(const rclcpp::SubscriptionBase& /*subscription*/,
                                 AgeOptions /*options*/) {}
   /// Returns the counts of messages with a deadline that counts from the origin of the data.
-  virtual AgeCounters age_counters() const noexcept { return {}; }
+  virtual AgeCounters age_counters() const noexcept {
+    return {.unstamped = 0, .from_publication = from_publication_.load(std::memory_order_relaxed)};
+  }
+
+  /// Makes the deadline of a timer's instances count from the oldest data that they sample; of an
+  /// instance that samples none, from its release. Called before `listen`.
+  void limit_sampled_age() noexcept { limits_sampled_age_ = true; }
+  /// Returns the time from the oldest sampled data to the release of an instance that has run.
+  TimeBefore before_release(const engine::InstanceInfo& info) const noexcept {
+    return limits_sampled_age_ && info.since_ns != 0
+               ? before_release_.note(std::max<std::int64_t>(info.release_ns - info.since_ns, 0))
+               : TimeBefore();
+  }
 
   /// Starts to write the origin of the data of each instance to `to`. Called before `listen`.
   void share_origins(std::shared_ptr<OriginWriter> to) { origins_ = std::move(to); }
@@ -151,6 +163,7 @@ class Listener : public ObservedEntity {
       if (place_ != nullptr) {
         listener_.origins_->end(place_);
       }
+      listener_.note_sampled(info_, origin_);
       if (listener_.responses_) {
         listener_.responses_->note(info_, rclrt::realtime::monotonic_now_ns());
       }
@@ -172,6 +185,9 @@ class Listener : public ObservedEntity {
       const bool is_news =
           origin.since_ns != origin_.since_ns || origin.is_whole != origin_.is_whole;
       origin_ = origin;
+      if (listener_.limits_sampled_age_) {
+        info_.since_ns = origin.since_ns;
+      }
       // Readers find the instance by the time of a publication. Earlier messages keep their origin:
       // the place ends, and another one begins.
       if (place_ != nullptr && is_news) {
@@ -189,7 +205,7 @@ class Listener : public ObservedEntity {
 
    private:
     Listener& listener_;
-    const engine::InstanceInfo& info_;
+    engine::InstanceInfo& info_;
     const Running* const outer_;
     // Changed by `use`, on the thread of the instance.
     mutable Origin origin_;
@@ -207,6 +223,17 @@ class Listener : public ObservedEntity {
   }
 
  private:
+  /// Counts an instance of a timer that has sampled data of this origin.
+  void note_sampled(const engine::InstanceInfo& info, const Origin& origin) noexcept {
+    if (!limits_sampled_age_ || info.since_ns == 0) {
+      return;
+    }
+    before_release(info);
+    if (!origin.is_whole) {
+      from_publication_.fetch_add(1, std::memory_order_relaxed);  // statistics only
+    }
+  }
+
   static std::uint64_t& runs_of_thread() noexcept {
     thread_local std::uint64_t runs = 0;
     return runs;
@@ -216,6 +243,9 @@ class Listener : public ObservedEntity {
   ExecutorObserver* observer_ = nullptr;
   std::shared_ptr<ResponseTimes> responses_;
   std::shared_ptr<OriginWriter> origins_;
+  bool limits_sampled_age_ = false;  // constant from `listen` on
+  mutable LeastTime before_release_;
+  std::atomic<std::uint64_t> from_publication_{0};  // relaxed: statistics only
 };
 
 /// Counts the coming instances: those that were submitted and have not yet taken their work. Before

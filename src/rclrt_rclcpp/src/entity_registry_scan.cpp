@@ -289,6 +289,9 @@ void Executor::EntityRegistry::set_age(const std::shared_ptr<Entity>& entity, En
   if (shares_origins) {
     listener.share_origins(origins_->writer(entry.place.node));
   }
+  if (std::is_same_v<Entity, rclcpp::TimerBase> && entry.timing.max_age) {
+    listener.limit_sampled_age();
+  }
   const auto subscription = subscription_of(entity, owner);
   if (!subscription) {
     return;

@@ -29,8 +29,8 @@ void require_queue(const Timing& timing, const std::string& why) {
 void require_no_age(const Timing& timing) {
   if (timing.max_age) {
     throw std::invalid_argument(
-        "set_timing: only a subscription can have a max_age, because only messages have a stamp; "
-        "use a deadline");
+        "set_timing: only a subscription or a timer can have a max_age, because only messages, and "
+        "what a timer samples, have an age; use a deadline");
   }
 }
 
@@ -261,7 +261,6 @@ void Executor::set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscriptio
   registry_->set_timing(subscription, timing);
 }
 void Executor::set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing) {
-  require_no_age(timing);
   registry_->set_timing(timer, timing);
 }
 void Executor::set_timing(const rclcpp::ServiceBase::SharedPtr& service, const Timing& timing) {

@@ -74,20 +74,6 @@ class MessageAge {
   static const MessageOrigin* origin_of(const engine::DeadlineMiss& miss) noexcept;
 
  private:
-  /// The shortest of some times. A hint for the blame: see ResponseTimes.
-  class Least {
-   public:
-    TimeBefore note(std::int64_t time_ns) noexcept {
-      // relaxed: if two threads store at once, the larger value may remain
-      const std::int64_t least_ns = std::min(time_ns, least_ns_.load(std::memory_order_relaxed));
-      least_ns_.store(least_ns, std::memory_order_relaxed);
-      return {time_ns, time_ns - least_ns};
-    }
-
-   private:
-    std::atomic<std::int64_t> least_ns_{INT64_MAX};
-  };
-
   Origin count(std::int64_t stamp_ns, const rmw_message_info_t& info, std::int64_t less_realtime_ns,
                const engine::Callback& callback, engine::InstanceInfo& instance) noexcept;
 
@@ -95,8 +81,8 @@ class MessageAge {
   const Listener::AgeOptions options_;
   std::atomic<std::uint64_t> unstamped_{0};  // relaxed: statistics only
   std::atomic<std::uint64_t> from_publication_{0};
-  Least before_publication_;
-  Least in_middleware_;
+  LeastTime before_publication_;
+  LeastTime in_middleware_;
 };
 
 }  // namespace rclrt_rclcpp

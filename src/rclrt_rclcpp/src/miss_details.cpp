@@ -17,6 +17,9 @@ MissDetails details_of(const engine::DeadlineMiss& miss) noexcept RCLRT_NONBLOCK
     const std::int64_t run_ns = std::min(miss.blame.execution_ns, miss.end_ns - miss.info.start_ns);
     details.itself = {run_ns, listener->responses()->beyond_least_ns(run_ns)};
   }
+  if (listener != nullptr) {
+    details.before_release = listener->before_release(miss.info);
+  }
   if (const MessageOrigin* const origin = MessageAge::origin_of(miss)) {
     details.origin = *origin;
   }

@@ -8,8 +8,23 @@
 
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/histogram.hpp"
+#include "rclrt_rclcpp/miss_details.hpp"
 
 namespace rclrt_rclcpp {
+
+/// The shortest of some times: a hint for the blame.
+class LeastTime {
+ public:
+  TimeBefore note(std::int64_t time_ns) noexcept {
+    // relaxed: if two threads store at once, the larger value may remain
+    const std::int64_t least_ns = std::min(time_ns, least_ns_.load(std::memory_order_relaxed));
+    least_ns_.store(least_ns, std::memory_order_relaxed);
+    return {time_ns, time_ns - least_ns};
+  }
+
+ private:
+  std::atomic<std::int64_t> least_ns_{INT64_MAX};
+};
 
 /// The response times of a callback, in microseconds, with an error of at most 1 %. A response time
 /// begins when the deadline begins to count, and lasts to the end of user code. The threads that

@@ -35,6 +35,7 @@ void Monitor::missed(const engine::DeadlineMiss& miss) noexcept {
   const rclrt_rclcpp::MissDetails details = rclrt_rclcpp::details_of(miss);
   item.itself = details.itself;
   item.origin = details.origin;
+  item.before_release = details.before_release;
   item.culprits = miss.blame.listed().size();
   item.worst = miss.blame.worst;
   if (!queue_.try_push(item)) {
@@ -133,6 +134,7 @@ void Monitor::take(const Item& item, Misses& misses) {
   misses.unexplained_ns += item.unexplained_ns;
   add(item.itself, misses.itself);
   add(item.origin.in_middleware, misses.in_middleware);
+  add(item.before_release, misses.before_release);
   if (item.origin.before_publication.time_ns > 0) {
     add(item.origin.before_publication, misses.before_publication[item.origin.publisher]);
   }

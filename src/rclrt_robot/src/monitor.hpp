@@ -63,8 +63,9 @@ class Monitor final : public engine::MissHandler {
     std::int64_t late_ns;      // not positive: in time, but releases before it were dropped
     std::uint64_t dropped;
     std::int64_t unexplained_ns;
-    TimeBefore itself;     // its run
-    MessageOrigin origin;  // of a message that has an age
+    TimeBefore itself;          // its run
+    MessageOrigin origin;       // of a message that has an age
+    TimeBefore before_release;  // of a timer with an age: its data are older
     std::size_t culprits;
     // Their names live as long as the executor.
     std::array<engine::Culprit, engine::Blame::kCulprits> worst;
@@ -76,6 +77,7 @@ class Monitor final : public engine::MissHandler {
     std::int64_t unexplained_ns = 0;
     TimeBefore itself;
     TimeBefore in_middleware;
+    TimeBefore before_release;
     std::map<Gid, TimeBefore> before_publication;
     std::map<std::string, std::int64_t> in_the_way_ns;
   };

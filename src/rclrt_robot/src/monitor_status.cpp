@@ -93,6 +93,7 @@ std::vector<std::pair<std::string, std::int64_t>> Monitor::in_the_way(
       }
     }
     causes.emplace_back("the middleware", misses.in_middleware.*part);
+    causes.emplace_back("the sampled data before the release", misses.before_release.*part);
     causes.emplace_back("its own execution", misses.itself.*part);
   };
   add_parts(&TimeBefore::beyond_ns);

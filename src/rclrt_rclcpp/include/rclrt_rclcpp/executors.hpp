@@ -81,6 +81,9 @@ struct Timing {
   /// (rclrt_rclcpp/sampling.hpp), or the release of its timer. If the origin is not shared
   /// (Options::origins), the time counts from the publication of the message. EDF uses max_age as
   /// a deadline from the arrival.
+  ///
+  /// For timers: the largest time from the oldest data that the timer has sampled to the end of its
+  /// callback. An instance that sampled none counts from its release, and so does EDF.
   std::optional<std::chrono::nanoseconds> max_age = std::nullopt;
   std::optional<engine::Overload> overload = std::nullopt;
 };
@@ -103,7 +106,7 @@ struct CallbackInfo {
   std::uint64_t unstamped = 0;
   /// For a callback with a `max_age`: the number of messages without a header that count from their
   /// publication, or from the publication of an earlier message of the chain, because no process
-  /// shares the origin of the data (Options::origins).
+  /// shares the origin of the data (Options::origins). Of a timer: the instances that sampled them.
   std::uint64_t from_publication = 0;
   /// The response times in microseconds since the callback was added, with an error of at most 1 %.
   /// A response time begins when the deadline or age begins to count, and lasts to the end of user
@@ -162,7 +165,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   /// Sets the timing of a subscription: only the members of `timing` that have a value. The next
   /// six functions do the same for other entities, groups and nodes. Throws std::invalid_argument
   /// for nullptr, a negative deadline, a `max_age` that is not positive, a deadline together with a
-  /// `max_age`, and a `max_age` for anything but a subscription.
+  /// `max_age`, and a `max_age` for anything but a subscription or a timer.
   void set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription, const Timing& timing);
   /// Sets the timing of a timer.
   void set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing);

@@ -30,6 +30,8 @@ struct MessageOrigin {
 struct MissDetails {
   TimeBefore itself;     ///< CPU time of user code; zero without Options::measure_responses
   MessageOrigin origin;  ///< of a message that has an age; otherwise zero
+  /// Of a timer with a largest age: from the oldest data that it sampled to its release.
+  TimeBefore before_release{};
 };
 
 /// Returns the details of a deadline miss of one of this package's executors. Only the MissHandler
