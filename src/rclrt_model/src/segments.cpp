@@ -92,7 +92,8 @@ std::optional<Segment> Segments::segment(const ChainDraft& draft, std::size_t nu
               .callbacks = path,
               .priority = draft.chain.priority};
   chain.deadline = kNoDeadline;
-  chains.add(chain.id, draft.at, reading_.context);
+  chains.add(chain.id, draft.at, reading_.context,
+             "segment " + std::to_string(number) + " of chain " + in_quotes(draft.chain.id));
   made_.insert(application.chains.size());
   return Segment{.chain = add_chain(std::move(chain), {.callbacks = part(draft.source.callbacks)})};
 }

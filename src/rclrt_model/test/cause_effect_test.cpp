@@ -140,7 +140,8 @@ TEST(CauseEffectChains, WrongInputsAreReportedOnce) {
                              std::string(kWhole))),
               ElementsAre(HasSubstr("states a priority, but each of its segments is a chain")));
   EXPECT_THAT(problems(robot(kWhole + std::string("  - {id: whole_1, callbacks: [estimate]}\n"))),
-              ElementsAre(HasSubstr("'whole_1'")));
+              ElementsAre(HasSubstr("segment 1 of chain 'whole' is named 'whole_1', as the chain "
+                                    "on line 12 is; expected another name for one of the two")));
   EXPECT_THAT(problems(robot("  - {id: odd_, callbacks: [estimate, store, control, drive]}\n")),
               ElementsAre(HasSubstr("an id that does not end with '_'")));
   EXPECT_THAT(

@@ -3,16 +3,23 @@
 
 namespace rclrt::yaml {
 
-void NameIndex::add(const std::string& name, Position at, Context& context) {
+void NameIndex::add(const std::string& name, Position at, Context& context,
+                    const std::string& made) {
   const auto [entry, inserted] = entries_.try_emplace(name, Entry{size_, at});
   ++size_;
   if (inserted) {
     names_.push_back(entry->first);
     return;
   }
-  context.diagnostics.report(
-      at, what_ + " " + in_quotes(name) + " is declared twice",
-      "a name of its own (the first is on " + line_of(entry->second.at) + ")");
+  const std::string line = line_of(entry->second.at);
+  if (!made.empty()) {
+    context.diagnostics.report(
+        at, made + " is named " + in_quotes(name) + ", as the " + what_ + " on " + line + " is",
+        "another name for one of the two");
+    return;
+  }
+  context.diagnostics.report(at, what_ + " " + in_quotes(name) + " is declared twice",
+                             "a name of its own (the first is on " + line + ")");
 }
 
 void NameIndex::add_unreadable() {

@@ -23,8 +23,9 @@ class RCLRT_MODEL_EXPORT NameIndex {
   /// and `section` the key under which entries are declared.
   NameIndex(std::string_view what, std::string_view section) : what_(what), section_(section) {}
 
-  /// Assigns the next index to the name; reports a name that already has an index.
-  void add(const std::string& name, Position at, Context& context);
+  /// Assigns the next index to the name; reports a name that already has an index. `made`: the
+  /// entry's own name in the report, if the file does not state it.
+  void add(const std::string& name, Position at, Context& context, const std::string& made = "");
 
   /// Gives the next index to an entry of which the name cannot be read. From then on unknown names
   /// are not reported, because each of them may be the name of that entry.
