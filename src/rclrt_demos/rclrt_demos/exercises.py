@@ -129,8 +129,8 @@ EXERCISES = (
         "std::atomic<double>",
         "GetDesiredPosition",
         Measure.MAX,
-        "the control loop waits for a lock while the lock's holder does not get a CPU; no thread "
-        "waits for an atomic",
+        "the control loop waits for a lock while the lock's holder does not get a CPU; an atomic "
+        "in place of the lock makes no thread wait",
         {BASELINE: Published(max_us=4997), SOLUTION: Published(max_us=6)},
         LOOP_US,
         "the loop's period",

@@ -43,7 +43,8 @@ class alignas(64) Lane : public detail::ReadySink {
     kRun,      ///< it runs them: they have entered their group when they are popped
     kForward,  ///< it forwards them to other threads
   };
-  /// `outside` is notified as well when no worker sleeps that could take a ready instance.
+  /// If an instance is ready and no worker of the lane sleeps, `outside` is notified, too: threads
+  /// outside of the lane may then take it.
   RCLRT_SETUP Lane(Use use, realtime::EventCount& outside,
                    ReleaseQueue::Order order = ReleaseQueue::Order::kByRelease)
       : use_(use), outside_(outside), queue_(order) {}

@@ -12,7 +12,8 @@ namespace rclrt::model {
 namespace {
 
 constexpr std::string_view kCeiling =
-    "callbacks of one priority delay each other; a group has an immediate ceiling";
+    "callbacks of one priority delay each other; a callback group has an immediate priority "
+    "ceiling";
 constexpr std::string_view kByDeadline =
     "deadlines are those of the callbacks, a timer's by default its period; a callback without one "
     "runs in the background; groups follow the stack resource policy";

@@ -143,7 +143,7 @@ void Segments::add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains
         *draft.priority,
         "chain " + in_quotes(draft.chain.id) +
             " states a priority, but each of its segments is a chain with its own",
-        "the priorities in those chains only");
+        "no priority here: those of these chains count");
   }
   application.cause_effect_chains.push_back(std::move(result));
 }

@@ -181,7 +181,7 @@ class Controller final : public RobotNode {
     const auto ms = [this](std::size_t percent) {
       return static_cast<double>(ages_ns_[(ages_ns_.size() - 1) * percent / 100]) / 1e6;
     };
-    std::printf("at the wheel: %zu outputs", ages_ns_.size());
+    std::printf("commands to the wheel: %zu", ages_ns_.size());
     if (!ages_ns_.empty()) {
       std::printf(", age of their data best %.3f ms, median %.3f ms, p99 %.3f ms, worst %.3f ms",
                   ms(0), ms(50), ms(99), ms(100));

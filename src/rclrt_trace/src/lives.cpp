@@ -174,9 +174,9 @@ class Finder {
     find_changed_timers(others);
   }
 
-  /// Joins the lives of timers of which the period changed. If a later life of the node has a timer
-  /// without an equal one in earlier lives, that timer continues the first earlier timer, in order
-  /// of creation, that is missing in the later life.
+  /// Joins timers that have another period after a restart of their node. A timer with a period
+  /// that no earlier life of the node had is taken for an earlier timer of the node that has
+  /// disappeared: for the first of these, in order of creation.
   void find_changed_timers(const std::map<std::uint32_t, std::vector<std::uint32_t>>& others) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> before;  // by node (all lives)
     for (const auto& [node, timers] : others) {                  // nodes in order of creation

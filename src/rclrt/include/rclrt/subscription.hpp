@@ -53,7 +53,8 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   const rcl_subscription_t& rcl() const noexcept { return subscription_; }
   const std::shared_ptr<NodeHandle>& node() const noexcept { return node_; }
   detail::EventKinds& events() noexcept { return events_; }
-  /// Ends the warnings of incompatible publishers: a callback of the user gets them instead.
+  /// Ends the warnings of publishers with incompatible QoS: a callback of the user gets these
+  /// events instead.
   void end_qos_warnings() noexcept { warning_.reset(); }
 
   void count_places(WaitSetPlaces& places) const override;

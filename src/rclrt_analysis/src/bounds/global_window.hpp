@@ -67,7 +67,8 @@ class GlobalWindow {
   bool shares_cpus(std::size_t callback) const {
     return own_executor_.callbacks_of[all_.executor_of[callback]];
   }
-  /// Returns whether the callback delays the path whenever it runs.
+  /// Returns whether each run of the callback delays the path: it shares CPUs with the path, and no
+  /// callback of the path is more urgent.
   bool interferes(std::size_t callback) const {
     return shares_cpus(callback) && all_.ceiling[callback] >= path_.priority;
   }

@@ -331,9 +331,10 @@ struct SimulationEngine::Kind {
   /// thread has the level of its callback.
   void (SimulationEngine::*set_thread_levels)(Id executor,
                                               std::vector<int>& levels) const = nullptr;
-  /// Returns the lane of a callback. `lanes` has one lane per level, and `place` is the index of
-  /// the callback's level. `more` has lanes that belong to only some callbacks, by a key, and are
-  /// made when the first of them needs one. Null: the lane is lanes[place].
+  /// Returns the lane (queue) of a callback. `lanes` has one lane per level, and `place` is the
+  /// index of the callback's level. `more` has the lanes of callbacks that share one apart from
+  /// their level, by a key that the kind chooses; each is made when it is first needed. If this
+  /// pointer is null, the lane is lanes[place].
   Id (SimulationEngine::*lane_of)(const Callback& callback, const std::vector<Id>& lanes,
                                   std::size_t place, std::map<Id, Id>& more) = nullptr;
   /// Sets up what depends on all callbacks and entities.

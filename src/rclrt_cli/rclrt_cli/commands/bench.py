@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plots",
         metavar="DIR",
         type=Path,
-        help="write pictures (SVG) for a page to this directory",
+        help="write pictures (SVG), for example for a web page, to this directory",
     )
     parser.add_argument(
         "--cases", metavar="A,B", help="measure only these cases, for example burner"

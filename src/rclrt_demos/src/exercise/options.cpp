@@ -41,7 +41,7 @@ text::OptionTable option_table(const Exercise& exercise, Options& options) {
   if (exercise.takes_threads) {
     table.options.push_back(text::number(
         "--threads", "N", options.threads, {1, std::numeric_limits<std::size_t>::max()},
-        "one thread on each of the first N CPUs; 2 if there are as many"));
+        "one thread on each of the first N CPUs; default 2, or 1 if there is one CPU"));
   }
   return table;
 }

@@ -81,7 +81,8 @@ def _reason(wished: int, priority: int, reason: str) -> str:
 def _compare_bounds(
     application: Application, before: list[int], after: tuple[int, ...]
 ) -> list[MergedChain]:
-    """Returns the effect of the merging on the chains' bounds, under `preemptive`."""
+    """Returns the bounds of the chains before and after levels were merged, for the `preemptive`
+    executor."""
     module = analysis()
     first, second = (
         module.chain_bounds(module.with_priorities(application, priorities))

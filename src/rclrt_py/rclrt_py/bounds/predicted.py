@@ -40,7 +40,7 @@ class PredictedChain:
     note: str
     callbacks: tuple[str, ...] = ()
     step_bounds_ms: tuple[float | None, ...] = ()
-    """Bounds until the end of each of its callbacks."""
+    """Bounds from the chain's release to the end of each of its callbacks."""
     meets_all: bool = True
     """Whether all syncs match every instance. If not, an instance may have no response."""
 

@@ -11,7 +11,7 @@ from rclrt_py.text import exact, shorten
 
 
 def limit_lines(executors: Sequence[Results]) -> Iterator[str]:
-    """Yields a line for each such callback, the one with most misses first."""
+    """Yields a line for each callback with a limit of its own, the one with most misses first."""
     for results in executors:
         limited = [callback for callback in results.callbacks if _limit(callback)]
         if not limited:

@@ -35,7 +35,8 @@ class EventTimes:
 
     @classmethod
     def of_model(cls, callback: Callback) -> EventTimes | None:
-        """Returns the times of an event of rclrt_model. None: the callback is no event."""
+        """Returns the intervals between the releases of a callback with an event as its trigger; None
+        for other callbacks."""
         if callback.kind != "event":
             return None
         trigger: Any = callback.trigger

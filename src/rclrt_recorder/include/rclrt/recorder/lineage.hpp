@@ -30,8 +30,8 @@ namespace rclrt::recorder {
 /// becomes one that rebases, because it was not late for later releases. (It was cancelled, its
 /// node does not exist any more, or it is in another process.)
 ///
-/// `going_on` states for each callback whether it would still run after the end of the window. For
-/// such a timer the releases after its last run are counted as not served.
+/// `going_on` states for each callback whether it still existed at the end of the window. The
+/// releases of such a timer after its last run count as not served.
 RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const RunWindow& window,
                                          std::span<LoggedInstance> instances,
                                          const std::vector<bool>& going_on);

@@ -43,7 +43,7 @@ constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
 /// Returns an option without a value. It sets `to` to `value`.
 RCLRT_TEXT_EXPORT Option flag(std::string name, bool& to, std::string help, bool value = true);
 
-/// Returns an option with a text that is not empty.
+/// Returns an option that takes a text and refuses an empty one.
 RCLRT_TEXT_EXPORT Option text(std::string name, std::string value, std::string& to,
                               std::string help);
 /// Returns the same option without a default.
