@@ -106,7 +106,8 @@ struct CallbackInfo {
   std::uint64_t unstamped = 0;
   /// For a callback with a `max_age`: the number of messages without a header that count from their
   /// publication, or from the publication of an earlier message of the chain, because no process
-  /// shares the origin of the data (Options::origins). Of a timer: the instances that sampled them.
+  /// shares the origin of the data (Options::origins). For a timer: the number of instances that
+  /// sampled such messages.
   std::uint64_t from_publication = 0;
   /// The response times in microseconds since the callback was added, with an error of at most 1 %.
   /// A response time begins when the deadline or age begins to count, and lasts to the end of user
