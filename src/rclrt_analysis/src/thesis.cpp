@@ -163,7 +163,7 @@ ThesisResult thesis_harmonic(const Application& whole) {
       {"once-per-period",
        "each callback runs once per period of its level: callbacks that chains share without a "
        "sync run more often, and the bound is exceeded"},
-      {"no-gap", "no time passes between a publish and the start of the next callback's wait"},
+      {"no-gap", "the next callback of a chain is ready at the moment of the publish"},
   };
   result.why_not = why_not_harmonic(application, graph);
   result.applies = result.why_not.empty();

@@ -53,7 +53,7 @@ constexpr ExecutorOption kStaticOrderOptions[] = {
      .help = "a set runs when every timer and every subscription is ready",
      .no_bounds = kTriggerWaits},
     {.text = "trigger_on=CALLBACK",
-     .help = "a set runs when this callback is ready, by any of its inputs",
+     .help = "a set runs when any input of this callback is ready",
      .no_bounds = kTriggerWaits,
      .in_place_of = "trigger"},
     {.text = "let", .help = "a set takes its messages before its first callback runs"},

@@ -33,7 +33,7 @@ text::OptionTable option_table(CommandLine& line) {
                         line.executor = parse_executor(name);
                         return true;
                       },
-                      executors + "; options behind the name: " + model::executor_options_help()),
+                      executors + "; options follow the name after a colon: " + model::executor_options_help()),
                   executors),
               text::required(
                   text::duration("--seconds", "S", line.duration, std::chrono::seconds(1),

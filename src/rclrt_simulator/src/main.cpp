@@ -102,7 +102,7 @@ text::OptionTable option_table(Arguments& to, StatedTimes& times) {
                     return true;
                   },
                   executors +
-                      "; options behind the name: " + rclrt::model::executor_options_help()),
+                      "; options follow the name after a colon: " + rclrt::model::executor_options_help()),
               text::duration("--seconds", "S", to.duration, std::chrono::seconds(1), {0.01, 86'400},
                              "how long"),
               text::path("--out", "DIR", to.output,

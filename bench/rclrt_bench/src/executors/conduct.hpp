@@ -14,7 +14,7 @@
 
 namespace rclrt::bench {
 
-/// The actions of the thread that causes the work.
+/// The actions of the thread that releases the work that is measured, such as a publisher.
 struct Stimulus {
   std::int64_t period_ns = kPeriod_ns;
   std::size_t warm_up = 0;  ///< minimal number of periods before the observers open

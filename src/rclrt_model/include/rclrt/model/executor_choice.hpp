@@ -17,7 +17,7 @@ namespace rclrt::model {
 enum class SetTrigger {
   kAny,       ///< anything
   kAll,       ///< every timer and every subscription
-  kCallback,  ///< one callback, by any of its inputs
+  kCallback,  ///< any input of one callback is ready
 };
 
 /// A kind of executor, and the values of the options that only this kind has. Its text form is the
