@@ -266,7 +266,7 @@ text::OptionTable option_table(std::vector<std::string>& names) {
           "RtGuard\nsees:\n\n" +
           lines,
       .operands = {std::move(pieces)},
-      .notes = "exit code: 0 done, 1 RtGuard does not tell wrong from right, 2 bad input",
+      .notes = "exit code: 0 done, 1 RtGuard missed a fault or reported correct code, 2 bad input",
   };
 }
 

@@ -26,15 +26,15 @@ text::OptionTable option_table(CommandLine& line) {
       .purpose = "Runs the application under one executor and writes what it measured into DIR.",
       .options =
           {
-              text::required(
-                  text::custom(
-                      "--executor", "NAME", executors,
-                      [&line](std::string_view name) {
-                        line.executor = parse_executor(name);
-                        return true;
-                      },
-                      executors + "; options follow the name after a colon: " + model::executor_options_help()),
-                  executors),
+              text::required(text::custom(
+                                 "--executor", "NAME", executors,
+                                 [&line](std::string_view name) {
+                                   line.executor = parse_executor(name);
+                                   return true;
+                                 },
+                                 executors + "; options follow the name after a colon: " +
+                                     model::executor_options_help()),
+                             executors),
               text::required(
                   text::duration("--seconds", "S", line.duration, std::chrono::seconds(1),
                                  {0.01, 86'400}, "how long to run"),

@@ -101,8 +101,8 @@ text::OptionTable option_table(Arguments& to, StatedTimes& times) {
                     to.executor = rclrt::model::parse_executor(name);
                     return true;
                   },
-                  executors +
-                      "; options follow the name after a colon: " + rclrt::model::executor_options_help()),
+                  executors + "; options follow the name after a colon: " +
+                      rclrt::model::executor_options_help()),
               text::duration("--seconds", "S", to.duration, std::chrono::seconds(1), {0.01, 86'400},
                              "how long"),
               text::path("--out", "DIR", to.output,

@@ -137,7 +137,7 @@ def _body(study: Study, pictures: dict[str, str]) -> Iterator[str]:
         yield paragraph(failure, "wrong")
     yield heading(2, "Which threads are real-time")
     yield paragraph(
-        "As /proc said while the loop ran. A thread inherits the policy of the one that starts it, "
+        "As /proc showed while the loop ran. A thread inherits the policy of the one that starts it, "
         "unless it is given another."
     )
     yield table(THREADS, thread_rows(study))

@@ -17,7 +17,7 @@ namespace rclrt::model {
 enum class SetTrigger {
   kAny,       ///< anything
   kAll,       ///< every timer and every subscription
-  kCallback,  ///< any input of one callback is ready
+  kCallback,  ///< any input of one callback
 };
 
 /// A kind of executor, and the values of the options that only this kind has. Its text form is the
