@@ -66,8 +66,8 @@ TEST(ReadTaskSet, MoreThanNineDecimalsAreRoundedToTheSafeSide) {
 
 TEST(ReadTaskSet, ProblemsNamePlaceAndFix) {
   EXPECT_EQ(problem(with_task("id: a, c: -1, t: 5")),
-            "3:16: c is '-1'; expected a decimal number that is not negative, such as 2.5, with at "
-            "most 18 digits in the unit");
+            "3:16: c is '-1'; expected a decimal number that is not negative, such as 2.5, of at "
+            "most 18 digits");
   EXPECT_EQ(problem(with_task("id: a, c: 1, t: 0.0")),
             "3:22: t is '0.0'; expected a period above 0");
   EXPECT_EQ(problem(with_task("id: a, c: 1, t: 1e300")),

@@ -28,7 +28,8 @@ bool has_any(const YamlNode& mapping, std::initializer_list<std::string_view> ke
       keys, [&](std::string_view key) { return value_of(mapping, key) != nullptr; });
 }
 
-/// Returns whether the callbacks are named as in the ROS graph, and not described.
+/// Returns whether the file names callbacks as the ROS graph does and states no execution times: it
+/// is a node priorities file or a robot.yaml, and no app.yaml.
 bool has_node_timings(const YamlNode& root) {
   const YamlNode* const list = value_of(root, "callbacks");
   return list != nullptr && list->kind == YamlKind::kSequence && !list->children.empty() &&

@@ -42,7 +42,8 @@ class HyperperiodBounds {
   bool examine(InstanceWindows& windows, Budget& budget);
   void keep_longest(const InstanceWindows& windows);
 
-  /// The phases of a timer that one cell covers: `first` + [0, `length`], plus `number` cells.
+  /// The phases of a timer, divided into `cells` intervals of this length, one after the other. The
+  /// first one begins at `first`.
   struct Phases {
     Ticks first{};
     Ticks length{};

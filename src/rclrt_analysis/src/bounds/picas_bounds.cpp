@@ -259,7 +259,9 @@ class PicasAnalysis {
       unsafe.push_back(name + "comes by way of another CPU, and its jitter does not count");
     }
     if (!once && each.chain_work > period) {
-      unsafe.push_back(name + "counts once for the work of its chain, which is above its period");
+      unsafe.push_back(name +
+                       "counts as if it came once in the time that its chain's work takes, but its "
+                       "period is shorter");
     }
     return {each.wcet, std::max(period, each.chain_work), once};
   }

@@ -20,7 +20,7 @@ using yaml::Fields;
 using yaml::Node;
 
 constexpr std::string_view kNumber =
-    "a decimal number that is not negative, such as 2.5, with at most 18 digits in the unit";
+    "a decimal number that is not negative, such as 2.5, of at most 18 digits";
 
 /// A time of the file and the member that it belongs to.
 struct Time {

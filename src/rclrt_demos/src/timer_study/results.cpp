@@ -144,7 +144,9 @@ void print_statistics(std::FILE* stream, const RunDescription& run, const Latenc
                record.minor_faults(), record.major_faults());
   print_distribution(stream, "Latency from the nominal release:", latency_of(record));
   if (run.measures_callbacks) {
-    print_distribution(stream, "Time since rcl's call (the study's):", since_rcl_call_of(record));
+    print_distribution(stream,
+                       "Time since the call of rcl_timer_call, as the published study measures it:",
+                       since_rcl_call_of(record));
   }
   if (run.missed_passes > 0) {
     std::fprintf(stream, "Passes that found no timer ready: %" PRIu64 "\n", run.missed_passes);

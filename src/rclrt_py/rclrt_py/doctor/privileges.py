@@ -16,7 +16,7 @@ from rclrt_py.processes.realtime import RTPRIO, fifo_permitted
 from rclrt_py.processes.runner import find_program
 
 WITHOUT_PROBE = 98
-"""High enough for everything but the stall probe, and below the kernel's own threads at 99."""
+"""The highest priority that any thread needs except the stall probe, which needs 99."""
 CAP_IPC_LOCK = 14
 _GENEROUS_S = 20
 
