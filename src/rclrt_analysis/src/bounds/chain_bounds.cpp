@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "bounds/chosen_chains.hpp"
 #include "bounds/component_bounds.hpp"
 #include "bounds/cores.hpp"
 #include "bounds/drops.hpp"
@@ -339,13 +341,16 @@ class Bounds {
 
 }  // namespace
 
-std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKind executor,
-                                     const Overheads& overheads, Effort effort) {
+std::vector<ChainBound> detail::bounds_of_chains(const Application& application,
+                                                 ExecutorKind executor, const Overheads& overheads,
+                                                 Effort effort,
+                                                 std::span<const std::size_t> chains) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
   Bounds bounds(parts.application(), form.kind(), executor, overheads, effort);
   std::vector<ChainBound> result;
-  for (const model::Chain& chain : parts.application().chains) {
+  for (const std::size_t index : chains) {
+    const model::Chain& chain = parts.application().chains[index];
     if (parts.application().period(chain).count() <= 0) {
       throw std::invalid_argument("chain '" + chain.id + "' does not start at a timer or an event");
     }
@@ -355,6 +360,17 @@ std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKin
     }
   }
   return result;
+}
+
+bool detail::took_too_long(const ChainBound& bound) {
+  return !bound.bound && bound.note.find(kTooLongToFollow) != std::string::npos;
+}
+
+std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKind executor,
+                                     const Overheads& overheads, Effort effort) {
+  std::vector<std::size_t> all(application.chains.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return detail::bounds_of_chains(application, executor, overheads, effort, all);
 }
 
 std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKind executor,

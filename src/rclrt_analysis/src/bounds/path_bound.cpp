@@ -196,7 +196,7 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age, const Be
   }
   if (!result) {  // the worst of the first instances is no bound
     result.emplace();
-    result->note = "the busy period is too long to follow";
+    result->note = kTooLongToFollow;
   }
   return *std::move(result);
 }

@@ -16,6 +16,9 @@
 
 namespace rclrt::analysis::detail {
 
+/// The note of a path without a bound because the search for it would take too many steps.
+inline constexpr const char* kTooLongToFollow = "the busy period is too long to follow";
+
 /// A timer that was released before the path's own timer, by at most `lag`. All work of that
 /// release was done when the busy period began.
 struct EarlierRelease {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "rclrt/analysis/bound_priorities.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/compress_levels.hpp"
 #include "rclrt/analysis/picas_bounds.hpp"
@@ -65,6 +66,78 @@ py::tuple synthesize(const Application& application, const std::string& source) 
     result.append(py::make_tuple(value.priority, reason(application, value)));
   }
   return py::tuple(result);
+}
+
+const char* to_word(PlacedBy by) {
+  switch (by) {
+    case PlacedBy::kAlone:
+      return "alone";
+    case PlacedBy::kTogether:
+      return "together";
+    case PlacedBy::kNoDeadline:
+      return "no_deadline";
+    case PlacedBy::kMethod:
+      break;
+  }
+  return "method";
+}
+
+/// The priorities of callbacks, with their reasons and their chains.
+struct ReasonedPriorities {
+  BoundPriorities found;
+  std::vector<std::string> reasons;
+};
+
+ReasonedPriorities by_bounds(const Application& application, const std::string& executor,
+                             const Overheads& overheads, std::size_t evaluations,
+                             bool best_effort) {
+  const BoundPrioritiesOptions options{.executor = executor_kind_or_throw(executor),
+                                       .overheads = overheads,
+                                       .evaluations = evaluations,
+                                       .best_effort = best_effort,
+                                       .check_interrupt = check_signals};
+  const py::gil_scoped_release release;
+  ReasonedPriorities result{bound_priorities(application, options), {}};
+  for (const SynthesizedPriority& value : result.found.callbacks) {
+    result.reasons.push_back(reason(application, value));
+  }
+  return result;
+}
+
+py::tuple callbacks_of(const ReasonedPriorities& self) {
+  py::list result;
+  for (std::size_t i = 0; i < self.reasons.size(); ++i) {
+    const SynthesizedPriority& value = self.found.callbacks[i];
+    const auto chain = value.sync ? std::nullopt : value.chain;
+    result.append(py::make_tuple(value.priority, self.reasons[i], chain));
+  }
+  return py::tuple(result);
+}
+
+void bind_bound_priorities(py::module_& module) {
+  py::class_<ChainPlace>(module, "ChainPlace")
+      .def_readonly("priority", &ChainPlace::priority)
+      .def_property_readonly("by", [](const ChainPlace& self) { return to_word(self.by); })
+      .def_readonly("bound_ns", &ChainPlace::bound)
+      .def_property_readonly("verdict",
+                             [](const ChainPlace& self) { return to_python(self.verdict); });
+  using Found = ReasonedPriorities;
+  py::class_<Found>(module, "BoundPriorities")
+      .def_property_readonly("callbacks", &callbacks_of)
+      .def_property_readonly(
+          "chains", [](const Found& self) { return py::tuple(py::cast(self.found.chains)); })
+      .def_property_readonly("method", [](const Found& self) { return self.found.method; })
+      .def_property_readonly("feasible", [](const Found& self) { return self.found.feasible; })
+      .def_property_readonly(
+          "order_matters",
+          [](const Found& self) { return py::tuple(py::cast(self.found.order_matters)); })
+      .def_property_readonly("optimal", [](const Found& self) { return self.found.optimal(); })
+      .def_property_readonly("evaluations",
+                             [](const Found& self) { return self.found.evaluations; });
+  module.def("bound_priorities", &by_bounds, py::arg("application"),
+             py::arg("executor") = "preemptive", py::kw_only(), py::arg("overheads") = Overheads{},
+             py::arg("evaluations") = BoundPrioritiesOptions{}.evaluations,
+             py::arg("best_effort") = true);
 }
 
 void bind_thesis(py::module_& module) {
@@ -268,6 +341,7 @@ void bind_application(py::module_& module) {
   bind_thesis(module);
   bind_picas(module);
   bind_bounds(module);
+  bind_bound_priorities(module);
 }
 
 }  // namespace rclrt::analysis

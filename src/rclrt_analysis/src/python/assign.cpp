@@ -12,6 +12,16 @@
 namespace py = pybind11;
 
 namespace rclrt::analysis {
+namespace {
+
+Quality quality_of(const model::Application& application, const std::string& executor,
+                   const Overheads& overheads) {
+  const ExecutorKind kind = executor_kind_or_throw(executor);
+  const py::gil_scoped_release release;
+  return quality(application, kind, overheads, {.check_interrupt = check_signals});
+}
+
+}  // namespace
 
 void bind_assign(py::module_& module) {
   py::class_<TaskAssignment>(module, "TaskAssignment")
@@ -24,6 +34,8 @@ void bind_assign(py::module_& module) {
       .def_readonly("worst", &Quality::worst)
       .def_readonly("mean", &Quality::mean)
       .def_readonly("mean_bound_ns", &Quality::mean_bound_ns);
+  module.def("quality", &quality_of, py::arg("application"), py::arg("executor") = "preemptive",
+             py::kw_only(), py::arg("overheads") = Overheads{});
   py::class_<Assignment>(module, "Assignment")
       .def_readonly("application", &Assignment::application)
       .def_readonly("before", &Assignment::before)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt synthesize`: callback priorities from chain priorities, each with its reason."""
+"""`rclrt synthesize`: callback priorities from chain priorities or bounds, each with its reason."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 from rclrt_py.analyses.node_priorities import events_of, node_priorities
-from rclrt_py.analyses.synthesis import SOURCES, overlay, synthesize
+from rclrt_py.analyses.synthesis import EVALUATIONS, SOURCES, of_bounds, overlay, synthesize
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.executors import ASSIGNABLE
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
 from rclrt_py.native import load_application
+from rclrt_py.options import overheads
 
 HELP = "give every callback a priority that suits the chains it is on"
 
@@ -30,9 +32,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         choices=SOURCES,
-        default="given",
-        help="where the priorities of the chains come from: the file (default), their rates, their "
-        "deadlines, or PiCAS's rules",
+        help="where the priorities of the chains come from: the file, their rates, their "
+        "deadlines, PiCAS's rules, or their bounds (Audsley's algorithm, then a search); default: "
+        "the file, or the bounds where only these prove all deadlines",
+    )
+    parser.add_argument(
+        "--executor",
+        choices=ASSIGNABLE,
+        default="preemptive",
+        help="the executor of the bounds; default preemptive",
+    )
+    overheads.add_arguments(parser)
+    parser.add_argument(
+        "--evaluations",
+        metavar="N",
+        type=_count_argument,
+        default=EVALUATIONS,
+        help=f"how often bounds may be computed to find priorities; default {EVALUATIONS}",
     )
     parser.add_argument(
         "--levels",
@@ -56,7 +72,15 @@ def run(arguments: argparse.Namespace) -> int:
             "-o - and --json: both write to the standard output; leave out one of the two"
         )
     application = load_application(arguments.app)
-    synthesis = synthesize(application, arguments.source, arguments.levels)
+    machine = overheads.from_arguments(arguments, arguments.executor, application)
+    synthesis = synthesize(
+        application,
+        arguments.source,
+        arguments.levels,
+        executor=arguments.executor,
+        overheads=machine.overheads,
+        evaluations=arguments.evaluations,
+    )
     if arguments.nodes:
         text = node_priorities(application, synthesis["callbacks"])
     else:
@@ -75,16 +99,32 @@ def run(arguments: argparse.Namespace) -> int:
             "receives each",
             file=sys.stderr,
         )
+    bounds = synthesis.get("bounds")
+    if bounds is not None and not bounds["feasible"]:
+        for line in of_bounds(bounds):
+            print(f"rclrt: {line}", file=sys.stderr)
+    elif bounds is not None and arguments.source is None:
+        print(
+            "rclrt: the priorities of the file do not prove all deadlines; these, by the bounds, "
+            "do (--from given: those of the file)",
+            file=sys.stderr,
+        )
     lost = [chain["id"] for chain in synthesis["levels"]["chains"] if chain["lost"]]
     for chain in lost:
         print(
             f"rclrt: the deadline of chain {chain} is not proved after merging priorities",
             file=sys.stderr,
         )
-    return EXIT_NO if lost else EXIT_OK
+    return EXIT_NO if lost or (bounds is not None and not bounds["feasible"]) else EXIT_OK
 
 
 def _levels_argument(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 8 and int(text) >= 1:
         return int(text)
     raise argparse.ArgumentTypeError(f"'{text}' is not a number of levels; expected 1 or more")
+
+
+def _count_argument(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 9 and int(text) >= 1:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"'{text}' is not a number of evaluations; expected 1 or more")

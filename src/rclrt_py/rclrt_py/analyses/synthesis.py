@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Priorities of callbacks from those of chains, as a document and as a file."""
+"""Priorities of callbacks from those of chains or from bounds, as a document and as a file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_py.analyses.node_priorities import ReasonedPriority
 from rclrt_py.native import analysis
@@ -11,9 +11,12 @@ from rclrt_py.stats import ms_or_none
 from rclrt_py.text import exact
 
 if TYPE_CHECKING:
+    from rclrt_analysis import BoundPriorities, ChainPlace, Overheads
     from rclrt_model import Application
 
-SOURCES = ("given", "rate", "deadline", "picas")
+SOURCES = ("given", "rate", "deadline", "picas", "bounds")
+EVALUATIONS = 2000
+"""How often the search for priorities may compute bounds."""
 
 # `from` is a keyword.
 MergedLevel = TypedDict("MergedLevel", {"executor": str, "from": int, "into": int})
@@ -39,24 +42,71 @@ class Levels(TypedDict):
     chains: list[MergedChain]
 
 
+class PlacedChain(TypedDict):
+    """The priority that its bound gives to a chain."""
+
+    id: str
+    priority: int
+    reason: str
+    bound_ms: float | None
+    deadline_ms: float | None
+    verdict: str
+
+
+class ByBounds(TypedDict):
+    """How the bounds led to the priorities."""
+
+    executor: str
+    method: str
+    feasible: bool
+    final: bool
+    order_matters: list[str]
+    evaluations: int
+    chains: list[PlacedChain]
+
+
 class Synthesis(TypedDict):
     """The document that `rclrt synthesize APP --json` prints."""
 
     application: str
+    source: str
     callbacks: list[ReasonedPriority]
     levels: Levels
+    bounds: NotRequired[ByBounds]
 
 
-def synthesize(application: Application, source: str, most: int | None) -> Synthesis:
+def synthesize(
+    application: Application,
+    source: str | None,
+    most: int | None,
+    *,
+    executor: str = "preemptive",
+    overheads: Overheads | None = None,
+    evaluations: int = EVALUATIONS,
+) -> Synthesis:
     """Returns a priority for each callback, with at most `most` different priorities per executor.
-    None: as many as SCHED_FIFO has."""
+    None: as many as SCHED_FIFO has. `source` is one of SOURCES. None: "given", or "bounds" if only
+    these prove all deadlines."""
     module = analysis()
     most = most or module.MAPPABLE_LEVELS
-    found = module.synthesize_priorities(application, source)
+    machine = overheads if overheads is not None else module.Overheads()
+    bounds: BoundPriorities | None = None
+    if source == "bounds":
+        bounds = module.bound_priorities(
+            application, executor, overheads=machine, evaluations=evaluations
+        )
+    elif source is None:
+        bounds = _where_only_bounds_prove(application, executor, machine, evaluations)
+    found = (
+        _reasons(application, bounds)
+        if bounds is not None
+        else module.synthesize_priorities(application, source or "given")
+    )
     wished = [priority for priority, _ in found]
     priorities, merged = module.compress_levels(application, wished, most)
-    return {
+    result: Synthesis = {
         "application": application.name,
+        "source": "bounds" if bounds is not None else source or "given",
         "callbacks": [
             {"id": callback.id, "priority": priority, "reason": _reason(before, priority, reason)}
             for callback, priority, (before, reason) in zip(
@@ -69,9 +119,96 @@ def synthesize(application: Application, source: str, most: int | None) -> Synth
                 {"executor": application.executors[index].name, "from": low, "into": high}
                 for index, low, high in merged
             ],
-            "chains": _compare_bounds(application, wished, priorities) if merged else [],
+            "chains": (
+                _compare_bounds(application, wished, priorities, executor, machine)
+                if merged
+                else []
+            ),
         },
     }
+    if bounds is not None:
+        result["bounds"] = _by_bounds(application, executor, bounds)
+    return result
+
+
+def _by_bounds(application: Application, executor: str, bounds: BoundPriorities) -> ByBounds:
+    return {
+        "executor": executor,
+        "method": bounds.method,
+        "feasible": bounds.feasible,
+        "final": bounds.feasible or bounds.optimal,
+        "order_matters": list(bounds.order_matters),
+        "evaluations": bounds.evaluations,
+        "chains": [
+            {
+                "id": chain.id,
+                "priority": place.priority,
+                "reason": _place(application, index, bounds),
+                "bound_ms": ms_or_none(place.bound_ns),
+                "deadline_ms": chain.deadline_ns / 1e6 if _has_deadline(place) else None,
+                "verdict": place.verdict,
+            }
+            for index, (chain, place) in enumerate(
+                zip(application.chains, bounds.chains, strict=True)
+            )
+        ],
+    }
+
+
+def _where_only_bounds_prove(
+    application: Application, executor: str, machine: Overheads, evaluations: int
+) -> BoundPriorities | None:
+    """Returns priorities by the bounds if they prove all deadlines, and those of the file do not.
+    Otherwise returns None."""
+    module = analysis()
+    stated = [priority for priority, _ in module.synthesize_priorities(application, "given")]
+    given = module.with_priorities(application, stated)
+    if module.quality(given, executor, overheads=machine).not_proved == 0:
+        return None
+    bounds: BoundPriorities = module.bound_priorities(
+        application, executor, overheads=machine, evaluations=evaluations, best_effort=False
+    )
+    return bounds if bounds.feasible else None
+
+
+def _has_deadline(place: ChainPlace) -> bool:
+    return place.by != "no_deadline"
+
+
+def _reasons(application: Application, bounds: BoundPriorities) -> list[tuple[int, str]]:
+    """Returns the priority of each callback, with the reason for it."""
+    return [
+        (
+            priority,
+            reason if chain is None else f"{reason}, {_place(application, chain, bounds)}",
+        )
+        for priority, reason, chain in bounds.callbacks
+    ]
+
+
+def _place(application: Application, index: int, bounds: BoundPriorities) -> str:
+    """Returns why a chain has its priority."""
+    place = bounds.chains[index]
+    if not _has_deadline(place):
+        return "which has no deadline"
+    where = {
+        "alone": "holds at the lowest priority that was left",
+        "together": "holds at one priority with " + _equals(application, index, bounds),
+        "method": f"placed by {bounds.method}",
+    }[place.by]
+    deadline = f"{exact(application.chains[index].deadline_ns / 1e6)} ms"
+    if place.bound_ns is None:
+        return f"{where}: no bound, its deadline is {deadline}"
+    return f"{where}: {exact(place.bound_ns / 1e6)} of {deadline}"
+
+
+def _equals(application: Application, index: int, bounds: BoundPriorities) -> str:
+    own = bounds.chains[index].priority
+    return ", ".join(
+        chain.id
+        for other, (chain, place) in enumerate(zip(application.chains, bounds.chains, strict=True))
+        if place.priority == own and other != index
+    )
 
 
 def _reason(wished: int, priority: int, reason: str) -> str:
@@ -79,13 +216,18 @@ def _reason(wished: int, priority: int, reason: str) -> str:
 
 
 def _compare_bounds(
-    application: Application, before: list[int], after: tuple[int, ...]
+    application: Application,
+    before: list[int],
+    after: tuple[int, ...],
+    executor: str,
+    machine: Overheads,
 ) -> list[MergedChain]:
-    """Returns the bounds of the chains before and after levels were merged, for the `preemptive`
-    executor."""
+    """Returns the bounds of the chains before and after levels were merged."""
     module = analysis()
     first, second = (
-        module.chain_bounds(module.with_priorities(application, priorities))
+        module.chain_bounds(
+            module.with_priorities(application, priorities), executor, overheads=machine
+        )
         for priorities in (before, after)
     )
     return [
@@ -106,6 +248,8 @@ def overlay(synthesis: Synthesis) -> str:
     """Returns the priorities as YAML, one callback per line with its reason."""
     levels = synthesis["levels"]
     lines = [f"rclrt: 1\napplication: {synthesis['application']}\n"]
+    if "bounds" in synthesis:
+        lines += [f"# {line}\n" for line in of_bounds(synthesis["bounds"])]
     if levels["merged"]:
         lines.append(f"# merged to have at most {levels['most']} levels per executor:\n")
         lines += [
@@ -124,3 +268,22 @@ def overlay(synthesis: Synthesis) -> str:
         for item in synthesis["callbacks"]
     ]
     return "".join(lines)
+
+
+def of_bounds(bounds: ByBounds) -> list[str]:
+    """Returns what the bounds say about the priorities, as lines."""
+    open_chains = [
+        chain["id"]
+        for chain in bounds["chains"]
+        if chain["deadline_ms"] is not None and chain["verdict"] not in ("proved", "conditional")
+    ]
+    by = f"the bounds of {bounds['executor']}, {bounds['method']}"
+    if bounds["feasible"]:
+        return [f"priorities by {by}: all deadlines hold"]
+    lines = [f"priorities by {by}: the limits of chains that sample do not hold"]
+    if open_chains:
+        lines = [f"priorities by {by}: not proved: {', '.join(open_chains)}"]
+    if bounds["final"]:
+        return [*lines, "no priorities prove all deadlines by these bounds"]
+    lines.append("others may prove more:")
+    return lines + [f"  {reason}" for reason in bounds["order_matters"] or ["too many steps"]]

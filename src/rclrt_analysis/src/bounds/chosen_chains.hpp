@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds of some chains of an application. The others cost no time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "rclrt/analysis/chain_bounds.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Returns the same as chain_bounds() for these chains, given by their indices.
+std::vector<ChainBound> bounds_of_chains(const model::Application& application,
+                                         ExecutorKind executor, const Overheads& overheads,
+                                         Effort effort, std::span<const std::size_t> chains);
+
+/// Returns whether the chain has no bound because it would have taken too many steps.
+bool took_too_long(const ChainBound& bound);
+
+}  // namespace rclrt::analysis::detail
