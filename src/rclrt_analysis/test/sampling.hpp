@@ -39,6 +39,9 @@ class Sampled final : public SimulationObserver {
   /// Returns the outputs of each cause-effect chain.
   std::vector<model::CauseEffectOutputs> outputs() const { return times_.outputs(); }
 
+  /// Returns where the longest times of a cause-effect chain went.
+  model::LongestWays longest_ways(std::size_t chain) const { return times_.longest_ways(chain); }
+
  private:
   model::CauseEffectTimes times_;
 };
@@ -57,6 +60,22 @@ inline std::int64_t worst_reaction(const model::CauseEffectOutputs& found) {
     worst = std::max(worst, output.reaction.value_or(model::Nanoseconds(0)).count());
   }
   return worst;
+}
+
+/// Expects that the stages of a way follow each other, and that they and the waits between them
+/// take a time.
+inline void expect_adds_up(const std::optional<model::CauseEffectWay>& way, std::int64_t time_ns) {
+  ASSERT_EQ(way.has_value(), time_ns > 0);
+  if (!way) {
+    return;
+  }
+  EXPECT_EQ(way->length().count(), time_ns);
+  model::Nanoseconds last = way->since;
+  for (const model::CauseEffectStage& stage : way->stages) {
+    EXPECT_LE(last, stage.begin);
+    EXPECT_LE(stage.begin, stage.end);
+    last = stage.end;
+  }
 }
 
 inline double as_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }

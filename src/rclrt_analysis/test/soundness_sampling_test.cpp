@@ -131,6 +131,9 @@ void attack(Trial& trial, std::uint64_t seed, test::Tightness& tightness) {
              &sampled);
     const auto found = sampled.outputs();
     for (std::size_t i = 0; i < worst.size(); ++i) {
+      const model::LongestWays ways = sampled.longest_ways(i);
+      test::expect_adds_up(ways.age, test::worst_age(found[i]));
+      test::expect_adds_up(ways.reaction, test::worst_reaction(found[i]));
       const CauseEffectBound& bound = judgement.cause_effect_chains[i];
       if (!bound.reaction || !bound.assumptions.empty()) {
         continue;

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -29,6 +30,10 @@ LOOP = (
     ],
     [Chain("loop", ("control", "actuate"), 3, 5 * MS)],
 )
+
+
+def term(kind: str, chain: str, callback: str, time_ms: float) -> dict[str, Any]:
+    return {"kind": kind, "chain": chain, "callback": callback, "instance": 3, "time_ms": time_ms}
 
 
 def sampled_run(directory: Path, ages_ms: list[float]) -> Run:
@@ -57,6 +62,14 @@ def sampled_run(directory: Path, ages_ms: list[float]) -> Run:
             "missed_age": 0,
             "reaction_ms": {**times, "worst": 50.0},
             "age_ms": {**times, "worst": max(ages_ms)},
+            "worst_age": {
+                "end_ms": 300,
+                "time_ms": max(ages_ms),
+                "terms": [
+                    term("response", "eye_to_wheel_1", "image", 15.0),
+                    term("sampling", "eye_to_wheel_2", "plan", max(ages_ms) - 15),
+                ],
+            },
         }
     ]
     (directory / "results.json").write_text(json.dumps(document))
@@ -75,6 +88,8 @@ def test_bounds_of_chains_that_sample_stand_beside_what_was_observed(tmp_path: P
     assert (chain.predicted.above_reaction_bound, chain.predicted.above_age_bound) == (0, 1)
     assert chain.predicted.verdict == "conditional"  # without overheads
     lines = [line.split() for line in bound_lines([results])]
+    assert chain.worst_age is not None
+    assert [each.bound_ms for each in chain.worst_age.terms] == [17.6, 55.0]
     assert ["eye_to_wheel,", "reaction", "60.800", "50.000", "0.82", "conditional", "0"] in lines
     data_age = "eye_to_wheel, data age 110.800 110.900 1.00 conditional 1 (0)"
     assert data_age.split() in lines
@@ -147,6 +162,14 @@ def test_an_age_above_its_bound_is_explained_by_a_segment_that_the_machine_delay
 def test_bounds_of_earlier_versions_have_no_chains_that_sample(tmp_path: Path) -> None:
     run = sampled_run(tmp_path / "run", [20])
     document = json.loads(predict(load_application(APP), ["preemptive"], None).to_json())
+    for chain in document["executors"]["preemptive"]["cause_effect_chains"]:
+        del chain["why"]
+    (run.directory / BOUNDS).write_text(json.dumps(document))
+    results = with_predictions(run.results, [run], Predictions.load(run.directory))
+    (chain,) = results.cause_effect_chains
+    assert chain.predicted is not None
+    assert chain.worst_age is not None
+    assert [each.bound_ms for each in chain.worst_age.terms] == [None, None]
     del document["executors"]["preemptive"]["cause_effect_chains"]
     (run.directory / BOUNDS).write_text(json.dumps(document))
     results = with_predictions(run.results, [run], Predictions.load(run.directory))

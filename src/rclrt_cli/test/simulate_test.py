@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import jsonschema
+import pytest
 from rclrt_py.testing.command import finished
 from sources import ROOT, SCHEMA
 
@@ -105,6 +106,14 @@ def test_fail_on_miss_takes_a_chain_that_samples(tmp_path: Path) -> None:
     done = finished("simulate", str(tight), *options, "--out", str(tmp_path / "tight"))
     assert done.returncode == 1
     assert "above its largest data age" in done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if "exceeded its largest" in line]
+    assert line.startswith("chain eye_to_wheel exceeded its largest data age by ")
+    assert "ms until plan runs and reads the value" in line
+    assert "  longest wait: " in done.stdout
+    (chain,) = json.loads((tmp_path / "tight" / "results.json").read_text())["cause_effect_chains"]
+    for way, times in (("worst_reaction", "reaction_ms"), ("worst_age", "age_ms")):
+        terms = [term["time_ms"] for term in chain[way]["terms"]]
+        assert chain[way]["time_ms"] == chain[times]["worst"] == pytest.approx(sum(terms))
 
 
 def test_a_late_value_that_is_replaced_breaks_no_limit(tmp_path: Path) -> None:

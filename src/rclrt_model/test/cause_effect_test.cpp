@@ -166,6 +166,7 @@ class Runs {
     return run(3, 1, instance, release, end, end);
   }
   CauseEffectOutputs found() const { return times_.outputs().front(); }
+  LongestWays longest() const { return times_.longest_ways(0); }
 
  private:
   Runs& run(std::size_t callback, std::size_t chain, std::uint64_t instance, int release, int start,
@@ -204,6 +205,26 @@ TEST(CauseEffectTimes, AReaderTakesTheLatestValueBeforeItsStart) {
           // This output is the first one that shows what happened right after the release at 10 ms.
           CauseEffectOutput{milliseconds(30), milliseconds(63), milliseconds(53), 3}));
   EXPECT_EQ(runs.found().outputs.back().age(), milliseconds(33));
+}
+
+TEST(CauseEffectTimes, TheWaysOfTheLongestTimesAreKnown) {
+  const Application robot_with = read_robot(robot(kWhole));
+  Runs runs(robot_with);
+  EXPECT_FALSE(runs.longest().age || runs.longest().reaction);
+  runs.estimate(0, 0, 2).control(0, 3, 4, 5);
+  runs.estimate(1, 10, 12).estimate(2, 20, 24);
+  runs.control(1, 23, 26, 30);  // is released before the value that it uses is stored
+  runs.control(2, 43, 45, 47);  // uses it again
+  const auto ms = [](int time) { return milliseconds(time); };
+  // Instance 1 is the first one that shows what happened right after 0. The output uses instance 2.
+  EXPECT_EQ(runs.longest().reaction,
+            (CauseEffectWay{ms(0), {{1, ms(10), ms(12)}, {1, ms(23), ms(30)}}}));
+  EXPECT_EQ(runs.longest().reaction->length(), runs.found().outputs[1].reaction);
+  EXPECT_EQ(runs.longest().age,
+            (CauseEffectWay{ms(20), {{2, ms(20), ms(24)}, {2, ms(43), ms(47)}}}));
+  runs.estimate(3, 30, 57).control(3, 50, 58, 70);  // the reader was released while it waited
+  EXPECT_EQ(runs.longest().age,
+            (CauseEffectWay{ms(30), {{3, ms(30), ms(57)}, {3, ms(57), ms(70)}}}));
 }
 
 TEST(CauseEffectTimes, WhatHasHadNoReactionYetIsKnown) {
@@ -275,6 +296,9 @@ TEST(LogicalExecutionTime, ValuesMoveAtTheReleaseAndAtTheDeadline) {
       runs.found().outputs,
       ElementsAre(CauseEffectOutput{milliseconds(0), milliseconds(17 + 15), {}, 0},
                   CauseEffectOutput{milliseconds(10), milliseconds(60), milliseconds(60), 1}));
+  EXPECT_EQ(runs.longest().age, (CauseEffectWay{milliseconds(10),
+                                                {{1, milliseconds(10), milliseconds(18)},
+                                                 {1, milliseconds(37), milliseconds(60)}}}));
 }
 
 TEST(LogicalExecutionTime, IsOfSegmentsAndOfNoPathWithAVariable) {

@@ -14,6 +14,7 @@ from rclrt_py.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_py.comparisons.comparison import combine, load_single_run
 from rclrt_py.report.page import make_report
 from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
+from rclrt_py.runs.cause_effect_way import Way, WayTerm
 from rclrt_py.runs.output_directory import BOUNDS
 from rclrt_py.stats import Summary
 from rclrt_py.testing import browser as chromium
@@ -243,6 +244,15 @@ SAMPLED = CauseEffectResult(
     Summary(20.0, 30.0, 31.0, 39.0, 40.0),
     Summary(1.0, 2.0, 2.5, 3.0, 31.25),
     SamplingPrediction(50.0, 25.0, "proved", (), 0, 3, 0, 3, ""),
+    worst_age=Way(
+        320.0,
+        31.25,
+        (
+            WayTerm("response", "see", "image", 4, 6.25, 5.0),
+            WayTerm("sampling", EVIL, "plan", 5, 20.0, 15.0),
+            WayTerm("response", EVIL, "plan", 5, 5.0, 5.0),
+        ),
+    ),
 )
 
 
@@ -272,6 +282,31 @@ def test_chains_that_sample_have_a_table_with_limits_and_bounds(
     assert rows[2][7:] == ["31.250", "31.000", "2", "25.000", "1.25", "proved", "3", "3"]
     late = "return [...document.querySelectorAll('#sampling .late-text')].map((e) => e.textContent)"
     assert browser.run(late) == ["2"]
+    terms, bounds, texts, ticks = browser.run(
+        """
+        const boxes = (bar) => [...bar.querySelectorAll('rect')].map(
+          (box) => [box.className.baseVal, box.getBBox().x, box.getBBox().width]);
+        const [svg] = document.querySelectorAll('#sampling .ways svg');
+        return [...[...svg.querySelectorAll('.way')].map(boxes),
+          [...document.querySelectorAll('#sampling .ways .key')].map((key) => key.textContent),
+          [...svg.querySelectorAll('.axis .tick')]
+            .map((one) => [Number(one.textContent), Number(one.getAttribute('x'))])];
+        """
+    )
+    (t0, x0), (t1, x1) = ticks[0], ticks[-1]
+    pixels = (x1 - x0) / (t1 - t0)
+    for boxes, lengths in ((terms, (6.25, 20.0, 5.0)), (bounds, (5.0, 15.0, 5.0))):
+        assert [kind.split()[-1] for kind, _, _ in boxes] == ["work", "wait", "work"]
+        assert [width for _, _, width in boxes] == [
+            pytest.approx(length * pixels, abs=1.1) for length in lengths
+        ]
+        begins = [x0 + sum(lengths[:number]) * pixels for number in range(3)]
+        assert [x for _, x, _ in boxes] == [pytest.approx(begin, abs=0.6) for begin in begins]
+    assert texts == [
+        "response of see",
+        "until plan runs and reads the value",
+        f"response of {EVIL}",
+    ]
 
 
 def test_a_chain_without_a_deadline_has_none_on_the_page(browser: Browser, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from rclrt_py.comparisons.comparison import Comparison, load_single_run
 from rclrt_py.report.comparison_table import held_back_text, print_table, table_lines
 from rclrt_py.runs.cause_effect import CauseEffectResult
+from rclrt_py.runs.cause_effect_way import Way, WayTerm
 from rclrt_py.runs.results import Results
 from rclrt_py.stats import Summary
 from rclrt_py.terminal.table import Paint
@@ -148,7 +149,42 @@ def test_chains_that_sample_have_lines_of_their_own(comparison: Comparison) -> N
         replace(results, cause_effect_chains=(sampled,)) for results in comparison.executors
     )
     lines = plain(replace(comparison, executors=executors))
+    assert not any("longest wait" in line for line in lines)
     start = next(number for number, line in enumerate(lines) if line.startswith("eye "))
     assert lines[start + 1].split()[-9:] == "reaction 8 of 9 12 - - - - - 0".split()[-9:]
     assert lines[start + 2].split() == "data age 8 of 9 12 1.000 2.500 3.000 31.250 30 2".split()
     assert max(map(len, lines)) <= 120
+
+
+def sampled_way(wait_ms: float, bound_ms: float | None) -> Way:
+    """Returns the way of a data age with this wait."""
+    return Way(
+        end_ms=100.0,
+        time_ms=wait_ms + 8,
+        terms=(
+            WayTerm("response", "eye_1", "see", 4, 6.0, 7.5),
+            WayTerm("sampling", "eye_2", "act", 5, wait_ms, bound_ms),
+            WayTerm("response", "eye_2", "act", 5, 2.0),
+        ),
+    )
+
+
+def test_the_longest_wait_of_a_chain_that_samples_is_one_line(comparison: Comparison) -> None:
+    ages = Summary(1.0, 2.0, 2.5, 3.0, 31.25)
+    first, *others = comparison.executors
+    chain = CauseEffectResult("eye", ("eye_1", "eye_2"), None, 30, 9, 8, 12, 1, 0, 2, None, ages)
+    slow = replace(chain, worst_age=sampled_way(20.25, 25.0), worst_reaction=sampled_way(12, 25.0))
+    fast = replace(chain, worst_age=sampled_way(10, None))
+    executors = tuple(
+        replace(results, cause_effect_chains=(own,))
+        for results, own in ((first, slow), *((other, fast) for other in others))
+    )
+    (line,) = [line for line in plain(replace(comparison, executors=executors)) if "wait:" in line]
+    assert line == (
+        "  longest wait: 20.250 ms (at most 25) until act runs and reads the value; worst data "
+        f"age, {first.executor_label}"
+    )
+    assert len(line) <= 120
+    alone = replace(executors[0], cause_effect_chains=(fast,))
+    (line,) = [line for line in plain(replace(comparison, executors=(alone,))) if "wait:" in line]
+    assert line == "  longest wait: 10.000 ms until act runs and reads the value; worst data age"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -145,6 +146,11 @@ def test_rounds_of_different_applications_are_not_merged(tmp_path: Path) -> None
         merge_runs([first, Run.load(other)])
 
 
+def way(time_ms: int, instance: int) -> dict[str, Any]:
+    term = {"kind": "response", "chain": "beat", "callback": "tick", "instance": instance}
+    return {"end_ms": 7, "time_ms": time_ms, "terms": [{**term, "time_ms": time_ms}]}
+
+
 def sampled_run(directory: Path, ages_ms: list[int], reactions_ms: list[int | None]) -> Run:
     """Returns a run with these outputs of the cause-effect chain `path`."""
     write_run(directory, seconds=0.01, graph=ONE_CHAIN)
@@ -170,6 +176,7 @@ def sampled_run(directory: Path, ages_ms: list[int], reactions_ms: list[int | No
             "missed_age": sum(age > 5 for age in ages_ms),
             "reaction_ms": None,
             "age_ms": None,
+            "worst_age": way(max(ages_ms), len(rows)),
         }
     ]
     (directory / "results.json").write_text(json.dumps(document))
@@ -186,6 +193,9 @@ def test_outputs_of_chains_that_sample_are_merged(tmp_path: Path) -> None:
     assert (chain.age.best, chain.age.p50, chain.age.worst) == (1, 6, 8)
     assert chain.reaction is not None
     assert (chain.reaction.best, chain.reaction.worst) == (3, 4)
+    assert chain.worst_reaction is None
+    assert chain.worst_age is not None
+    assert chain.worst_age.to_json() == {**way(8, 3), "round": 2}
     assert type(chain).read(JsonValue(chain.to_json(), tmp_path)) == chain
 
 

@@ -64,6 +64,7 @@ std::vector<CauseEffectResult> account_cause_effect_chains(
   for (std::size_t i = 0; i < application.cause_effect_chains.size(); ++i) {
     results.push_back(
         result_of(application.cause_effect_chains[i], found[i], nanoseconds(window.end_ns)));
+    results.back().longest = times.longest_ways(i);
   }
   return results;
 }

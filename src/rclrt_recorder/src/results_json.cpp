@@ -149,6 +149,34 @@ Json limit_json(const std::optional<std::chrono::nanoseconds>& limit) {
   return limit ? Json(to_ms(*limit)) : Json(nullptr);
 }
 
+/// Returns where the time of an output went, in the terms of the bounds.
+Json way_json(const RunResults& results, const model::CauseEffectChain& chain,
+              const model::CauseEffectWay& way) {
+  Json terms = Json::array();
+  const auto add = [&](const char* kind, std::size_t segment, std::chrono::nanoseconds time) {
+    const model::Chain& own = results.application.chains[chain.segments[segment].chain];
+    const std::size_t entry = own.callbacks[chain.segments[segment].entry];
+    terms.push_back({{"kind", kind},
+                     {"chain", own.id},
+                     {"callback", results.application.callbacks[entry].id},
+                     {"instance", way.stages[segment].instance},
+                     {"time_ms", to_ms(time)}});
+  };
+  std::chrono::nanoseconds last = way.since;
+  for (std::size_t i = 0; i < way.stages.size(); ++i) {
+    const model::CauseEffectStage& stage = way.stages[i];
+    if (i > 0 || stage.begin > last) {
+      add(i == 0 ? "source" : "sampling", i, stage.begin - last);
+    }
+    const bool logical = results.application.chains[chain.segments[i].chain].logical_execution;
+    add(logical ? "logical" : "response", i, stage.end - stage.begin);
+    last = stage.end;
+  }
+  return {{"end_ms", to_ms(last.count() - results.window.start_ns)},
+          {"time_ms", to_ms(way.length())},
+          {"terms", terms}};
+}
+
 Json cause_effect_json(const RunResults& results, std::size_t index) {
   const model::CauseEffectChain& chain = results.application.cause_effect_chains[index];
   const CauseEffectResult& result = results.cause_effect_chains[index];
@@ -156,18 +184,25 @@ Json cause_effect_json(const RunResults& results, std::size_t index) {
   for (const model::Segment& segment : chain.segments) {
     segments.push_back(results.application.chains[segment.chain].id);
   }
-  return {{"id", chain.id},
-          {"segments", segments},
-          {"max_reaction_ms", limit_json(chain.max_reaction)},
-          {"max_age_ms", limit_json(chain.max_age)},
-          {"inputs", result.found.inputs},
-          {"distinct", result.found.distinct},
-          {"outputs", result.found.outputs.size()},
-          {"initial", result.found.initial},
-          {"missed_reaction", result.missed_reaction},
-          {"missed_age", result.missed_age},
-          {"reaction_ms", times_json(result.reaction)},
-          {"age_ms", times_json(result.age)}};
+  Json json = {{"id", chain.id},
+               {"segments", segments},
+               {"max_reaction_ms", limit_json(chain.max_reaction)},
+               {"max_age_ms", limit_json(chain.max_age)},
+               {"inputs", result.found.inputs},
+               {"distinct", result.found.distinct},
+               {"outputs", result.found.outputs.size()},
+               {"initial", result.found.initial},
+               {"missed_reaction", result.missed_reaction},
+               {"missed_age", result.missed_age},
+               {"reaction_ms", times_json(result.reaction)},
+               {"age_ms", times_json(result.age)}};
+  if (result.longest.reaction) {
+    json["worst_reaction"] = way_json(results, chain, *result.longest.reaction);
+  }
+  if (result.longest.age) {
+    json["worst_age"] = way_json(results, chain, *result.longest.age);
+  }
+  return json;
 }
 
 Json callback_json(const RunResults& results, std::size_t index) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <rclrt/model/parse.hpp>
 #include <sstream>
 #include <vector>
@@ -71,6 +72,45 @@ TEST(CauseEffectAccounting, CountsWhatIsAboveTheLimits) {
             "path,0,2000000,2000000,\n"
             "path,10000000,35000000,25000000,35000000\n"
             "path,10000000,41000000,31000000,\n");
+}
+
+TEST(CauseEffectAccounting, TheResultsStateWhereTheLongestTimesWent) {
+  const std::vector<InstanceRecord> records{
+      sampled_run(0, 0, 0, 0, 1),    sampled_run(1, 0, 0, 1, 2),    sampled_run(0, 1, 10, 10, 11),
+      sampled_run(0, 2, 20, 20, 22), sampled_run(1, 1, 27, 28, 35),
+  };
+  RunResults results;
+  results.application = sampling();
+  results.window = {0, 35 * kMs};
+  results.chains.resize(2);
+  results.callback_counts.resize(2);
+  results.callbacks.resize(2);
+  results.kernel_priorities.resize(2);
+  results.cause_effect_chains =
+      account_cause_effect_chains(results.application, results.window, {}, records);
+  const auto found = nlohmann::json::parse(results_json(results))["cause_effect_chains"][0];
+  const auto term = [](const char* kind, const char* chain, const char* callback, int instance,
+                       double time_ms) {
+    return nlohmann::json{{"kind", kind},
+                          {"chain", chain},
+                          {"callback", callback},
+                          {"instance", instance},
+                          {"time_ms", time_ms}};
+  };
+  EXPECT_EQ(
+      found["worst_reaction"],
+      (nlohmann::json{
+          {"end_ms", 35.0},
+          {"time_ms", 35.0},
+          {"terms",
+           {term("source", "path_1", "sense", 1, 10), term("response", "path_1", "sense", 1, 1),
+            term("sampling", "path_2", "act", 1, 16), term("response", "path_2", "act", 1, 8)}}}));
+  EXPECT_EQ(found["worst_age"], (nlohmann::json{{"end_ms", 35.0},
+                                                {"time_ms", 15.0},
+                                                {"terms",
+                                                 {term("response", "path_1", "sense", 2, 2),
+                                                  term("sampling", "path_2", "act", 1, 5),
+                                                  term("response", "path_2", "act", 1, 8)}}}));
 }
 
 TEST(CauseEffectAccounting, AnApplicationWithoutSuchChainsHasNoResults) {

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from rclrt_py.analyses.chains import Analysis, Assumption, CauseEffectChain, Chain
+from rclrt_py.runs.cause_effect_way import term_text
 from rclrt_py.terminal.table import Columns
 from rclrt_py.text import deadline, exact
 
@@ -28,13 +29,6 @@ CONTRIBUTIONS = {
     "late": "{id} is released late",
     "background": "in the background, {releases} milliseconds",
     "stall": "while the CPU stood still",
-}
-
-CAUSE_EFFECT_TERMS = {
-    "source": "until {callback} is released and sees what has happened",
-    "response": "response of {chain}",
-    "sampling": "until {callback} runs and reads the value",
-    "logical": "until the deadline of {chain}, at which its values move",
 }
 
 
@@ -120,7 +114,7 @@ def _cause_effect_lines(chains: Sequence[CauseEffectChain], common: Sequence[str
         note = f"  {chain['note']}" if chain["note"] else ""
         yield columns.line(chain["id"], *map(exact, times), chain["verdict"], note)
         for term in chain["why"]:
-            text = CAUSE_EFFECT_TERMS[term["kind"]].format(**term)
+            text = term_text(term["kind"], term["chain"], term["callback"])
             age = exact(term["age_ms"]) if term["age_ms"] else ""
             yield terms.line("", exact(term["reaction_ms"]), "", age, f"  {text}")
         for assumption in chain["assumptions"]:

@@ -101,7 +101,7 @@ def add_to_results_file(directory: Path, results: Results) -> None:
         document.get("cause_effect_chains", ()), results.cause_effect_chains, strict=True
     ):
         if sampled.predicted:
-            stated.update(asdict(sampled.predicted))
+            stated.update({**asdict(sampled.predicted), **sampled.ways_json()})
     write_atomically(directory / RESULTS, json.dumps(document, indent=2) + "\n")
 
 

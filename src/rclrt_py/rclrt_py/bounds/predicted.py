@@ -15,7 +15,7 @@ from rclrt_py.executors import EXECUTORS, kind_name
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.native import analysis, judge
 from rclrt_py.runs.output_directory import BOUNDS
-from rclrt_py.stats import ms_or_none
+from rclrt_py.stats import ms_or_none, to_ms
 
 if TYPE_CHECKING:
     from rclrt_analysis import ChainLimit
@@ -62,6 +62,25 @@ class PredictedChain:
 
 
 @dataclass(frozen=True)
+class PredictedTerm:
+    """One term of the bounds of a chain that samples. Its kind and chain are those of a WayTerm."""
+
+    kind: str
+    chain: str
+    reaction_ms: float
+    age_ms: float
+
+    @classmethod
+    def read(cls, json: JsonValue) -> PredictedTerm:
+        return cls(
+            kind=json.get("kind").text(),
+            chain=json.get("chain").text(),
+            reaction_ms=json.get("reaction_ms").number(),
+            age_ms=json.get("age_ms").number(),
+        )
+
+
+@dataclass(frozen=True)
 class PredictedSampling:
     """The bounds of one chain that samples, under one executor."""
 
@@ -71,6 +90,8 @@ class PredictedSampling:
     verdict: str
     assumptions: tuple[str, ...]
     note: str
+    why: tuple[PredictedTerm, ...] = ()
+    """They add up to the bounds."""
 
     @classmethod
     def read(cls, json: JsonValue) -> PredictedSampling:
@@ -81,6 +102,7 @@ class PredictedSampling:
             verdict=json.get("verdict").text(),
             assumptions=tuple(json.get("assumptions").texts()),
             note=json.get("note").text(),
+            why=tuple(map(PredictedTerm.read, json.get("why").items())) if json.has("why") else (),
         )
 
 
@@ -177,6 +199,15 @@ def _predict(
             verdict=bound.verdict,
             assumptions=bound.assumptions,
             note=bound.note,
+            why=tuple(
+                PredictedTerm(
+                    kind=term.kind,
+                    chain=application.chains[stated.segments[term.segment].chain].id,
+                    reaction_ms=to_ms(term.reaction_ns),
+                    age_ms=to_ms(term.age_ns),
+                )
+                for term in bound.why
+            ),
         )
         for stated, bound in zip(
             application.cause_effect_chains, found.cause_effect_chains, strict=True

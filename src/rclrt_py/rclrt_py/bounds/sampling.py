@@ -94,8 +94,12 @@ def with_sampling_bounds(
         cpus = set()  # any CPU
     reactions = list(_above(chain, predicted.reaction_ms, runs, cpus, ages=False))
     ages = list(_above(chain, predicted.age_ms, runs, cpus, ages=True))
+    reaction_terms = {(term.kind, term.chain): term.reaction_ms for term in predicted.why}
+    age_terms = {(term.kind, term.chain): term.age_ms for term in predicted.why}
     return replace(
         chain,
+        worst_reaction=chain.worst_reaction and chain.worst_reaction.with_bounds(reaction_terms),
+        worst_age=chain.worst_age and chain.worst_age.with_bounds(age_terms),
         predicted=SamplingPrediction(
             reaction_bound_ms=predicted.reaction_ms,
             age_bound_ms=predicted.age_ms,

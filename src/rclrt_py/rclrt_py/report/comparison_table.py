@@ -103,6 +103,25 @@ def _cause_effect_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
                     paint.red(str(missed)) if missed else str(missed),
                 )
                 label = ""
+        yield from _longest_wait(comparison, index)
+
+
+def _longest_wait(comparison: Comparison, index: int) -> Iterator[str]:
+    """Yields a line with the longest wait for a callback in the worst reaction times and ages of
+    one cause-effect chain, over all executors."""
+    waits = [
+        (wait, what, results)
+        for results in comparison.executors
+        for found in (results.cause_effect_chains[index],)
+        for what, way in (("data age", found.worst_age), ("reaction", found.worst_reaction))
+        if way and (wait := way.longest_wait)
+    ]
+    if waits:
+        wait, what, results = max(waits, key=lambda each: each[0].time_ms)
+        under = f", {results.executor_label}" if len(comparison.executors) > 1 else ""
+        bound = "" if wait.bound_ms is None else f" (at most {exact(wait.bound_ms)})"
+        text = f"longest wait: {wait.time_ms:.3f} ms{bound} {wait.text}; worst {what}{under}"
+        yield "  " + shorten(text, LINE_WIDTH - 2)
 
 
 def in_report_order(comparison: Comparison) -> list[ChainResult]:

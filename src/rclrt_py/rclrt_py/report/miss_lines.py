@@ -7,15 +7,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.cause_effect import CauseEffectResult
 from rclrt_py.runs.run_data import RESULTS
 
 
 def miss_lines(directory: Path) -> Iterator[str]:
     """Yields a line for the worst deadline miss of each chain of a single run: an instance that
-    never ended or, if all ended, the one with the longest response time."""
+    never ended or, if all ended, the one with the longest response time. Cause-effect chains that
+    exceed a limit have a line for the longest reaction time or the largest data age."""
     results = JsonValue.load(directory / RESULTS)
-    if not results.has("misses"):
-        return
+    if results.has("misses"):
+        yield from _worst_misses(results)
+    if results.has("cause_effect_chains"):
+        for chain in map(CauseEffectResult.read, results.get("cause_effect_chains").items()):
+            yield from _above_limits(chain)
+
+
+def _above_limits(chain: CauseEffectResult) -> Iterator[str]:
+    for what, way, limit in (
+        ("reaction time", chain.worst_reaction, chain.max_reaction_ms),
+        ("data age", chain.worst_age, chain.max_age_ms),
+    ):
+        if way and limit is not None and way.time_ms > limit:
+            above = way.time_ms - limit
+            yield f"chain {chain.id} exceeded its largest {what} by {above:.3f} ms: {way.text}"
+
+
+def _worst_misses(results: JsonValue) -> Iterator[str]:
     worst: dict[str, tuple[float, str]] = {}
     for miss in results.get("misses").items():
         response = miss.get("response_ms")

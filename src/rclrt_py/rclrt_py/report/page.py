@@ -35,6 +35,7 @@ SCRIPTS = (
     "gantt.js",
     "graph.js",
     "table.js",
+    "ways.js",
     "sampling.js",
     "misses.js",
     "bounds_table.js",

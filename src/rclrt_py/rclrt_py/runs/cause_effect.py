@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.cause_effect_way import Way
 from rclrt_py.stats import Summary
 
 
@@ -84,6 +85,10 @@ class CauseEffectResult:
     age: Summary | None
     predicted: SamplingPrediction | None = None
     """The bounds of the analysis, if they were asked for."""
+    worst_reaction: Way | None = None
+    """Where the longest reaction time went."""
+    worst_age: Way | None = None
+    """Where the largest data age went."""
 
     @property
     def missed(self) -> int:
@@ -105,7 +110,14 @@ class CauseEffectResult:
             reaction=read_summary(json.get("reaction_ms")),
             age=read_summary(json.get("age_ms")),
             predicted=SamplingPrediction.read(json) if json.has("verdict") else None,
+            worst_reaction=Way.read(json, "worst_reaction"),
+            worst_age=Way.read(json, "worst_age"),
         )
+
+    def ways_json(self) -> dict[str, Any]:
+        """Returns the ways of the longest times, as far as there are any."""
+        ways = {"worst_reaction": self.worst_reaction, "worst_age": self.worst_age}
+        return {key: way.to_json() for key, way in ways.items() if way}
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -121,5 +133,6 @@ class CauseEffectResult:
             "missed_age": self.missed_age,
             "reaction_ms": self.reaction.to_json() if self.reaction else None,
             "age_ms": self.age.to_json() if self.age else None,
+            **self.ways_json(),
             **(asdict(self.predicted) if self.predicted else {}),
         }

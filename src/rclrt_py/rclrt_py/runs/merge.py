@@ -11,6 +11,7 @@ from typing import Any
 
 from rclrt_py.errors import BadInput
 from rclrt_py.runs.cause_effect import CauseEffectResult
+from rclrt_py.runs.cause_effect_way import Way
 from rclrt_py.runs.results import CallbackResult, ChainResult, Results
 from rclrt_py.runs.run_data import CallbackSamples, CauseEffectSamples, ChainSamples, Run
 from rclrt_py.stats import summarise
@@ -43,6 +44,7 @@ def merge_runs(runs: Sequence[Run]) -> Results:
             _merge_cause_effect(
                 [result.cause_effect_chains[index] for result in results],
                 [samples[chain.id] for samples in output_samples],
+                [_round_of(run) for run in runs] if len(runs) > 1 else [None],
             )
             for index, chain in enumerate(first.cause_effect_chains)
         ),
@@ -135,7 +137,9 @@ def _merge_chain(results: Sequence[ChainResult], samples: Sequence[ChainSamples]
 
 
 def _merge_cause_effect(
-    results: Sequence[CauseEffectResult], samples: Sequence[CauseEffectSamples]
+    results: Sequence[CauseEffectResult],
+    samples: Sequence[CauseEffectSamples],
+    rounds: Sequence[int | None],
 ) -> CauseEffectResult:
     return replace(
         results[0],
@@ -147,7 +151,25 @@ def _merge_cause_effect(
         missed_age=sum(result.missed_age for result in results),
         reaction=summarise(_joined(sample.reactions for sample in samples)),
         age=summarise(_joined(sample.ages for sample in samples)),
+        worst_reaction=_longest([result.worst_reaction for result in results], rounds),
+        worst_age=_longest([result.worst_age for result in results], rounds),
     )
+
+
+def _longest(ways: Sequence[Way | None], rounds: Sequence[int | None]) -> Way | None:
+    """Returns the way of the longest time, with its round."""
+    found = [
+        way if number is None else replace(way, round=number)
+        for way, number in zip(ways, rounds, strict=True)
+        if way
+    ]
+    return max(found, key=lambda way: way.time_ms, default=None)
+
+
+def _round_of(run: Run) -> int | None:
+    """Returns the number in the name `round-2` of a run's directory."""
+    number = run.directory.name.removeprefix("round-")
+    return int(number) if number.isdigit() else None
 
 
 def _merge_callback(

@@ -46,6 +46,32 @@ struct CauseEffectOutputs {
   std::uint64_t initial{};   ///< runs of the last callback that had no data to use yet
 };
 
+/// The part of one segment in the time of an output.
+struct CauseEffectStage {
+  std::uint64_t instance{};  ///< of the segment's chain
+  Nanoseconds begin{};       ///< its release; if the value that it reads is stored later, that time
+  Nanoseconds end{};         ///< it stores its value, or is the output
+  bool operator==(const CauseEffectStage&) const = default;
+};
+
+/// Where the time of an output went. From the end of each stage to the begin of the next one, the
+/// stored value waits for its reader.
+struct CauseEffectWay {
+  Nanoseconds since{};                     ///< of what happened, or the release of the data
+  std::vector<CauseEffectStage> stages{};  ///< one for each segment
+
+  Nanoseconds length() const { return stages.back().end - since; }
+  bool operator==(const CauseEffectWay&) const = default;
+};
+
+/// The ways of the longest reaction time and of the largest data age; of equal ones, the first.
+/// The way of an age leads over the values that the output used. The way of a reaction leads over
+/// the first values that show what happened: an output may use a newer one.
+struct LongestWays {
+  std::optional<CauseEffectWay> reaction{};  ///< nullopt: no output has a reaction time
+  std::optional<CauseEffectWay> age{};       ///< nullopt: there is no output
+};
+
 /// Joins runs of callbacks to outputs of cause-effect chains: a run reads the value that was stored
 /// last before its start. With Chain::logical_execution it reads at its release, and its end is the
 /// deadline of its chain, if it is not later. Not thread-safe.
@@ -65,11 +91,15 @@ class RCLRT_MODEL_EXPORT CauseEffectTimes {
   /// Returns the outputs of the runs so far, one entry for each cause-effect chain.
   std::vector<CauseEffectOutputs> outputs() const;
 
+  /// Returns where the longest times of a cause-effect chain went, in the runs so far.
+  LongestWays longest_ways(std::size_t chain) const;
+
  private:
-  /// An instance of a segment's chain, and a time of it.
+  /// An instance of a segment's chain, a time of it, and its release.
   struct Moment {
     std::uint64_t instance{};
     Nanoseconds at{};
+    Nanoseconds release{};
     auto operator<=>(const Moment&) const = default;
   };
   struct SegmentRuns {
@@ -81,7 +111,9 @@ class RCLRT_MODEL_EXPORT CauseEffectTimes {
     std::size_t segment;
   };
 
-  CauseEffectOutputs join(std::size_t chain) const;
+  struct Joined;
+  Joined store(std::size_t chain) const;  ///< the values, without the outputs
+  Joined join(std::size_t chain) const;
 
   const Application& application_;
   std::vector<std::vector<Place>> places_;      ///< by chain

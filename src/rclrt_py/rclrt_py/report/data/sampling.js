@@ -40,7 +40,8 @@ function drawSampling(data) {
     html('p', {class: 'note'}, 'Chains that lead through variables. Reaction: from what happens ' +
       'to the first output that shows it. Age: from the release of the data to an output that ' +
       'uses them.'),
-    html('div', {class: 'panel scroller'}, html('table', {class: 'figures'}, head, bodies)));
+    html('div', {class: 'panel scroller'}, html('table', {class: 'figures'}, head, bodies)),
+    drawWays(data));
 }
 
 /** The row of the reaction times or of the ages of one chain under one executor. */

@@ -24,6 +24,7 @@ struct CauseEffectResult {
   std::uint64_t missed_age = 0;  ///< outputs above CauseEffectChain::max_age
   std::optional<Summary> reaction;
   std::optional<Summary> age;
+  model::LongestWays longest;  ///< where the longest reaction time and the largest age went
 };
 
 /// Returns one result for each cause-effect chain of `application`, in the same order. A run reads
