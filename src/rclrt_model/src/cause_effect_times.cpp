@@ -144,6 +144,19 @@ LongestWays CauseEffectTimes::longest_ways(std::size_t chain) const {
   return result;
 }
 
+std::vector<SampledRead> CauseEffectTimes::reads(std::size_t chain) const {
+  const std::vector<Values> values = store(chain).values;
+  std::vector<SampledRead> result;
+  for (std::size_t s = 1; s < values.size(); ++s) {
+    for (const Stored& own : values[s]) {
+      result.push_back({.segment = s,
+                        .instance = own.instance,
+                        .stored_by = values[s - 1][own.source].instance});
+    }
+  }
+  return result;
+}
+
 CauseEffectTimes::Joined CauseEffectTimes::store(std::size_t chain) const {
   Joined joined;
   CauseEffectOutputs& result = joined.found;

@@ -65,6 +65,7 @@ std::vector<CauseEffectResult> account_cause_effect_chains(
     results.push_back(
         result_of(application.cause_effect_chains[i], found[i], nanoseconds(window.end_ns)));
     results.back().longest = times.longest_ways(i);
+    results.back().reads = times.reads(i);
   }
   return results;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rclrt/recorder/results_writer.hpp"
+#include "sampled_flows.hpp"
 
 namespace rclrt::recorder {
 
@@ -29,7 +30,11 @@ class Flows {
       first_.push_back(next);
       next += chain.instances.size();
     }
+    end_ = next;
   }
+
+  /// Returns the number after the last one.
+  std::uint64_t end() const { return end_; }
 
   /// Returns std::nullopt for a token of an instance without a release in the window.
   std::optional<std::uint64_t> of(const ChainToken& token) const {
@@ -49,6 +54,7 @@ class Flows {
  private:
   const RunResults& results_;
   std::vector<std::uint64_t> first_;  // by chain
+  std::uint64_t end_ = 0;
 };
 
 double ms_between(std::int64_t from_ns, std::int64_t to_ns) {
@@ -107,6 +113,13 @@ void export_chains(PerfettoWriter& writer, const RunResults& results, const Flow
     export_releases(writer, writer.add_track(id, group), flows, chain, results);
     export_in_flight(writer, writer.add_counter_track(id + " in flight", "instances", group),
                      results.chains[chain].instances);
+  }
+  for (std::size_t i = 0; i < results.cause_effect_chains.size(); ++i) {
+    const std::string& id = results.application.cause_effect_chains[i].id;
+    const PerfettoTrack ages = writer.add_counter_track(id + " data age", "ms", group);
+    for (const model::CauseEffectOutput& output : results.cause_effect_chains[i].found.outputs) {
+      writer.counter(ages, output.end.count(), ms_between(0, output.age().count()));
+    }
   }
 }
 
@@ -191,12 +204,15 @@ void add_flows(PerfettoEvent& event, const RunResults& results, const Flows& flo
 }
 
 void export_instance(PerfettoWriter& writer, Lanes& lanes, const RunResults& results,
-                     const Flows& flows, const InstanceRecord& record) {
+                     const Flows& flows, SampledFlows& sampled, const InstanceRecord& record) {
   const std::int64_t end_ns = std::max(record.start_ns, record.end_ns);
   const std::string tokens = tokens_text(results, record);
   PerfettoEvent slice{.name = results.application.callbacks[record.callback].id,
                       .category = to_string(record.outcome)};
   add_flows(slice, results, flows, record);
+  const SampledFlows::OfRun values = sampled.take(record);
+  slice.flows.insert(slice.flows.end(), values.stored.begin(), values.stored.end());
+  slice.ended_flows.insert(slice.ended_flows.end(), values.read.begin(), values.read.end());
   slice.annotations = {
       {"instances", std::string_view(tokens)},
       {"outcome", to_string(record.outcome)},
@@ -207,6 +223,9 @@ void export_instance(PerfettoWriter& writer, Lanes& lanes, const RunResults& res
       {"cpu_ms", ms_between(0, record.cpu_ns)},
       {"preemptions", std::int64_t{record.preemptions}},
   };
+  if (!values.values.empty()) {
+    slice.annotations.push_back({"read", std::string_view(values.values)});
+  }
   const PerfettoTrack track = lanes.take(record.start_ns, end_ns);
   writer.begin_slice(track, record.start_ns, slice);
   writer.end_slice(track, end_ns);
@@ -219,6 +238,7 @@ void export_threads(PerfettoWriter& writer, const RunResults& results, const Flo
   for (const std::string& name : results.thread_tracks) {
     lanes.emplace_back(writer, name, group);
   }
+  SampledFlows sampled(results, flows.end());
   std::vector<const InstanceRecord*> ordered;
   ordered.reserve(results.records.size());
   for (const InstanceRecord& record : results.records) {
@@ -228,7 +248,7 @@ void export_threads(PerfettoWriter& writer, const RunResults& results, const Flo
     return std::pair(a->start_ns, a->end_ns) < std::pair(b->start_ns, b->end_ns);
   });
   for (const InstanceRecord* record : ordered) {
-    export_instance(writer, lanes[record->thread_track], results, flows, *record);
+    export_instance(writer, lanes[record->thread_track], results, flows, sampled, *record);
   }
 }
 

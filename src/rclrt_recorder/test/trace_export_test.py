@@ -225,3 +225,45 @@ def test_the_counters_tell_how_many_chain_instances_are_in_flight(trace: Trace) 
 def test_host_stalls_are_slices_on_the_track_of_their_cpu(trace: Trace) -> None:
     stalls = [(e.track, e.start, e.end) for e in trace.named("stall")]
     assert stalls == [(f"{PROCESS}/Host stalls/CPU 1", 55000, 85000)]
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    directory = tmp_path_factory.mktemp("run") / "sampled"
+    program = os.environ["RCLRT_RUN_SAMPLE"]
+    subprocess.run([program, str(directory), "sampled"], check=True)
+    return read(directory / "trace.pftrace")
+
+
+def test_a_flow_leads_from_each_run_that_stores_a_value_to_each_run_that_reads_it(
+    sampled: Trace,
+) -> None:
+    begins = {flow: event for event in sampled.events for flow in event.flows}
+    reads = [
+        (begins[flow].name, begins[flow].start, event.name, event.start)
+        for event in sampled.events
+        for flow in event.ended_flows
+    ]
+    # Both chains read what sense stored in the same runs of plan: one flow each.
+    assert sorted(reads) == [
+        ("plan", 2000, "act", 10000),
+        ("plan", 2000, "act", 21000),
+        ("plan", 2000, "log", 22000),
+        ("sense", 1000, "plan", 2000),
+        ("sense", 20000, "plan", 23000),
+    ]
+    assert [event.flows for event in sampled.named("sense")][1] == []  # nothing reads it
+    numbers = [flow for event in sampled.events for flow in event.ended_flows]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_a_slice_names_the_instances_that_stored_what_it_read(sampled: Trace) -> None:
+    named = {"act": [None, "loop_2:0", "loop_2:0"], "plan": ["loop_1:0", "loop_1:2"]}
+    for name, values in {**named, "sense": [None] * 3}.items():
+        assert [event.annotations.get("read") for event in sampled.named(name)] == values
+
+
+def test_the_age_of_the_data_is_a_counter(sampled: Trace) -> None:
+    ages = sampled.counters[f"{PROCESS}/Chains/loop data age"]
+    assert ages == [(11000, 11.0), (22000, 22.0)]
+    assert sampled.counters[f"{PROCESS}/Chains/book data age"] == [(23000, 23.0)]

@@ -46,6 +46,14 @@ struct CauseEffectOutputs {
   std::uint64_t initial{};   ///< runs of the last callback that had no data to use yet
 };
 
+/// A value that an instance of a segment read.
+struct SampledRead {
+  std::size_t segment{};      ///< that read it: index into CauseEffectChain::segments, from 1
+  std::uint64_t instance{};   ///< of its chain
+  std::uint64_t stored_by{};  ///< the instance of the chain of the segment before
+  bool operator==(const SampledRead&) const = default;
+};
+
 /// The part of one segment in the time of an output.
 struct CauseEffectStage {
   std::uint64_t instance{};  ///< of the segment's chain
@@ -93,6 +101,11 @@ class RCLRT_MODEL_EXPORT CauseEffectTimes {
 
   /// Returns where the longest times of a cause-effect chain went, in the runs so far.
   LongestWays longest_ways(std::size_t chain) const;
+
+  /// Returns which values the ended instances of a cause-effect chain's segments read. Those that
+  /// found no value are left out, and those of which the value depends on none of the first
+  /// segment.
+  std::vector<SampledRead> reads(std::size_t chain) const;
 
  private:
   /// An instance of a segment's chain, a time of it, and its release.

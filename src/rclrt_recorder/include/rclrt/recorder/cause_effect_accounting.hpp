@@ -25,6 +25,7 @@ struct CauseEffectResult {
   std::optional<Summary> reaction;
   std::optional<Summary> age;
   model::LongestWays longest;  ///< where the longest reaction time and the largest age went
+  std::vector<model::SampledRead> reads;  ///< which values the instances of its segments read
 };
 
 /// Returns one result for each cause-effect chain of `application`, in the same order. A run reads
