@@ -34,6 +34,8 @@ CREATION_EVENTS = (
     "ros2:rclcpp_ipb_to_subscription",
     "ros2:rclcpp_buffer_to_ipb",
     "ros2:rclcpp_construct_ring_buffer",
+    "ros2:message_link_periodic_async",
+    "ros2:message_link_partial_sync",
     "rclrt:callback_added",
     "rclrt:synchronizer_input_added",
     "rclrt:executor_callback_added",

@@ -269,6 +269,7 @@ bool Stream::read_event() {
   if (plan.wanted) {
     std::ranges::fill(numbers_, 0);
     std::ranges::for_each(texts_, [](std::string& text) { text.clear(); });
+    std::ranges::for_each(lists_, [](auto& list) { list.clear(); });
   }
   read_members(Scope::kStreamEventContext, stream_->event_context.get(),
                plan.wanted ? &plan.of_context : nullptr);
@@ -308,12 +309,15 @@ void Stream::read_members(Scope scope, const Type* type, const Fields* fields) {
     const auto is_this = [i](const auto& wanted) { return wanted.first == i; };
     const auto number = std::ranges::find_if(fields->numbers, is_this);
     const auto text = std::ranges::find_if(fields->texts, is_this);
+    const auto list = std::ranges::find_if(fields->lists, is_this);
     if (number != fields->numbers.end() && member.type->kind == TypeKind::kInteger) {
       const std::uint64_t value = read_integer(*member.type);
       numbers_[number->second] = value;
       scope_.push_back({member.name, value, member.type.get(), 0});
     } else if (text != fields->texts.end()) {
       read_text(*member.type, texts_[text->second]);
+    } else if (list != fields->lists.end()) {
+      read_list(*member.type, lists_[list->second]);
     } else {
       skip(*member.type, member.name);
     }

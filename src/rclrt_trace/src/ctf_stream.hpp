@@ -24,6 +24,7 @@ namespace rclrt::trace::ctf {
 struct Fields {
   std::vector<std::pair<std::size_t, std::size_t>> numbers;  ///< member and destination
   std::vector<std::pair<std::size_t, std::size_t>> texts;
+  std::vector<std::pair<std::size_t, std::size_t>> lists;  ///< arrays and sequences of integers
 };
 
 /// Chooses the fields that are read of an event. Called once per event class.
@@ -31,8 +32,8 @@ class Choice {
  public:
   virtual ~Choice() = default;
   /// Chooses the fields to read of one class of events: from its context (`of_context`) and from
-  /// its own fields (`of_event`). The destinations are indices of Stream::numbers() and
-  /// Stream::texts(). Returns false if events of this class are to be skipped.
+  /// its own fields (`of_event`). The destinations are arguments of Stream::numbers(),
+  /// Stream::text() and Stream::list(). Returns false if events of this class are to be skipped.
   virtual bool choose(const EventClass& event, const Type* context, Fields& of_context,
                       Fields& of_event) = 0;
 };
@@ -57,6 +58,7 @@ class Stream {
   const EventClass& event() const { return *event_; }
   const std::uint64_t* numbers() const { return numbers_; }
   std::string_view text(std::size_t place) const { return texts_[place]; }
+  std::span<const std::uint64_t> list(std::size_t place) const { return lists_[place]; }
 
   /// Returns whether the tracer lost events before this one, for lack of room.
   bool after_gap() const { return after_gap_; }
@@ -128,6 +130,8 @@ class Stream {
   void skip(const Type& type, std::string_view name = {});
   void skip_members(const Type& structure);
   void skip_list(const Type& type);
+  std::uint64_t begin_list(const Type& type);
+  void read_list(const Type& type, std::vector<std::uint64_t>& store);
   const Type& chosen(const Type& variant) const;
   void read_text(const Type& type, std::string& store);
   void read_members(Scope scope, const Type* type, const Fields* fields);
@@ -166,6 +170,7 @@ class Stream {
   const EventClass* event_ = nullptr;
   std::uint64_t numbers_[kPlaces]{};
   std::string texts_[kPlaces];
+  std::vector<std::uint64_t> lists_[kPlaces];
   std::unordered_map<const EventClass*, Plan> plans_;
   std::uint64_t events_ = 0;
   std::uint64_t lost_packets_ = 0;

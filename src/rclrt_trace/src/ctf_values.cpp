@@ -185,8 +185,9 @@ void Stream::skip_members(const Type& structure) {
   }
 }
 
-/// Reads past a list. It has the alignment of its elements, also when it is empty.
-void Stream::skip_list(const Type& type) {
+/// Moves to the first element of a list, and returns the number of the elements. A list has the
+/// alignment of its elements, also when it is empty.
+std::uint64_t Stream::begin_list(const Type& type) {
   std::uint64_t count = type.count;
   if (type.kind == TypeKind::kSequence) {
     const Named* const length = find(type.length);
@@ -199,6 +200,11 @@ void Stream::skip_list(const Type& type) {
     count = length->value;
   }
   align(type.align);
+  return count;
+}
+
+void Stream::skip_list(const Type& type) {
+  const std::uint64_t count = begin_list(type);
   const Type& element = *type.element;
   if (element.kind == TypeKind::kInteger && !element.is_clock &&
       element.size % element.align == 0) {
@@ -212,6 +218,22 @@ void Stream::skip_list(const Type& type) {
   for (std::uint64_t i = 0; i < count; ++i) {
     skip(element);
     scope_.resize(outside);
+  }
+}
+
+/// Reads the integers of a list. A field of another type yields none.
+void Stream::read_list(const Type& type, std::vector<std::uint64_t>& store) {
+  if ((type.kind != TypeKind::kArray && type.kind != TypeKind::kSequence) ||
+      type.element->kind != TypeKind::kInteger || type.element->is_clock) {
+    skip(type);
+    return;
+  }
+  const std::uint64_t count = begin_list(type);
+  if (at_ > end_ || count > (end_ - at_) / type.element->size) {
+    throw Damage("it ends within an event");
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    store.push_back(read_integer(*type.element));
   }
 }
 

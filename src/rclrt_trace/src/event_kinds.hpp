@@ -26,6 +26,7 @@ enum class EventKind : std::uint8_t {
   kSynchronizerInput,
   kExecutorCallback,
   kExecutorEntity,
+  kMessageLink,
   // Events at run time.
   kCallbackRelease,
   kCallbackStart,
@@ -54,14 +55,16 @@ constexpr bool is_scheduling(EventKind kind) {
 
 inline constexpr std::size_t kMostNumbers = 6;
 inline constexpr std::size_t kMostTexts = 2;
+inline constexpr std::size_t kMostLists = 2;
 
-/// The name of an event, and the names of its fields that are read: first numbers, then texts, in
-/// the order of TraceEvent.
+/// The name of an event, and the names of its fields that are read: first numbers, then texts, then
+/// lists of numbers, in the order of TraceEvent.
 struct EventType {
   EventKind kind;
   std::string_view name;
   std::array<const char*, kMostNumbers> numbers{};
   std::array<const char*, kMostTexts> texts{};
+  std::array<const char*, kMostLists> lists{};
 };
 
 inline constexpr auto kEventTypes = std::to_array<EventType>({
@@ -116,6 +119,9 @@ inline constexpr auto kEventTypes = std::to_array<EventType>({
      "rclrt:executor_entity_added",
      {"executor", "entity", "priority", "group", "reentrant", "deadline"},
      {"name", "cpus"}},
+    // A node states that its publishers use what the subscriptions took in earlier callbacks.
+    {EventKind::kMessageLink, "ros2:message_link_periodic_async", {}, {}, {"subs", "pubs"}},
+    {EventKind::kMessageLink, "ros2:message_link_partial_sync", {}, {}, {"subs", "pubs"}},
     {EventKind::kCallbackRelease, "rclrt:callback_release", {"callback", "release", "ready"}},
     {EventKind::kThreadSwitch, "rclrt:thread_switch", {"state"}},
     {EventKind::kKernelSwitch, "sched_switch", {"prev_tid", "next_tid", "prev_state"}},

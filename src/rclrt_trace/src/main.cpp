@@ -175,6 +175,9 @@ void print_model(const Arguments& arguments) {
   read_system(arguments, system);
   const TracedModel model = build_model(system, arguments.name);
   std::fputs(to_yaml(model.application).c_str(), stdout);
+  for (const std::string& line : model.proposals) {
+    std::printf("# %s\n", printable(line).c_str());
+  }
   say_notes(model.notes);
 }
 

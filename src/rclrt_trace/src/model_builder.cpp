@@ -339,8 +339,10 @@ TracedModel build_model(const TracedSystem& system, const std::string& name) {
   builder.place();
   builder.connect();
   builder.break_cycles();
+  builder.add_variables();
   builder.add_timing();
   builder.add_chains();
+  builder.propose_variables();
   builder.note_gaps();
   return builder.finish();
 }

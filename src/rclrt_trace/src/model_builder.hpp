@@ -18,6 +18,9 @@ namespace rclrt::trace {
 /// The longest time that the model accepts, in nanoseconds: an hour.
 inline constexpr std::int64_t kLongestTime = 3'600'000'000'000;
 
+/// Most chains of a kind that are proposed. With more, chains must be chosen by hand.
+inline constexpr std::size_t kMostChains = 200;
+
 /// The longest topic and namespace that the model accepts: rmw's limits.
 inline constexpr std::size_t kLongestTopic = 247;
 inline constexpr std::size_t kLongestNamespace = 245;
@@ -77,10 +80,14 @@ class ModelBuilder {
   void connect();
   /// Turns subscriptions into events until the graph has no cycle.
   void break_cycles();
+  /// Adds the values that nodes state to keep: see MessageLink.
+  void add_variables();
   /// Adds observed execution times, groups and priorities.
   void add_timing();
   /// Adds proposed chains.
   void add_chains();
+  /// Proposes values that timers may read, as comments.
+  void propose_variables();
   /// Adds notes on what could not be followed in the trace.
   void note_gaps();
 
@@ -130,6 +137,11 @@ class ModelBuilder {
   bool overlap(std::uint32_t one, std::uint32_t other) const;
   void add_chains_from(std::size_t source, std::vector<std::size_t>& way);
   void add_chain(const std::vector<std::size_t>& way);
+  void add_chains_to_variables();
+  void add_sampling_chains();
+  void continue_sampling(model::CauseEffectChain& chain, std::set<std::vector<std::size_t>>& known);
+  bool reads(std::size_t callback, std::size_t of) const;
+  std::vector<std::size_t> may_read(std::size_t timer) const;
 
   const TracedSystem& system_;
   const Lives lives_;

@@ -24,9 +24,6 @@ constexpr int kHighestPriority = 1'000'000;  // the model's limit
 /// From this length on, a wait within a run is noted and is not part of the execution time.
 constexpr std::int64_t kNotedWait_ns = 500'000;
 
-/// Most chains that are proposed. With more, chains must be chosen by hand.
-constexpr std::size_t kMostChains = 200;
-
 /// Finds an edge that closes a cycle. Returns the callback to which it leads; none without a cycle.
 class CycleSearch {
  public:
@@ -245,6 +242,7 @@ void ModelBuilder::add_chains() {
       add_chains_from(i, way);
     }
   }
+  add_chains_to_variables();
   if (ways_left_out_ > 0) {
     model_.notes.push_back("more than " + std::to_string(kMostChains) +
                            " ways lead from timers and events to sinks: chains are those of the "
@@ -268,6 +266,7 @@ void ModelBuilder::add_chains() {
       }
     }
   }
+  add_sampling_chains();
 }
 
 void ModelBuilder::add_chains_from(std::size_t source, std::vector<std::size_t>& way) {

@@ -36,21 +36,13 @@ void ModelBuilder::note_silent_nodes() {
 
 /// Names the timers that may publish data which their nodes received before. No event shows this.
 void ModelBuilder::note_republishing() {
-  std::map<std::uint32_t, std::string> stored;  // by node: callbacks that take and do not publish
-  for (const std::uint32_t each : traced_of_) {
-    const TracedCallback& callback = callback_at(each);
-    if (callback.kind == TriggerKind::kSubscription && callback.outputs.empty()) {
-      std::string& ids = stored[callback.node];
-      ids += (ids.empty() ? "" : ", ") + application_.callbacks[model_.callback_of[each]].id;
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    std::string ids;
+    for (const std::size_t taker : may_read(i)) {
+      ids += (ids.empty() ? "" : ", ") + application_.callbacks[taker].id;
     }
-  }
-  for (const std::uint32_t each : traced_of_) {
-    const TracedCallback& callback = callback_at(each);
-    const auto found = stored.find(callback.node);
-    if (callback.kind == TriggerKind::kTimer && !callback.outputs.empty() &&
-        found != stored.end()) {
-      model_.notes.push_back("timer " + application_.callbacks[model_.callback_of[each]].id +
-                             " may publish what " + found->second +
+    if (!ids.empty()) {
+      model_.notes.push_back("timer " + application_.callbacks[i].id + " may publish what " + ids +
                              " took: its messages begin new chains, for no event says which");
     }
   }
@@ -148,6 +140,8 @@ void ModelBuilder::note_gaps() {
   note(gaps.unknown_sources,
        "messages without their publication: it was before the trace, in an untraced process, or "
        "lost");
+  note(gaps.unknown_links,
+       "subscriptions and publishers of message links were made before the trace: left out");
   note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");
   note(gaps.timeless,
        "messages were followed by when they were sent: the trace has no times of publications, as "

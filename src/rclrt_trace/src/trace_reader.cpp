@@ -29,6 +29,7 @@ constexpr std::size_t kFirstNumber = 3;
 constexpr std::size_t kFirstText = 1;
 static_assert(kFirstNumber + kMostNumbers <= ctf::Stream::kPlaces);
 static_assert(kFirstText + kMostTexts <= ctf::Stream::kPlaces);
+static_assert(kMostLists <= ctf::Stream::kPlaces);
 
 /// Chooses the events of kEventTypes and keeps their types.
 class KnownEvents final : public ctf::Choice {
@@ -54,6 +55,11 @@ class KnownEvents final : public ctf::Choice {
     for (std::size_t i = 0; i < kMostTexts; ++i) {
       if (type->texts[i] != nullptr) {
         known.complete &= want(event.fields.get(), type->texts[i], kFirstText + i, of_event.texts);
+      }
+    }
+    for (std::size_t i = 0; i < kMostLists; ++i) {
+      if (type->lists[i] != nullptr) {
+        known.complete &= want(event.fields.get(), type->lists[i], i, of_event.lists);
       }
     }
     want(context, "procname", kThread, of_context.texts);
@@ -101,6 +107,9 @@ TraceEvent event_of(const ctf::Stream& stream, const KnownEvents::Known& known) 
   std::copy_n(stream.numbers() + kFirstNumber, kMostNumbers, event.numbers.begin());
   for (std::size_t i = 0; i < kMostTexts; ++i) {
     event.texts[i] = stream.text(kFirstText + i);
+  }
+  for (std::size_t i = 0; i < kMostLists; ++i) {
+    event.lists[i] = stream.list(i);
   }
   return event;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,7 +23,8 @@ class TraceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One event of kEventTypes. Its texts are valid only during the call that gets the event.
+/// One event of kEventTypes. Its texts and lists are valid only during the call that gets the
+/// event.
 struct TraceEvent {
   EventKind kind{};
   std::int64_t time_ns = 0;  ///< CLOCK_MONOTONIC of the traced machine
@@ -33,6 +35,7 @@ struct TraceEvent {
   std::string_view thread;                            ///< its name; empty: not in the trace
   std::array<std::uint64_t, kMostNumbers> numbers{};  ///< 0 where the event lacks the field
   std::array<std::string_view, kMostTexts> texts{};
+  std::array<std::span<const std::uint64_t>, kMostLists> lists{};
   bool complete = true;  ///< it has every field
 };
 

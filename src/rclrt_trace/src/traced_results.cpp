@@ -61,6 +61,22 @@ recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& m
   return result;
 }
 
+/// Removes the cause-effect chains with a segment that was removed, and numbers the segments of the
+/// others again. `removed` are the former indices of these chains, ascending.
+void leave_out_segments(model::Application& application, const std::vector<std::size_t>& removed) {
+  std::erase_if(application.cause_effect_chains, [&](const model::CauseEffectChain& chain) {
+    return std::ranges::any_of(chain.segments, [&](const model::Segment& segment) {
+      return std::ranges::binary_search(removed, segment.chain);
+    });
+  });
+  for (model::CauseEffectChain& chain : application.cause_effect_chains) {
+    for (model::Segment& segment : chain.segments) {
+      segment.chain -= static_cast<std::size_t>(std::ranges::lower_bound(removed, segment.chain) -
+                                                removed.begin());
+    }
+  }
+}
+
 /// Removes the chains that cannot be followed, with a note for each.
 void leave_out_unfollowed(model::Application& application, const TracedModel& model,
                           std::vector<std::string>& notes) {
@@ -82,6 +98,7 @@ void leave_out_unfollowed(model::Application& application, const TracedModel& mo
         " and is not measured");
     application.chains.erase(application.chains.begin() + static_cast<std::ptrdiff_t>(*each));
   }
+  leave_out_segments(application, blind);
 }
 
 recorder::RunContext traced_context(const ReadCounts& counts) {

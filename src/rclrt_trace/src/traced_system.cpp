@@ -57,6 +57,8 @@ void TracedSystem::take(const TraceEvent& of_trace) {
     case EventKind::kExecutorEntity:
     case EventKind::kCallbackRelease:
       return take_rclrt(event);
+    case EventKind::kMessageLink:
+      return add_link(event);
     default:
       return is_creation(event.kind) ? take_entity(event) : take_message(event);
   }
@@ -132,6 +134,29 @@ void TracedSystem::take_entity(const TraceEvent& event) {
     default:
       break;
   }
+}
+
+/// Adds what a node states about its subscriptions and publishers. It does so after it has made
+/// them.
+void TracedSystem::add_link(const TraceEvent& event) {
+  MessageLink link{.process = event.pid};
+  for (const std::uint64_t handle : event.lists[0]) {
+    const std::uint32_t callback = find_or(by_subscription_, Handle{event.pid, handle}, kNone);
+    if (callback == kNone) {
+      ++gaps_.unknown_links;
+    } else {
+      link.callbacks.insert(callback);
+    }
+  }
+  for (const std::uint64_t handle : event.lists[1]) {
+    const std::uint32_t topic = find_or(publishers_, Handle{event.pid, handle}, kNone);
+    if (topic == kNone) {
+      ++gaps_.unknown_links;
+    } else {
+      link.topics.insert(topic);
+    }
+  }
+  links_.push_back(std::move(link));
 }
 
 /// Links the rcl handle and the callback of an rclcpp object. Their events come in either order.
@@ -258,6 +283,11 @@ void TracedSystem::join(std::uint32_t into, const Handle& pointer) {
   }
   for (auto& [handle, synchronizer] : synchronizers_) {
     redirect(synchronizer.callback);
+  }
+  for (MessageLink& link : links_) {
+    if (link.callbacks.erase(from) > 0) {
+      link.callbacks.insert(into);
+    }
   }
   pointers_[pointer] = into;
 }

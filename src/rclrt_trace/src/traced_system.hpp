@@ -80,6 +80,14 @@ struct TracedThread {
   std::string name;
 };
 
+/// A statement of a node about itself: the messages on the topics use those that the callbacks took
+/// before, although other callbacks publish them.
+struct MessageLink {
+  std::int64_t process = 0;
+  std::set<std::uint32_t> callbacks{};  ///< of the subscriptions
+  std::set<std::uint32_t> topics{};     ///< of the publishers
+};
+
 /// Publications of a thread while it runs no callback.
 struct OutsideWork {
   std::uint32_t thread = kNone;
@@ -129,7 +137,8 @@ struct Gaps {
   std::uint64_t forgotten = 0;          ///< publications dropped to bound the memory
   std::uint64_t switches_lost = 0;      ///< places where switches of threads are missing
   std::uint64_t publications = 0;       ///< publications in the trace
-  std::uint64_t timeless = 0;  ///< publications found by time, because the trace has no stamp
+  std::uint64_t unknown_links = 0;  ///< ends of message links without their creation in the trace
+  std::uint64_t timeless = 0;       ///< publications found by time, because the trace has no stamp
 };
 
 /// Builds the nodes, callbacks and their runs from the events of a trace, which must come in order
@@ -156,6 +165,7 @@ class TracedSystem {
   std::vector<OtherThreads> other_threads() const;
   /// Returns the time from the first start of a callback to the last event of a node.
   std::int64_t observed_ns() const { return first_run_ns_ == 0 ? 0 : last_ns_ - first_run_ns_; }
+  const std::vector<MessageLink>& links() const { return links_; }
   const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
   const Gaps& gaps() const { return gaps_; }
   std::int64_t last_ns() const { return last_ns_; }
@@ -232,6 +242,7 @@ class TracedSystem {
   void take_rclrt(const TraceEvent& event);
   void take_message(const TraceEvent& event);
   void add_synchronizer_input(const TraceEvent& event);
+  void add_link(const TraceEvent& event);
   void take_switch(const TraceEvent& event);
   bool is_scheduled(std::int64_t process) const;
   static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);
@@ -274,6 +285,7 @@ class TracedSystem {
   std::vector<std::string> topic_names_;
   std::set<std::uint32_t> topics_with_publisher_;
   std::unordered_map<std::uint32_t, Topic> timeless_;  // by topic
+  std::vector<MessageLink> links_;
   std::vector<OutsideWork> outside_work_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> outside_of_;  // thread, topic
   Gaps gaps_;

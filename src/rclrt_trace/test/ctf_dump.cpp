@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the content of a trace: for each event the time, the name, and its fields with names that
-// begin with "s_" (integers) or "t_" (texts).
+// begin with "s_" (integers), "t_" (texts) or "l_" (lists of integers).
 #include <cinttypes>
 #include <cstdio>
 #include <exception>
@@ -25,6 +25,8 @@ struct Everything final : ctf::Choice {
         of_event.numbers.emplace_back(i, of_event.numbers.size());
       } else if (member.name.starts_with("t_")) {
         of_event.texts.emplace_back(i, of_event.texts.size());
+      } else if (member.name.starts_with("l_")) {
+        of_event.lists.emplace_back(i, of_event.lists.size());
       }
     }
     chosen[&event] = of_event;
@@ -34,20 +36,32 @@ struct Everything final : ctf::Choice {
   std::unordered_map<const ctf::EventClass*, ctf::Fields> chosen;
 };
 
+void print_integer(const ctf::Type& type, std::uint64_t value) {
+  if (type.is_signed) {
+    std::printf("%" PRId64, static_cast<std::int64_t>(value));
+  } else {
+    std::printf("%" PRIu64, value);
+  }
+}
+
 void print(const ctf::Stream& stream, const ctf::Fields& fields) {
   std::printf("%" PRId64 " %s", stream.time(), stream.event().name.c_str());
   const auto& members = stream.event().fields->members;
   for (const auto& [member, place] : fields.numbers) {
-    const std::uint64_t value = stream.numbers()[place];
     std::printf(" %s=", members[member].name.c_str());
-    if (members[member].type->is_signed) {
-      std::printf("%" PRId64, static_cast<std::int64_t>(value));
-    } else {
-      std::printf("%" PRIu64, value);
-    }
+    print_integer(*members[member].type, stream.numbers()[place]);
   }
   for (const auto& [member, place] : fields.texts) {
     std::printf(" %s=%s", members[member].name.c_str(), std::string(stream.text(place)).c_str());
+  }
+  for (const auto& [member, place] : fields.lists) {
+    std::printf(" %s=", members[member].name.c_str());
+    const char* separator = "";
+    for (const std::uint64_t value : stream.list(place)) {
+      std::fputs(separator, stdout);
+      print_integer(*members[member].type->element, value);
+      separator = ",";
+    }
   }
   std::puts("");
 }

@@ -54,6 +54,12 @@ def test_babeltrace2_finds_the_same(traces: dict[Path, list[str]]) -> None:
             assert match is not None, line
             numbers = re.findall(r"\b(s_\d+) = (-?\d+)", line)
             texts = re.findall(r'\b(t_\d+) = "([^"]*)"', line)
-            values = [f"{name}={value}" for name, value in [*numbers, *texts]]
+            lists = [
+                (name, re.sub(r"\[\d+\] = | ", "", values))
+                for name, values in re.findall(
+                    r"\b(l_\d+) = \[ ?((?:\[\d+\] = -?\d+,? ?)*)\]", line
+                )
+            ]
+            values = [f"{name}={value}" for name, value in [*numbers, *texts, *lists]]
             found.append(" ".join([match[1], match[2], *values]))
         assert found == lines, path

@@ -219,10 +219,34 @@ class Generator:
             return [(f"tag_{name}", tag), (name, variant)]
         return [(name, self.any(depth))]
 
+    def integers(self, name: str) -> tuple[list[tuple[str, Kind]], str]:
+        """Returns a list of integers with the member that has its length, and its values."""
+        draw = self._draw
+        size, align, signed = draw.choice([8, 16, 64]), draw.choice([8, 32]), draw.random() < 0.5
+        least = -(1 << (size - 1)) if signed else 0
+        values = [
+            draw.randint(least, least + (1 << size) - 1) for _ in range(draw.choice([0, 1, 3]))
+        ]
+        said = f"integer {{ size = {size}; align = {align}; signed = {str(signed).lower()}; }}"
+
+        def write(bits: Bits) -> None:
+            bits.align(align)
+            for value in values:
+                bits.integer(value & ((1 << size) - 1), size, align)
+
+        length = Kind(
+            lambda n: f"integer {{ size = 32; align = 8; signed = false; }} {n};",
+            8,
+            lambda b: b.integer(len(values), 32, 8),
+        )
+        numbers = Kind(lambda n: f"{said} {n}[len_{name}];", align, write)
+        return [(f"len_{name}", length), (name, numbers)], ",".join(map(str, values))
+
     def event(self, number: int) -> Event:
         fields: list[tuple[str, Kind]] = []
         found: list[str] = []
         texts: list[str] = []
+        lists: list[str] = []
         for i in range(FIELDS):
             fields += self.members(0, self._name())
             kind, value = self.integer()
@@ -231,6 +255,9 @@ class Generator:
             text, said = (self.text if i % 2 else self.string)()
             fields.append((f"t_{i}", text))
             texts.append(f"t_{i}={said}")
+            members, said = self.integers(f"l_{i}")
+            fields += members
+            lists.append(f"l_{i}={said}")
         align = max(kind.align for _, kind in fields)
         declared = "\n  ".join(kind.declare(name) for name, kind in fields)
 
@@ -243,7 +270,7 @@ class Generator:
             f'event {{ name = "e{number}"; id = {number}; stream_id = 0; fields := struct {{\n'
             f"  {declared}\n}}; }};\n"
         )
-        return text_of_metadata, " ".join([f"e{number}", *found, *texts]), write
+        return text_of_metadata, " ".join([f"e{number}", *found, *texts, *lists]), write
 
     def _declarations(
         self,

@@ -59,6 +59,18 @@ class Robot {
     emit(EventKind::kTimerCallback, {handle, callback});
     emit(EventKind::kTimerNode, {handle, node_handle});
   }
+  /// The node states that the publishers use what the subscriptions took.
+  void link(const std::vector<std::uint64_t>& subscriptions,
+            const std::vector<std::uint64_t>& publishers) {
+    system.take({.kind = EventKind::kMessageLink,
+                 .time_ns = now_ns,
+                 .space = space,
+                 .pid = pid,
+                 .tid = tid,
+                 .clock_offset_ns = clock_offset_ns,
+                 .thread = thread,
+                 .lists = {subscriptions, publishers}});
+  }
   void take(std::uint64_t subscription_handle, std::uint64_t stamp) {
     emit(EventKind::kRmwTake, {subscription_handle + 1000, stamp, 1});
   }

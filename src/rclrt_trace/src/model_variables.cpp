@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that callbacks store and others read, in a traced model.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model_builder.hpp"
+
+namespace rclrt::trace {
+
+namespace {
+
+/// Returns whether the model accepts segments of this chain, which get a number.
+bool may_have_segments(const std::string& id) { return is_token(id + "_1000"); }
+
+}  // namespace
+
+/// Returns whether a callback reads what another one stores.
+bool ModelBuilder::reads(std::size_t callback, std::size_t of) const {
+  const auto& read = application_.callbacks[callback].reads;
+  return std::ranges::find(read, application_.callbacks[of].id) != read.end();
+}
+
+void ModelBuilder::add_variables() {
+  for (const MessageLink& link : system_.links()) {
+    const auto process = [&](std::int64_t number) {
+      return lives_.process_of[static_cast<std::size_t>(number)];
+    };
+    std::set<std::size_t> readers;
+    for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+      const TracedCallback& traced = callback_at(traced_of_[i]);
+      if (process(traced.process) == process(link.process) &&
+          std::ranges::any_of(traced.outputs, [&](const auto& output) {
+            return link.topics.contains(output.second);
+          })) {
+        readers.insert(i);
+      }
+    }
+    for (const std::uint32_t traced : link.callbacks) {
+      const std::uint32_t index = model_.callback_of[lives_.callback_of[traced]];
+      if (index == kNone) {
+        continue;  // it never ran
+      }
+      model::Callback& writer = application_.callbacks[index];
+      std::size_t count = 0;
+      for (const std::size_t reader : readers) {
+        if (reader == index) {
+          ++count;
+          continue;  // it publishes at once
+        }
+        if (!reads(reader, index)) {
+          application_.callbacks[reader].reads.push_back(writer.id);
+          writer.stores = {writer.id};
+        }
+        ++count;
+      }
+      if (count == 0) {
+        model_.notes.push_back("callback '" + writer.id +
+                               "' is linked to topics on which no callback of the trace publishes: "
+                               "no chain leads on");
+      }
+    }
+  }
+}
+
+/// Adds the chains that end with each callback that stores a value and publishes, too.
+void ModelBuilder::add_chains_to_variables() {
+  std::set<std::vector<std::size_t>> ways;
+  for (const model::Chain& chain : application_.chains) {
+    for (std::size_t i = 0; i + 1 < chain.callbacks.size(); ++i) {
+      if (!application_.callbacks[chain.callbacks[i]].stores.empty()) {
+        ways.insert({chain.callbacks.begin(),
+                     chain.callbacks.begin() + static_cast<std::ptrdiff_t>(i) + 1});
+      }
+    }
+  }
+  for (const std::vector<std::size_t>& way : ways) {
+    add_chain(way);
+  }
+}
+
+/// Adds a chain for each path from a timer or an event that reads no value, through stored values.
+void ModelBuilder::add_sampling_chains() {
+  std::set<std::vector<std::size_t>> known;
+  for (std::size_t i = 0; i < application_.chains.size(); ++i) {
+    const std::vector<std::size_t>& path = application_.chains[i].callbacks;
+    if (application_.callbacks[path.front()].reads.empty()) {
+      model::CauseEffectChain chain{.id = "", .callbacks = path, .segments = {{.chain = i}}};
+      continue_sampling(chain, known);
+    }
+  }
+}
+
+void ModelBuilder::continue_sampling(model::CauseEffectChain& chain,
+                                     std::set<std::vector<std::size_t>>& known) {
+  const std::size_t stores = chain.callbacks.back();
+  const std::size_t before = known.size();
+  for (std::size_t i = 0; i < application_.chains.size(); ++i) {
+    const std::vector<std::size_t>& path = application_.chains[i].callbacks;
+    for (std::size_t entry = 0; entry < path.size(); ++entry) {
+      const auto begin = path.begin() + static_cast<std::ptrdiff_t>(entry);
+      const bool is_new = std::all_of(begin, path.end(), [&](std::size_t callback) {
+        return std::ranges::find(chain.callbacks, callback) == chain.callbacks.end();
+      });
+      if (!reads(*begin, stores) || !is_new || known.size() >= kMostChains) {
+        continue;
+      }
+      const std::size_t length = chain.callbacks.size();
+      chain.callbacks.insert(chain.callbacks.end(), begin, path.end());
+      chain.segments.push_back({.chain = i, .entry = entry});
+      continue_sampling(chain, known);
+      chain.segments.pop_back();
+      chain.callbacks.resize(length);
+    }
+  }
+  if (known.size() > before || chain.segments.size() < 2 || !known.insert(chain.callbacks).second) {
+    return;
+  }
+  const std::string name = application_.callbacks[chain.callbacks.front()].id + "_to_" +
+                           application_.callbacks[chain.callbacks.back()].id;
+  model::CauseEffectChain& added = application_.cause_effect_chains.emplace_back(chain);
+  added.id = chain_names_.unique(may_have_segments(name) ? name : "path");
+}
+
+/// Returns the callbacks of a timer's node that take messages and publish nothing for them, if the
+/// timer publishes and is not known to read what they took. Returns none for other callbacks.
+std::vector<std::size_t> ModelBuilder::may_read(std::size_t timer) const {
+  const TracedCallback& reader = callback_at(traced_of_[timer]);
+  std::vector<std::size_t> result;
+  if (reader.kind != TriggerKind::kTimer || reader.outputs.empty() || reader.node == kNone) {
+    return result;
+  }
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    const TracedCallback& taker = callback_at(traced_of_[i]);
+    if (taker.kind == TriggerKind::kSubscription && taker.node == reader.node &&
+        taker.outputs.empty() && !reads(timer, i)) {
+      result.push_back(i);
+    }
+  }
+  return result;
+}
+
+void ModelBuilder::propose_variables() {
+  const auto ids = [&](const model::Chain& chain) {
+    std::string text;
+    for (const std::size_t each : chain.callbacks) {
+      text += (text.empty() ? "" : ", ") + application_.callbacks[each].id;
+    }
+    return text;
+  };
+  std::vector<std::string>& lines = model_.proposals;
+  for (std::size_t timer = 0; timer < traced_of_.size(); ++timer) {
+    const std::string& reader = application_.callbacks[timer].id;
+    for (const std::size_t taker : may_read(timer)) {
+      if (lines.empty()) {
+        lines.emplace_back(
+            "The trace does not show whether these timers read what their nodes took:");
+      }
+      const std::string& writer = application_.callbacks[taker].id;
+      lines.push_back("if " + reader + " reads what " + writer + " took, add to " + writer +
+                      " 'stores: [" + writer + "]', to " + reader + " 'reads: [" + writer + "]'");
+      const auto from = std::ranges::find_if(application_.chains, [&](const model::Chain& chain) {
+        return chain.callbacks.back() == taker;
+      });
+      const auto to = std::ranges::find_if(application_.chains, [&](const model::Chain& chain) {
+        return chain.callbacks.front() == timer;
+      });
+      if (from != application_.chains.end() && to != application_.chains.end()) {
+        const std::string id = from->id + "_and_" + to->id;
+        lines.push_back(
+            "  and to the chains {id: " + chain_names_.unique(may_have_segments(id) ? id : "path") +
+            ", callbacks: [" + ids(*from) + ", " + ids(*to) + "]}");
+      }
+    }
+  }
+}
+
+}  // namespace rclrt::trace
