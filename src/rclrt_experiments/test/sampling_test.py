@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sampled links in generated applications: the rule `sample_p`."""
+"""Sampled links in generated applications: the rules `sample_p` and `let_p`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ import rclrt_model
 RULES = Rules(
     chain_count=4, chain_avg_len=Decimal(6), chain_variance=Decimal("0.3"), chain_merge_p=0.005,
     chain_sync_p=0.1, executor_count=3, cpus=(0, 1), offsets="random", group_p=0.2, event_p=0.3,
-    max_event_interval=Decimal(2), service_p=0.3, sample_p=0.3,
+    max_event_interval=Decimal(2), service_p=0.3, sample_p=0.3, let_p=0.5,
 )  # fmt: skip
 
 
@@ -96,6 +96,27 @@ def test_the_parts_of_a_chain_share_its_utilisation_and_only_their_periods_diffe
     assert max(periods) > 1
 
 
+def test_the_model_has_the_drawn_logical_execution_times_and_all_else_stays(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    counts = {}
+    for chance in (0.0, 0.5, 1.0):
+        counts[chance] = 0
+        for application, without in zip(
+            applications(replace(RULES, let_p=chance), 10),
+            applications(replace(RULES, let_p=0.0), 10),
+            strict=True,
+        ):
+            model = load(tmp_path_factory, application)
+            found = {number for number, chain in enumerate(model.chains) if chain.let}
+            assert found == application.logical
+            counts[chance] += len(found)
+            assert app_yaml(application).replace(", let: true", "") == app_yaml(without)
+    segments = sum(len(path) for app in applications(RULES, 10) for path in app.paths)
+    assert counts[0.0] == 0 < 0.3 * segments < counts[0.5] < 0.7 * segments
+    assert counts[1.0] == segments
+
+
 def test_given_times_hold_for_all_parts_of_a_chain() -> None:
     given = [ChainTime.of(20_000, Decimal("0.2")), ChainTime.of(50_000, Decimal("0.3"))]
     rules = Rules(chain_count=2, chain_avg_len=Decimal(5), sample_p=0.5)
@@ -156,13 +177,18 @@ def test_variables_are_drawn_dotted() -> None:
 def test_smaller_applications_keep_the_paths_that_they_have_room_for(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    shorter = 0
+    shorter = ordinary = 0
     for application in applications(RULES, 4):
         for smaller in smaller_ones(application):
             model = load(tmp_path_factory, smaller)
             assert len(model.cause_effect_chains) == len(smaller.paths)
-            shorter += sum(map(len, smaller.paths)) < sum(map(len, application.paths))
+            logical = {number for number, chain in enumerate(model.chains) if chain.let}
+            assert logical == smaller.logical
+            same_size = sum(map(len, smaller.paths)) == sum(map(len, application.paths))
+            shorter += not same_size
+            ordinary += same_size and len(logical) < len(application.logical)
     assert shorter > 10
+    assert ordinary == sum(len(application.logical) for application in applications(RULES, 4))
 
 
 def test_a_package_of_an_application_with_variables_is_refused() -> None:

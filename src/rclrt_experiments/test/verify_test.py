@@ -10,6 +10,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -94,6 +95,12 @@ def too_low_sampling(what: str) -> Judge:
     return judged
 
 
+LOGICAL = Rules(
+    chain_count=1, chain_avg_len=Decimal(2), sample_p=1.0, let_p=1.0, util_total=Decimal("0.3"),
+    min_period_us=2_000, max_period_us=20_000, period_step_us=1_000,
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class TooLow(Attack):
     on_machines: bool = False
@@ -152,6 +159,63 @@ def test_reaction_times_and_ages_above_bounds_that_are_too_low_are_found_out(
             segments.append(len(path))
     assert found > attacked / 2 > 3
     assert segments.count(2) > found / 2  # two are enough to show most
+
+
+def at_its_end(application: Application, executor: str, machine: Machine) -> SimpleNamespace:
+    """Returns bounds of cause-effect chains as if the values of each segment counted from its end,
+    also with logical execution time. It has no bounds of chains."""
+    result = judgement(application, [None] * len(application.chains))
+    found = analysis().judge(application, executor, machine)
+    for number, bound in enumerate(found.cause_effect_chains):
+        segments = application.cause_effect_chains[number].segments
+        if bound.reaction_ns is not None:
+            less = sum(
+                term.age_ns - found.chains[segments[term.segment].chain].bound_ns
+                for term in bound.why
+                if term.kind == "logical"
+            )
+            result.cause_effect_chains[number] = SimpleNamespace(
+                reaction_ns=bound.reaction_ns - less,
+                age_ns=bound.age_ns - less,
+                assumptions=bound.assumptions,
+            )
+    return result
+
+
+def test_values_that_move_at_the_deadline_are_above_bounds_that_count_from_the_end(
+    tmp_path: Path,
+) -> None:
+    rules = replace(
+        LOGICAL, chain_count=2, chain_avg_len=Decimal(3), min_deadline=Decimal("0.5"),
+        max_deadline=Decimal("1.5"),
+    )  # fmt: skip
+    attack = Attack(instances=10_000, on_machines=False, judge=at_its_end)
+    for seed in range(8):
+        outcomes = attack_seed(rules, seed, ["preemptive"], attack, vary=False)
+        assert outcomes is not None
+        assert outcomes["preemptive"].sampling.logical == 2
+        violation = outcomes["preemptive"].violation
+        assert violation is not None
+        assert violation.what in (REACTION, AGE)
+        assert len(violation.application.logical) == 1  # one is enough to show it
+        assert replayed(violation, tmp_path / str(seed)) >= violation.response_ns
+        assert violation.response_ns > violation.bound_ns
+
+
+def test_the_bounds_of_paths_with_logical_execution_time_alone_are_reached() -> None:
+    """No step of such a path depends on execution times. A release a nanosecond before a value is
+    stored waits for the next one, so a nanosecond for each link is missing."""
+    for executor in ("preemptive", "wait_set", "edf"):
+        ratios: list[float] = []
+        for seed in range(10):
+            attack = Attack(instances=10_000, on_machines=False)
+            outcomes = attack_seed(LOGICAL, seed, [executor], attack, vary=False)
+            assert outcomes is not None
+            sampling = outcomes[executor].sampling
+            assert sampling.logical == sampling.attacked
+            ratios += (*sampling.reaction, *sampling.age)
+        assert len(ratios) >= 10
+        assert 1 <= max(ratios) < 1.000001
 
 
 def test_executors_on_several_cpus_are_drawn_and_attacked() -> None:
@@ -225,9 +289,10 @@ def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
     count = len(EXECUTORS)
     rows = lines[2 : 2 + count]
     assert tuple(row[0] for row in rows) == EXECUTORS
-    for _, chains, proved, sampled, attacked, violated, differing in rows:
+    for _, chains, proved, sampled, attacked, logical, violated, differing in rows:
         assert int(chains) >= int(proved) > 40
         assert int(sampled) >= int(attacked) > 5
+        assert int(attacked) > int(logical) > 0
         assert int(violated) == 0
         assert int(differing) == 0
     rows = lines[5 + count : 5 + 2 * count]
@@ -257,6 +322,7 @@ def test_json_has_what_the_tables_have() -> None:
     assert row["executor"] == "preemptive"
     assert row["chains"] >= row["proved"] > 8
     assert row["sampled"] >= row["attacked"] > 0
+    assert row["attacked"] >= row["logical"] >= 0
     assert row["below_load"]["tightness"]["response"]["median"] >= 1
     for what in ("reaction", "age"):
         assert row["sampled_below_load"]["tightness"][what]["median"] >= 1

@@ -148,10 +148,11 @@ def _answers(steps: list[tuple[str | None, str | None]]) -> str:
 def _chains(application: GeneratedApplication) -> Iterator[str]:
     for number, chain in enumerate(application.graph.chains):
         ids = ", ".join(map(application.id_of, chain))
+        logical = ", let: true" if number in application.logical else ""
         yield (
             f"  - {{id: chain{number}, callbacks: [{ids}], priority: "
             f"{application.priorities[number]}, deadline_ms: "
-            f"{_ms(application.deadlines_ns[number])}}}"
+            f"{_ms(application.deadlines_ns[number])}{logical}}}"
         )
     for number, (path, limits) in enumerate(
         zip(application.paths, application.limits_ns, strict=True)

@@ -14,7 +14,7 @@ from rclrt_experiments.generator.draws import Draws
 from rclrt_experiments.generator.graph import ChainGraph, Kind, draw_graph
 from rclrt_experiments.generator.places import Place, draw_places, placed_services
 from rclrt_experiments.generator.rules import US_PER_HOUR, Rules
-from rclrt_experiments.generator.sampling import Path, draw_sampling
+from rclrt_experiments.generator.sampling import Path, draw_logical, draw_sampling
 from rclrt_experiments.generator.services import Service, draw_services
 from rclrt_experiments.generator.timing import ChainTime, draw_times, split_times
 
@@ -118,6 +118,11 @@ class GeneratedApplication:
             for path in self.paths
             for last, following in pairwise(path)
         ]
+
+    @cached_property
+    def logical(self) -> frozenset[int]:
+        """Returns the chains with logical execution time."""
+        return frozenset(each.chain for path in self.paths for each in path if each.logical)
 
     def callbacks_of(self, path: Path) -> list[int]:
         """Returns the callbacks of a cause-effect chain."""
@@ -243,9 +248,11 @@ def draw_application(
         priorities=_priorities(rules, times),
         events=events,
         services=services,
-        paths=sampled.paths,
+        paths=draw_logical(sampled.paths, rules.let_p, Draws(seed, "logical")),
     )
-    return replace(application, limits_ns=[_limits(application, path) for path in sampled.paths])
+    return replace(
+        application, limits_ns=[_limits(application, path) for path in application.paths]
+    )
 
 
 def _limits(application: GeneratedApplication, path: Path) -> Limits:

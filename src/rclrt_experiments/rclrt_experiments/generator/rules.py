@@ -81,6 +81,9 @@ class Rules:
     sample_p: float = 0.0
     """Probability that a link of a chain is sampled: the callback before it stores a variable, and
     the one behind it, or one further on, reads that when a timer runs."""
+    let_p: float = 0.0
+    """Probability that a part of a sampled chain has logical execution time: it reads at its
+    release, and what it stores counts from its deadline."""
     group_p: float = 0.0
     """Probability that a callback is in the group of its node."""
     min_message_bytes: int = 0
@@ -210,6 +213,7 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "event_jitter": (0, 100),
     "service_p": (0, 1),
     "sample_p": (0, 1),
+    "let_p": (0, 1),
     "group_p": (0, 1),
     "min_message_bytes": (0, 16 * 1024 * 1024),
     "max_message_bytes": (0, 16 * 1024 * 1024),

@@ -5,7 +5,7 @@ its own, or a callback behind that timer, reads."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rclrt_experiments.generator.draws import Draws
 from rclrt_experiments.generator.graph import ChainGraph, Kind
@@ -21,6 +21,8 @@ class Segment:
     chain: int
     reader: int
     """Reads what the segment before has stored. In the first segment, it is the first callback."""
+    logical: bool = False
+    """Whether the chain has logical execution time."""
 
 
 Path = tuple[Segment, ...]
@@ -89,6 +91,14 @@ def _path(graph: ChainGraph, chains: Sequence[int], draws: Draws) -> Path:
     return tuple(path)
 
 
+def draw_logical(paths: Sequence[Path], probability: float, draws: Draws) -> list[Path]:
+    """Draws which segments have logical execution time: each one does with this probability."""
+    return [
+        tuple(replace(segment, logical=draws.chance(probability)) for segment in path)
+        for path in paths
+    ]
+
+
 def may_read(graph: ChainGraph, writer: int, number: int, reader: int) -> bool:
     """Returns whether this callback of chain `number` can read what chain `writer` stores. It must
     not be a sync, or take messages of the callback that stores. The rest of its chain, from it on,
@@ -114,6 +124,6 @@ def kept_paths(graph: ChainGraph, paths: Sequence[Path]) -> list[Path]:
             if reads and may_read(graph, kept[-1].chain, segment.chain, segment.reader):
                 kept.append(segment)
             else:
-                kept.append(Segment(segment.chain, chain[0]))
+                kept.append(replace(segment, reader=chain[0]))
         result.append(tuple(kept))
     return result

@@ -28,6 +28,8 @@ class Sampling:
     """Number of chains with bounds that have no conditions."""
     unbounded: int = 0
     """Number of chains without bounds."""
+    logical: int = 0
+    """Number of attacked chains of which a segment has logical execution time."""
     reaction: tuple[float, ...] = ()
     """For each attacked chain with an output: the bound of its reaction time divided by the longest
     one that the search found."""
@@ -61,6 +63,10 @@ def attack_sampled(
         chains=len(bounds),
         attacked=sum(attacked),
         unbounded=sum(bound.reaction_ns is None for bound in bounds),
+        logical=sum(
+            on and any(segment.logical for segment in path)
+            for on, path in zip(attacked, application.paths, strict=True)
+        ),
     )
     if not any(attacked):
         return sampling, None
@@ -100,6 +106,7 @@ def sampling_total(parts: Sequence[Sampling]) -> Sampling:
         chains=sum(each.chains for each in parts),
         attacked=sum(each.attacked for each in parts),
         unbounded=sum(each.unbounded for each in parts),
+        logical=sum(each.logical for each in parts),
         reaction=tuple(sorted(ratio for each in parts for ratio in each.reaction)),
         age=tuple(sorted(ratio for each in parts for ratio in each.age)),
     )

@@ -10,14 +10,14 @@ from typing import Any
 from rclrt_experiments.generator.application import GeneratedApplication
 from rclrt_experiments.generator.graph import ChainGraph, Kind
 from rclrt_experiments.generator.places import placed_services
-from rclrt_experiments.generator.sampling import kept_paths
+from rclrt_experiments.generator.sampling import Path, kept_paths
 from rclrt_experiments.generator.services import kept_services
 
 
 def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
     """Yields smaller variants of the application. Each variant lacks one part: a chain, an end of a
-    cause-effect chain, the last callback of a chain, a sync, all services, all groups, all events,
-    or all executors but one.
+    cause-effect chain, the last callback of a chain, a sync, the logical execution time of a
+    segment, all services, all groups, all events, or all executors but one.
     Variants without a large part come first. Execution times, periods, places and priorities of the
     other parts stay."""
     chains = application.graph.chains
@@ -26,8 +26,7 @@ def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplica
             yield _without_chain(application, number)
     for number, path in enumerate(application.paths):
         for shorter in (path[1:], path[:-1]):
-            paths = [*application.paths[:number], shorter, *application.paths[number + 1 :]]
-            yield _with_chains(replace(application, paths=paths), chains)
+            yield _with_chains(_with_path(application, number, shorter), chains)
     for number, chain in enumerate(chains):
         if len(chain) > 1:
             fewer = [*chains[:number], chain[:-1], *chains[number + 1 :]]
@@ -38,6 +37,11 @@ def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplica
             yield _with_chains(
                 application, [[c for c in chain if c != callback] for chain in chains]
             )
+    for number, path in enumerate(application.paths):
+        for place, segment in enumerate(path):
+            if segment.logical:
+                ordinary = (*path[:place], replace(segment, logical=False), *path[place + 1 :])
+                yield _with_path(application, number, ordinary)
     if application.services:
         yield replace(application, services={})
     if application.grouped:
@@ -51,6 +55,11 @@ def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplica
             for callback, place in application.places.items()
         }
         yield replace(application, places=together)
+
+
+def _with_path(application: GeneratedApplication, number: int, path: Path) -> GeneratedApplication:
+    paths = [*application.paths[:number], path, *application.paths[number + 1 :]]
+    return replace(application, paths=paths)
 
 
 def _without_chain(application: GeneratedApplication, number: int) -> GeneratedApplication:

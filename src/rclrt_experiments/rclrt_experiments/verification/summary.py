@@ -61,6 +61,8 @@ class Row:
     """Number of cause-effect chains."""
     attacked: int
     """Number of these with bounds that were attacked."""
+    logical: int
+    """Number of the attacked ones of which a segment has logical execution time."""
     violated: int
     """Number of applications with a time above its bound."""
     differing: int
@@ -79,6 +81,7 @@ def row_of(executor: str, outcomes: Sequence[dict[str, Outcome]]) -> Row:
         proved=counts.proved,
         sampled=counts.sampling.chains,
         attacked=counts.sampling.attacked,
+        logical=counts.sampling.logical,
         violated=sum(each.violation is not None for each in own),
         differing=sum(bool(each.difference) for each in own),
         below_load=Statistics(
@@ -95,11 +98,14 @@ def row_of(executor: str, outcomes: Sequence[dict[str, Outcome]]) -> Row:
 def print_tables(rows: Sequence[Row]) -> None:
     """Prints how many bounds were attacked, how many are missing, and how far they are above what
     was found."""
-    columns = Columns(18, 9, 9, 9, 9, 10, 10)
-    heads = ("executor", "chains", "proved", "sampled", "attacked", "violated", "differing")
+    columns = Columns(18, 9, 9, 9, 9, 10, 10, 10)
+    heads = (
+        *("executor", "chains", "proved", "sampled", "attacked"),
+        *("with LET", "violated", "differing"),
+    )
     print(columns.line(*heads))
     for row in rows:
-        attacked = (row.chains, row.proved, row.sampled, row.attacked)
+        attacked = (row.chains, row.proved, row.sampled, row.attacked, row.logical)
         cells = (*attacked, row.violated, row.differing)
         print(columns.line(row.executor, *map(str, cells)))
     print(

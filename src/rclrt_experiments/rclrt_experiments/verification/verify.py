@@ -138,6 +138,9 @@ class Attack:
                         counter_example=module.counter_example_text(found, model),
                     )
                     return replace(outcome, violation=violation)
+        if application.logical:
+            attacked = replace(attacked, deadlines_ns=_with_logical(application, deadlines))
+            verdicts = judged(load(attacked, priorities), executor, machine)
         sampling, exceeded = attack_sampled(
             *(attacked, priorities, executor, overheads_used),
             *(verdicts.cause_effect_chains, self.instances),
@@ -162,6 +165,16 @@ class Attack:
                     violation, found = outcome.violation, True
                     break
         return violation
+
+
+def _with_logical(application: GeneratedApplication, deadlines: Sequence[int]) -> list[int]:
+    """Returns these deadlines, which are bounds where there are any. A chain with logical execution
+    time keeps its own deadline, at which its values move, unless its bound is later."""
+    result = list(deadlines)
+    for number in application.logical:
+        own, bound = application.deadlines_ns[number], deadlines[number]
+        result[number] = max(own, bound) if bound < NO_DEADLINE_NS else own
+    return result
 
 
 def _exceeding(exceeded: Exceeded, priorities: dict[str, int], executor: str) -> Violation:
@@ -230,9 +243,10 @@ def attack_seed(
 
 def varied(rules: Rules, cpus: int = 1) -> Rules:
     """Returns `rules` with drawn values for most rules, so that many seeds give applications of
-    every kind: few chains or many, merged or not, with services or not, sampled or not, in phase or
-    not, on one executor or several. Above 1, `cpus` is the most CPUs that the executors have: each
-    has one of them or several, and may share them with others."""
+    every kind: few chains or many, merged or not, with services or not, sampled or not, with
+    logical execution time or not, in phase or not, on one executor or several. Above 1, `cpus` is
+    the most CPUs that the executors have: each has one of them or several, and may share them with
+    others."""
     draws = Draws(rules.random_seed, "varied")
     executors = draws.one_of((1, 1, 1, 2, 3))
     result = replace(
@@ -259,7 +273,10 @@ def varied(rules: Rules, cpus: int = 1) -> Rules:
         service_p=draws.one_of((0.0, 0.0, 0.5)),
         event_jitter=draws.one_of((Decimal(0), Decimal("0.3"), Decimal("0.9"), Decimal("2.5"))),
         sample_p=draws.one_of((0.0, 0.3, 0.6)),
+        let_p=draws.one_of((0.0, 0.0, 0.5, 1.0)),
     )
+    if result.let_p > 0:
+        result = replace(result, min_deadline=Decimal("0.1"), max_deadline=Decimal("1.5"))
     return result if cpus == 1 else on_several_cpus(result, cpus)
 
 
