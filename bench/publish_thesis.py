@@ -42,7 +42,8 @@ from rclrt_experiments.page import (
     verdict_counts,
     verdict_of,
 )
-from rclrt_experiments.sections import Figure, Section
+from rclrt_experiments.parts import Figure
+from rclrt_experiments.sections import Section
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_BAD_INPUT, EXIT_OK, BadInput
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.terminal.table import markdown_lines
@@ -291,7 +292,7 @@ def of_page(page: Page) -> Iterator[str]:
         yield from ("", f"{name}: {count} applications are infeasible and left out.")
     if page.plan["simulated"]:
         yield from ("", *markdown(*machine_table(page.experiments)))
-        for sentence in alike(page.rows):
+        for sentence in alike(page.compared):
             yield from ("", sentence)
     for sentence in synthesis.sentences(page.changes):
         yield from ("", sentence)

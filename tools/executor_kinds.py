@@ -84,7 +84,9 @@ def canonical(kind: ExecutorTraits) -> str:
 SCHEMA_PARTS: dict[str, list[str] | str] = {
     "the kinds that run": [kind.name for kind in RUNNING],
     "names in results": f"^({'|'.join(map(canonical, RUNNING))})$",
-    "names, also with synthesis": rf"^({'|'.join(map(any_order, RUNNING))})(\+synthesis)?$",
+    "names, also with synthesis or sampled links": (
+        rf"^({'|'.join(map(any_order, RUNNING))})(\+synthesis|\+sampled|\+let)?$"
+    ),
     "the kinds on rclcpp": names(lambda kind: True),
     "those with threads per level": names(lambda kind: kind.threads == "level"),
     "those with threads per group": names(lambda kind: kind.threads == "group"),

@@ -764,3 +764,21 @@ def simulate(
     cpus: int = 1,
     keep_instances: bool = False,
 ) -> tuple[list[ChainOutcome], list[tuple[int, int, int, int]]]: ...
+
+@final
+class CauseEffectOutcome:
+    @property
+    def reactions_ns(self) -> list[int]: ...
+    @property
+    def ages_ns(self) -> list[int]: ...
+
+def simulate_outputs(
+    application: Application,
+    executor: str,
+    horizon_ns: int,
+    *,
+    seed: int = 0,
+    lowest_execution: float = 1.0,
+    overheads: Overheads = ...,
+    cpus: int = 1,
+) -> list[CauseEffectOutcome]: ...

@@ -108,3 +108,36 @@ def test_an_event_is_released_at_its_times(tmp_path: Path) -> None:
     (quick, long), _ = rclrt_analysis.simulate(rclrt_model.load(path), "preemptive", 3000 * MS)
     assert 100 <= quick.released <= 300
     assert (quick.completed, quick.missed, long.released) == (quick.released, 0, 75)
+
+
+SAMPLED = """
+rclrt: 1
+name: sampled
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: node, executor: main}]
+callbacks:
+  - {id: sense, node: node, timer: {period_ms: 10, offset_ms: 0}, wcet_ms: 2, stores: [state]}
+  - {id: act, node: node, timer: {period_ms: 10, offset_ms: 4}, wcet_ms: 1, reads: [state]}
+chains:
+  - {id: first, callbacks: [sense], priority: 2, deadline_ms: 8}
+  - {id: second, callbacks: [act], priority: 1, deadline_ms: 10}
+  - {id: whole, callbacks: [sense, act], max_reaction_ms: 100, max_age_ms: 100}
+  - {id: alone, callbacks: [tick], max_age_ms: 100}
+""".replace("chains:", "  - {id: tick, node: node, timer: {period_ms: 20}, wcet_ms: 1}\nchains:")
+
+
+@pytest.mark.parametrize(("let", "age_ms"), [(False, 5), (True, 15)])
+def test_outputs_have_their_reaction_times_and_ages(
+    tmp_path: Path, *, let: bool, age_ms: int
+) -> None:
+    """The value of `sense` is stored at 2 ms, and read at 4 ms by `act`, which ends at 5 ms. With
+    logical execution time it counts from 8 ms, so that `act` reads it at 14 ms."""
+    path = tmp_path / "app.yaml"
+    path.write_text(SAMPLED.replace("deadline_ms: 8", f"deadline_ms: 8, let: {str(let).lower()}"))
+    model = rclrt_model.load(path)
+    assert [chain.id for chain in model.cause_effect_chains] == ["alone", "whole"]
+    alone, whole = rclrt_analysis.simulate_outputs(model, "preemptive", 100 * MS)
+    assert set(whole.ages_ns) == {age_ms * MS}
+    assert set(whole.reactions_ns) == {(age_ms + 10) * MS}  # from the release before the data
+    assert (len(whole.ages_ns), len(whole.reactions_ns)) == (10 - let, 9 - let)
+    assert len(alone.ages_ns) == 5

@@ -24,6 +24,10 @@ THESIS = ("overhead", "utilisation", "chain-length", "priority-chain", "synthesi
 """The experiments of chapter 7, in its order."""
 SYNTHESIS = "+synthesis"
 """Suffix of an executor's name: its callbacks have synthesized priorities."""
+SAMPLED, LET = "+sampled", "+let"
+"""Suffixes of an executor's name: each link of its chains is sampled by a timer of the same period,
+or is so with logical execution time."""
+SUFFIXES = (SYNTHESIS, SAMPLED, LET)
 KEYS = (
     "rclrt", "kind", "name", "title", "note", "section", "varied", "trials", "seconds", "executors",
     "chains", "rules", "points", "simulation",
@@ -33,6 +37,7 @@ OF_THE_RUN = ("random_seed", "executor", "executor_type", "use_priority_synthesi
 MOST_TRIALS = 100_000
 MOST_SECONDS = 24 * 3600
 MOST_US = 1e6
+PHASES = ("zero", "random")
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,9 @@ class Machine:
     timer_jitter_ns: int = 0
     hop_ns: int = 0
     cpus: int = 1
+    random_phases: bool = False
+    """Whether timers without a stated offset begin at a random time within their period. If not,
+    all begin together."""
 
     def native(self) -> Overheads:
         """Returns the overheads for the analysis and the simulation."""
@@ -95,7 +103,10 @@ class Experiment:
 
 def base_of(executor: str) -> str:
     """Returns the executor, with its options, of a name in an experiment."""
-    return executor.removesuffix(SYNTHESIS)
+    for suffix in SUFFIXES:
+        if executor.endswith(suffix):
+            return executor.removesuffix(suffix)
+    return executor
 
 
 def bundled() -> tuple[str, ...]:
@@ -158,7 +169,7 @@ def read_experiment(path: Path) -> Experiment:
 
 
 def parse_executors(text: str) -> tuple[str, ...]:
-    """Parses a comma-separated list. Options, then SYNTHESIS, may follow each name."""
+    """Parses a comma-separated list. Options, then one of SUFFIXES, may follow each name."""
     names = tuple(_checked(name.strip(), "--executors") for name in text.split(","))
     for name in names:
         if names.count(name) > 1:
@@ -172,7 +183,8 @@ def _checked(name: str, place: str) -> str:
     if kind_name(base) not in EXECUTORS:
         raise BadInput(
             f"{place}: unknown executor '{name}'{did_you_mean(base, EXECUTORS)}; expected "
-            f"{', '.join(EXECUTORS)}, with {SYNTHESIS} behind it for synthesized priorities"
+            f"{', '.join(EXECUTORS)}, with {SYNTHESIS} behind it for synthesized priorities, or "
+            f"{SAMPLED} or {LET} for sampled chains"
         )
     try:
         return check_executor(base) + name[len(base) :]
@@ -195,7 +207,8 @@ def _read_executors(value: JsonValue) -> tuple[str, ...]:
         name = _checked(name, f"{item.file}: {item.place}") if known else name
         if not known or name in names:
             item.fail(
-                f"one of {', '.join(EXECUTORS)}, each at most once; {SYNTHESIS} may follow a name"
+                f"one of {', '.join(EXECUTORS)}, each at most once; {', '.join(SUFFIXES[:-1])} or "
+                f"{SUFFIXES[-1]} may follow a name"
             )
         names.append(name)
     if not names:
@@ -243,7 +256,7 @@ def _read_machine(document: JsonValue) -> Machine:
         return Machine()
     stated = document.get("simulation")
     times = ("dispatch_us", "scheduler_us", "polling_us", "timer_jitter_us", "hop_us")
-    _only(stated, (*times, "lowest_execution", "cpus"))
+    _only(stated, (*times, "lowest_execution", "cpus", "phases"))
     values: dict[str, int] = {}
     for name in times:
         if stated.has(name):
@@ -256,4 +269,7 @@ def _read_machine(document: JsonValue) -> Machine:
     cpus = stated.get("cpus").integer() if stated.has("cpus") else 1
     if not 1 <= cpus <= 64:
         stated.get("cpus").fail("1 to 64")
-    return Machine(lowest_execution=lowest, cpus=cpus, **values)
+    phases = stated.get("phases").text() if stated.has("phases") else PHASES[0]
+    if phases not in PHASES:
+        stated.get("phases").fail(f"one of {', '.join(PHASES)}")
+    return Machine(lowest_execution=lowest, cpus=cpus, random_phases=phases == "random", **values)

@@ -21,6 +21,8 @@ LABELS = {
     "thread_dispatch": "thread-dispatch (TD)",
     "thread_dispatch+synthesis": "TD + synthesis",
     "preemptive+synthesis": "preemptive + synthesis",
+    "preemptive+sampled": "preemptive, sampled",
+    "preemptive+let": "preemptive, LET",
     "edf": "EDF",
     "picas": "PiCAS",
 }
@@ -32,6 +34,8 @@ COLOURS = {
     **dict(zip(EXECUTORS, _OF_KINDS, strict=False)),
     "thread_dispatch+synthesis": "#56b4e9",
     "preemptive+synthesis": "#6b5b95",
+    "preemptive+sampled": "#e69f00",
+    "preemptive+let": "#0072b2",
 }
 SPARE = ("#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6cee3", "#b15928", "#fb9a99", "#6a3d9a")
 """Colours of executors with options, and of new kinds."""

@@ -25,11 +25,11 @@ from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.files.lock import locked, open_to_append
 
 from rclrt_experiments.experiment import Experiment
-from rclrt_experiments.rows import OverheadRow, Row, run_of, runs_csv, to_csv
+from rclrt_experiments.rows import OutputRow, OverheadRow, Row, run_of, runs_csv, to_csv
 from rclrt_experiments.unit import Done, Unit
 
 PLAN, JOURNAL = "experiment.json", "done.jsonl"
-ROWS, OVERHEADS, RUNS = "rows.csv", "overheads.csv", "runs.csv"
+ROWS, OVERHEADS, OUTPUTS, RUNS = "rows.csv", "overheads.csv", "outputs.csv", "runs.csv"
 VERSION = 2
 
 
@@ -102,10 +102,12 @@ class Journal:
         return [self.done[unit.key()] for unit in units if unit.key() in self.done]
 
     def write_rows(self, units: Sequence[Unit]) -> None:
-        """Writes rows.csv and overheads.csv completely."""
+        """Writes rows.csv, overheads.csv and, if chains have limits, outputs.csv completely."""
         done = self.in_order(units)
         rows = [row for each in done for row in each.rows]
         overheads = [row for each in done for row in each.overheads]
+        if outputs := [row for each in done for row in each.outputs]:
+            write_atomically(self.directory / OUTPUTS, to_csv(outputs, OutputRow))
         if runs := runs_of(done):
             write_atomically(self.directory / RUNS, runs_csv(runs))
         write_atomically(self.directory / OVERHEADS, to_csv(overheads, OverheadRow))

@@ -16,19 +16,33 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_py.bounds.machine import OverheadsFile
-from rclrt_py.bounds.predicted import predict
+from rclrt_py.bounds.predicted import Prediction, predict
 from rclrt_py.errors import BadInput, RunFailed
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.processes.runner import PACKAGE, find_program, run_child, runner_command
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.run_data import RESULTS, Run
+from rclrt_py.stats import Summary
 
 from rclrt_experiments.experiment import Experiment, base_of
 from rclrt_experiments.generator.app_yaml import app_yaml
 from rclrt_experiments.generator.timing import Infeasible
+from rclrt_experiments.rows import OutputRow
 from rclrt_experiments.runs import QUIET
 from rclrt_experiments.sweep import Stopped
-from rclrt_experiments.unit import Bound, Done, Instance, Unit, draw, overhead_rows, row_of
+from rclrt_experiments.unit import (
+    Bound,
+    Done,
+    Drawn,
+    Instance,
+    OutputBounds,
+    Spread,
+    Unit,
+    draw,
+    output_row,
+    overhead_rows,
+    row_of,
+)
 
 WAIT_S = 0.5
 """Seconds between two checks whether another experiment still runs."""
@@ -108,7 +122,10 @@ class Live:
                            result.missed, best, mean, worst, from_start.get(result.id))
                 )  # fmt: skip
             overheads = overhead_rows(experiment, name, unit, _instances(run))
-            return Done(tuple(rows), tuple(overheads), run=_described(run, runs))
+            outputs = _outputs(experiment, name, unit, drawn, run, predicted)
+            return Done(
+                tuple(rows), tuple(overheads), run=_described(run, runs), outputs=tuple(outputs)
+            )
 
     def _runs(self, app: Path, executor: str, seconds: float) -> list[Run]:
         """Repeats the run until the host does not disturb it, at most `tries` times."""
@@ -130,6 +147,25 @@ class Live:
         if not (made / RESULTS).is_file():
             raise RunFailed(f"{PACKAGE} ended with exit code 0 but wrote no {RESULTS}")
         return Run.load(made)
+
+
+def _outputs(
+    experiment: Experiment,
+    executor: str,
+    unit: Unit,
+    drawn: Drawn,
+    run: Run,
+    predicted: Prediction | None,
+) -> Iterator[OutputRow]:
+    """Yields the rows of the paths with limits."""
+    for number, result in enumerate(run.results.cause_effect_chains):
+        bound = predicted.cause_effect_chains[result.id] if predicted else OutputBounds()
+        yield output_row(experiment, executor, unit, drawn, number, bound, result.outputs,
+                         _spread(result.reaction), _spread(result.age))  # fmt: skip
+
+
+def _spread(times: Summary | None) -> Spread:
+    return Spread() if times is None else Spread(times.best, times.p50, times.worst)
 
 
 def check_cpus(experiment: Experiment) -> None:

@@ -22,10 +22,11 @@ from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.experiment import THESIS, Experiment
 from rclrt_experiments.journal import JOURNAL, load_plan, read_journal, runs_of
 from rclrt_experiments.metrics import Results
+from rclrt_experiments.parts import Figure
 from rclrt_experiments.published import Evidence, Judged, judge
 from rclrt_experiments.rows import Row
 from rclrt_experiments.runs import Run, disturbed, host_sentences, stalls_ms, without_the_hosts
-from rclrt_experiments.sections import Figure, Section
+from rclrt_experiments.sections import Section
 from rclrt_experiments.sweep import Cores, cores
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
@@ -83,9 +84,10 @@ class Page:
         runs = runs_of(results_of)
         rows = without_the_hosts([row for each in results_of for row in each.rows], runs)
         overheads = [row for each in results_of for row in each.overheads]
+        outputs = [row for each in results_of for row in each.outputs]
         results = Results(rows)
         sections = [
-            Section(each, results, overheads)
+            Section(each, results, overheads, [o for o in outputs if o.experiment == each.name])
             for each in experiments
             if each.name in results.executors
         ]
@@ -119,6 +121,12 @@ class Page:
     def seconds(self) -> dict[str, float]:
         """Returns the duration of a run, by experiment."""
         return {each["name"]: each["seconds"] for each in self.plan["experiments"]}
+
+    @property
+    def compared(self) -> list[Row]:
+        """Returns the rows of experiments that compare responses, not reaction times and ages."""
+        others = {each.experiment.name for each in self.sections if each.outputs}
+        return [row for row in self.rows if row.experiment not in others]
 
     @property
     def proofs(self) -> Proofs:
@@ -201,7 +209,7 @@ def _body(page: Page) -> Iterator[str]:
     if page.plan["simulated"]:
         yield heading(3, "The simulated machine")
         yield table(*machine_table(page.experiments))
-        yield from map(paragraph, alike(page.rows))
+        yield from map(paragraph, alike(page.compared))
     yield from map(paragraph, synthesis.sentences(page.changes))
     yield from map(paragraph, page.host_sentences())
     if page.judged:

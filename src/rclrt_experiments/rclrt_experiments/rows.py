@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rows.csv: the results of one chain in one run; overheads.csv: the times of its executor."""
+"""rows.csv: the results of one chain in one run; overheads.csv: the times of its executor;
+outputs.csv: its reaction times and data ages."""
 
 from __future__ import annotations
 
@@ -54,6 +55,33 @@ class Row:
 
 
 @dataclass(frozen=True)
+class OutputRow:
+    """Reaction times and data ages of one chain in one run, sampled or not. Times are None if there
+    was no output, and bounds if none was found."""
+
+    experiment: str
+    executor: str
+    varied: str
+    trial: int
+    seed: int
+    chain: str
+    period_ms: float
+    segments: int
+    n: int
+    """Number of outputs."""
+    reaction_best_ms: float | None
+    reaction_p50_ms: float | None
+    reaction_worst_ms: float | None
+    age_best_ms: float | None
+    age_p50_ms: float | None
+    age_worst_ms: float | None
+    reaction_bound_ms: float | None
+    age_bound_ms: float | None
+    verdict: str
+    """Whether the limits hold that the rules give the chain."""
+
+
+@dataclass(frozen=True)
 class OverheadRow:
     """Distribution of a time over all callbacks of one run, in microseconds."""
 
@@ -72,7 +100,10 @@ class OverheadRow:
     worst_us: float
 
 
-def to_csv(rows: Iterable[Row] | Iterable[OverheadRow], kind: type[Row] | type[OverheadRow]) -> str:
+def to_csv(
+    rows: Iterable[Row] | Iterable[OverheadRow] | Iterable[OutputRow],
+    kind: type[Row] | type[OverheadRow] | type[OutputRow],
+) -> str:
     """Returns the rows as CSV, with the names of their columns first."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

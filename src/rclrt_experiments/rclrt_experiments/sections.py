@@ -11,6 +11,8 @@ from rclrt_experiments.bounds import name_of
 from rclrt_experiments.experiment import Experiment
 from rclrt_experiments.figures import Box, box_plot, value_plot
 from rclrt_experiments.metrics import Estimate, Results, Sample
+from rclrt_experiments.outputs import OUTPUTS, output_parts
+from rclrt_experiments.parts import Figure, Part, Table
 from rclrt_experiments.published import (
     LENGTHS,
     LEVELS,
@@ -20,7 +22,7 @@ from rclrt_experiments.published import (
     TABLE_7_9,
     TRIALS,
 )
-from rclrt_experiments.rows import OverheadRow
+from rclrt_experiments.rows import OutputRow, OverheadRow
 
 CHAIN_RUNS = 5 * TRIALS
 """Chain-runs at each point of table 7.4."""
@@ -52,33 +54,14 @@ MISSES: Mapping[str, Published] = {"utilisation": _of_table(TABLE_7_4, LEVELS, 1
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A picture and the name of its file without the suffix."""
-
-    name: str
-    caption: str
-    svg: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts. The first column has the names of the rows."""
-
-    title: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-Part = Figure | Table
-
-
-@dataclass(frozen=True)
 class Section:
     """One experiment and its rows."""
 
     experiment: Experiment
     results: Results
     overheads: Sequence[OverheadRow]
+    outputs: Sequence[OutputRow] = ()
+    """The reaction times and data ages of this experiment. Empty: its chains have no limits."""
 
     @property
     def executors(self) -> list[str]:
@@ -112,7 +95,9 @@ class Section:
             yield f"Median (and least) number of instances of a chain that ended in a run: {shown}."
             if min(map(min, counts.values())) < FEW:
                 yield f"With fewer than {FEW} instances, worst case and jitter are not meaningful."
-        if not self.experiment.section and len(self.labels) > 1:
+        if self.outputs:
+            yield OUTPUTS
+        elif not self.experiment.section and len(self.labels) > 1:
             yield self._change()
 
     def _change(self) -> str:
@@ -138,6 +123,9 @@ class Section:
         name = self.experiment.name
         if name == "overhead":
             yield from self._overhead()
+            return
+        if self.outputs:
+            yield from output_parts(self.experiment, self.executors, self.outputs)
             return
         if name == "utilisation":
             title = "Chain-runs that missed a deadline, and how many there were (table 7.4)"

@@ -12,11 +12,14 @@ from rclrt_py.executors import kind_of
 from rclrt_py.native import analysis, judge
 from rclrt_py.stats import ms_or_none, nearest_rank
 
-from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
+from rclrt_experiments.experiment import LET, SAMPLED, SYNTHESIS, Experiment, base_of
 from rclrt_experiments.generator.application import GeneratedApplication, draw_application
+from rclrt_experiments.generator.draws import Draws
 from rclrt_experiments.generator.feasibility import feasible_priorities, load
+from rclrt_experiments.generator.graph import Kind
+from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.generator.timing import Infeasible
-from rclrt_experiments.rows import OverheadRow, Row
+from rclrt_experiments.rows import OutputRow, OverheadRow, Row
 
 if TYPE_CHECKING:
     from rclrt_analysis import Overheads
@@ -50,6 +53,7 @@ class Done:
     """The reason why the application cannot be generated; empty: it can."""
     run: dict[str, Any] = field(default_factory=dict)
     """For a run on ROS 2: its time, its machine, and the time that the host took."""
+    outputs: tuple[OutputRow, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -61,6 +65,7 @@ class Done:
             tuple(OverheadRow(**row) for row in value["overheads"]),
             value["infeasible"],
             value["run"],
+            tuple(OutputRow(**row) for row in value.get("outputs", ())),
         )
 
 
@@ -83,6 +88,17 @@ class HasBound(Protocol):
     def verdict(self) -> str: ...
 
 
+class HasOutputBounds(Protocol):
+    """The bounds of a chain's reaction time and data age, and its verdict on their limits."""
+
+    @property
+    def reaction_ms(self) -> float | None: ...
+    @property
+    def age_ms(self) -> float | None: ...
+    @property
+    def verdict(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A generated application with the priorities of its callbacks, as text and as a model."""
@@ -101,20 +117,37 @@ class Bound:
     verdict: str = "unknown"
 
 
+@dataclass(frozen=True)
+class OutputBounds:
+    """The bounds of a path. The default is for an executor for which the analysis has none."""
+
+    reaction_ms: float | None = None
+    age_ms: float | None = None
+    verdict: str = "unknown"
+
+
 @lru_cache(maxsize=8)
 def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn:
     """Generates the application of a trial. The application is the same for every executor; only
-    the callbacks' priorities and deadlines are those that this executor needs. Throws
-    Infeasible."""
+    the callbacks' priorities and deadlines are those that this executor needs, and the links of the
+    chains are sampled if its name ends so. Throws Infeasible."""
     rules = replace(
         experiment.points[point].rules,
         random_seed=trial,
         use_priority_synthesis=executor.endswith(SYNTHESIS),
     )
-    generated = draw_application(rules)
+    generated = draw_application(with_links(rules, executor))
     priorities = feasible_priorities(generated)
     deadlines = share_deadlines(generated) if kind_of(base_of(executor)).by_deadline else {}
     return Drawn(generated, priorities, deadlines, load(generated, priorities, deadlines))
+
+
+def with_links(rules: Rules, executor: str) -> Rules:
+    """Returns the rules for the links that the suffix of the executor's name states."""
+    if not executor.endswith((SAMPLED, LET)):
+        return rules
+    let_p = 1.0 if executor.endswith(LET) else 0.0
+    return replace(rules, sample_p=1.0, sample_share_period=True, let_p=let_p)
 
 
 def share_deadlines(application: GeneratedApplication) -> dict[str, int]:
@@ -132,11 +165,19 @@ def share_deadlines(application: GeneratedApplication) -> dict[str, int]:
     return shares
 
 
-def bounds_of(model: Application, executor: str, overheads: Overheads) -> Sequence[HasBound]:
-    """Returns the bound of each chain on a machine with these overheads."""
+def bounds_of(
+    model: Application, executor: str, overheads: Overheads
+) -> tuple[Sequence[HasBound], Sequence[HasOutputBounds]]:
+    """Returns the bounds of each chain, and of each path with limits of its reaction time and data
+    age, on a machine with these overheads."""
     if analysis().why_no_bounds(executor) is not None:
-        return [Bound()] * len(model.chains)
-    return judge(model, executor, analysis().Machine(overheads=overheads)).chains
+        none = OutputBounds()
+        return [Bound()] * len(model.chains), [none] * len(model.cause_effect_chains)
+    found = judge(model, executor, analysis().Machine(overheads=overheads))
+    return found.chains, [
+        OutputBounds(ms_or_none(each.reaction_ns), ms_or_none(each.age_ns), each.verdict)
+        for each in found.cause_effect_chains
+    ]
 
 
 def simulate_unit(
@@ -150,19 +191,103 @@ def simulate_unit(
         return Done(infeasible=str(why))
     module = analysis()
     overheads = experiment.machine.native()
-    bounds = bounds_of(drawn.model, base_of(name), overheads)
+    bounds, of_outputs = bounds_of(drawn.model, base_of(name), overheads)
+    simulated = drawn.model
+    if experiment.machine.random_phases:
+        phased = with_phases(drawn.generated, unit.trial)
+        simulated = load(phased, drawn.priorities, drawn.deadlines_ns)
+    machine = {
+        "seed": unit.trial,
+        "lowest_execution": experiment.machine.lowest_execution,
+        "overheads": overheads,
+        "cpus": experiment.machine.cpus,
+    }
+    horizon_ns = round(seconds * 1e9)
     chains, instances = module.simulate(
-        drawn.model, base_of(name), round(seconds * 1e9),
-        seed=unit.trial, lowest_execution=experiment.machine.lowest_execution,
-        overheads=overheads, cpus=experiment.machine.cpus, keep_instances=True,
-    )  # fmt: skip
+        simulated, base_of(name), horizon_ns, keep_instances=True, **machine
+    )
     rows = [
         row_of(experiment, name, unit, drawn, chain, bound, outcome.completed, outcome.missed,
                outcome.best_ns, outcome.mean_ns, outcome.worst_ns,
                (outcome.from_start_best_ns, outcome.from_start_worst_ns))
         for chain, (outcome, bound) in enumerate(zip(chains, bounds, strict=True))
     ]  # fmt: skip
-    return Done(tuple(rows), tuple(overhead_rows(experiment, name, unit, instances)))
+    outputs: list[OutputRow] = []
+    if of_outputs:
+        found = module.simulate_outputs(simulated, base_of(name), horizon_ns, **machine)
+        for number, (own, bound_of_outputs) in enumerate(zip(found, of_outputs, strict=True)):
+            outputs.append(
+                output_row(experiment, name, unit, drawn, number, bound_of_outputs,
+                           len(own.ages_ns), spread(own.reactions_ns), spread(own.ages_ns))
+            )  # fmt: skip
+    return Done(
+        tuple(rows), tuple(overhead_rows(experiment, name, unit, instances)), outputs=tuple(outputs)
+    )
+
+
+def with_phases(application: GeneratedApplication, trial: int) -> GeneratedApplication:
+    """Returns the application with a random offset for each timer that states none. A timer has
+    the same one in each trial, whatever else is in the application."""
+    offsets = {}
+    for timer, kind in application.graph.kinds.items():
+        if kind is Kind.TIMER and timer not in application.events:
+            period_us = application.period_ns(timer) // 1000
+            offsets[timer] = Draws(trial, f"phase {timer}").index(period_us)
+    return replace(application, offsets_us=offsets | application.offsets_us)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The shortest, the median and the longest of some times, in milliseconds. None: there are no
+    times."""
+
+    best_ms: float | None = None
+    p50_ms: float | None = None
+    worst_ms: float | None = None
+
+
+def spread(times_ns: Sequence[int]) -> Spread:
+    ordered = sorted(times_ns)
+    if not ordered:
+        return Spread()
+    return Spread(ordered[0] / 1e6, nearest_rank(ordered, 50) / 1e6, ordered[-1] / 1e6)
+
+
+def output_row(
+    experiment: Experiment,
+    executor: str,
+    unit: Unit,
+    drawn: Drawn,
+    number: int,
+    bound: HasOutputBounds,
+    outputs: int,
+    reaction: Spread,
+    age: Spread,
+) -> OutputRow:
+    """Returns the result row of a path with limits. The row has the name of the drawn chain of
+    which the path consists."""
+    path = drawn.generated.paths[number]
+    first = path[0].chain
+    return OutputRow(
+        experiment=experiment.name,
+        executor=executor,
+        varied=experiment.points[unit.point].label,
+        trial=unit.trial,
+        seed=unit.trial,
+        chain=f"chain{first}",
+        period_ms=drawn.generated.times[first].period_us / 1000,
+        segments=len(path),
+        n=outputs,
+        reaction_best_ms=reaction.best_ms,
+        reaction_p50_ms=reaction.p50_ms,
+        reaction_worst_ms=reaction.worst_ms,
+        age_best_ms=age.best_ms,
+        age_p50_ms=age.p50_ms,
+        age_worst_ms=age.worst_ms,
+        reaction_bound_ms=bound.reaction_ms,
+        age_bound_ms=bound.age_ms,
+        verdict=bound.verdict,
+    )
 
 
 def row_of(

@@ -92,6 +92,7 @@ BROKEN = {
     "util_total: 0.2": ("random_seed: 2", "points[0].rules.random_seed is 2; expected no such"),
     'label: "80 %"': ('label: "20 %"', 'points[1].label is "20 %"; expected a text that'),
     "dispatch_us: 30": ("dispatch_us: -3", "simulation.dispatch_us is -3; expected microseconds"),
+    "phases: random": ("phases: any", 'phases is "any"; expected one of zero, random'),
     "lowest_execution: 0.5": ("lowest_execution: 2", "lowest_execution is 2; expected a share"),
 }
 

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from rclrt_experiments.experiment import read_experiment
 from rclrt_experiments.live import Live
+from rclrt_experiments.rows import OutputRow
 from rclrt_experiments.unit import Unit
 from rclrt_py.errors import BadInput, RclrtError, RunFailed
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.testing.command import Command
 from rclrt_py.testing.waiting import GENEROUS_S
-from small_experiment import SMALL, command_line, read_overheads, read_rows, read_runs
+from small_experiment import SMALL, command_line, read_csv, read_overheads, read_rows, read_runs
 
 from rclrt_experiments import live
 
@@ -74,6 +75,32 @@ def test_runs_give_rows_bounds_and_what_the_host_took(
     assert all(run["missed_host_of"].count(" ") == 2 for run in runs)  # three chains
     assert all(run["steal_of_tries_ms"] == f"{float(run['steal_ms']):g}" for run in runs)
     assert runs[0]["kernel"] in page
+
+
+def test_runs_give_reaction_times_and_ages_of_sampled_chains(
+    experiment: Command, one_cpu: Path, tmp_path: Path
+) -> None:
+    text = one_cpu.read_text().replace("chain_sync_p: 0.3", "limits: all")
+    text = text.replace("[wait_set, preemptive, thread_dispatch+synthesis]", "[preemptive+let]")
+    periods = "min_period_us: 20000, max_period_us: 50000"
+    one_cpu.write_text(text.replace("chain_count: 3", f"chain_count: 3, {periods}"))
+    out = tmp_path / "out"
+    done = experiment(one_cpu, "--tries", 1, "--out", out)
+    assert done.returncode == 0, done.stderr
+    rows = read_csv(out / "outputs.csv", OutputRow)
+    assert [row.chain for row in rows] == ["chain0", "chain1", "chain2"] * 2
+    for row in rows:
+        assert row.segments == 2
+        assert row.reaction_bound_ms == pytest.approx(4 * row.period_ms)
+        assert row.age_bound_ms == pytest.approx(3 * row.period_ms)
+        assert row.verdict == "conditional"  # the dispatch time is not stated
+        if row.varied == "20 %":
+            assert row.n > 5
+            assert row.age_best_ms is not None
+            assert row.age_best_ms >= 2 * row.period_ms  # a deadline for each segment
+            assert row.reaction_best_ms is not None
+            assert row.reaction_best_ms >= 3 * row.period_ms
+    assert "Longest data age / period" in (out / "report.html").read_text()
 
 
 def test_ctrl_c_keeps_complete_runs_and_resume_makes_the_others(

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/publish_thesis.py, which makes pages of the documentation."""
+"""bench/publish_thesis.py and publish_sampling.py, which make pages of the documentation."""
 
 from __future__ import annotations
 
 import json
 import re
 import tarfile
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -143,3 +144,41 @@ def test_a_plan_of_another_version_is_refused(
     plan.write_text(plan.read_text().replace('"rclrt_experiment": 2', '"rclrt_experiment": 1'))
     assert publish.main([str(out)]) == 2
     assert "expected format version 2" in capsys.readouterr().err
+
+
+def test_the_page_on_sampled_chains_is_made_of_their_experiment_only(
+    experiment: Command,
+    out: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.syspath_prepend(str(PUBLISH.parent))
+    module, places = import_module("publish_sampling"), import_module("results_page")
+    figures = tmp_path / "figures"
+    figures.mkdir()
+    for owner in (module, places):
+        monkeypatch.setattr(owner, "RESULTS", tmp_path)
+        monkeypatch.setattr(owner, "FIGURES", figures)
+    page = tmp_path / "sampling.md"
+    marks = [
+        mark("the experiment", *more)
+        for mark, more in ((places.begin, ["publish_sampling.py"]), (places.end, []))
+    ]
+    page.write_text("Before.\n" + "\n\n".join(marks) + "\nBehind.\n")
+    sampled = tmp_path / "sampled"
+    arguments = ("--simulate", "--trials", 1, "--seconds", 1, "--out", sampled)
+    assert experiment("sampling", *arguments).returncode == 0
+    assert module.main([str(sampled)]) == 0
+    text = page.read_text()
+    assert text.startswith("Before.\n")
+    assert text.endswith("Behind.\n")
+    assert "`rclrt experiment sampling --simulate --trials 1 --seconds 1 --out DIR`" in text
+    assert "| preemptive, LET, bound | 4.00 (4.00) | 6.00 (6.00) |" in text
+    pictures = re.findall(r"!\[.*\]\((.*)\)", text)
+    assert {tmp_path / name for name in pictures} == set(figures.iterdir())
+    assert len(pictures) == 8
+    assert module.main([str(out)]) == 2
+    assert "expected the results of `rclrt experiment sampling`" in capsys.readouterr().err
+    assert page.read_text() == text
+    assert module.main([]) == 2

@@ -18,7 +18,7 @@ from rclrt_experiments.generator.feasibility import feasible_priorities
 from rclrt_experiments.generator.graph import Kind
 from rclrt_experiments.generator.package import package_files
 from rclrt_experiments.generator.pictures import application_picture
-from rclrt_experiments.generator.rules import Rules
+from rclrt_experiments.generator.rules import LIMITS, Rules
 from rclrt_experiments.generator.timing import ChainTime, Infeasible
 from rclrt_experiments.verification.shrink import smaller_ones
 from rclrt_py.errors import BadInput
@@ -45,11 +45,12 @@ def load(
     return load_application(file)
 
 
+@pytest.mark.parametrize("limits", LIMITS)
 def test_the_model_has_the_segments_and_readers_that_were_drawn(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path_factory: pytest.TempPathFactory, limits: str
 ) -> None:
-    segments = later = 0
-    for application in applications(RULES, 25):
+    segments = later = single = 0
+    for application in applications(replace(RULES, limits=limits), 25):
         model = load(tmp_path_factory, application)
         assert len(model.cause_effect_chains) == len(application.paths)
         for chain, path in zip(model.cause_effect_chains, application.paths, strict=True):
@@ -60,9 +61,38 @@ def test_the_model_has_the_segments_and_readers_that_were_drawn(
             assert found == [(each.chain, application.id_of(each.reader)) for each in path]
             segments += len(found)
             later += sum(each.entry > 0 for each in chain.segments)
+            single += len(found) == 1
         assert model.utilisation() == pytest.approx(float(application.load()), abs=1e-9)
     assert segments > 100
     assert later > 5
+    assert (single > 5) == (limits == "all")
+
+
+def test_each_drawn_chain_has_limits_if_the_rules_say_so(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    rules = replace(RULES, limits="all", sample_p=0.0, max_deadline=Decimal(2))
+    for application in applications(rules, 5):
+        model = load(tmp_path_factory, application)
+        assert [chain.id for chain in model.cause_effect_chains] == [f"chain{n}" for n in range(4)]
+        for chain, limited in zip(model.chains, model.cause_effect_chains, strict=True):
+            wait = longest_interval(root := model.callbacks[chain.callbacks[0]])
+            assert limited.max_age_ns == chain.deadline_ns
+            source = 0 if root.kind == "event" else wait
+            assert limited.max_reaction_ns == chain.deadline_ns + source
+
+
+def test_parts_may_share_the_period_of_their_chain() -> None:
+    rules = replace(RULES, chain_merge_p=0.0, chain_sync_p=0.0, fastest_first=True)
+    for application, own in zip(
+        applications(replace(rules, sample_share_period=True), 20),
+        applications(replace(rules, sample_p=0.0), 20),
+        strict=True,
+    ):
+        assert application.times[0].period_us == min(time.period_us for time in own.times)
+        for path in application.paths:
+            periods = {application.times[each.chain].period_us for each in path}
+            assert periods == {own.times[path[0].chain].period_us}
 
 
 def test_a_chance_of_one_leaves_single_callbacks_and_of_zero_changes_nothing() -> None:
@@ -174,21 +204,24 @@ def test_variables_are_drawn_dotted() -> None:
         )
 
 
+@pytest.mark.parametrize("limits", LIMITS)
 def test_smaller_applications_keep_the_paths_that_they_have_room_for(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path_factory: pytest.TempPathFactory, limits: str
 ) -> None:
     shorter = ordinary = 0
-    for application in applications(RULES, 4):
+    rules = replace(RULES, limits=limits)
+    for application in applications(rules, 4):
         for smaller in smaller_ones(application):
             model = load(tmp_path_factory, smaller)
-            assert len(model.cause_effect_chains) == len(smaller.paths)
+            for chain, path in zip(model.cause_effect_chains, smaller.paths, strict=True):
+                assert [each.chain for each in chain.segments] == [each.chain for each in path]
             logical = {number for number, chain in enumerate(model.chains) if chain.let}
             assert logical == smaller.logical
             same_size = sum(map(len, smaller.paths)) == sum(map(len, application.paths))
             shorter += not same_size
             ordinary += same_size and len(logical) < len(application.logical)
     assert shorter > 10
-    assert ordinary == sum(len(application.logical) for application in applications(RULES, 4))
+    assert ordinary == sum(len(application.logical) for application in applications(rules, 4))
 
 
 def test_a_package_of_an_application_with_variables_is_refused() -> None:

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rclrt_experiments.rows import OverheadRow, Row
+from rclrt_experiments.rows import OutputRow, OverheadRow, Row
 from rclrt_py.testing.command import command
 
 SMALL = """\
@@ -25,7 +25,8 @@ rules: {chain_count: 3, chain_avg_len: 2, chain_sync_p: 0.3, cpus: [1], schedule
 points:
   - {label: "20 %", rules: {util_total: 0.2}}
   - {label: "80 %", rules: {util_total: 0.8}}
-simulation: {dispatch_us: 30, scheduler_us: 15, polling_us: 20, lowest_execution: 0.5}
+simulation:
+  {dispatch_us: 30, scheduler_us: 15, polling_us: 20, lowest_execution: 0.5, phases: random}
 """
 
 
@@ -33,7 +34,7 @@ def command_line(*arguments: str | Path | int) -> list[str]:
     return command("experiment", *arguments)
 
 
-OfCsv = TypeVar("OfCsv", Row, OverheadRow)
+OfCsv = TypeVar("OfCsv", Row, OverheadRow, OutputRow)
 READERS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "int": int,

@@ -16,6 +16,7 @@
 
 #include "bindings.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/model/cause_effect_times.hpp"
 #include "rclrt/model/event_times.hpp"
 #include "rclrt/model/sync_fates.hpp"
 
@@ -38,6 +39,12 @@ struct ChainOutcome {
   /// Response times from the start of the chain's first callback.
   std::int64_t from_start_best_ns = 0;
   std::int64_t from_start_worst_ns = 0;
+};
+
+/// The times of all outputs of a cause-effect chain.
+struct CauseEffectOutcome {
+  std::vector<std::int64_t> reactions_ns;
+  std::vector<std::int64_t> ages_ns;
 };
 
 /// Callback, ready, start and end of an instance that ran.
@@ -170,6 +177,43 @@ class ChainObserver final : public SimulationObserver {
   std::vector<Ran> ran_;
 };
 
+/// Passes all runs to model::CauseEffectTimes.
+class OutputObserver final : public SimulationObserver {
+ public:
+  explicit OutputObserver(const Application& application) : times_(application) {}
+
+  void ended(const SimulatedInstance& instance) override {
+    if (instance.outcome != SimulatedOutcome::kRan) {
+      return;
+    }
+    for (const SimulatedToken& token : instance.tokens) {
+      times_.add({.callback = instance.callback,
+                  .chain = token.chain,
+                  .instance = token.instance,
+                  .release = model::Nanoseconds(token.release_ns),
+                  .start = model::Nanoseconds(instance.start_ns),
+                  .end = model::Nanoseconds(instance.end_ns)});
+    }
+  }
+
+  std::vector<CauseEffectOutcome> outcomes() const {
+    std::vector<CauseEffectOutcome> result;
+    for (const model::CauseEffectOutputs& chain : times_.outputs()) {
+      CauseEffectOutcome& own = result.emplace_back();
+      for (const model::CauseEffectOutput& output : chain.outputs) {
+        if (output.reaction) {
+          own.reactions_ns.push_back(output.reaction->count());
+        }
+        own.ages_ns.push_back(output.age().count());
+      }
+    }
+    return result;
+  }
+
+ private:
+  model::CauseEffectTimes times_;
+};
+
 SimulatedTimes times_of(const Overheads& machine, double lowest_execution) {
   const auto within = [](const Hop& hop) { return TimeDistribution::uniform(hop.min, hop.max); };
   return {.lowest_execution = lowest_execution,
@@ -181,22 +225,43 @@ SimulatedTimes times_of(const Overheads& machine, double lowest_execution) {
           .far_hop = within(machine.far)};
 }
 
-std::pair<std::vector<ChainOutcome>, std::vector<Ran>> simulate_application(
-    const Application& application, const std::string& executor, std::int64_t horizon_ns,
-    std::uint64_t seed, double lowest_execution, const Overheads& overheads, unsigned cpus,
-    bool keep) {
+/// Returns the system to simulate. Throws std::invalid_argument.
+SimulatedSystem system_of(const Application& application, const std::string& executor,
+                          std::int64_t horizon_ns, double lowest_execution,
+                          const Overheads& overheads, unsigned cpus) {
   const model::ExecutorChoice choice = model::parse_executor(executor);
   if (!(lowest_execution >= 0 && lowest_execution <= 1)) {
     throw std::invalid_argument("lowest_execution is a share of the WCET, from 0 to 1");
   }
-  const py::gil_scoped_release release;
   require_valid_horizon(horizon_ns);
+  return simulated_system(application, choice, times_of(overheads, lowest_execution), cpus);
+}
+
+std::pair<std::vector<ChainOutcome>, std::vector<Ran>> simulate_application(
+    const Application& application, const std::string& executor, std::int64_t horizon_ns,
+    std::uint64_t seed, double lowest_execution, const Overheads& overheads, unsigned cpus,
+    bool keep) {
+  const py::gil_scoped_release release;
   const SimulatedSystem system =
-      simulated_system(application, choice, times_of(overheads, lowest_execution), cpus);
+      system_of(application, executor, horizon_ns, lowest_execution, overheads, cpus);
   ChainObserver observer(application, system, horizon_ns, keep);
   simulate(system, {.horizon_ns = horizon_ns, .seed = seed, .check_interrupt = check_signals},
            &observer);
   return {observer.outcomes(), std::move(observer.instances())};
+}
+
+std::vector<CauseEffectOutcome> simulate_outputs(const Application& application,
+                                                 const std::string& executor,
+                                                 std::int64_t horizon_ns, std::uint64_t seed,
+                                                 double lowest_execution,
+                                                 const Overheads& overheads, unsigned cpus) {
+  const py::gil_scoped_release release;
+  const SimulatedSystem system =
+      system_of(application, executor, horizon_ns, lowest_execution, overheads, cpus);
+  OutputObserver observer(application);
+  simulate(system, {.horizon_ns = horizon_ns, .seed = seed, .check_interrupt = check_signals},
+           &observer);
+  return observer.outcomes();
 }
 
 }  // namespace
@@ -212,6 +277,13 @@ void bind_simulation(py::module_& module) {
       .def_readonly("worst_ns", &ChainOutcome::worst_ns)
       .def_readonly("from_start_best_ns", &ChainOutcome::from_start_best_ns)
       .def_readonly("from_start_worst_ns", &ChainOutcome::from_start_worst_ns);
+  py::class_<CauseEffectOutcome>(module, "CauseEffectOutcome")
+      .def_readonly("reactions_ns", &CauseEffectOutcome::reactions_ns)
+      .def_readonly("ages_ns", &CauseEffectOutcome::ages_ns);
+  module.def("simulate_outputs", &simulate_outputs, py::arg("application"), py::arg("executor"),
+             py::arg("horizon_ns"), py::kw_only(), py::arg("seed") = 0,
+             py::arg("lowest_execution") = 1.0, py::arg("overheads") = Overheads{},
+             py::arg("cpus") = 1);
   module.def("simulate", &simulate_application, py::arg("application"), py::arg("executor"),
              py::arg("horizon_ns"), py::kw_only(), py::arg("seed") = 0,
              py::arg("lowest_execution") = 1.0, py::arg("overheads") = Overheads{},

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from rclrt_experiments.generator.application import GeneratedApplication
+from rclrt_experiments.generator.application import GeneratedApplication, Limits
 from rclrt_experiments.generator.graph import Kind
 
 
@@ -146,22 +146,25 @@ def _answers(steps: list[tuple[str | None, str | None]]) -> str:
 
 
 def _chains(application: GeneratedApplication) -> Iterator[str]:
+    limits_of = dict(zip(application.paths, application.limits_ns, strict=True))
+    whole = {path[0].chain: limits for path, limits in limits_of.items() if len(path) == 1}
     for number, chain in enumerate(application.graph.chains):
         ids = ", ".join(map(application.id_of, chain))
+        limits = f", {_limits(whole[number])}" if number in whole else ""
         logical = ", let: true" if number in application.logical else ""
         yield (
             f"  - {{id: chain{number}, callbacks: [{ids}], priority: "
             f"{application.priorities[number]}, deadline_ms: "
-            f"{_ms(application.deadlines_ns[number])}{logical}}}"
+            f"{_ms(application.deadlines_ns[number])}{logical}{limits}}}"
         )
-    for number, (path, limits) in enumerate(
-        zip(application.paths, application.limits_ns, strict=True)
-    ):
-        ids = ", ".join(map(application.id_of, application.callbacks_of(path)))
-        yield (
-            f"  - {{id: sampled{number}, callbacks: [{ids}], max_reaction_ms: "
-            f"{_ms(limits.reaction)}, max_age_ms: {_ms(limits.age)}}}"
-        )
+    for number, (path, limits_ns) in enumerate(limits_of.items()):
+        if len(path) > 1:
+            ids = ", ".join(map(application.id_of, application.callbacks_of(path)))
+            yield f"  - {{id: sampled{number}, callbacks: [{ids}], {_limits(limits_ns)}}}"
+
+
+def _limits(limits: Limits) -> str:
+    return f"max_reaction_ms: {_ms(limits.reaction)}, max_age_ms: {_ms(limits.age)}"
 
 
 def _ms(time_ns: int) -> str:

@@ -221,7 +221,10 @@ def draw_application(
     """
     seed = rules.random_seed
     sampled = draw_sampling(
-        draw_graph(rules, Draws(seed, "graph")), rules.sample_p, Draws(seed, "sampling")
+        draw_graph(rules, Draws(seed, "graph")),
+        rules.sample_p,
+        Draws(seed, "sampling"),
+        shortest=rules.shortest_path,
     )
     graph = sampled.graph
     stream = Draws(seed, f"times {attempt}" if attempt else "times")

@@ -19,6 +19,7 @@ PERIODS = ("uniform", "log_uniform", "list")
 PRIORITIES = ("rate_monotonic", "chain_0")
 OFFSETS = ("unstated", "zero", "random")
 POLICIES = ("approximate", "exact")
+LIMITS = ("sampled", "all")
 FEASIBILITIES = ("none", "utilisation", "proved")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
@@ -81,9 +82,14 @@ class Rules:
     sample_p: float = 0.0
     """Probability that a link of a chain is sampled: the callback before it stores a variable, and
     the one behind it, or one further on, reads that when a timer runs."""
+    sample_share_period: bool = False
+    """Whether the parts of a sampled chain have one period."""
     let_p: float = 0.0
     """Probability that a part of a sampled chain has logical execution time: it reads at its
     release, and what it stores counts from its deadline."""
+    limits: str = "sampled"
+    """Which chains have limits of their reaction time and data age: those that are sampled, or
+    all."""
     group_p: float = 0.0
     """Probability that a callback is in the group of its node."""
     min_message_bytes: int = 0
@@ -103,6 +109,12 @@ class Rules:
         """Returns the first and last multiple of period_step_us that a period may be."""
         step = self.period_step_us
         return -(-self.min_period_us // step), self.max_period_us // step
+
+    @property
+    def shortest_path(self) -> int:
+        """Returns the least number of segments of a chain with limits of its reaction time and its
+        data age."""
+        return 1 if self.limits == "all" else 2
 
 
 _AUTOMOTIVE = {1: 3, 2: 2, 5: 2, 10: 25, 20: 25, 50: 3, 100: 20, 200: 1, 1000: 4}
@@ -225,6 +237,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "offsets": OFFSETS,
     "sync_policy": POLICIES,
     "executor": EXECUTORS,
+    "limits": LIMITS,
     "feasibility": FEASIBILITIES,
 }
 

@@ -4,7 +4,7 @@ its own, or a callback behind that timer, reads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rclrt_experiments.generator.draws import Draws
@@ -26,7 +26,8 @@ class Segment:
 
 
 Path = tuple[Segment, ...]
-"""The segments of a cause-effect chain. Each one's last callback stores a variable for the next."""
+"""The segments of a cause-effect chain. Each one's last callback stores a variable for the next. A
+chain of messages with limits has one segment."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,16 @@ class SampledGraph:
     paths: list[Path]
 
 
-def draw_sampling(graph: ChainGraph, probability: float, draws: Draws) -> SampledGraph:
+def draw_sampling(
+    graph: ChainGraph, probability: float, draws: Draws, *, shortest: int = 2
+) -> SampledGraph:
     """Draws which links are sampled: each one that may be does so with this probability. The
-    callback behind it becomes a timer, which begins a chain of its own."""
+    callback behind it becomes a timer, which begins a chain of its own. A chain of fewer than
+    `shortest` segments has no path."""
     drawn = list(range(len(graph.chains)))
     if probability == 0:
-        return SampledGraph(graph, drawn, [])
+        whole = [(Segment(number, chain[0]),) for number, chain in enumerate(graph.chains)]
+        return SampledGraph(graph, drawn, list(whole if shortest == 1 else ()))
     chains: list[list[int]] = []
     later: list[list[int]] = []
     numbers: list[list[int]] = []  # of the parts, for each drawn chain
@@ -62,8 +67,14 @@ def draw_sampling(graph: ChainGraph, probability: float, draws: Draws) -> Sample
         drawn += [number] * (len(parts) - 1)
     timers = {part[0]: Kind.TIMER for part in later}
     cut = ChainGraph([*chains, *later], graph.kinds | timers)
-    paths = [_path(cut, own, draws) for own in numbers if len(own) > 1]
-    return SampledGraph(cut, drawn, paths)
+    paths = [_path(cut, own, draws) for own in numbers if len(own) >= shortest]
+    return SampledGraph(cut, drawn, in_file_order(paths))
+
+
+def in_file_order(paths: Iterable[Path]) -> list[Path]:
+    """Returns the paths in the order in which a file states them: those of one segment are chains
+    of messages, the others come behind all of these."""
+    return sorted(paths, key=lambda path: (len(path) > 1, path[0].chain if len(path) == 1 else 0))
 
 
 def _may_cut(graph: ChainGraph, before: Sequence[int], callback: int) -> bool:

@@ -103,22 +103,26 @@ def draw_times(
 ) -> list[ChainTime]:
     """Draws the period and utilisation of each chain, or takes them from `given`. `drawn` has, for
     each chain, the drawn chain of which it is a part: parts share the utilisation, and have periods
-    of their own unless these are given. Chains that share a timer get the period of the first of
-    them; so do chains that meet in a sync, if the rule sync_share_period is set."""
+    of their own unless these are given, or the rule sample_share_period is set. Chains that share a
+    timer get the period of the first of them; so do chains that meet in a sync, if the rule
+    sync_share_period is set."""
     more = drawn[rules.chain_count :]
     if given is None:
         utilisations = draw_utilisations(rules, draws)
         periods = draw_periods(rules, draws, rules.chain_count)
-        periods += draw_periods(rules, draws, len(more))
     else:
         utilisations = [time.utilisation for time in given]
         periods = [time.period_us for time in given]
-        periods += [periods[number] for number in more]
+    shared = given is not None or rules.sample_share_period
+    if not shared:
+        periods += draw_periods(rules, draws, len(more))
     if more:
         utilisations = _of_parts(utilisations, graph, drawn)
     if rules.fastest_first:
         fastest = periods.index(min(periods))
         periods[0], periods[fastest] = periods[fastest], periods[0]
+    if shared:
+        periods += [periods[number] for number in more]
     owner = _owners(graph, rules.sync_share_period)
     return [
         ChainTime.of(periods[owner[number]], utilisation)

@@ -10,7 +10,7 @@ from typing import Any
 from rclrt_experiments.generator.application import GeneratedApplication
 from rclrt_experiments.generator.graph import ChainGraph, Kind
 from rclrt_experiments.generator.places import placed_services
-from rclrt_experiments.generator.sampling import Path, kept_paths
+from rclrt_experiments.generator.sampling import Path, in_file_order, kept_paths
 from rclrt_experiments.generator.services import kept_services
 
 
@@ -87,7 +87,8 @@ def _with_chains(
     application: GeneratedApplication, chains: list[list[int]]
 ) -> GeneratedApplication:
     """Returns the application reduced to these chains. A sync that has only one chain left is
-    removed from this chain, and a cause-effect chain with fewer than two segments entirely."""
+    removed from this chain, and a cause-effect chain with too few segments for the rules
+    entirely."""
     graph = ChainGraph(chains, application.graph.kinds)
     for sync, kind in application.graph.kinds.items():
         if kind is Kind.SYNC and len(graph.on.get(sync, ())) == 1:
@@ -100,18 +101,17 @@ def _with_chains(
         if callback in used:
             places[callback] = replace(place, chain=graph.chains_of(callback)[0])
     services = kept_services(graph, application.services)
-    paths = kept_paths(graph, application.paths)
+    limits_of = dict(zip(kept_paths(graph, application.paths), application.limits_ns, strict=True))
+    paths = in_file_order(
+        path for path in limits_of if len(path) >= application.rules.shortest_path
+    )
     return replace(
         application,
         graph=graph,
         places=placed_services(places, services),
         services=services,
-        paths=[path for path in paths if len(path) > 1],
-        limits_ns=[
-            limits
-            for path, limits in zip(paths, application.limits_ns, strict=True)
-            if len(path) > 1
-        ],
+        paths=paths,
+        limits_ns=[limits_of[path] for path in paths],
         message_bytes={},
         offsets_us={each: at for each, at in application.offsets_us.items() if each in used},
         events={each: seed for each, seed in application.events.items() if each in used},

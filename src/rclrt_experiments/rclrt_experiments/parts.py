@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a page about experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture and the name of its file without the suffix."""
+
+    name: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts. The first column has the names of the rows."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+Part = Figure | Table
