@@ -152,10 +152,10 @@ class Executor::EntityRegistry {
   const std::unique_ptr<ExecutorObserver> observer_;  // may be none
   const std::unique_ptr<engine::Executor> engine_;    // its sink is observer_
   const bool measures_;                               // responses of callbacks with deadlines
+  Changes changes_;                                   // before origins_, which refers to it
   const std::unique_ptr<OriginSharing> origins_;  // nullptr: origins are neither shared nor read
   const Groups groups_of_executor_;
   const rclcpp::Context::SharedPtr context_;
-  Changes changes_;
   // The gate is open during a spin. A thread of the executor that scans entities keeps them alive
   // for a moment, and does so only inside the gate. When the gate is closed, these threads hold no
   // entity. So an entity that the user then releases is destroyed at once, on the user's thread, as
