@@ -285,6 +285,7 @@ def test_what_violates_a_bound_is_written_so_that_it_can_be_seen(
 def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
     done = verify("--count", "40", "--executors", ",".join(EXECUTORS), "--seed", "1000")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "warning" not in done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     count = len(EXECUTORS)
     rows = lines[2 : 2 + count]

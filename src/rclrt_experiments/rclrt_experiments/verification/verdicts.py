@@ -101,14 +101,15 @@ class DrawnMachine:
         return ""
 
     def _printed(self, executor: str) -> dict[str, Any]:
-        output = io.StringIO()
-        with contextlib.redirect_stdout(output):
+        output, warnings = io.StringIO(), io.StringIO()  # warnings of drawn files are of no use
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(warnings):
             code = main([
                 *("analyze", str(self._app), "--json", "--no-search", "--executor", executor),
                 *("--overheads", str(self._overheads), "--overhead-percentile", self._statistic),
             ])  # fmt: skip
         if code not in (0, 1):
-            raise RunFailed(f"rclrt analyze ended with exit code {code} for {self._app}")
+            said = warnings.getvalue().strip()
+            raise RunFailed(f"rclrt analyze ended with exit code {code} for {self._app}: {said}")
         answer = json.loads(output.getvalue())
         keys = ("id", "bound_ms", "verdict", "assumptions")
         sampled = ("id", "reaction_ms", "age_ms", "verdict", "assumptions")
