@@ -31,7 +31,7 @@ struct ChainPlace {
   Verdict verdict{Verdict::kUnknown};
 };
 
-/// What bounds count, and how much may be tried.
+/// The machine of the bounds, and the effort of bound_priorities().
 struct BoundPrioritiesOptions {
   ExecutorKind executor{ExecutorKind::kPreemptive};
   Overheads overheads{};
@@ -62,15 +62,15 @@ struct BoundPriorities {
 /// Chooses the priorities of the chains by their bounds, and those of callbacks by
 /// synthesize_priorities(). Priorities that the file states are replaced.
 ///
-/// From the lowest priority up, each goes to a chain whose deadline holds at it, preferably to the
-/// one with the longest deadline (Audsley, "On priority assignment in fixed priority scheduling",
-/// Information Processing Letters 79(1), 2001). If there is none, it goes to the largest set of
-/// chains whose deadlines hold if all of them have it: callbacks of equal priority run in the order
-/// of their releases. This finds priorities if there are any, where the bound of a chain depends
-/// only on the sets of callbacks that are more urgent, equally urgent and less urgent.
-/// BoundPriorities::order_matters states where that is not so. There, the sources of chain
-/// priorities come first. If neither they nor the algorithm prove all deadlines, a search moves
-/// chains to other places, from the best of these results.
+/// From the lowest priority up, each goes to a chain that keeps its deadline at it, preferably to
+/// the one with the longest deadline (Audsley, "On priority assignment in fixed priority
+/// scheduling", Information Processing Letters 79(1), 2001). If there is none, it goes to the
+/// largest set of chains that keep their deadlines if all of them have it: callbacks of equal
+/// priority run in the order of their releases. This finds priorities if there are any, where the
+/// bound of a chain depends only on the sets of callbacks that are more urgent, equally urgent and
+/// less urgent. BoundPriorities::order_matters states where that is not so. There, the sources of
+/// chain priorities come first. If neither they nor the algorithm prove all deadlines, a search
+/// moves chains to other places, from the best of these results.
 ///
 /// Deterministic; any thread. Throws std::invalid_argument as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT BoundPriorities bound_priorities(const model::Application& application,
