@@ -16,8 +16,6 @@
 #include "fixture.hpp"
 #include "folder.hpp"
 #include "rclrt_rclcpp/executors.hpp"
-#include "rclrt_rclcpp/miss_details.hpp"
-#include "rclrt_rclcpp/sampling.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
@@ -26,11 +24,12 @@ using geometry_msgs::msg::PointStamped;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// Records every instance of callbacks with a deadline.
+/// Records every instance of subscriptions.
 class Records final : public engine::InstanceSink {
  public:
   void record(const engine::InstanceRecord& record) noexcept override {
-    if (record.callback->deadline_ns() > 0) {
+    if (record.callback->type() == engine::EntityType::kSubscription &&
+        record.callback->deadline_ns() > 0) {
       const std::scoped_lock lock(mutex_);
       infos_.push_back(record.info);
     }
@@ -53,9 +52,7 @@ class MessageAgeTest : public Ros {
     return options;
   }
 
-  static CallbackInfo subscription_of(Executor& executor) { return with_age(executor); }
-
-  static CallbackInfo with_age(Executor& executor) {
+  static CallbackInfo subscription_of(Executor& executor) {
     for (const CallbackInfo& each : executor.callbacks()) {
       if (each.max_age.count() > 0) {
         return each;
@@ -291,60 +288,6 @@ TEST_F(MessageAgeTest, OfAMessageThatReplacedAnotherItsOwnArrivalCounts) {
   }
   EXPECT_TRUE(is_its_own) << "it counts from the first one";
   EXPECT_EQ(subscription_of(executor).unstamped, 0U);
-}
-
-/// Keeps the details of the last miss.
-class LastMiss final : public engine::MissHandler {
- public:
-  void missed(const engine::DeadlineMiss& miss) noexcept override {
-    before_release_ns = details_of(miss).before_release.time_ns;
-  }
-  std::atomic<std::int64_t> before_release_ns{0};
-};
-
-TEST_F(MessageAgeTest, OfATimerCountsFromTheDataThatItSamples) {
-  LastMiss miss;
-  Options with_miss = options();
-  with_miss.engine.on_miss = &miss;
-  PreemptiveExecutor executor(with_miss);
-  const auto points = create_sampled_subscription<PointStamped>(
-      *node_, "sampled", 10, [](const PointStamped& point) { return point.point.x; });
-  const auto publisher = node_->create_publisher<PointStamped>("sampled", 10);
-  std::atomic<double> latest{0};
-  std::atomic<int> runs{0};
-  const auto timer = create_sampling_timer(*node_, 5ms, points, [&](const Sample<double>& point) {
-    latest = point.value;
-    ++runs;
-  });
-  executor.set_timing(timer, {.max_age = 30min});
-  executor.add_node(node_);
-  const Spinning spinning(executor);
-  ASSERT_TRUE(eventually([&] { return runs >= 3 && publisher->get_subscription_count() > 0; }));
-  const auto sampled = [&](double x, std::chrono::nanoseconds age) {
-    PointStamped message = stamped(age);
-    message.point.x = x;
-    publisher->publish(message);
-    EXPECT_TRUE(eventually([&] { return latest == x; }));
-    const int before = runs;
-    EXPECT_TRUE(eventually([&] { return runs >= before + 3; }));
-  };
-  sampled(1, 10min);
-  EXPECT_EQ(with_age(executor).counters.missed, 0U);
-  sampled(2, 40min);
-  EXPECT_GE(with_age(executor).counters.missed, 2U);
-  EXPECT_GE(miss.before_release_ns, std::chrono::nanoseconds(39min).count());
-  EXPECT_EQ(with_age(executor).kind, "timer");
-  EXPECT_EQ(with_age(executor).from_publication, 0U);
-  const std::vector<engine::InstanceInfo> infos = records_.infos();
-  EXPECT_EQ(infos.front().since_ns, 0) << "it had sampled nothing";
-  EXPECT_GE(infos.back().release_ns - infos.back().since_ns,
-            std::chrono::nanoseconds(39min).count());
-  const std::uint64_t missed = with_age(executor).counters.missed;
-  sampled(3, 0min);
-  const std::uint64_t late = with_age(executor).counters.missed;
-  sampled(4, 0min);
-  EXPECT_GE(late, missed);
-  EXPECT_EQ(with_age(executor).counters.missed, late) << "young data replaced the old ones";
 }
 
 TEST_F(MessageAgeTest, IsRefusedWhereItHasNoMeaning) {
