@@ -239,7 +239,8 @@ def as_the_thesis_measured(overheads: Mapping[str, str]) -> Iterator[str]:
     """Returns the execution times of the thesis's code, as far as a calibration has them."""
     stated = load_json(KEPT / Path(overheads["file"]).name)
     parts = (
-        ("wait_set", "polling_us", "one look for work", "the time of get_next_executable that the thesis reports"),
+        ("wait_set", "polling_us", "one look for work",
+         "the time of get_next_executable that the thesis reports"),
         ("producer_consumer", "scheduler_us", "scheduler thread, for each callback",
          "from the return of wait_for_work until the consumer is notified, for each callback"),
         ("thread_dispatch", "scheduler_us", "scheduler thread, with the start of a thread",

@@ -86,7 +86,9 @@ def test_the_studys_figure_stands_beside_the_latency_from_the_release(
     # It begins later: when rcl was already there.
     assert found["since_rcl_call_us"]["mean"] <= found["latency_us"]["mean"]
     assert "Latency from the nominal release:" in done.stdout
-    assert "Time since the call of rcl_timer_call, as the published study measures it:" in done.stdout
+    assert (
+        "Time since the call of rcl_timer_call, as the published study measures it:" in done.stdout
+    )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -77,10 +77,10 @@ struct ChainBound {
   std::vector<std::string> assumptions;  ///< besides those of chain_assumptions()
   /// Those of the assumptions that no release is skipped and no message is lost.
   std::vector<std::string> without_loss{};
-  std::vector<Contribution> why;         ///< of the bound; sums up to it with `waited`
-  Ticks waited{};                        ///< time between the timer's release and the busy period's
-                                         ///< start that the bound does not count
-  std::string note;                      ///< why there is no bound, or no verdict
+  std::vector<Contribution> why;  ///< of the bound; sums up to it with `waited`
+  Ticks waited{};                 ///< time between the timer's release and the busy period's
+                                  ///< start that the bound does not count
+  std::string note;               ///< why there is no bound, or no verdict
   /// `reaction`: the longest time from a change of the input right after a release of the chain's
   /// timer to the end of the instance that reads it. `data_age`: the greatest age of data that an
   /// instance has read, at the end of the next instance, which replaces the result. Both are the

@@ -14,7 +14,8 @@
 
 namespace rclrt::analysis {
 
-/// The last value with which every deadline and limit is proved, found by bisection over whole ticks.
+/// The last value with which every deadline and limit is proved, found by bisection over whole
+/// ticks.
 struct Margin {
   std::optional<Ticks> limit;  ///< none: with no value of it all deadlines are proved
   bool unlimited{};            ///< even the largest (of a period: the smallest) value holds
@@ -35,9 +36,10 @@ struct Sensitivity {
 inline constexpr Ticks kMaxFactor = 1'000'000'000;
 
 /// Returns the sensitivity of an application. Every chain must be proved or conditional by
-/// chain_bounds(), and every cause-effect chain by cause_effect_bounds(). WCETs and periods are tried up to an hour, in ns. A bound that takes more than
-/// `effort` to compute counts as missing. Takes about 40 analyses per callback and per timer. Pure;
-/// any thread. Throws as chain_bounds() does.
+/// chain_bounds(), and every cause-effect chain by cause_effect_bounds(). WCETs and periods are
+/// tried up to an hour, in ns. A bound that takes more than `effort` to compute counts as missing.
+/// Takes about 40 analyses per callback and per timer. Pure; any thread. Throws as chain_bounds()
+/// does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
                                               ExecutorKind executor, const Overheads& overheads,
                                               Effort effort = {.steps = 5'000'000});

@@ -58,8 +58,8 @@ struct RCLRT_MODEL_EXPORT NodeTiming {
   std::optional<std::size_t> group;  ///< none: any; of timers and waitables 0 if not stated
   std::optional<int> priority;
   std::optional<std::chrono::nanoseconds> deadline;
-  /// For a subscription or a timer, instead of a deadline: the largest age of its message's data, or
-  /// of those that the timer samples, at its end.
+  /// For a subscription or a timer, instead of a deadline: the largest age of its message's data,
+  /// or of those that the timer samples, at its end.
   std::optional<std::chrono::nanoseconds> max_age;
   std::optional<Overload> overload;
   std::size_t line = 0;
