@@ -59,8 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--advise",
         action="store_true",
-        help="for chains that sample: show which changes make their data younger (a shorter period, "
-        "an offset, a message in place of a timer, another priority), each with its bounds",
+        help="for chains that sample: show which changes make their data younger (a shorter "
+        "period, an offset, a message in place of a timer, another priority), each with its bounds",
     )
     parser.add_argument(
         "--counter-example",
