@@ -137,8 +137,8 @@ def _body(study: Study, pictures: dict[str, str]) -> Iterator[str]:
         yield paragraph(failure, "wrong")
     yield heading(2, "Which threads are real-time")
     yield paragraph(
-        "As /proc showed while the loop ran. A thread inherits the policy of the one that starts it, "
-        "unless it is given another."
+        "As /proc showed while the loop ran. A thread inherits the policy of the one that starts "
+        "it, unless it is given another."
     )
     yield table(THREADS, thread_rows(study))
     yield paragraph(f"Published: {PUBLISHED_THREADS}.", "note")

@@ -54,7 +54,7 @@ def source_rows(
 
 
 def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> list[Row]:
-    """Returns which file each figure of every report is read from. `each` is the folder of one run."""
+    """Returns which file each figure of every report is read from. `each`: the folder of a run."""
     return [
         (
             "Response time",

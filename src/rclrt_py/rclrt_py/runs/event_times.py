@@ -35,8 +35,8 @@ class EventTimes:
 
     @classmethod
     def of_model(cls, callback: Callback) -> EventTimes | None:
-        """Returns the intervals between the releases of a callback with an event as its trigger; None
-        for other callbacks."""
+        """Returns the intervals between the releases of a callback that an event triggers; None for
+        other callbacks."""
         if callback.kind != "event":
             return None
         trigger: Any = callback.trigger
