@@ -41,6 +41,8 @@ def main(names: Sequence[str]) -> int:
 def lines(page: Page) -> Iterator[str]:
     """Writes the figures and yields the tables and the links to the figures."""
     (section,) = page.sections
+    for old in FIGURES.glob(f"{NAME}_*.svg"):
+        old.unlink()
     trials = page.plan["experiments"][0]["trials"]
     yield (
         f"`{command_of(page)}`, rclrt {page.plan['rclrt']}, {page.made}. The seeds are 1 to "

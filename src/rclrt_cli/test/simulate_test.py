@@ -106,8 +106,8 @@ def test_fail_on_miss_takes_a_chain_that_samples(tmp_path: Path) -> None:
     done = finished("simulate", str(tight), *options, "--out", str(tmp_path / "tight"))
     assert done.returncode == 1
     assert "above its largest data age" in done.stderr
-    (line,) = [line for line in done.stdout.splitlines() if "exceeded its largest" in line]
-    assert line.startswith("chain eye_to_wheel exceeded its largest data age by ")
+    (line,) = [line for line in done.stdout.splitlines() if "exceeded its max_age_ms" in line]
+    assert line.startswith("chain eye_to_wheel exceeded its max_age_ms by ")
     assert "ms until plan runs and reads the value" in line
     assert "  longest wait: " in done.stdout
     (chain,) = json.loads((tmp_path / "tight" / "results.json").read_text())["cause_effect_chains"]

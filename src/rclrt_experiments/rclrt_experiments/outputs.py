@@ -13,7 +13,7 @@ from rclrt_experiments.bounds import name_of
 from rclrt_experiments.experiment import Experiment
 from rclrt_experiments.figures import value_plot
 from rclrt_experiments.metrics import Estimate
-from rclrt_experiments.parts import Figure, Part, Table
+from rclrt_experiments.parts import Figure, Part, Table, file_name
 from rclrt_experiments.rows import OutputRow
 
 OUTPUTS = (
@@ -136,10 +136,9 @@ def _figure(
             seen[key] = Estimate(middle, middle, nearest_rank(found, 95))
         if measure.bound is not None and (found := values(own, measure.bound)):
             bounds[key] = nearest_rank(found, 50)
-    words = panel.replace("%", "").split()
     diamonds = " Diamonds: medians of the bounds." if bounds else ""
     return Figure(
-        "_".join([experiment.name, *words, measure.name]),
+        file_name(experiment.name, panel, measure.name),
         f"{title}. Dots: medians; lines up to the 95th percentile.{diamonds}",
         value_plot(title, labels, seen, executors, experiment.varied, "", bounds or NONE),
     )

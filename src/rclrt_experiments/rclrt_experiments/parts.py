@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+
+def file_name(*parts: str) -> str:
+    """Returns a name for a file of these texts, which may come from a file of the user."""
+    return "_".join(re.findall(r"[A-Za-z0-9.-]+", " ".join(parts)))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from rclrt_experiments.experiment import Experiment
 from rclrt_experiments.figures import Box, box_plot, value_plot
 from rclrt_experiments.metrics import Estimate, Results, Sample
 from rclrt_experiments.outputs import OUTPUTS, output_parts
-from rclrt_experiments.parts import Figure, Part, Table
+from rclrt_experiments.parts import Figure, Part, Table, file_name
 from rclrt_experiments.published import (
     LENGTHS,
     LEVELS,
@@ -232,7 +232,7 @@ class Section:
                 if point.panel == panel and point.label in self.labels
             ]
             of = ", ".join(word for word in (chain, panel) if word)
-            name = "_".join([self.experiment.name, *of.replace("%", "").replace(",", "").split()])
+            name = file_name(self.experiment.name, of)
             of = f" ({of})" if of else ""
             boxes = {
                 (label, executor): Box.of(values)

@@ -226,8 +226,8 @@ def simulate_unit(
 
 
 def with_phases(application: GeneratedApplication, trial: int) -> GeneratedApplication:
-    """Returns the application with a random offset for each timer that states none. A timer has
-    the same one in each trial, whatever else is in the application."""
+    """Returns the application with a random offset for each timer that states none. In one trial,
+    a timer has the same one under each executor, whatever else is in the application."""
     offsets = {}
     for timer, kind in application.graph.kinds.items():
         if kind is Kind.TIMER and timer not in application.events:

@@ -61,9 +61,18 @@ def sampled(max_age_ms: float | None) -> dict[str, Any]:
 def test_a_data_age_above_its_limit_is_explained(tmp_path: Path) -> None:
     assert lines(tmp_path, {"cause_effect_chains": [sampled(None), sampled(31.5)]}) == []
     assert lines(tmp_path, {"cause_effect_chains": [sampled(30)]}) == [
-        "chain eye exceeded its largest data age by 1.500 ms: 20.250 ms until act runs and reads "
+        "chain eye exceeded its max_age_ms by 1.500 ms: 20.250 ms until act runs and reads "
         "the value, 6.000 ms response of eye_1, 5.250 ms until the deadline of eye_2, at which "
         "its values move"
+    ]
+
+
+def test_a_reaction_that_does_not_come_before_the_end_is_named(tmp_path: Path) -> None:
+    chain = sampled(None)
+    chain |= {"max_reaction_ms": 100, "missed_reaction": 1}
+    chain["worst_reaction"] = chain["worst_age"]
+    assert lines(tmp_path, {"cause_effect_chains": [chain]}) == [
+        "chain eye exceeded its max_reaction_ms: a reaction had not come at the end"
     ]
 
 

@@ -186,7 +186,8 @@ class Listener : public ObservedEntity {
           origin.since_ns != origin_.since_ns || origin.is_whole != origin_.is_whole;
       origin_ = origin;
       if (listener_.limits_sampled_age_) {
-        info_.since_ns = origin.since_ns;
+        // A time that user code states may be of another clock. Data are not from the future.
+        info_.since_ns = std::min(origin.since_ns, info_.start_ns);
       }
       // Readers find the instance by the time of a publication. Earlier messages keep their origin:
       // the place ends, and another one begins.

@@ -90,30 +90,30 @@ class MessageAgeTest : public Ros {
 
 TEST_F(MessageAgeTest, CountsFromTheStamp) {
   PreemptiveExecutor executor(options());
-  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.set_timing(subscription_, {.max_age = 90s});
   executor.add_node(node_);
-  publish(executor, [this] { return stamped(10min); }, 3);
+  publish(executor, [this] { return stamped(30s); }, 3);
   EXPECT_EQ(subscription_of(executor).counters.missed, 0U);
-  EXPECT_EQ(subscription_of(executor).max_age, 30min);
+  EXPECT_EQ(subscription_of(executor).max_age, 90s);
   EXPECT_EQ(subscription_of(executor).deadline, 0ns);
   for (const engine::InstanceInfo& each : records_.infos()) {
-    EXPECT_GE(each.release_ns - each.since_ns, std::chrono::nanoseconds(9min).count());
-    EXPECT_LT(each.release_ns - each.since_ns, std::chrono::nanoseconds(20min).count());
+    EXPECT_GE(each.release_ns - each.since_ns, std::chrono::nanoseconds(27s).count());
+    EXPECT_LT(each.release_ns - each.since_ns, std::chrono::nanoseconds(60s).count());
     EXPECT_EQ(each.release_ns, each.ready_ns) << "the response of the callback is what it was";
   }
   received_ = 0;
-  publish(executor, [this] { return stamped(40min); }, 3);
+  publish(executor, [this] { return stamped(120s); }, 3);
   EXPECT_EQ(subscription_of(executor).counters.missed, 3U);
   EXPECT_EQ(subscription_of(executor).unstamped, 0U);
 }
 
 TEST_F(MessageAgeTest, AStampThatCannotBeCountsFromThePublicationAndIsTold) {
   PreemptiveExecutor executor(options());
-  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.set_timing(subscription_, {.max_age = 90s});
   executor.add_node(node_);
   publish(executor, [] { return PointStamped(); }, 1);
   received_ = 0;
-  publish(executor, [this] { return stamped(-10min); }, 1);
+  publish(executor, [this] { return stamped(-30s); }, 1);
   received_ = 0;
   publish(  // simulated time
       executor,
@@ -130,7 +130,7 @@ TEST_F(MessageAgeTest, AStampThatCannotBeCountsFromThePublicationAndIsTold) {
 
 TEST_F(MessageAgeTest, TheOlderTheLater) {
   PreemptiveExecutor executor(options());
-  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.set_timing(subscription_, {.max_age = 90s});
   executor.add_node(node_);
   publish(executor, [this] { return stamped(24h * 100); }, 2);
   EXPECT_EQ(subscription_of(executor).unstamped, 0U);
@@ -140,7 +140,7 @@ TEST_F(MessageAgeTest, TheOlderTheLater) {
 /// The clocks of two machines may differ a little.
 TEST_F(MessageAgeTest, AStampOfAClockThatIsAheadIsNoAge) {
   PreemptiveExecutor executor(options());
-  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.set_timing(subscription_, {.max_age = 90s});
   executor.add_node(node_);
   // The limit of one second for such a stamp is far away, because the message takes its time, too.
   publish(executor, [this] { return stamped(-1ms); }, 1);
@@ -151,7 +151,7 @@ TEST_F(MessageAgeTest, AStampOfAClockThatIsAheadIsNoAge) {
 
 TEST_F(MessageAgeTest, StampsOfAnyValueAreReadWithoutOverflow) {
   PreemptiveExecutor executor(options());
-  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.set_timing(subscription_, {.max_age = 90s});
   executor.add_node(node_);
   for (const std::int32_t sec :
        {std::numeric_limits<std::int32_t>::min(), -1, std::numeric_limits<std::int32_t>::max()}) {
@@ -194,12 +194,12 @@ TEST_F(MessageAgeTest, ReadsTheStampOfSerializedMessages) {
       "points", "geometry_msgs/msg/PointStamped", 10,
       [&](const std::shared_ptr<const rclcpp::SerializedMessage>&) { ++received; });
   PreemptiveExecutor executor(options());
-  executor.set_timing(subscription, {.max_age = 30min});
+  executor.set_timing(subscription, {.max_age = 90s});
   executor.add_node(node);
   const Spinning spinning(executor);
   ASSERT_TRUE(eventually([&] { return publisher_->get_subscription_count() > 1; }));
-  publisher_->publish(stamped(40min));
-  publisher_->publish(stamped(10min));
+  publisher_->publish(stamped(120s));
+  publisher_->publish(stamped(30s));
   ASSERT_TRUE(eventually([&] { return records_.infos().size() == 2; }));
   EXPECT_EQ(subscription_of(executor).counters.missed, 1U);
   EXPECT_EQ(subscription_of(executor).unstamped, 0U);
@@ -231,10 +231,10 @@ TEST_F(MessageAgeTest, WithinTheProcessThereIsNoStampAndThatIsTold) {
       "inside", 10, [&](const PointStamped&) { ++received; });
   const auto publisher = node->create_publisher<PointStamped>("inside", 10);
   PreemptiveExecutor executor(options());
-  executor.set_timing(subscription, {.max_age = 30min});
+  executor.set_timing(subscription, {.max_age = 90s});
   executor.add_node(node);
   const Spinning spinning(executor);
-  publisher->publish(stamped(40min));
+  publisher->publish(stamped(120s));
   ASSERT_TRUE(eventually([&] { return received == 1; }));
   ASSERT_TRUE(eventually([&] { return !records_.infos().empty(); }));
   std::uint64_t unstamped = 0;
@@ -273,7 +273,7 @@ TEST_F(MessageAgeTest, OfAMessageThatReplacedAnotherItsOwnArrivalCounts) {
     held = false;
     ASSERT_TRUE(eventually([&] { return held.load(); }));
     const std::size_t earlier = records_.infos().size();
-    publisher_->publish(stamped(10min));
+    publisher_->publish(stamped(30s));
     std::this_thread::sleep_for(between);  // tells the arrivals apart
     const std::int64_t before_ns = rclrt::realtime::monotonic_now_ns();
     publisher_->publish(stamped(0ns));  // delivered when it returns, because it is the same process
@@ -309,10 +309,10 @@ TEST_F(MessageAgeTest, IsRefusedWhereItHasNoMeaning) {
 TEST_F(MessageAgeTest, TakesThePlaceOfADeadlineAndTheOtherWayRound) {
   PreemptiveExecutor executor(options());
   executor.set_timing(node_, {.deadline = 1h});
-  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.set_timing(subscription_, {.max_age = 90s});
   executor.add_node(node_);
   EXPECT_EQ(subscription_of(executor).deadline, 0ns);
-  publish(executor, [this] { return stamped(40min); }, 1);
+  publish(executor, [this] { return stamped(120s); }, 1);
   EXPECT_EQ(subscription_of(executor).counters.missed, 1U);
   executor.set_timing(subscription_, {.deadline = 2h});
   for (const CallbackInfo& each : executor.callbacks()) {
@@ -320,7 +320,7 @@ TEST_F(MessageAgeTest, TakesThePlaceOfADeadlineAndTheOtherWayRound) {
     EXPECT_EQ(each.deadline, each.name == "/points" ? 2h : 1h) << each.kind << each.name;
   }
   received_ = 0;
-  publish(executor, [this] { return stamped(40min); }, 1);
+  publish(executor, [this] { return stamped(120s); }, 1);
   for (const CallbackInfo& each : executor.callbacks()) {
     EXPECT_EQ(each.counters.missed, 0U) << each.kind << each.name;
   }
@@ -335,10 +335,10 @@ TEST_F(MessageAgeTest, UnderEdfItIsADeadlineFromTheArrival) {
   const auto plain = node->create_subscription<PointStamped>(
       "points", 10, [&](const PointStamped&) { order.emplace_back("plain"); });
   executor.set_timing(aged, {.max_age = 1h});  // with 10 minutes left
-  executor.set_timing(plain, {.deadline = 30min});
+  executor.set_timing(plain, {.deadline = 90s});
   executor.add_node(node);
   ASSERT_TRUE(eventually([&] { return publisher_->get_subscription_count() == 3; }));
-  publisher_->publish(stamped(50min));
+  publisher_->publish(stamped(150s));
   ASSERT_TRUE(eventually([&] {  // both wait
     std::uint64_t released = 0;
     for (const CallbackInfo& each : executor.callbacks()) {
@@ -377,16 +377,16 @@ TEST_F(MessageAgeTest, ResponsesAreMeasuredOnDemand) {
   Options measured = options();
   measured.measure_responses = true;
   PreemptiveExecutor executor(measured);
-  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.set_timing(subscription_, {.max_age = 90s});
   executor.add_node(node_);
-  publish(executor, [this] { return stamped(10min); }, 2);
+  publish(executor, [this] { return stamped(30s); }, 2);
   const auto responses = subscription_of(executor).response_us;
   ASSERT_NE(responses, nullptr);
   EXPECT_EQ(responses->count(), 2U);
-  EXPECT_GE(responses->min(), std::chrono::microseconds(9min).count());
+  EXPECT_GE(responses->min(), std::chrono::microseconds(27s).count());
   PreemptiveExecutor not_measured(options());
   executor.remove_node(node_);
-  not_measured.set_timing(subscription_, {.max_age = 30min});
+  not_measured.set_timing(subscription_, {.max_age = 90s});
   not_measured.add_node(node_);
   EXPECT_EQ(subscription_of(not_measured).response_us, nullptr);
 }

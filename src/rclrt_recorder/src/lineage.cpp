@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 
 #include "clock_error.hpp"
@@ -167,6 +169,41 @@ std::vector<std::size_t> unfollowed(const model::Application& application) {
     }
   }
   return result;
+}
+
+void leave_out_chains(model::Application& application, std::vector<std::size_t> chains,
+                      std::vector<std::string>& notes) {
+  std::ranges::sort(chains);
+  chains.erase(std::ranges::unique(chains).begin(), chains.end());
+  const auto is_left_out = [&](const model::Segment& segment) {
+    return std::ranges::binary_search(chains, segment.chain);
+  };
+  std::erase_if(application.cause_effect_chains, [&](const model::CauseEffectChain& chain) {
+    const auto segment = std::ranges::find_if(chain.segments, is_left_out);
+    if (segment == chain.segments.end()) {
+      return false;
+    }
+    if (chain.segments.size() > 1) {  // otherwise the chain has the same name
+      notes.push_back("chain '" + chain.id + "' is not measured, because its segment '" +
+                      application.chains[segment->chain].id + "' is not");
+    }
+    return true;
+  });
+  for (model::CauseEffectChain& chain : application.cause_effect_chains) {
+    for (model::Segment& segment : chain.segments) {
+      segment.chain -= static_cast<std::size_t>(std::ranges::lower_bound(chains, segment.chain) -
+                                                chains.begin());
+    }
+  }
+  for (auto each = chains.rbegin(); each != chains.rend(); ++each) {
+    const model::Chain& chain = application.chains[*each];
+    const bool is_event =
+        application.callbacks[chain.callbacks.front()].kind() == model::CallbackKind::kEvent;
+    notes.push_back("chain '" + chain.id + "' " +
+                    (is_event ? "starts at an event" : "goes through a synchronisation") +
+                    " and is not measured");
+    application.chains.erase(application.chains.begin() + static_cast<std::ptrdiff_t>(*each));
+  }
 }
 
 }  // namespace rclrt::recorder

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <rclrt/model/parse.hpp>
+#include <string>
 #include <vector>
 
 namespace rclrt::recorder {
@@ -196,6 +197,39 @@ chains:
 )")
                                .application.value();
   EXPECT_EQ(unfollowed(application), std::vector<std::size_t>{1});
+}
+
+TEST(Lineage, WhatIsLeftOutTakesTheChainsThatSampleItAway) {
+  auto application = model::parse_application(R"(
+rclrt: 1
+name: robot
+nodes: [{name: n}]
+callbacks:
+  - {id: stop, node: n, event: {min_interval_ms: 10}, wcet_ms: 1}
+  - {id: see, node: n, event: {min_interval_ms: 10}, wcet_ms: 1, stores: [seen]}
+  - {id: plan, node: n, timer: {period_ms: 10}, wcet_ms: 1, reads: [seen], stores: [path]}
+  - {id: act, node: n, timer: {period_ms: 10}, wcet_ms: 1, reads: [path]}
+chains:
+  - {id: stopping, callbacks: [stop], priority: 1, deadline_ms: 10}
+  - {id: whole, callbacks: [see, plan, act], max_age_ms: 100}
+  - {id: part, callbacks: [plan, act], max_age_ms: 100}
+)")
+                         .application.value();
+  std::vector<std::string> notes;
+  leave_out_chains(application, unfollowed(application), notes);
+  ASSERT_EQ(application.cause_effect_chains.size(), 1U);
+  const auto& part = application.cause_effect_chains.front();
+  EXPECT_EQ(part.id, "part");
+  std::vector<std::size_t> callbacks;
+  for (const model::Segment& segment : part.segments) {
+    const auto& own = application.chains.at(segment.chain).callbacks;
+    callbacks.insert(callbacks.end(), own.begin(), own.end());
+  }
+  EXPECT_EQ(callbacks, part.callbacks);
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       "chain 'whole' is not measured, because its segment 'whole_1' is not",
+                       "chain 'whole_1' starts at an event and is not measured",
+                       "chain 'stopping' starts at an event and is not measured"}));
 }
 
 }  // namespace

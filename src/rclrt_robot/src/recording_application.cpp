@@ -160,16 +160,7 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
                       ": the bounds are those of the latter");
     }
   }
-  const auto blind = recorder::unfollowed(application);
-  for (auto each = blind.rbegin(); each != blind.rend(); ++each) {
-    const model::Chain& chain = application.chains[*each];
-    const bool event =
-        application.callbacks[chain.callbacks.front()].kind() == model::CallbackKind::kEvent;
-    notes.push_back("chain '" + chain.id +
-                    (event ? "' starts at an event and is not measured"
-                           : "' goes through a synchronisation and is not measured"));
-    application.chains.erase(application.chains.begin() + static_cast<std::ptrdiff_t>(*each));
-  }
+  recorder::leave_out_chains(application, recorder::unfollowed(application), notes);
   return indices;
 }
 

@@ -228,9 +228,14 @@ void Stream::read_list(const Type& type, std::vector<std::uint64_t>& store) {
     skip(type);
     return;
   }
+  constexpr std::uint64_t kMostListed = 100'000;
   const std::uint64_t count = begin_list(type);
   if (at_ > end_ || count > (end_ - at_) / type.element->size) {
     throw Damage("it ends within an event");
+  }
+  if (count > kMostListed) {
+    throw Damage("an event lists " + std::to_string(count) + " numbers, more than " +
+                 std::to_string(kMostListed));
   }
   for (std::uint64_t i = 0; i < count; ++i) {
     store.push_back(read_integer(*type.element));

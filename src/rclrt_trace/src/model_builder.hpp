@@ -139,7 +139,10 @@ class ModelBuilder {
   void add_chain(const std::vector<std::size_t>& way);
   void add_chains_to_variables();
   void add_sampling_chains();
-  void continue_sampling(model::CauseEffectChain& chain, std::set<std::vector<std::size_t>>& known);
+  void continue_sampling(model::CauseEffectChain& chain, std::set<std::vector<std::size_t>>& seen);
+  std::set<std::size_t> linked_readers(const MessageLink& link) const;
+  void add_note_once(std::string note);
+  void propose_chain(std::size_t taker, std::size_t timer);
   bool reads(std::size_t callback, std::size_t of) const;
   std::vector<std::size_t> may_read(std::size_t timer) const;
 

@@ -13,6 +13,9 @@ namespace rclrt::trace {
 
 namespace {
 
+/// The most paths through stored values that are examined.
+constexpr std::size_t kMostPaths = 2'000;
+
 /// Returns whether the model accepts segments of this chain, which get a number.
 bool may_have_segments(const std::string& id) { return is_token(id + "_1000"); }
 
@@ -24,45 +27,60 @@ bool ModelBuilder::reads(std::size_t callback, std::size_t of) const {
   return std::ranges::find(read, application_.callbacks[of].id) != read.end();
 }
 
+/// Returns the callbacks that publish on the topics of a link's publishers, in their nodes.
+std::set<std::size_t> ModelBuilder::linked_readers(const MessageLink& link) const {
+  const auto process = [&](std::int64_t number) {
+    return lives_.process_of[static_cast<std::size_t>(number)];
+  };
+  const auto is_node = [&](std::uint32_t stated, std::uint32_t node) {
+    return stated == kNone || node == kNone || lives_.node_of[stated] == lives_.node_of[node];
+  };
+  std::set<std::size_t> readers;
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    const TracedCallback& traced = callback_at(traced_of_[i]);
+    if (process(traced.process) == process(link.process) &&
+        std::ranges::any_of(link.outputs, [&](const auto& output) {
+          return is_node(output.first, traced.node) &&
+                 std::ranges::any_of(traced.outputs, [&](const auto& published) {
+                   return published.second == output.second;
+                 });
+        })) {
+      readers.insert(i);
+    }
+  }
+  return readers;
+}
+
 void ModelBuilder::add_variables() {
   for (const MessageLink& link : system_.links()) {
-    const auto process = [&](std::int64_t number) {
-      return lives_.process_of[static_cast<std::size_t>(number)];
-    };
-    std::set<std::size_t> readers;
-    for (std::size_t i = 0; i < traced_of_.size(); ++i) {
-      const TracedCallback& traced = callback_at(traced_of_[i]);
-      if (process(traced.process) == process(link.process) &&
-          std::ranges::any_of(traced.outputs, [&](const auto& output) {
-            return link.topics.contains(output.second);
-          })) {
-        readers.insert(i);
-      }
-    }
+    const std::set<std::size_t> readers = linked_readers(link);
     for (const std::uint32_t traced : link.callbacks) {
       const std::uint32_t index = model_.callback_of[lives_.callback_of[traced]];
       if (index == kNone) {
         continue;  // it never ran
       }
       model::Callback& writer = application_.callbacks[index];
-      std::size_t count = 0;
+      if (readers.empty()) {
+        add_note_once("callback '" + writer.id +
+                      "' is linked to topics on which no callback of the trace publishes: no chain "
+                      "leads on");
+      }
+      const std::vector<std::size_t> next = application_.successors(index);
       for (const std::size_t reader : readers) {
-        if (reader == index) {
-          ++count;
-          continue;  // it publishes at once
-        }
-        if (!reads(reader, index)) {
+        // If it publishes at once, or the reader takes its message, a chain leads on anyway.
+        const bool by_message = reader == index || std::ranges::find(next, reader) != next.end();
+        if (!by_message && !reads(reader, index)) {
           application_.callbacks[reader].reads.push_back(writer.id);
           writer.stores = {writer.id};
         }
-        ++count;
-      }
-      if (count == 0) {
-        model_.notes.push_back("callback '" + writer.id +
-                               "' is linked to topics on which no callback of the trace publishes: "
-                               "no chain leads on");
       }
     }
+  }
+}
+
+void ModelBuilder::add_note_once(std::string note) {
+  if (std::ranges::find(model_.notes, note) == model_.notes.end()) {
+    model_.notes.push_back(std::move(note));
   }
 }
 
@@ -84,20 +102,25 @@ void ModelBuilder::add_chains_to_variables() {
 
 /// Adds a chain for each path from a timer or an event that reads no value, through stored values.
 void ModelBuilder::add_sampling_chains() {
-  std::set<std::vector<std::size_t>> known;
+  std::set<std::vector<std::size_t>> seen;
   for (std::size_t i = 0; i < application_.chains.size(); ++i) {
     const std::vector<std::size_t>& path = application_.chains[i].callbacks;
     if (application_.callbacks[path.front()].reads.empty()) {
       model::CauseEffectChain chain{.id = "", .callbacks = path, .segments = {{.chain = i}}};
-      continue_sampling(chain, known);
+      continue_sampling(chain, seen);
     }
   }
 }
 
+/// Continues the chain wherever a value leads, and adds it if none leads on. `seen` has the paths
+/// that were examined: chains with the same end continue as one.
 void ModelBuilder::continue_sampling(model::CauseEffectChain& chain,
-                                     std::set<std::vector<std::size_t>>& known) {
+                                     std::set<std::vector<std::size_t>>& seen) {
+  if (!seen.insert(chain.callbacks).second) {
+    return;
+  }
   const std::size_t stores = chain.callbacks.back();
-  const std::size_t before = known.size();
+  bool leads_on = false;
   for (std::size_t i = 0; i < application_.chains.size(); ++i) {
     const std::vector<std::size_t>& path = application_.chains[i].callbacks;
     for (std::size_t entry = 0; entry < path.size(); ++entry) {
@@ -105,18 +128,25 @@ void ModelBuilder::continue_sampling(model::CauseEffectChain& chain,
       const bool is_new = std::all_of(begin, path.end(), [&](std::size_t callback) {
         return std::ranges::find(chain.callbacks, callback) == chain.callbacks.end();
       });
-      if (!reads(*begin, stores) || !is_new || known.size() >= kMostChains) {
+      if (!reads(*begin, stores) || !is_new) {
         continue;
+      }
+      leads_on = true;
+      if (seen.size() >= kMostPaths) {
+        add_note_once("more than " + std::to_string(kMostPaths) +
+                      " paths lead through stored values: chains are those of the first, state the "
+                      "ones that matter");
+        return;
       }
       const std::size_t length = chain.callbacks.size();
       chain.callbacks.insert(chain.callbacks.end(), begin, path.end());
       chain.segments.push_back({.chain = i, .entry = entry});
-      continue_sampling(chain, known);
+      continue_sampling(chain, seen);
       chain.segments.pop_back();
       chain.callbacks.resize(length);
     }
   }
-  if (known.size() > before || chain.segments.size() < 2 || !known.insert(chain.callbacks).second) {
+  if (leads_on || chain.segments.size() < 2) {
     return;
   }
   const std::string name = application_.callbacks[chain.callbacks.front()].id + "_to_" +
@@ -143,7 +173,8 @@ std::vector<std::size_t> ModelBuilder::may_read(std::size_t timer) const {
   return result;
 }
 
-void ModelBuilder::propose_variables() {
+/// Proposes a chain from a callback's chain to that of a timer that may read what it took.
+void ModelBuilder::propose_chain(std::size_t taker, std::size_t timer) {
   const auto ids = [&](const model::Chain& chain) {
     std::string text;
     for (const std::size_t each : chain.callbacks) {
@@ -151,29 +182,47 @@ void ModelBuilder::propose_variables() {
     }
     return text;
   };
+  const auto from = std::ranges::find_if(application_.chains, [&](const model::Chain& chain) {
+    return chain.callbacks.back() == taker;
+  });
+  const auto to = std::ranges::find_if(application_.chains, [&](const model::Chain& chain) {
+    return chain.callbacks.front() == timer;
+  });
+  if (from != application_.chains.end() && to != application_.chains.end()) {
+    const std::string id = from->id + "_and_" + to->id;
+    model_.proposals.push_back(
+        "  and to the chains {id: " + chain_names_.unique(may_have_segments(id) ? id : "path") +
+        ", callbacks: [" + ids(*from) + ", " + ids(*to) + "]}");
+  }
+}
+
+void ModelBuilder::propose_variables() {
   std::vector<std::string>& lines = model_.proposals;
+  std::set<std::size_t> stores;  // callbacks for which `stores` was proposed
   for (std::size_t timer = 0; timer < traced_of_.size(); ++timer) {
-    const std::string& reader = application_.callbacks[timer].id;
-    for (const std::size_t taker : may_read(timer)) {
-      if (lines.empty()) {
-        lines.emplace_back(
-            "The trace does not show whether these timers read what their nodes took:");
+    const std::vector<std::size_t> takers = may_read(timer);
+    if (takers.empty()) {
+      continue;
+    }
+    if (lines.empty()) {
+      lines.emplace_back(
+          "The trace does not show whether these timers read what their nodes took:");
+    }
+    const model::Callback& reader = application_.callbacks[timer];
+    std::string read;  // what it reads already, too: a key has one list
+    for (const std::string& variable : reader.reads) {
+      read += (read.empty() ? "" : ", ") + variable;
+    }
+    for (const std::size_t taker : takers) {
+      read += (read.empty() ? "" : ", ") + application_.callbacks[taker].id;
+    }
+    lines.push_back("if it does, " + reader.id + " has 'reads: [" + read + "]'");
+    for (const std::size_t taker : takers) {
+      const model::Callback& writer = application_.callbacks[taker];
+      if (writer.stores.empty() && stores.insert(taker).second) {
+        lines.push_back("  and " + writer.id + " has 'stores: [" + writer.id + "]'");
       }
-      const std::string& writer = application_.callbacks[taker].id;
-      lines.push_back("if " + reader + " reads what " + writer + " took, add to " + writer +
-                      " 'stores: [" + writer + "]', to " + reader + " 'reads: [" + writer + "]'");
-      const auto from = std::ranges::find_if(application_.chains, [&](const model::Chain& chain) {
-        return chain.callbacks.back() == taker;
-      });
-      const auto to = std::ranges::find_if(application_.chains, [&](const model::Chain& chain) {
-        return chain.callbacks.front() == timer;
-      });
-      if (from != application_.chains.end() && to != application_.chains.end()) {
-        const std::string id = from->id + "_and_" + to->id;
-        lines.push_back(
-            "  and to the chains {id: " + chain_names_.unique(may_have_segments(id) ? id : "path") +
-            ", callbacks: [" + ids(*from) + ", " + ids(*to) + "]}");
-      }
+      propose_chain(taker, timer);
     }
   }
 }

@@ -61,22 +61,6 @@ recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& m
   return result;
 }
 
-/// Removes the cause-effect chains with a segment that was removed, and numbers the segments of the
-/// others again. `removed` are the former indices of these chains, ascending.
-void leave_out_segments(model::Application& application, const std::vector<std::size_t>& removed) {
-  std::erase_if(application.cause_effect_chains, [&](const model::CauseEffectChain& chain) {
-    return std::ranges::any_of(chain.segments, [&](const model::Segment& segment) {
-      return std::ranges::binary_search(removed, segment.chain);
-    });
-  });
-  for (model::CauseEffectChain& chain : application.cause_effect_chains) {
-    for (model::Segment& segment : chain.segments) {
-      segment.chain -= static_cast<std::size_t>(std::ranges::lower_bound(removed, segment.chain) -
-                                                removed.begin());
-    }
-  }
-}
-
 /// Removes the chains that cannot be followed, with a note for each.
 void leave_out_unfollowed(model::Application& application, const TracedModel& model,
                           std::vector<std::string>& notes) {
@@ -86,19 +70,7 @@ void leave_out_unfollowed(model::Application& application, const TracedModel& mo
       blind.push_back(i);
     }
   }
-  std::ranges::sort(blind);
-  blind.erase(std::ranges::unique(blind).begin(), blind.end());
-  for (auto each = blind.rbegin(); each != blind.rend(); ++each) {
-    const model::Chain& chain = application.chains[*each];
-    notes.push_back(
-        "chain '" + chain.id + "' " +
-        (application.callbacks[chain.callbacks.front()].kind() == model::CallbackKind::kEvent
-             ? "starts at an event"
-             : "goes through a synchronisation") +
-        " and is not measured");
-    application.chains.erase(application.chains.begin() + static_cast<std::ptrdiff_t>(*each));
-  }
-  leave_out_segments(application, blind);
+  recorder::leave_out_chains(application, std::move(blind), notes);
 }
 
 recorder::RunContext traced_context(const ReadCounts& counts) {

@@ -86,7 +86,7 @@ void TracedSystem::take_entity(const TraceEvent& event) {
     case EventKind::kPublisherInit: {
       const std::uint32_t topic = topic_of(event.texts[0]);
       topics_with_publisher_.insert(topic);
-      publishers_[handle(0)] = topic;
+      publishers_[handle(0)] = {.node = node_of(handle(1)), .topic = topic};
       rmw_publishers_[handle(2)] = topic;
       break;
     }
@@ -149,14 +149,16 @@ void TracedSystem::add_link(const TraceEvent& event) {
     }
   }
   for (const std::uint64_t handle : event.lists[1]) {
-    const std::uint32_t topic = find_or(publishers_, Handle{event.pid, handle}, kNone);
-    if (topic == kNone) {
+    const Endpoint publisher = find_or(publishers_, Handle{event.pid, handle}, Endpoint{});
+    if (publisher.topic == kNone) {
       ++gaps_.unknown_links;
     } else {
-      link.topics.insert(topic);
+      link.outputs.emplace(publisher.node, publisher.topic);
     }
   }
-  links_.push_back(std::move(link));
+  if (std::ranges::find(links_, link) == links_.end()) {  // a node may state it in each callback
+    links_.push_back(std::move(link));
+  }
 }
 
 /// Links the rcl handle and the callback of an rclcpp object. Their events come in either order.

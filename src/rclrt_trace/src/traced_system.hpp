@@ -85,7 +85,10 @@ struct TracedThread {
 struct MessageLink {
   std::int64_t process = 0;
   std::set<std::uint32_t> callbacks{};  ///< of the subscriptions
-  std::set<std::uint32_t> topics{};     ///< of the publishers
+  /// Of the publishers: the node, or kNone if it is not known, and the topic.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> outputs{};
+
+  bool operator==(const MessageLink&) const = default;
 };
 
 /// Publications of a thread while it runs no callback.
@@ -181,7 +184,7 @@ class TracedSystem {
   };
   template <typename T>
   using ByHandle = std::unordered_map<Handle, T, HandleHash>;
-  struct Endpoint {  // end of a subscription
+  struct Endpoint {  // end of a subscription or a publisher
     std::uint32_t node = kNone;
     std::uint32_t topic = kNone;
     std::size_t depth = 0;
@@ -293,7 +296,7 @@ class TracedSystem {
 
   std::map<std::string, std::uint32_t, std::less<>> topics_;
   ByHandle<std::uint32_t> node_handles_;
-  ByHandle<std::uint32_t> publishers_;      // topic, by rcl handle
+  ByHandle<Endpoint> publishers_;           // by rcl handle
   ByHandle<std::uint32_t> rmw_publishers_;  // topic, by rmw handle
   ByHandle<Endpoint> subscriptions_;        // by rcl handle
   ByHandle<std::uint32_t> rmw_subscriptions_;

@@ -119,7 +119,7 @@ def _longest_wait(comparison: Comparison, index: int) -> Iterator[str]:
     if waits:
         wait, what, results = max(waits, key=lambda each: each[0].time_ms)
         under = f", {results.executor_label}" if len(comparison.executors) > 1 else ""
-        bound = "" if wait.bound_ms is None else f" (at most {exact(wait.bound_ms)})"
+        bound = "" if wait.bound_ms is None else f" ({exact(wait.bound_ms)} in the bound)"
         text = f"longest wait: {wait.time_ms:.3f} ms{bound} {wait.text}; worst {what}{under}"
         yield "  " + shorten(text, LINE_WIDTH - 2)
 

@@ -14,7 +14,8 @@ from rclrt_py.runs.run_data import RESULTS
 def miss_lines(directory: Path) -> Iterator[str]:
     """Yields a line for the worst deadline miss of each chain of a single run: an instance that
     never ended or, if all ended, the one with the longest response time. Cause-effect chains that
-    exceed a limit have a line for the longest reaction time or the largest data age."""
+    exceed a limit have a line for the longest reaction time or the largest data age, and one if a
+    reaction did not come in time before the end."""
     results = JsonValue.load(directory / RESULTS)
     if results.has("misses"):
         yield from _worst_misses(results)
@@ -24,13 +25,15 @@ def miss_lines(directory: Path) -> Iterator[str]:
 
 
 def _above_limits(chain: CauseEffectResult) -> Iterator[str]:
-    for what, way, limit in (
-        ("reaction time", chain.worst_reaction, chain.max_reaction_ms),
-        ("data age", chain.worst_age, chain.max_age_ms),
+    for key, way, limit, missed in (
+        ("max_reaction_ms", chain.worst_reaction, chain.max_reaction_ms, chain.missed_reaction),
+        ("max_age_ms", chain.worst_age, chain.max_age_ms, chain.missed_age),
     ):
         if way and limit is not None and way.time_ms > limit:
             above = way.time_ms - limit
-            yield f"chain {chain.id} exceeded its largest {what} by {above:.3f} ms: {way.text}"
+            yield f"chain {chain.id} exceeded its {key} by {above:.3f} ms: {way.text}"
+        elif way and missed:  # only of reactions, which may still be awaited
+            yield f"chain {chain.id} exceeded its {key}: a reaction had not come at the end"
 
 
 def _worst_misses(results: JsonValue) -> Iterator[str]:

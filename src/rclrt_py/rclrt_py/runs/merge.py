@@ -151,16 +151,23 @@ def _merge_cause_effect(
         missed_age=sum(result.missed_age for result in results),
         reaction=summarise(_joined(sample.reactions for sample in samples)),
         age=summarise(_joined(sample.ages for sample in samples)),
-        worst_reaction=_longest([result.worst_reaction for result in results], rounds),
-        worst_age=_longest([result.worst_age for result in results], rounds),
+        worst_reaction=_longest(
+            [(result.worst_reaction, result.reaction) for result in results], rounds
+        ),
+        worst_age=_longest([(result.worst_age, result.age) for result in results], rounds),
     )
 
 
-def _longest(ways: Sequence[Way | None], rounds: Sequence[int | None]) -> Way | None:
-    """Returns the way of the longest time, with its round."""
+def _longest(
+    rows: Sequence[tuple[Way | None, Summary | None]], rounds: Sequence[int | None]
+) -> Way | None:
+    """Returns the way of the longest time, with its round. None: there are no times, or a round
+    has times and does not state a way, as rounds of earlier versions."""
+    if any(times is not None and way is None for way, times in rows):
+        return None
     found = [
         way if number is None else replace(way, round=number)
-        for way, number in zip(ways, rounds, strict=True)
+        for (way, _), number in zip(rows, rounds, strict=True)
         if way
     ]
     return max(found, key=lambda way: way.time_ms, default=None)
@@ -169,7 +176,7 @@ def _longest(ways: Sequence[Way | None], rounds: Sequence[int | None]) -> Way | 
 def _round_of(run: Run) -> int | None:
     """Returns the number in the name `round-2` of a run's directory."""
     number = run.directory.name.removeprefix("round-")
-    return int(number) if number.isdigit() else None
+    return int(number) if number.isdecimal() else None
 
 
 def _merge_callback(

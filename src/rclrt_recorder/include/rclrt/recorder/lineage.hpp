@@ -4,6 +4,7 @@
 
 #include <rclrt/model/application.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rclrt/recorder/chain_accounting.hpp"
@@ -36,7 +37,14 @@ RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const 
                                          std::span<LoggedInstance> instances,
                                          const std::vector<bool>& going_on);
 
-/// Returns the chains that cannot be followed, by their index: those through a synchronisation.
+/// Returns the chains that cannot be followed, by their index: those through a synchronisation or
+/// from an event.
 RCLRT_RECORDER_EXPORT std::vector<std::size_t> unfollowed(const model::Application& application);
+
+/// Removes these chains, by their index, and the cause-effect chains with one of them as a segment.
+/// Adds a sentence for each to `notes`.
+RCLRT_RECORDER_EXPORT void leave_out_chains(model::Application& application,
+                                            std::vector<std::size_t> chains,
+                                            std::vector<std::string>& notes);
 
 }  // namespace rclrt::recorder
