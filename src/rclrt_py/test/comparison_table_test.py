@@ -181,8 +181,8 @@ def test_the_longest_wait_of_a_chain_that_samples_is_one_line(comparison: Compar
     )
     (line,) = [line for line in plain(replace(comparison, executors=executors)) if "wait:" in line]
     assert line == (
-        "  longest wait: 20.250 ms (25 in the bound) until act runs and reads the value; worst data "
-        f"age, {first.executor_label}"
+        "  longest wait: 20.250 ms (25 in the bound) until act runs and reads the value; worst "
+        f"data age, {first.executor_label}"
     )
     assert len(line) <= 120
     alone = replace(executors[0], cause_effect_chains=(fast,))

@@ -9,72 +9,16 @@
 #include <vector>
 
 #include "rclrt/recorder/results.hpp"
-#include "robot.hpp"
+#include "sampling_robot.hpp"
 #include "trace_reader.hpp"
 #include "traced_results.hpp"
 
 namespace rclrt::trace {
 namespace {
 
-using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::UnorderedElementsAre;
-
-/// A camera of 10 ms, a planner that takes its images and publishes paths by a timer of 20 ms, and
-/// a motor that takes these.
-struct Sampling : Robot {
-  Sampling() {
-    node(1, "camera");
-    publisher(10, 1, "/images");
-    timer(20, 1, 10 * kMs, 21);
-    node(2, "planner");
-    subscription(30, 2, "/images", 31);
-    publisher(11, 2, "/path");
-    timer(40, 2, 20 * kMs, 41);
-    node(3, "motor");
-    subscription(50, 3, "/path", 51);
-  }
-
-  void image(std::uint64_t stamp) {
-    start(21);
-    publish(10, stamp);
-    end(21, kMs);
-    take(30, stamp);
-    start(31);
-    end(31, kMs);
-  }
-
-  void plan(std::uint64_t stamp) {
-    start(41);
-    publish(11, stamp);
-    end(41, 2 * kMs);
-    take(50, stamp);
-    start(51);
-    end(51, kMs);
-  }
-
-  /// Two images and a path every 20 ms, for 100 ms.
-  void run() {
-    const std::int64_t begin_ns = now_ns;
-    for (std::uint64_t i = 1; i <= 5; ++i) {
-      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs;
-      image(2 * i);
-      plan(i);
-      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs + 10 * kMs;
-      image(2 * i + 1);
-    }
-  }
-};
-
-std::vector<std::string> path_of(const model::Application& application, std::size_t chain) {
-  std::vector<std::string> ids;
-  for (const std::size_t each : application.cause_effect_chains.at(chain).callbacks) {
-    ids.push_back(application.callbacks[each].id);
-  }
-  return ids;
-}
 
 TEST(TracedVariables, ALinkJoinsWhatASubscriptionTookAndWhatATimerPublishes) {
   Sampling robot;
@@ -173,128 +117,6 @@ TEST(TracedVariables, ALinkOfASubscriptionThatPublishesForTwo) {
   EXPECT_THAT(path_of(made.application, 0),
               ElementsAre("sensors_timer_1", "fusion_slow", "fusion_fast", "motor_fused"));
   EXPECT_EQ(made.application.cause_effect_chains[0].segments.back().entry, 1U);
-}
-
-TEST(TracedVariables, ATimerWithTwoValuesHasOneProposedList) {
-  Sampling robot;
-  robot.node(4, "lidar");
-  robot.publisher(13, 4, "/scans");
-  robot.timer(60, 4, 10 * kMs, 61);
-  robot.subscription(70, 2, "/scans", 71);
-  robot.start(61);
-  robot.publish(13, 1000);
-  robot.end(61, kMs);
-  robot.take(70, 1000);
-  robot.start(71);
-  robot.end(71, kMs);
-  robot.run();
-  EXPECT_THAT(robot.model().proposals,
-              Contains("if it does, planner_timer_1 has 'reads: [planner_images, planner_scans]'"));
-}
-
-TEST(TracedVariables, ACallbackOfAnotherNodeThatPublishesOnTheTopicReadsNothing) {
-  Sampling robot;
-  robot.node(4, "other");
-  robot.publisher(14, 4, "/path");
-  robot.timer(60, 4, 20 * kMs, 61);
-  robot.link({30}, {11});
-  robot.start(61);
-  robot.publish(14, 1000);
-  robot.end(61, kMs);
-  robot.take(50, 1000);
-  robot.start(51);
-  robot.end(51, kMs);
-  robot.run();
-  for (const model::Callback& each : robot.model().application.callbacks) {
-    EXPECT_EQ(each.reads.empty(), each.id != "planner_timer_1") << each.id;
-  }
-}
-
-TEST(TracedVariables, ACallbackThatTakesTheMessageOfTheLinkedOneReadsNothing) {
-  Robot robot;
-  robot.node(1, "camera");
-  robot.publisher(10, 1, "/images");
-  robot.timer(20, 1, 10 * kMs, 21);
-  robot.node(2, "planner");
-  robot.subscription(30, 2, "/images", 31);
-  robot.publisher(11, 2, "/features");
-  robot.subscription(40, 2, "/features", 41);
-  robot.publisher(12, 2, "/path");
-  robot.link({30}, {12});
-  for (std::uint64_t i = 1; i <= 5; ++i) {
-    robot.start(21);
-    robot.publish(10, i);
-    robot.end(21, kMs);
-    robot.take(30, i);
-    robot.start(31);
-    robot.publish(11, i);
-    robot.end(31, kMs);
-    robot.take(40, i);
-    robot.start(41);
-    robot.publish(12, i);
-    robot.end(41, kMs);
-    robot.now_ns += 5 * kMs;
-  }
-  const TracedModel made = robot.model();
-  EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
-  EXPECT_EQ(made.application.chains.size(), 1U);
-}
-
-TEST(TracedVariables, ChainsWithTheSameEndLeadOnOnce) {
-  Robot robot;
-  robot.node(1, "sensors");
-  robot.publisher(10, 1, "/images");
-  robot.publisher(11, 1, "/points");
-  robot.timer(20, 1, 10 * kMs, 21);
-  robot.timer(22, 1, 10 * kMs, 23);  // both publish points
-  robot.timer(24, 1, 10 * kMs, 25);
-  robot.node(2, "fusion");
-  robot.subscription(30, 2, "/images", 31);
-  robot.subscription(32, 2, "/points", 33);
-  robot.publisher(12, 2, "/fused");
-  robot.node(3, "planner");
-  robot.subscription(40, 3, "/fused", 41);
-  robot.publisher(13, 3, "/path");
-  robot.timer(50, 3, 10 * kMs, 51);
-  robot.link({30}, {12});
-  robot.link({40}, {13});
-  std::uint64_t stamp = 0;
-  for (int i = 0; i < 5; ++i) {
-    robot.start(21);
-    robot.publish(10, ++stamp);
-    robot.end(21, kMs);
-    robot.take(30, stamp);
-    robot.start(31);
-    robot.end(31, kMs);
-    for (const std::uint64_t timer : {23, 25}) {
-      robot.start(timer);
-      robot.publish(11, ++stamp);
-      robot.end(timer, kMs);
-      robot.take(32, stamp);
-      robot.start(33);
-      robot.publish(12, stamp);
-      robot.end(33, kMs);
-      robot.take(40, stamp);
-      robot.start(41);
-      robot.end(41, kMs);
-    }
-    robot.start(51);
-    robot.publish(13, stamp);
-    robot.end(51, kMs);
-    robot.now_ns += 2 * kMs;
-  }
-  const TracedModel made = robot.model();
-  std::vector<std::vector<std::string>> paths;
-  for (std::size_t i = 0; i < made.application.cause_effect_chains.size(); ++i) {
-    paths.push_back(path_of(made.application, i));
-  }
-  EXPECT_THAT(
-      paths,
-      UnorderedElementsAre(
-          ElementsAre("sensors_timer_1", "fusion_images", "fusion_points", "planner_fused",
-                      "planner_timer_1"),
-          ElementsAre("sensors_timer_2", "fusion_points", "planner_fused", "planner_timer_1"),
-          ElementsAre("sensors_timer_3", "fusion_points", "planner_fused", "planner_timer_1")));
 }
 
 TEST(TracedVariables, WhatStoresAndPublishesEndsAChainOfItsOwn) {

@@ -14,7 +14,7 @@ from rclrt_py.runs.cause_effect import CauseEffectResult
 from rclrt_py.runs.cause_effect_way import Way
 from rclrt_py.runs.results import CallbackResult, ChainResult, Results
 from rclrt_py.runs.run_data import CallbackSamples, CauseEffectSamples, ChainSamples, Run
-from rclrt_py.stats import summarise
+from rclrt_py.stats import Summary, summarise
 
 
 def merge_runs(runs: Sequence[Run]) -> Results:
