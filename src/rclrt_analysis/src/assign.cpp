@@ -247,9 +247,9 @@ Quality quality(const Application& application, ExecutorKind executor, const Ove
     result.mean_bound_ns += static_cast<double>(*bound);
   };
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    const model::Nanoseconds deadline = application.chains[i].deadline;
-    if (deadline < model::kNoDeadline) {
-      add(bounds[i].verdict, bounds[i].bound, share_of(bounds[i].bound, deadline));
+    if (model::has_deadline(application, i)) {
+      add(bounds[i].verdict, bounds[i].bound,
+          share_of(bounds[i].bound, application.chains[i].deadline));
     }
   }
   const auto sampled = cause_effect_bounds(application, executor, overheads, bounds);

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <rclrt/model/no_deadline.hpp>
+#include <exception>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "audsley.hpp"
@@ -53,8 +54,10 @@ class Chooser {
   }
 
  private:
+  /// Each chain has its steps: the bounds of an executor's chains share them.
   Effort effort() const {
-    return {.steps = kStepsPerEvaluation, .check_interrupt = options_.check_interrupt};
+    const auto chains = static_cast<std::int64_t>(stated_.chains.size() + 1);
+    return {.steps = kStepsPerEvaluation * chains, .check_interrupt = options_.check_interrupt};
   }
 
   std::vector<SynthesizedPriority> apply(const Order& order, Application& application) const {
@@ -74,10 +77,16 @@ class Chooser {
     Application application = stated_;
     apply({.level = levels}, application);
     std::vector<bool> result;
-    for (const ChainBound& bound : detail::bounds_of_chains(application, options_.executor,
-                                                            options_.overheads, effort(), chains)) {
-      result.push_back(holds(bound.verdict));
-      result_.gave_up = result_.gave_up || detail::took_too_long(bound);
+    try {
+      for (const ChainBound& bound :
+           detail::bounds_of_chains(application, options_.executor, options_.overheads, effort(),
+                                    chains, result_.gave_up)) {
+        result.push_back(holds(bound.verdict));
+      }
+    } catch (const std::invalid_argument&) {  // an executor has fewer priorities than levels
+      refused_ = std::current_exception();
+      result_.gave_up = true;
+      result.assign(chains.size(), false);
     }
     return result;
   }
@@ -87,7 +96,14 @@ class Chooser {
     ++result_.evaluations;
     Application application = stated_;
     apply(order, application);
-    const Quality found = quality(application, options_.executor, options_.overheads, effort());
+    Quality found;
+    try {
+      found = quality(application, options_.executor, options_.overheads, effort());
+    } catch (const std::invalid_argument&) {  // an executor has fewer priorities than levels
+      refused_ = std::current_exception();
+      result_.gave_up = true;
+      return false;
+    }
     if (!result_.method.empty() && !better(found, quality_, Objective::kMaxSlack)) {
       return false;
     }
@@ -97,7 +113,10 @@ class Chooser {
     return true;
   }
 
-  bool may_go_on() const { return quality_.not_proved > 0 && result_.evaluations < most_; }
+  bool may_go_on() const {
+    const bool has_more_to_prove = result_.method.empty() || quality_.not_proved > 0;
+    return has_more_to_prove && result_.evaluations < most_;
+  }
 
   void try_sources() {
     const auto levels = [this](ChainPriorities source) {
@@ -123,11 +142,11 @@ class Chooser {
     }
   }
 
-  /// Limits the evaluations for a result that is only of use if it is feasible: where the bounds
-  /// of several CPUs are computed in one, an evaluation takes long.
+  /// Limits the evaluations for a result that is only of use if it is feasible: of a large
+  /// application, an evaluation takes long.
   void limit_evaluations() {
     most_ = options_.evaluations;
-    if (!options_.best_effort && !result_.order_matters.empty()) {
+    if (!options_.best_effort) {
       const std::size_t callbacks = stated_.callbacks.size();
       most_ = std::min(most_, kFewEvaluations + (kManyEvaluations / (callbacks * callbacks + 1)));
     }
@@ -141,12 +160,14 @@ class Chooser {
     from_below_ = detail::audsley(stated_, hold, within_limit);
     result_.gave_up = result_.gave_up || !within_limit();
     consider({.level = from_below_.level}, "Audsley's algorithm");
+    // All hold one by one: together they had too few steps.
+    result_.gave_up = result_.gave_up || (from_below_.complete && quality_.not_proved > 0);
   }
 
   /// Moves chains to other places, as long as that improves the result.
   void search() {
     const std::size_t patience = kVainTrialsPerChain * (stated_.chains.size() + 1);
-    for (std::size_t vain = 0; vain < patience && may_go_on(); ++vain) {
+    for (std::size_t vain = 0; vain < patience && may_go_on() && !result_.method.empty(); ++vain) {
       if (consider(neighbour(best_), "a search")) {
         vain = 0;
       }
@@ -173,16 +194,17 @@ class Chooser {
   }
 
   BoundPriorities finished() {
+    if (result_.method.empty()) {
+      std::rethrow_exception(refused_);  // no order of the chains is possible
+    }
     Application application = stated_;
     result_.callbacks = apply(best_, application);
     result_.feasible = quality_.not_proved == 0;
     const bool from_below = best_.level == from_below_.level && !best_.by_picas;
     const auto bounds = chain_bounds(application, options_.executor, options_.overheads, effort());
     for (std::size_t i = 0; i < bounds.size(); ++i) {
-      const bool has_deadline = stated_.chains[i].deadline < model::kNoDeadline;
-      const PlacedBy otherwise = has_deadline ? PlacedBy::kMethod : PlacedBy::kNoDeadline;
       result_.chains.push_back({.priority = best_.level[i],
-                                .by = from_below ? from_below_.by[i] : otherwise,
+                                .by = from_below ? from_below_.by[i] : PlacedBy::kMethod,
                                 .bound = bounds[i].bound,
                                 .verdict = bounds[i].verdict});
     }
@@ -195,6 +217,7 @@ class Chooser {
   BoundPriorities result_;
   std::size_t most_{};  // evaluations
   bool tried_sources_ = false;
+  std::exception_ptr refused_;  // the last order that is not possible
   detail::ChainLevels from_below_;
   Order best_;
   Quality quality_;

@@ -34,13 +34,31 @@ class Steps {
         priorities_(application.effective_priorities()),
         turns_(application, executor, overheads) {}
 
+  /// Returns the bound with the best verdict: by the bounds of the segments if they have some, or
+  /// by the turns of ready sets also where those hold only if nothing is lost.
   CauseEffectBound bound(const CauseEffectChain& chain) const {
+    CauseEffectBound result = bound(chain, false);
+    const bool may_lose = std::ranges::any_of(chain.segments, [&](const Segment& segment) {
+      return chains_[segment.chain].bound && !chains_[segment.chain].without_loss.empty();
+    });
+    if (may_lose && result.verdict != Verdict::kProved) {
+      CauseEffectBound other = bound(chain, true);
+      if (other.verdict == Verdict::kProved || !holds(result.verdict)) {
+        result = std::move(other);
+      }
+    }
+    return result;
+  }
+
+ private:
+  /// `with_loss`: turns of ready sets also count where a bound holds only if nothing is lost.
+  CauseEffectBound bound(const CauseEffectChain& chain, bool with_loss) const {
     CauseEffectBound result;
     std::vector<SegmentTimes> times;
     for (const Segment& segment : chain.segments) {
       const ChainBound& own = chains_[segment.chain];
       const std::string name = "'" + application_.chains[segment.chain].id + "'";
-      if (const auto served = served_times(segment, times.empty())) {
+      if (const auto served = served_times(segment, times.empty(), with_loss)) {
         times.push_back({served->interval, served->response, true});
         add_conditions(conditions_with_loss(own), result.assumptions);
         continue;
@@ -63,7 +81,6 @@ class Steps {
     return result;
   }
 
- private:
   struct SegmentTimes {
     Ticks interval{};  ///< the longest one between two releases
     Ticks end{};       ///< after a release: the last callback has stored or put out its value
@@ -71,9 +88,10 @@ class Steps {
   };
 
   /// Returns the times of a segment of which some releases may not be served.
-  std::optional<detail::ServedTimes> served_times(const Segment& segment, bool is_first) const {
+  std::optional<detail::ServedTimes> served_times(const Segment& segment, bool is_first,
+                                                  bool with_loss) const {
     const ChainBound& own = chains_[segment.chain];
-    if ((own.bound && own.without_loss.empty()) || is_logical(segment)) {
+    if ((own.bound && !(with_loss && !own.without_loss.empty())) || is_logical(segment)) {
       return std::nullopt;
     }
     return turns_.of(application_.chains[segment.chain], !is_first);

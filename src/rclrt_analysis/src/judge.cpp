@@ -64,22 +64,11 @@ std::vector<ChainBound> without_bounds(const model::Application& application,
   return chains;
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns whether all deadlines and limits hold. A segment of a cause-effect chain that states no
 /// deadline has only the limits of the whole to keep.
 bool is_feasible(const model::Application& application, const Judgement& judgement) {
-  const auto is_free_segment = [&](std::size_t chain) {
-    return application.chains[chain].deadline >= model::kNoDeadline &&
-           std::ranges::any_of(application.cause_effect_chains, [&](const auto& whole) {
-             return std::ranges::find(whole.segments, chain, &model::Segment::chain) !=
-                    whole.segments.end();
-           });
-  };
   for (std::size_t i = 0; i < judgement.chains.size(); ++i) {
-    if (!holds(judgement.chains[i].verdict) && !is_free_segment(i)) {
+    if (!holds(judgement.chains[i].verdict) && model::has_deadline(application, i)) {
       return false;
     }
   }

@@ -36,7 +36,7 @@ Wanted wanted_chains(const model::Application& application, const Judgement& jud
   Wanted wanted;
   for (std::size_t i = 0; i < judgement.chains.size(); ++i) {
     wanted.chains.push_back(judgement.chains[i].verdict == Verdict::kUnknown &&
-                            application.chains[i].deadline < model::kNoDeadline);
+                            model::has_deadline(application, i));
   }
   for (std::size_t i = 0; i < judgement.cause_effect_chains.size(); ++i) {
     const model::CauseEffectChain& chain = application.cause_effect_chains[i];

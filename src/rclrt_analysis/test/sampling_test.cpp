@@ -260,8 +260,8 @@ chains:
   EXPECT_EQ(bound.verdict, Verdict::kProved);
   EXPECT_TRUE(found.feasible);
   const double reaction = as_ms(bound.reaction) + kMiddleware;
-  EXPECT_LT(reaction, 835.837);  // the published bound
-  RecordProperty("reaction_ms", std::to_string(reaction));
+  EXPECT_LT(reaction, 835.837);        // the published bound
+  EXPECT_NEAR(reaction, 701.3, 0.05);  // docs/explanation/sampling-chains.md states it
   const double simulated =
       longest_reactions(application, ExecutorKind::kWaitSet).at(0) + kMiddleware;
   EXPECT_LE(simulated, reaction);
@@ -285,6 +285,45 @@ chains: [{id: path, callbacks: [sense, store, plan]}]
   // planner's next start: after the rest of its own set and what comes before it in the next one.
   EXPECT_EQ(as_ms(found.reaction), 40 + 1 + 2 * 17 + (2 * 17 - 15) + 15);
   EXPECT_EQ(as_ms(found.age), 1 + 2 * 17 + 40 + 15);
+}
+
+TEST(Sampling, ASubscriptionOfSeveralTopicsRunsMoreThanOnceInASet) {
+  const auto reaction =
+      [](const std::string& log) {
+        return sampling_bound(sampling_application(R"(
+executors: [{name: one, cpus: [0]}, {name: two, cpus: [1]}]
+nodes: [{name: sensor, executor: one}, {name: planner, executor: two}]
+callbacks:
+  - {id: t1, node: sensor, timer: {period_ms: 40}, wcet_ms: 1, publishes: [x]}
+  - {id: t2, node: sensor, timer: {period_ms: 40}, wcet_ms: 1, publishes: [y]}
+  - {id: t3, node: sensor, timer: {period_ms: 40}, wcet_ms: 1, publishes: [z]}
+  - {id: plan, node: planner, timer: {period_ms: 10}, wcet_ms: 15}
+  - {id: log, node: planner, subscription: {)" + log +
+                                                   R"(}, wcet_ms: 20}
+  - {id: store, node: planner, subscription: {topic: z, depth: 1}, wcet_ms: 1}
+chains: [{id: path, callbacks: [t3, store], max_reaction_ms: 200}]
+)"),
+                              ExecutorKind::kWaitSet)
+            .reaction;
+      };
+  EXPECT_TRUE(reaction("topic: x"));
+  EXPECT_FALSE(reaction("topics: [x, y]"));
+}
+
+TEST(Sampling, ALateEventIsServedLater) {
+  const model::Application application = sampling_application(R"(
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: plan, node: n, timer: {period_ms: 10}, wcet_ms: 20}
+  - {id: see, node: n, event: {min_interval_ms: 10, depth: 1}, wcet_ms: 1}
+chains: [{id: path, callbacks: [see], max_reaction_ms: 100}]
+)");
+  Machine machine;
+  EXPECT_EQ(as_ms(sampling_bound(application, ExecutorKind::kWaitSet, machine).reaction), 2 * 21);
+  machine.overheads.timer_jitter = 2'000'000;
+  EXPECT_EQ(as_ms(sampling_bound(application, ExecutorKind::kWaitSet, machine).reaction),
+            2 + 2 * 21);
 }
 
 TEST(Sampling, TheExampleOfTheDocumentation) {

@@ -204,7 +204,7 @@ TEST(SoundnessOfServedReleases, NoTimeIsAboveItsBoundIfTheWaitSetHasTooMuchWork)
     Trial trial{.application = std::move(application),
                 .random = random,
                 .kind = ExecutorKind::kWaitSet,
-                .lateness = seed % 2 == 0 ? 0 : 300'000};
+                .lateness = seed % 2 == 0 ? 0 : 4'000'000};
     const Judgement judgement = judge(trial.application, trial.kind, {});
     const bool is_overloaded =
         std::ranges::any_of(judgement.chains, [](const ChainBound& chain) { return !chain.bound; });

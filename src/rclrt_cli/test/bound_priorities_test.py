@@ -93,7 +93,8 @@ def test_each_priority_has_its_reason(
     assert out.read_text() == (
         "rclrt: 1\n"
         "application: app\n"
-        "# priorities by the bounds of preemptive, Audsley's algorithm: all deadlines hold\n"
+        "# priorities by the bounds of preemptive, Audsley's algorithm: all deadlines hold "
+        "(rclrt analyze states the conditions)\n"
         "priorities:\n"
         "  fast: 2  # chain fast, holds at the lowest priority that was left: 2 of 5 ms\n"
         "  slow: 1  # chain slow, holds at the lowest priority that was left: 18 of 50 ms\n"

@@ -149,6 +149,10 @@ class Bounds {
     return decided(chain, own, std::move(found));
   }
 
+  bool gave_up() const {
+    return std::ranges::any_of(executors_, [](const auto& each) { return each.second.gave_up(); });
+  }
+
   QueueBound queue(std::size_t callback) {
     const bool none = cores_
                           .contradiction(application_, cores_.executor_of.at(callback),
@@ -343,8 +347,8 @@ class Bounds {
 
 std::vector<ChainBound> detail::bounds_of_chains(const Application& application,
                                                  ExecutorKind executor, const Overheads& overheads,
-                                                 Effort effort,
-                                                 std::span<const std::size_t> chains) {
+                                                 Effort effort, std::span<const std::size_t> chains,
+                                                 bool& gave_up) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
   Bounds bounds(parts.application(), form.kind(), executor, overheads, effort);
@@ -359,18 +363,16 @@ std::vector<ChainBound> detail::bounds_of_chains(const Application& application,
       each.callback = parts.whole(each.callback);
     }
   }
+  gave_up = gave_up || bounds.gave_up();
   return result;
-}
-
-bool detail::took_too_long(const ChainBound& bound) {
-  return !bound.bound && bound.note.find(kTooLongToFollow) != std::string::npos;
 }
 
 std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKind executor,
                                      const Overheads& overheads, Effort effort) {
   std::vector<std::size_t> all(application.chains.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  return detail::bounds_of_chains(application, executor, overheads, effort, all);
+  bool gave_up = false;
+  return detail::bounds_of_chains(application, executor, overheads, effort, all, gave_up);
 }
 
 std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKind executor,

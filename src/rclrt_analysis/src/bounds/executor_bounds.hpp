@@ -30,6 +30,9 @@ class ExecutorBounds {
   /// Returns the same as PathBounds::most_pending().
   Ticks most_pending(std::size_t callback);
 
+  /// Returns the same as PathBounds::gave_up().
+  bool gave_up() const { return paths_.gave_up(); }
+
  private:
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
   PathBound response_of(const Way& way, const Way& chain, std::size_t last);

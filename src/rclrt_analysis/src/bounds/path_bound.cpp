@@ -185,6 +185,7 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age, const Be
       result = std::move(other);
     }
   }
+  gave_up_ = gave_up_ || (budget.empty() && !in_age_);
   budget_.take(static_cast<std::size_t>(budget.used()));
   if (before.first_releases.empty() && !budget_.empty()) {
     Budget by_sets = budget_.part(std::min(budget_.left() / 64, steps_by_sets()));
@@ -196,7 +197,7 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age, const Be
   }
   if (!result) {  // the worst of the first instances is no bound
     result.emplace();
-    result->note = kTooLongToFollow;
+    result->note = "the busy period is too long to follow";
   }
   return *std::move(result);
 }

@@ -16,9 +16,6 @@
 
 namespace rclrt::analysis::detail {
 
-/// The note of a path without a bound because the search for it would take too many steps.
-inline constexpr const char* kTooLongToFollow = "the busy period is too long to follow";
-
 /// A timer that was released before the path's own timer, by at most `lag`. All work of that
 /// release was done when the busy period began.
 struct EarlierRelease {
@@ -59,6 +56,10 @@ class PathBounds {
              Effort effort);
 
   PathBound bound(const Path& path);
+
+  /// Returns whether a search has ended with its steps, so that some bound may be too high or
+  /// missing.
+  bool gave_up() const { return gave_up_; }
 
   /// Returns the most instances of one input of the callback that are released and have not ended;
   /// kHorizon: no bound. Each of them was triggered by a release that is no longer ago than the
@@ -113,6 +114,7 @@ class PathBounds {
   std::vector<std::size_t> timers_;
   Ticks jitter_;
   Budget budget_;
+  bool gave_up_ = false;
   std::vector<std::size_t> positions_;  // of each callback in CallbackGraph::order
   std::vector<bool> here_;              // of each callback: a release of `timers_` leads to it
   std::map<int, LevelWork> levels_;

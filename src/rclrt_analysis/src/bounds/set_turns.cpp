@@ -38,17 +38,18 @@ bool SetTurns::has_turns(std::size_t executor) const {
   return has_cpu;
 }
 
-/// Returns whether a set runs the callback once, and a full queue of it loses its oldest message.
+/// Returns whether a set runs the callback once, and a full queue of it loses its oldest message. A
+/// subscription of several topics runs once for each.
 bool SetTurns::is_known(std::size_t callback) const {
   const model::Callback& each = application_.callbacks[callback];
-  return each.kind() != model::CallbackKind::kSync && model::role_of(each) == model::Role::kTopic &&
-         each.overload == model::Overload::kQueue;
+  return graph_.publishers[callback].size() <= 1 && each.kind() != model::CallbackKind::kSync &&
+         model::role_of(each) == model::Role::kTopic && each.overload == model::Overload::kQueue;
 }
 
 /// Returns whether no other callback's message may push out that of the publisher.
 bool SetTurns::is_only_publisher(std::size_t publisher, std::size_t to) const {
-  const auto& publishers = graph_.publishers[to].front();
-  return publishers.size() == 1 && publishers.front() == publisher;
+  const auto& inputs = graph_.publishers[to];
+  return inputs.size() == 1 && inputs.front() == std::vector{publisher};
 }
 
 Ticks SetTurns::own_time(std::size_t callback) const {
@@ -67,24 +68,19 @@ Ticks SetTurns::set_work(std::size_t executor) const {
   return total;
 }
 
-/// Returns the time that the work takes if the background takes its share; kHorizon if that leaves
-/// nothing.
+/// Returns a time in which the work is done although the background takes its share: not less than
+/// the work and ceil(time / 1 ms) + 1 times the share. kHorizon if that leaves nothing.
 Ticks SetTurns::with_background(Ticks work) const {
-  if (overheads_.background >= kMillisecond) {
+  const Ticks share = overheads_.background;
+  if (share == 0) {
+    return work;
+  }
+  if (share >= kMillisecond) {
     return kHorizon;
   }
-  Ticks time = work;
-  while (time < kHorizon) {
-    const Ticks lost =
-        overheads_.background > 0
-            ? product(ceil_div(sum(time, kMillisecond), kMillisecond), overheads_.background)
-            : 0;
-    if (sum(work, lost) <= time) {
-      return time;
-    }
-    time = sum(work, lost);
-  }
-  return kHorizon;
+  __extension__ using Wide = __int128;
+  const Wide time = (static_cast<Wide>(work) + 2 * share) * kMillisecond / (kMillisecond - share);
+  return static_cast<Ticks>(std::min<Wide>(time + 1, kHorizon));
 }
 
 /// Returns how late a timer may start after a release that is served.
@@ -109,7 +105,9 @@ ServedTimes SetTurns::begin(std::size_t callback, bool from_start, Arrivals& arr
   const model::Callback& root = application_.callbacks[callback];
   const Ticks period = model::max_interval(root).count();
   if (root.kind() != model::CallbackKind::kTimer) {
-    return {.interval = period, .response = serve(callback, arrivals)};
+    arrivals.jitter = overheads_.timer_jitter;  // events are as late as timers
+    return {.interval = period,
+            .response = sum(overheads_.timer_jitter, serve(callback, arrivals))};
   }
   const Lateness late = lateness(callback);
   const Ticks latest = std::max(late.in_own_set, late.behind);

@@ -6,13 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_py.analyses.node_priorities import ReasonedPriority
+from rclrt_py.errors import BadInput
 from rclrt_py.native import analysis
 from rclrt_py.stats import ms_or_none
-from rclrt_py.text import exact
+from rclrt_py.text import NO_DEADLINE_MS, exact
 
 if TYPE_CHECKING:
     from rclrt_analysis import BoundPriorities, ChainPlace, Overheads
-    from rclrt_model import Application
+    from rclrt_model import Application, Chain
 
 SOURCES = ("given", "rate", "deadline", "picas", "bounds")
 EVALUATIONS = 2000
@@ -86,15 +87,19 @@ def synthesize(
 ) -> Synthesis:
     """Returns a priority for each callback, with at most `most` different priorities per executor.
     None: as many as SCHED_FIFO has. `source` is one of SOURCES. None: "given", or "bounds" if only
-    these prove all deadlines."""
+    these prove all deadlines. Throws BadInput if no order of the chains is possible under the
+    executor."""
     module = analysis()
     most = most or module.MAPPABLE_LEVELS
     machine = overheads if overheads is not None else module.Overheads()
     bounds: BoundPriorities | None = None
     if source == "bounds":
-        bounds = module.bound_priorities(
-            application, executor, overheads=machine, evaluations=evaluations
-        )
+        try:
+            bounds = module.bound_priorities(
+                application, executor, overheads=machine, evaluations=evaluations
+            )
+        except ValueError as error:
+            raise BadInput(f"{application.name}: {error}") from None
     elif source is None:
         bounds = _where_only_bounds_prove(application, executor, machine, evaluations)
     found = (
@@ -126,8 +131,14 @@ def synthesize(
             ),
         },
     }
-    if bounds is not None:
-        result["bounds"] = _by_bounds(application, executor, bounds)
+    if bounds is None:
+        return result
+    result["bounds"] = _by_bounds(application, executor, bounds)
+    if any(chain["lost"] for chain in result["levels"]["chains"]):
+        if source is None:
+            return synthesize(application, "given", most, executor=executor, overheads=machine)
+        result["bounds"]["feasible"] = result["bounds"]["final"] = False
+        result["bounds"]["order_matters"].append(f"levels were merged to have at most {most}")
     return result
 
 
@@ -145,7 +156,7 @@ def _by_bounds(application: Application, executor: str, bounds: BoundPriorities)
                 "priority": place.priority,
                 "reason": _place(application, index, bounds),
                 "bound_ms": ms_or_none(place.bound_ns),
-                "deadline_ms": chain.deadline_ns / 1e6 if _has_deadline(place) else None,
+                "deadline_ms": chain.deadline_ns / 1e6 if _has_deadline(chain) else None,
                 "verdict": place.verdict,
             }
             for index, (chain, place) in enumerate(
@@ -159,20 +170,25 @@ def _where_only_bounds_prove(
     application: Application, executor: str, machine: Overheads, evaluations: int
 ) -> BoundPriorities | None:
     """Returns priorities by the bounds if they prove all deadlines, and those of the file do not.
-    Otherwise returns None."""
+    Otherwise returns None, also if the file states a priority of a callback."""
     module = analysis()
+    if any(callback.priority is not None for callback in application.callbacks):
+        return None
     stated = [priority for priority, _ in module.synthesize_priorities(application, "given")]
     given = module.with_priorities(application, stated)
-    if module.quality(given, executor, overheads=machine).not_proved == 0:
+    try:
+        if module.quality(given, executor, overheads=machine).not_proved == 0:
+            return None
+        bounds: BoundPriorities = module.bound_priorities(
+            application, executor, overheads=machine, evaluations=evaluations, best_effort=False
+        )
+    except ValueError:  # no order of the chains is possible under this executor
         return None
-    bounds: BoundPriorities = module.bound_priorities(
-        application, executor, overheads=machine, evaluations=evaluations, best_effort=False
-    )
     return bounds if bounds.feasible else None
 
 
-def _has_deadline(place: ChainPlace) -> bool:
-    return place.by != "no_deadline"
+def _has_deadline(chain: Chain) -> bool:
+    return chain.deadline_ns / 1e6 < NO_DEADLINE_MS
 
 
 def _reasons(application: Application, bounds: BoundPriorities) -> list[tuple[int, str]]:
@@ -189,13 +205,15 @@ def _reasons(application: Application, bounds: BoundPriorities) -> list[tuple[in
 def _place(application: Application, index: int, bounds: BoundPriorities) -> str:
     """Returns why a chain has its priority."""
     place = bounds.chains[index]
-    if not _has_deadline(place):
+    if place.by == "no_deadline":
         return "which has no deadline"
     where = {
         "alone": "holds at the lowest priority that was left",
         "together": "holds at one priority with " + _equals(application, index, bounds),
         "method": f"placed by {bounds.method}",
     }[place.by]
+    if not _has_deadline(application.chains[index]):
+        return f"{where}: it has no deadline"
     deadline = f"{exact(application.chains[index].deadline_ns / 1e6)} ms"
     if place.bound_ns is None:
         return f"{where}: no bound, its deadline is {deadline}"
@@ -279,8 +297,8 @@ def of_bounds(bounds: ByBounds) -> list[str]:
     ]
     by = f"the bounds of {bounds['executor']}, {bounds['method']}"
     if bounds["feasible"]:
-        return [f"priorities by {by}: all deadlines hold"]
-    lines = [f"priorities by {by}: the limits of chains that sample do not hold"]
+        return [f"priorities by {by}: all deadlines hold (rclrt analyze states the conditions)"]
+    lines = [f"priorities by {by}: not all deadlines and limits hold"]
     if open_chains:
         lines = [f"priorities by {by}: not proved: {', '.join(open_chains)}"]
     if bounds["final"]:

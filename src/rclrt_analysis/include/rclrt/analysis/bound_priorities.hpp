@@ -37,8 +37,7 @@ struct BoundPrioritiesOptions {
   Overheads overheads{};
   std::size_t evaluations = 2000;  ///< computations of bounds, at most
   /// Whether a result is of use that does not prove all deadlines. False: there is no search if it
-  /// is certain that no priorities do, and large applications where the order of more urgent chains
-  /// matters get few evaluations.
+  /// is certain that no priorities do, and large applications get few evaluations.
   bool best_effort = true;
   std::uint64_t seed = 1;
   InterruptCheck check_interrupt = nullptr;
@@ -53,9 +52,11 @@ struct BoundPriorities {
   /// Why the order of more urgent callbacks may change the bound of a less urgent chain, as
   /// sentences about the application. Empty: it cannot, and `feasible` is final.
   std::vector<std::string> order_matters;
-  bool gave_up{};  ///< a bound took too many steps, so `feasible` is not final
+  /// A bound took too many steps, or an executor has too few priorities below its `top_priority`
+  /// for an order, so `feasible` is not final.
+  bool gave_up{};
   std::size_t evaluations{};
-  /// Returns whether no priorities of callbacks prove more than these, if these do not prove all.
+  /// Returns whether no priorities of callbacks prove all deadlines, if these do not.
   bool optimal() const { return order_matters.empty() && !gave_up; }
 };
 
