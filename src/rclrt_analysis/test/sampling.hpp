@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/analysis/judge.hpp"
 #include "rclrt/analysis/simulation.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/model/cause_effect_times.hpp"
@@ -102,6 +103,24 @@ inline std::string two_timers(const std::string& writer, const std::string& read
          ", reads: [x]}\n"
          "chains: [{id: path, callbacks: [a, b]" +
          limits + "}]\n";
+}
+
+inline CauseEffectBound sampling_bound(const model::Application& application,
+                                       ExecutorKind kind = ExecutorKind::kPreemptive,
+                                       const Machine& machine = {}) {
+  return judge(application, kind, machine).cause_effect_chains.at(0);
+}
+
+/// Returns the longest reaction times of a simulation of ten seconds.
+inline std::vector<double> longest_reactions(const model::Application& application,
+                                             ExecutorKind kind) {
+  Sampled sampled(application);
+  simulate(simulated_system(application, kind), {.horizon_ns = 10'000'000'000}, &sampled);
+  std::vector<double> result;
+  for (const auto& outputs : sampled.outputs()) {
+    result.push_back(as_ms(worst_reaction(outputs)));
+  }
+  return result;
 }
 
 }  // namespace rclrt::analysis::test

@@ -12,7 +12,7 @@ from rclrt_py.stats import ms_or_none
 from rclrt_py.text import NO_DEADLINE_MS, exact
 
 if TYPE_CHECKING:
-    from rclrt_analysis import BoundPriorities, ChainPlace, Overheads
+    from rclrt_analysis import BoundPriorities, Overheads
     from rclrt_model import Application, Chain
 
 SOURCES = ("given", "rate", "deadline", "picas", "bounds")
@@ -92,16 +92,7 @@ def synthesize(
     module = analysis()
     most = most or module.MAPPABLE_LEVELS
     machine = overheads if overheads is not None else module.Overheads()
-    bounds: BoundPriorities | None = None
-    if source == "bounds":
-        try:
-            bounds = module.bound_priorities(
-                application, executor, overheads=machine, evaluations=evaluations
-            )
-        except ValueError as error:
-            raise BadInput(f"{application.name}: {error}") from None
-    elif source is None:
-        bounds = _where_only_bounds_prove(application, executor, machine, evaluations)
+    bounds = _bounds(application, source, executor, machine, evaluations)
     found = (
         _reasons(application, bounds)
         if bounds is not None
@@ -140,6 +131,28 @@ def synthesize(
         result["bounds"]["feasible"] = result["bounds"]["final"] = False
         result["bounds"]["order_matters"].append(f"levels were merged to have at most {most}")
     return result
+
+
+def _bounds(
+    application: Application,
+    source: str | None,
+    executor: str,
+    machine: Overheads,
+    evaluations: int,
+) -> BoundPriorities | None:
+    """Returns the priorities by the bounds if they are the source, or if there is no source and
+    only they prove all deadlines."""
+    if source is None:
+        return _where_only_bounds_prove(application, executor, machine, evaluations)
+    if source != "bounds":
+        return None
+    try:
+        found: BoundPriorities = analysis().bound_priorities(
+            application, executor, overheads=machine, evaluations=evaluations
+        )
+    except ValueError as error:
+        raise BadInput(f"{application.name}: {error}") from None
+    return found
 
 
 def _by_bounds(application: Application, executor: str, bounds: BoundPriorities) -> ByBounds:
