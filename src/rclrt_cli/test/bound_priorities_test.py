@@ -85,6 +85,40 @@ def test_the_file_stays_the_source_where_it_proves_all_or_nothing_does(
     assert priorities(document) == {"fast": 1, "slow": 2}
 
 
+def test_the_file_stays_the_source_where_a_callback_states_a_priority(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(WRONG_WAY_ROUND.replace("wcet_ms: 10", "wcet_ms: 10, priority: 4"))
+    code, document, said = synthesized(capsys, file)
+    assert (code, document["source"], said) == (0, "given", "")
+    assert priorities(document)["slow"] == 4
+
+
+def test_an_executor_with_few_priorities_gets_no_more_levels(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = WRONG_WAY_ROUND.replace("cpus: [0]", "cpus: [0], top_priority: 2")
+    file.write_text(text.replace("priority: 2}", "priority: 1}"))  # one level, which fits
+    code, document, said = synthesized(capsys, file)
+    assert (code, document["source"], said) == (0, "given", "")
+    code, document, said = synthesized(capsys, file, "--from", "bounds")
+    assert code == 1
+    assert set(priorities(document).values()) == {1}
+    assert (document["bounds"]["feasible"], document["bounds"]["final"]) == (False, False)
+
+
+def test_merged_levels_that_lose_a_deadline_prove_nothing(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, document, _ = synthesized(capsys, file, "--levels", "1")
+    assert document["source"] == "given"
+    code, document, said = synthesized(capsys, file, "--from", "bounds", "--levels", "1")
+    assert code == 1
+    assert (document["bounds"]["feasible"], document["bounds"]["final"]) == (False, False)
+    assert "the deadline of chain fast is not proved after merging priorities" in said
+    assert "levels were merged to have at most 1" in said
+
+
 def test_each_priority_has_its_reason(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
