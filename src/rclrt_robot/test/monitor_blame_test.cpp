@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "monitor_fixture.hpp"
+#include "rclrt_rclcpp/sampling.hpp"
 
 namespace rclrt_robot::test {
 namespace {
@@ -53,15 +54,41 @@ TEST_F(MonitorTest, NamesWhatAlwaysTakesTooLong) {
   const auto publisher = node->create_publisher<geometry_msgs::msg::PointStamped>("points", 10);
   const auto timer = node->create_wall_timer(10ms, [&] {
     geometry_msgs::msg::PointStamped message;
-    message.header.stamp = node->now() - rclcpp::Duration(10min);
+    message.header.stamp = node->now() - rclcpp::Duration(40s);
     publisher->publish(message);
   });
-  robot.executor().set_timing(subscription, {.max_age = 5min});
+  robot.executor().set_timing(subscription, {.max_age = 20s});
   robot.executor().add_node(node);
   spin(robot, [&] {
     const auto statuses = operator_.statuses("rclrt: /controller subscription /points");
     return std::any_of(statuses.begin(), statuses.end(), [](const DiagnosticStatus& each) {
       return value_of(each, "most_in_the_way") == "/controller before it published";
+    });
+  });
+}
+
+TEST_F(MonitorTest, NamesTheSampledDataOfATimer) {
+  Robot robot(options());
+  const auto node = std::make_shared<rclcpp::Node>("controller");
+  const auto points = rclrt_rclcpp::create_sampled_subscription<geometry_msgs::msg::PointStamped>(
+      *node, "points", 10,
+      [](const geometry_msgs::msg::PointStamped& point) { return point.point.x; });
+  const auto control = rclrt_rclcpp::create_sampling_timer(*node, 5ms, points, [](const auto&) {});
+  const auto camera = std::make_shared<rclcpp::Node>("camera");
+  const auto publisher = camera->create_publisher<geometry_msgs::msg::PointStamped>("points", 10);
+  const auto timer = camera->create_wall_timer(10ms, [&] {
+    geometry_msgs::msg::PointStamped message;
+    message.header.stamp = camera->now() - rclcpp::Duration(40s);
+    publisher->publish(message);
+  });
+  robot.executor().set_timing(control, {.max_age = 20s});
+  robot.executor().add_node(node);
+  robot.executor().add_node(camera);
+  spin(robot, [&] {
+    const auto statuses = operator_.statuses("rclrt: /controller timer 0");
+    return std::any_of(statuses.begin(), statuses.end(), [](const DiagnosticStatus& each) {
+      return value_of(each, "limit_of") == "age" &&
+             value_of(each, "most_in_the_way") == "the sampled data before the release";
     });
   });
 }
