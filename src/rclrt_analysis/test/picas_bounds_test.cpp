@@ -262,7 +262,8 @@ TEST(PicasBounds, TakeAChainThatNeedsMoreThanItsPeriodForASlowerOne) {
                                .chain("own", {"a"}, 0)
                                .chain("other", {"t", "m"}, 0)
                                .done();
-  expect_unsafe(application, 20 + 10 + 2 * 2, "'t' counts once for the work of its chain", 20'000);
+  expect_unsafe(application, 20 + 10 + 2 * 2,
+                "'t' counts as if it came once in the time that its chain's work takes", 20'000);
 }
 
 // A callback without work waits for instances that are released at the very end of the bound.

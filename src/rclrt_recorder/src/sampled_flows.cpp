@@ -6,7 +6,7 @@
 
 namespace rclrt::recorder {
 
-SampledFlows::SampledFlows(const RunResults& results, std::uint64_t next) : results_(results) {
+SampledFlows::SampledFlows(const RunResults& results, std::uint64_t next) {
   const model::Application& application = results.application;
   std::set<std::pair<Run, Run>> known;
   for (std::size_t i = 0; i < results.cause_effect_chains.size(); ++i) {

@@ -41,7 +41,6 @@ class SampledFlows {
     auto operator<=>(const Run&) const = default;
   };
 
-  const RunResults& results_;
   std::map<Run, OfRun> runs_;
 };
 

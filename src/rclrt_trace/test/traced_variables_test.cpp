@@ -64,8 +64,8 @@ TEST(TracedVariables, TheProposedLinesMakeTheModelOfTheLink) {
   std::string text = to_yaml(without.model().application);
   const auto add = [&](const std::string& callback, const std::string& keys) {
     const std::size_t at =
-        text.find("}", text.find("{id: " + callback + ",", text.find("callbacks:")));
-    text.insert(text.find("\n", at) - 1, ", " + keys);
+        text.find('}', text.find("{id: " + callback + ",", text.find("callbacks:")));
+    text.insert(text.find('\n', at) - 1, ", " + keys);
   };
   add("planner_images", "stores: [planner_images]");
   add("planner_timer_1", "reads: [planner_images]");
