@@ -46,7 +46,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
     case EventKind::kIntraPublish:
       if (const auto found = publishers_.find(first); found != publishers_.end()) {
         ++gaps_.publications;
-        thread.published = publish(thread, found->second, event.time_ns);
+        thread.published = publish(thread, found->second.topic, event.time_ns);
         if (rclrt_processes_.contains(event.pid)) {
           handed_over_[{event.pid, event.numbers[1]}] = *thread.published;
         }
@@ -98,12 +98,12 @@ void TracedSystem::take_rcl_publish(const TraceEvent& event) {
   }
   Thread& thread = thread_of(event);
   ++gaps_.publications;
-  std::deque<Publication>& latest = timeless_[found->second].publications;
-  latest.push_back(publish(thread, found->second, event.time_ns));
+  std::deque<Publication>& latest = timeless_[found->second.topic].publications;
+  latest.push_back(publish(thread, found->second.topic, event.time_ns));
   if (latest.size() > kMostOfTopic) {
     latest.pop_front();
   }
-  thread.published_topic = found->second;
+  thread.published_topic = found->second.topic;
 }
 
 void TracedSystem::take_rmw_publish(const TraceEvent& event) {
