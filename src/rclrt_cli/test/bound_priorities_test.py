@@ -97,8 +97,8 @@ def test_the_file_stays_the_source_where_a_callback_states_a_priority(
 def test_an_executor_with_few_priorities_gets_no_more_levels(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = WRONG_WAY_ROUND.replace("cpus: [0]", "cpus: [0], top_priority: 2")
-    file.write_text(text.replace("priority: 2}", "priority: 1}"))  # one level, which fits
+    text = WRONG_WAY_ROUND.replace("priority: 2}", "priority: 1}")  # one level, which fits
+    file.write_text(text.replace("cpus: [0]", "cpus: [0], top_priority: 2"))
     code, document, said = synthesized(capsys, file)
     assert (code, document["source"], said) == (0, "given", "")
     code, document, said = synthesized(capsys, file, "--from", "bounds")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SOURCES = ("given", "rate", "deadline", "picas", "bounds")
 EVALUATIONS = 2000
 """How often the search for priorities may compute bounds."""
+GAVE_UP = (
+    "a bound took too many steps, or an executor has too few priorities below its top_priority"
+)
 
 # `from` is a keyword.
 MergedLevel = TypedDict("MergedLevel", {"executor": str, "from": int, "into": int})
@@ -317,4 +320,4 @@ def of_bounds(bounds: ByBounds) -> list[str]:
     if bounds["final"]:
         return [*lines, "no priorities prove all deadlines by these bounds"]
     lines.append("others may prove more:")
-    return lines + [f"  {reason}" for reason in bounds["order_matters"] or ["too many steps"]]
+    return lines + [f"  {reason}" for reason in bounds["order_matters"] or [GAVE_UP]]
