@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_times.hpp"
 
+#include "rclrt/analysis/simulated_outputs.hpp"
+
 namespace rclrt::analysis::detail {
 
 namespace {
@@ -22,19 +24,7 @@ bool exceeds(const OutputTime& time, const std::optional<Nanoseconds>& limit) {
 Outputs::Outputs(const model::Application& application)
     : application_(application), times_(application) {}
 
-void Outputs::ended(const SimulatedInstance& instance) {
-  if (instance.outcome != SimulatedOutcome::kRan) {
-    return;
-  }
-  for (const SimulatedToken& token : instance.tokens) {
-    recorded_ += times_.add({.callback = instance.callback,
-                             .chain = token.chain,
-                             .instance = token.instance,
-                             .release = Nanoseconds(token.release_ns),
-                             .start = Nanoseconds(instance.start_ns),
-                             .end = Nanoseconds(instance.end_ns)});
-  }
-}
+void Outputs::ended(const SimulatedInstance& instance) { recorded_ += add_runs(instance, times_); }
 
 std::vector<OutputTimes> Outputs::times(std::int64_t end_ns) const {
   std::vector<OutputTimes> result;
@@ -64,3 +54,20 @@ std::vector<OutputTimes> Outputs::times(std::int64_t end_ns) const {
 }
 
 }  // namespace rclrt::analysis::detail
+
+std::size_t rclrt::analysis::add_runs(const SimulatedInstance& instance,
+                                      model::CauseEffectTimes& times) {
+  if (instance.outcome != SimulatedOutcome::kRan) {
+    return 0;
+  }
+  std::size_t segments = 0;
+  for (const SimulatedToken& token : instance.tokens) {
+    segments += times.add({.callback = instance.callback,
+                           .chain = token.chain,
+                           .instance = token.instance,
+                           .release = model::Nanoseconds(token.release_ns),
+                           .start = model::Nanoseconds(instance.start_ns),
+                           .end = model::Nanoseconds(instance.end_ns)});
+  }
+  return segments;
+}

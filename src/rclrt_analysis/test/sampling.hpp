@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rclrt/analysis/judge.hpp"
+#include "rclrt/analysis/simulated_outputs.hpp"
 #include "rclrt/analysis/simulation.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/model/cause_effect_times.hpp"
@@ -23,25 +24,13 @@ class Sampled final : public SimulationObserver {
  public:
   explicit Sampled(const model::Application& application) : times_(application) {}
 
-  void ended(const SimulatedInstance& instance) override {
-    if (instance.outcome != SimulatedOutcome::kRan) {
-      return;
-    }
-    for (const SimulatedToken& token : instance.tokens) {
-      times_.add({.callback = instance.callback,
-                  .chain = token.chain,
-                  .instance = token.instance,
-                  .release = model::Nanoseconds(token.release_ns),
-                  .start = model::Nanoseconds(instance.start_ns),
-                  .end = model::Nanoseconds(instance.end_ns)});
-    }
-  }
+  void ended(const SimulatedInstance& instance) override { add_runs(instance, times_); }
 
   /// Returns the outputs of each cause-effect chain.
   std::vector<model::CauseEffectOutputs> outputs() const { return times_.outputs(); }
 
   /// Returns where the longest times of a cause-effect chain went.
-  model::LongestWays longest_ways(std::size_t chain) const { return times_.longest_ways(chain); }
+  model::LongestWays longest_ways(std::size_t chain) const { return times_.details(chain).longest; }
 
  private:
   model::CauseEffectTimes times_;

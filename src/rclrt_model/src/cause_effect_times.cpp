@@ -108,8 +108,14 @@ std::vector<CauseEffectOutputs> CauseEffectTimes::outputs() const {
   return result;
 }
 
-LongestWays CauseEffectTimes::longest_ways(std::size_t chain) const {
-  const Joined joined = join(chain);
+CauseEffectDetails CauseEffectTimes::details(std::size_t chain) const {
+  Joined joined = join(chain);
+  CauseEffectDetails result{.found = {}, .longest = longest_ways(joined), .reads = reads(joined)};
+  result.found = std::move(joined.found);
+  return result;
+}
+
+LongestWays CauseEffectTimes::longest_ways(const Joined& joined) {
   const auto& outputs = joined.found.outputs;
   const auto& values = joined.values;
   std::optional<std::size_t> oldest;
@@ -144,8 +150,8 @@ LongestWays CauseEffectTimes::longest_ways(std::size_t chain) const {
   return result;
 }
 
-std::vector<SampledRead> CauseEffectTimes::reads(std::size_t chain) const {
-  const std::vector<Values> values = store(chain).values;
+std::vector<SampledRead> CauseEffectTimes::reads(const Joined& joined) {
+  const std::vector<Values>& values = joined.values;
   std::vector<SampledRead> result;
   for (std::size_t s = 1; s < values.size(); ++s) {
     for (const Stored& own : values[s]) {

@@ -166,7 +166,7 @@ class Runs {
     return run(3, 1, instance, release, end, end);
   }
   CauseEffectOutputs found() const { return times_.outputs().front(); }
-  LongestWays longest() const { return times_.longest_ways(0); }
+  LongestWays longest() const { return times_.details(0).longest; }
 
  private:
   Runs& run(std::size_t callback, std::size_t chain, std::uint64_t instance, int release, int start,

@@ -10,9 +10,12 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-CauseEffectResult result_of(const model::CauseEffectChain& chain,
-                            const model::CauseEffectOutputs& found, nanoseconds end) {
-  CauseEffectResult result{.found = found};
+CauseEffectResult result_of(const model::CauseEffectChain& chain, model::CauseEffectDetails details,
+                            nanoseconds end) {
+  CauseEffectResult result{.found = std::move(details.found)};
+  const model::CauseEffectOutputs& found = result.found;
+  result.longest = std::move(details.longest);
+  result.reads = std::move(details.reads);
   std::vector<std::int64_t> ages;
   std::vector<std::int64_t> reactions;
   for (const model::CauseEffectOutput& output : found.outputs) {
@@ -59,13 +62,10 @@ std::vector<CauseEffectResult> account_cause_effect_chains(
                  .end = nanoseconds(record.end_ns)});
     }
   }
-  const std::vector<model::CauseEffectOutputs> found = times.outputs();
   std::vector<CauseEffectResult> results;
   for (std::size_t i = 0; i < application.cause_effect_chains.size(); ++i) {
-    results.push_back(
-        result_of(application.cause_effect_chains[i], found[i], nanoseconds(window.end_ns)));
-    results.back().longest = times.longest_ways(i);
-    results.back().reads = times.reads(i);
+    results.push_back(result_of(application.cause_effect_chains[i], times.details(i),
+                                nanoseconds(window.end_ns)));
   }
   return results;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/analysis/simulation.hpp"
+#include "rclrt/analysis/simulated_outputs.hpp"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -182,19 +183,7 @@ class OutputObserver final : public SimulationObserver {
  public:
   explicit OutputObserver(const Application& application) : times_(application) {}
 
-  void ended(const SimulatedInstance& instance) override {
-    if (instance.outcome != SimulatedOutcome::kRan) {
-      return;
-    }
-    for (const SimulatedToken& token : instance.tokens) {
-      times_.add({.callback = instance.callback,
-                  .chain = token.chain,
-                  .instance = token.instance,
-                  .release = model::Nanoseconds(token.release_ns),
-                  .start = model::Nanoseconds(instance.start_ns),
-                  .end = model::Nanoseconds(instance.end_ns)});
-    }
-  }
+  void ended(const SimulatedInstance& instance) override { add_runs(instance, times_); }
 
   std::vector<CauseEffectOutcome> outcomes() const {
     std::vector<CauseEffectOutcome> result;

@@ -80,6 +80,15 @@ struct LongestWays {
   std::optional<CauseEffectWay> age{};       ///< nullopt: there is no output
 };
 
+/// All that is known of one cause-effect chain.
+struct CauseEffectDetails {
+  CauseEffectOutputs found{};
+  LongestWays longest{};
+  /// The values that the ended instances of the segments read. Those that found no value are left
+  /// out, and those of which the value depends on none of the first segment.
+  std::vector<SampledRead> reads{};
+};
+
 /// Joins runs of callbacks to outputs of cause-effect chains: a run reads the value that was stored
 /// last before its start. With Chain::logical_execution it reads at its release, and its end is the
 /// deadline of its chain, if it is not later. Not thread-safe.
@@ -99,13 +108,8 @@ class RCLRT_MODEL_EXPORT CauseEffectTimes {
   /// Returns the outputs of the runs so far, one entry for each cause-effect chain.
   std::vector<CauseEffectOutputs> outputs() const;
 
-  /// Returns where the longest times of a cause-effect chain went, in the runs so far.
-  LongestWays longest_ways(std::size_t chain) const;
-
-  /// Returns which values the ended instances of a cause-effect chain's segments read. Those that
-  /// found no value are left out, and those of which the value depends on none of the first
-  /// segment.
-  std::vector<SampledRead> reads(std::size_t chain) const;
+  /// Returns the same with where the longest times of a cause-effect chain went, and what was read.
+  CauseEffectDetails details(std::size_t chain) const;
 
  private:
   /// An instance of a segment's chain, a time of it, and its release.
@@ -127,6 +131,8 @@ class RCLRT_MODEL_EXPORT CauseEffectTimes {
   struct Joined;
   Joined store(std::size_t chain) const;  ///< the values, without the outputs
   Joined join(std::size_t chain) const;
+  static LongestWays longest_ways(const Joined& joined);
+  static std::vector<SampledRead> reads(const Joined& joined);
 
   const Application& application_;
   std::vector<std::vector<Place>> places_;      ///< by chain
