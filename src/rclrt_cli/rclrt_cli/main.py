@@ -52,7 +52,7 @@ HELP_WORDS = ("-h", "--help")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs one command line and returns its exit code."""
+    """Runs the verb that `arguments` name, in this process. Returns the exit code."""
     try:
         verbs = VERBS | _verbs_of_others(arguments)
     except RclrtError as error:

@@ -153,7 +153,7 @@ def test_an_executors_name_cannot_lead_out_of_the_directory(
     path.write_text(text)
     capsys.readouterr()
     assert exit_code("report", out) == 2
-    assert "executor '../../etc' is not a folder's name" in capsys.readouterr().err
+    assert "executor '../../etc' cannot be the name of a folder" in capsys.readouterr().err
 
 
 def test_the_report_cannot_replace_a_directory(

@@ -92,7 +92,7 @@ std::string LaneSet::stall_advice() const {
           : "let the executor have more workers (`workers_per_level`)";
   return context_.threads.runs_to_completion()
              ? more + "."
-             : "give what it waits for another priority, or " + more + ".";
+             : "give the callback that it waits for a different priority, or " + more + ".";
 }
 
 std::size_t LaneSet::wanted_workers(const Level& level) const {

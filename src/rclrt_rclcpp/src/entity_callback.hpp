@@ -73,8 +73,8 @@ class Listener : public ObservedEntity {
   virtual void listen() = 0;
   /// Ends the notifications.
   virtual void unlisten() = 0;
-  /// Stores how much announced work has not run, for the next listener of the entity. Called after
-  /// the callback was removed from the engine.
+  /// Stores in the entity how many messages were announced and have not run, for the entity's next
+  /// listener. Called after the callback was removed from the executor.
   virtual void leave_rest() {}
 
   bool goes_on(Kept& /*kept*/) const override { return true; }

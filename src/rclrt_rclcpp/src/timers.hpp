@@ -22,7 +22,7 @@ class ClockTimerCallback;
 /// ten times a second, because there is no notification of a jump of the system time. Thread-safe.
 class ClockTimers {
  public:
-  /// Makes the thread's owner. The thread is scheduled like the most urgent thread of `engine`.
+  /// The first timer starts the thread. It is scheduled like the most urgent thread of `engine`.
   ClockTimers(const engine::Executor& engine, rclrt::realtime::QuiescenceGuard& gate)
       : engine_(engine), gate_(gate) {}
   ~ClockTimers();

@@ -188,7 +188,7 @@ void Monitor::report_stalls(std::vector<Status>& statuses) {
     const auto found = now.find(name);
     if (found == now.end()) {
       status.level = Status::OK;
-      status.message = name + ": nothing is queued behind callbacks that all wait";
+      status.message = name + ": no callback is queued while all workers wait";
       continue;
     }
     const engine::Stall& stall = found->second;

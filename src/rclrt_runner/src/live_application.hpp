@@ -74,7 +74,7 @@ class LiveApplication {
 
   void create(std::size_t index, Node& node);
   void create_output(const std::string& topic, LiveCallback& live, Node& node);
-  /// Connects the outputs that are requests with their clients.
+  /// Gives each output that calls a service the ROS client that sends its requests.
   void connect_calls();
   void create_entities(const model::Timer& timer, LiveCallback& live, Node& node);
   void create_entities(const model::Subscription& subscription, LiveCallback& live, Node& node);

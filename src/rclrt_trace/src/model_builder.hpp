@@ -56,7 +56,8 @@ class TopicNames {
   explicit TopicNames(std::size_t at_most) : at_most_(at_most) {}
   /// Reserves the name if the model accepts it unchanged. Call it for all names before name().
   void reserve(std::string_view text);
-  /// Returns the name of `text`, always the same one.
+  /// Returns the name that the model has for `text`. Equal texts have equal names, and different
+  /// texts have different ones.
   const std::string& name(std::string_view text);
   /// Returns whether the model has another name for it.
   bool is_changed(std::string_view text) { return name(text) != text; }

@@ -97,8 +97,8 @@ void ModelBuilder::break_cycles() {
   while (const auto found = CycleSearch(application_).find()) {
     model::Callback& callback = application_.callbacks[*found];
     model_.notes.push_back("callback '" + callback.id +
-                           "' is on a cycle of messages: it is an event, with the intervals that "
-                           "were seen");
+                           "' is on a cycle of messages: the model has it as an event, with the "
+                           "intervals of the trace");
     callback.trigger = event_of(traced_of_[*found]);
     callback.routes.clear();
     model_.stands_for_other[*found] = true;

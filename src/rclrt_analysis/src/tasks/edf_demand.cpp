@@ -74,7 +74,8 @@ std::optional<Ticks> horizon(std::span<const Task> tasks, const std::vector<Part
     }
   }
   if (load.compare_with_one() == 0 && load.hyperperiod()) {
-    // From `farthest` on, the demand grows by a hyperperiod's work in each hyperperiod.
+    // From `farthest`, the latest first deadline, on, the demand grows by a hyperperiod's
+    // work in each hyperperiod.
     return sum(farthest, *load.hyperperiod());
   }
   detail::Budget share = budget.part(budget.left() / 4);

@@ -26,7 +26,7 @@ from rclrt_cli.tables import tasks as task_table
 HELP = "say whether the deadlines of an application or a task set hold"
 PUBLISHED = {"thesis": chains.thesis, "picas": chains.picas}
 Examples = list[tuple[str, str]]
-"""Counter-examples: what misses, and the text of its file."""
+"""Counter-examples: the chain that misses its deadline, and the text of the file that shows it."""
 
 
 if TYPE_CHECKING:

@@ -121,7 +121,7 @@ def _check_plan(directory: Path, executors: Sequence[str], rounds: int) -> None:
     for executor in executors:
         if Path(executor).name != executor or executor in ("", ".", ".."):
             raise BadInput(
-                f"{directory}: executor '{executor}' is not a folder's name; "
+                f"{directory}: executor '{executor}' cannot be the name of a folder; "
                 "expected the name of an executor"
             )
 

@@ -54,7 +54,8 @@ def source_rows(
 
 
 def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> list[Row]:
-    """Returns which file each figure of every report is read from. `each`: the folder of a run."""
+    """Returns a row for each number of the report: its name, and the file and column that it is
+    read from. `each`: the path of a run's folder."""
     return [
         (
             "Response time",
