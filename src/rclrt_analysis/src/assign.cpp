@@ -230,8 +230,8 @@ bool is_independent(const Application& application) {
 
 }  // namespace
 
-Quality quality(const Application& application, ExecutorKind executor, const Overheads& overheads,
-                Effort effort) {
+Quality quality(const Application& application, const model::ExecutorChoice& executor,
+                const Overheads& overheads, Effort effort) {
   Quality result;
   const auto bounds = chain_bounds(application, executor, overheads, effort);
   std::size_t bounded = 0;

@@ -90,8 +90,8 @@ Judgement judge(const model::Application& application, const model::ExecutorChoi
     return with_cause_effect_chains(
         {.chains = without_bounds(application, *reason), .assumptions = {}});
   }
-  Judgement result{.chains = chain_bounds(application, executor.kind, machine.overheads, effort),
-                   .assumptions = chain_assumptions(executor.kind, machine.overheads)};
+  Judgement result{.chains = chain_bounds(application, executor, machine.overheads, effort),
+                   .assumptions = chain_assumptions(executor, machine.overheads)};
   result.assumptions.insert(result.assumptions.end(), machine.assumptions.begin(),
                             machine.assumptions.end());
   if (machine.is_limited()) {

@@ -28,9 +28,9 @@ constexpr const char* kAnyCpu =
 /// Bounds and queues of one application by the length of a stall, kept after their first use.
 class KnownStalledBounds {
  public:
-  KnownStalledBounds(const Application& application, ExecutorKind executor, Overheads overheads,
+  KnownStalledBounds(const Application& application, model::ExecutorChoice executor, Overheads overheads,
                      Effort effort)
-      : application_(application), executor_(executor), overheads_(overheads), effort_(effort) {}
+      : application_(application), executor_(std::move(executor)), overheads_(overheads), effort_(effort) {}
 
   std::optional<Ticks> bound(const std::string& chain, Ticks stalled) {
     const auto [at, is_new] = bounds_.try_emplace(stalled);
@@ -63,7 +63,7 @@ class KnownStalledBounds {
   }
 
   const Application& application_;
-  ExecutorKind executor_;
+  model::ExecutorChoice executor_;
   Overheads overheads_;
   Effort effort_;
   std::map<Ticks, std::vector<ChainBound>> bounds_;
@@ -107,7 +107,7 @@ class Evidence {
       excess.response = *observed.completion - observed.release;
     }
     if (limit.cpus.size() == 1) {
-      const detail::OneCpu cpu(instances_, own, context_.executor, limit.level, busy.start, end);
+      const detail::OneCpu cpu(instances_, own, context_.executor.kind, limit.level, busy.start, end);
       for (Stall& stall : excused) {
         stall = cpu.stretched(stall, allowed);
       }
@@ -136,7 +136,7 @@ class Evidence {
 
  private:
   const detail::BusyTimes& busy_of(const ChainLimit& limit) {
-    return busy_.try_emplace(limit.level, instances_, context_.executor, limit.level).first->second;
+    return busy_.try_emplace(limit.level, instances_, context_.executor.kind, limit.level).first->second;
   }
 
   const detail::ChainPaths& paths() {
@@ -260,7 +260,7 @@ Stall Allowance::excused(const Stall& stall) const {
   return result;
 }
 
-StalledBounds stalled_bounds(const Application& application, ExecutorKind executor,
+StalledBounds stalled_bounds(const Application& application, const model::ExecutorChoice& executor,
                              const Machine& machine, Effort effort) {
   const auto known =
       std::make_shared<KnownStalledBounds>(application, executor, machine.overheads, effort);
@@ -282,13 +282,13 @@ const char* to_string(Cause cause) {
   return "unexplained";
 }
 
-ObservationContext observation_context(const Application& application, ExecutorKind executor,
+ObservationContext observation_context(const Application& application, const model::ExecutorChoice& executor,
                                        const Machine& machine, Effort effort) {
   ObservationContext context{.executor = executor,
                              .allowed = Allowance::of(application, machine),
                              .bounds = stalled_bounds(application, executor, machine, effort),
                              .levels = {}};
-  const std::vector<int> levels = model::thread_levels(application, executor);
+  const std::vector<int> levels = model::thread_levels(application, executor.kind);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     context.levels[application.callbacks[i].id] = levels[i];
   }
@@ -313,7 +313,7 @@ std::vector<Excess> judge_observations(const ObservedRun& run, std::span<const C
 }
 
 std::vector<Excess> judge_observations(const ObservedRun& run, const Application& application,
-                                       ExecutorKind executor, const Machine& machine,
+                                       const model::ExecutorChoice& executor, const Machine& machine,
                                        Effort effort) {
   const Judgement judgement = judge(application, executor, machine, effort);
   std::vector<ChainLimit> limits;

@@ -73,7 +73,7 @@ Ticks scaled(Ticks time, Ticks factor) {
 
 class OfApplication {
  public:
-  OfApplication(const model::Application& application, ExecutorKind executor,
+  OfApplication(const model::Application& application, const model::ExecutorChoice& executor,
                 const Overheads& overheads, Effort effort)
       : stated_(application),
         tried_(application),
@@ -156,14 +156,15 @@ class OfApplication {
 
   const model::Application& stated_;
   model::Application tried_;
-  ExecutorKind executor_;
+  model::ExecutorChoice executor_;
   const Overheads& overheads_;
   Effort effort_;
 };
 
 }  // namespace
 
-Sensitivity sensitivity(const model::Application& application, ExecutorKind executor,
+Sensitivity sensitivity(const model::Application& application,
+                        const model::ExecutorChoice& executor,
                         const Overheads& overheads, Effort effort) {
   return OfApplication(application, executor, overheads, effort).run();
 }

@@ -18,7 +18,7 @@ namespace rclrt::analysis {
 namespace {
 
 struct SeveralCpus {
-  ExecutorKind executor{};
+  model::ExecutorChoice executor;
   Overheads overheads;
   int cpus = 2;
 };
@@ -78,6 +78,7 @@ class AttackOnSeveralCpus {
     const SimulatedTimes times{
         .lowest_execution = shorter ? random_.uniform(0, 1) : 1.0,
         .dispatch_ns = overheads.dispatch,
+        .polling_ns = overheads.polling,
         .scheduler_ns = overheads.scheduler,
         .lateness = TimeDistribution::uniform(0, overheads.timer_jitter),
         .hop = TimeDistribution::uniform(overheads.near.min, overheads.near.max),
@@ -109,9 +110,10 @@ class AttackOnSeveralCpus {
   }
 
   std::string said() const {
-    return "\nseed " + std::to_string(seed_) + ", " + std::string(traits(setting_.executor).name) +
+    return "\nseed " + std::to_string(seed_) + ", " + name_of(setting_.executor) +
            " on " + std::to_string(setting_.cpus) + " CPUs, dispatch " +
-           std::to_string(setting_.overheads.dispatch) + ", scheduler " +
+           std::to_string(setting_.overheads.dispatch) + ", polling " +
+           std::to_string(setting_.overheads.polling) + ", scheduler " +
            std::to_string(setting_.overheads.scheduler) + ", late " +
            std::to_string(setting_.overheads.timer_jitter) + ", hop " +
            std::to_string(setting_.overheads.near.max) + ", between executors " +
@@ -127,12 +129,15 @@ class AttackOnSeveralCpus {
   std::vector<std::int64_t> worst_;
 };
 
-class SoundnessOnSeveralCpus : public testing::TestWithParam<ExecutorKind> {};
+class SoundnessOnSeveralCpus : public testing::TestWithParam<const char*> {
+ protected:
+  const model::ExecutorChoice executor_ = model::parse_executor(GetParam());
+};
 
 /// Draws what the machine costs.
-SeveralCpus draw_setting(ExecutorKind kind, int cpus, std::uint64_t seed,
+SeveralCpus draw_setting(const model::ExecutorChoice& executor, int cpus, std::uint64_t seed,
                          RandomSeveralCpus& random) {
-  SeveralCpus setting{kind, {}, cpus};
+  SeveralCpus setting{executor, {}, cpus};
   Overheads& overheads = setting.overheads;
   if (seed % 3 == 0) {
     overheads.timer_jitter = ms(random.uniform(0, 2)).count();
@@ -140,8 +145,11 @@ SeveralCpus draw_setting(ExecutorKind kind, int cpus, std::uint64_t seed,
   if (seed % 5 == 0) {
     overheads.near.max = ms(random.uniform(0, 0.5)).count();
   }
-  if (traits(kind).has_scheduler_thread && seed % 4 == 0) {
+  if (traits(executor).has_scheduler_thread && seed % 4 == 0) {
     overheads.scheduler = ms(random.uniform(0, 0.05)).count();
+  }
+  if (traits(executor).polls && seed % 4 == 0) {
+    overheads.polling = ms(random.uniform(0, 0.05)).count();
   }
   return setting;
 }
@@ -159,15 +167,15 @@ TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
       test::Tightness tightness;
       for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
-        const SeveralCpus setting = draw_setting(GetParam(), cpus, seed, random);
+        const SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
         model::Application application = random.make(cpus, plain);
-        if (traits(GetParam()).has_scheduler_thread && seed % 8 == 0) {
+        if (traits(executor_).has_scheduler_thread && seed % 8 == 0) {
           application.executors[0].scheduler_cpus = {cpus};
         }
         attack(setting, random, std::move(application), seed, tightness);
       }
       bounds += tightness.count();
-      tightness.print(std::string(traits(GetParam()).name) + ", " + std::to_string(cpus) +
+      tightness.print(std::string(GetParam()) + ", " + std::to_string(cpus) +
                       " CPUs, " + (plain ? "plain chains" : "everything"));
     }
   }
@@ -182,7 +190,7 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpus) {
       test::Tightness tightness;
       for (std::uint64_t seed = 1; seed <= applications / 6 && !HasFatalFailure(); ++seed) {
         RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
-        SeveralCpus setting = draw_setting(GetParam(), cpus, seed, random);
+        SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
         setting.overheads.far.max = seed % 3 == 1 ? 0 : ms(random.uniform(0, 1)).count();
         if (seed % 7 == 0) {
           setting.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
@@ -193,21 +201,23 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpus) {
         attack(setting, random, std::move(application), seed, tightness);
       }
       bounds += tightness.count();
-      tightness.print(std::string(traits(GetParam()).name) + ", executors on " +
+      tightness.print(std::string(GetParam()) + ", executors on " +
                       std::to_string(cpus) + " CPUs, " + (plain ? "plain chains" : "everything"));
     }
   }
   EXPECT_GT(bounds, applications / 4);
 }
 
-std::string kind_name(const testing::TestParamInfo<ExecutorKind>& kind) {
-  return std::string(traits(kind.param).name);
+std::string kind_name(const testing::TestParamInfo<const char*>& executor) {
+  std::string name = executor.param;
+  std::ranges::replace_if(name, [](char each) { return each == ':' || each == '='; }, '_');
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SoundnessOnSeveralCpus,
-                         testing::Values(ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
-                                         ExecutorKind::kThreadDispatch, ExecutorKind::kPerGroup,
-                                         ExecutorKind::kWorkshop),
+                         testing::Values("preemptive", "producer_consumer", "thread_dispatch",
+                                         "per_group", "workshop", "wait_set:threads=2",
+                                         "wait_set:threads=3", "events:timers_thread"),
                          kind_name);
 
 }  // namespace

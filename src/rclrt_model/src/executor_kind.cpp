@@ -24,8 +24,6 @@ constexpr std::string_view kTriggerWaits =
 constexpr ExecutorOption kWaitSetOptions[] = {
     {.text = "threads=N",
      .help = "rclcpp's MultiThreadedExecutor: N threads draw from one ready set",
-     .no_bounds = "no bounds are offered for several threads; those published have been refuted "
-                  "(Teper et al., RTSS 2024)",
      .lowest = 1,
      .highest = ExecutorChoice::kMaxThreads},
     {.text = "static",
@@ -44,8 +42,7 @@ constexpr ExecutorOption kWaitSetOptions[] = {
 };
 constexpr ExecutorOption kEventsOptions[] = {
     {.text = "timers_thread",
-     .help = "timers have a thread of their own, at the same priority",
-     .no_bounds = "no bounds are offered for a thread of the timers beside that of the queue"},
+     .help = "timers have a thread of their own, at the same priority"},
 };
 constexpr ExecutorOption kStaticOrderOptions[] = {
     {.text = "trigger=any", .help = "a set runs when anything is ready", .is_default = true},
@@ -68,7 +65,7 @@ constexpr ExecutorTraits kOfWaitSet = {
     .label = "wait set (rclcpp semantics)",
     .class_name = "WaitSetExecutor",
     .summary = "rclcpp's Single- or MultiThreadedExecutor, as a baseline",
-    .assumption = "the wait set has one thread (with several, no bound is offered)",
+    .assumption = "each executor has one ready set, of which callbacks run in any order",
     .threads = ExecutorThreads::kFixed,
     .polls = true,
     .one_at_a_time = true,

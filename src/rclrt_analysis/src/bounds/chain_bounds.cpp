@@ -52,7 +52,15 @@ void decide(const model::Chain& chain, ChainBound& result) {
   }
 }
 
-Overheads of_executor(Overheads overheads, ExecutorKind executor) {
+/// Returns the overheads of the formulas of `executor` for an executor `chosen`.
+Overheads of_executor(Overheads overheads, ExecutorKind executor,
+                      const model::ExecutorChoice& chosen) {
+  if (detail::bounds_of(chosen).polls_by_thread) {
+    // A run costs two polls: the thread that takes it polls, and so does a thread that waits when
+    // it ends. Threads poll one at a time, so that a CPU may be idle meanwhile: a hand-over, too.
+    overheads.dispatch = sum(overheads.dispatch, product(2, overheads.polling));
+    overheads.handover = sum(overheads.handover, overheads.polling);
+  }
   if (detail::bounds_of(executor).picks_up_above) {
     overheads.scheduler = overheads.dispatch;
   } else if (!traits(executor).has_scheduler_thread) {
@@ -73,18 +81,24 @@ constexpr std::size_t kOneByOne = 150;
 /// The analyses of one application; each is made on its first use.
 class Bounds {
  public:
-  /// Prepares the analyses of an application under the kind `chosen`. `executor` is the kind of
+  /// Prepares the analyses of an application under the executor `chosen`. `executor` is the kind of
   /// which the formulas are used: kPreemptive, if the application is analysed as its
-  /// PreemptiveForm, otherwise `chosen`. How many callbacks run at a time, and in what order, is
+  /// PreemptiveForm, otherwise that of `chosen`. How many callbacks run at a time, and in what order, is
   /// always a property of `chosen`.
-  Bounds(const Application& application, ExecutorKind executor, ExecutorKind chosen,
-         const Overheads& stated, Effort effort)
+  Bounds(const Application& application, ExecutorKind executor,
+         const model::ExecutorChoice& chosen, const Overheads& stated, Effort effort)
       : application_(application),
         executor_(executor),
         kind_(detail::bounds_of(executor)),
-        one_at_a_time_(traits(chosen).one_at_a_time),
-        pool_(detail::bounds_of(chosen).pool),
-        overheads_(of_executor(stated, executor)),
+        one_at_a_time_(traits(chosen).one_at_a_time && chosen.max_threads() == 1),
+        skips_(detail::bounds_of(chosen).skips),
+        may_starve_(detail::bounds_of(chosen).polls_by_thread),
+        knows_handover_(stated.handover > 0),
+        pool_{.kind = detail::bounds_of(chosen).pool,
+              .most_threads = chosen.threads > 1
+                                  ? std::optional<Ticks>(chosen.threads)
+                                  : std::nullopt},
+        overheads_(of_executor(stated, executor, chosen)),
         effort_(effort),
         workload_(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release),
         cores_(application, workload_.graph, traits(executor).has_scheduler_thread) {
@@ -159,7 +173,7 @@ class Bounds {
                                          one_at_a_time_, has_pool())
                           .has_value();
     const Ticks pending = none ? detail::kHorizon : most_pending(callback);
-    QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], kind_.skips)};
+    QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], skips_)};
     if (pending < kMaxTicks) {
       result.pending = pending;
     }
@@ -172,7 +186,7 @@ class Bounds {
     ChainBound result = std::move(found.bound);
     result.assumptions = cores_.assumptions(application_, executor, one_at_a_time_, has_pool());
     if (on_several_cpus(executor, EventLimits::kDistance) != nullptr && overheads_.dispatch > 0 &&
-        overheads_.handover == 0) {
+        !knows_handover_) {
       result.assumptions.emplace_back(detail::kNoHandoverTime);
     }
     detail::assume_observed_times(application_, result.assumptions);
@@ -181,9 +195,24 @@ class Bounds {
       check_drops(found.relies_on, result);
       result.assumptions.insert(result.assumptions.end(), result.without_loss.begin(),
                                 result.without_loss.end());
+    } else if (may_starve_ && shares_a_group(chain)) {
+      result.note +=
+          "; under this executor, callbacks of a group may keep another member of it from running "
+          "for ever";
     }
     decide(chain, result);
     return result;
+  }
+
+  /// Returns whether a callback of the chain has another one in its group.
+  bool shares_a_group(const model::Chain& chain) const {
+    const auto& callbacks = application_.callbacks;
+    return std::ranges::any_of(chain.callbacks, [&](std::size_t own) {
+      return callbacks[own].group && std::ranges::any_of(callbacks, [&](const auto& other) {
+               return &other != &callbacks[own] && other.node == callbacks[own].node &&
+                      other.group == callbacks[own].group;
+             });
+    });
   }
 
   Ticks most_pending(std::size_t callback) {
@@ -217,7 +246,7 @@ class Bounds {
   /// Policies that drop instances, and queues that may be too short, make the bound conditional.
   void check_drops(const std::vector<std::size_t>& callbacks, ChainBound& result) {
     for (const std::size_t callback : callbacks) {
-      detail::assume_no_drops(application_.callbacks[callback], most_pending(callback), kind_.skips,
+      detail::assume_no_drops(application_.callbacks[callback], most_pending(callback), skips_,
                               result.without_loss);
     }
   }
@@ -226,7 +255,7 @@ class Bounds {
     return limits == EventLimits::kPeriod ? *by_period_ : workload_;
   }
 
-  bool has_pool() const { return !one_at_a_time_ && pool_ != detail::Pool::kNone; }
+  bool has_pool() const { return !one_at_a_time_ && pool_.kind != detail::Pool::kNone; }
 
   /// Returns the bounds of the executor's component if it uses several CPUs at once; otherwise
   /// nullptr.
@@ -328,7 +357,10 @@ class Bounds {
   ExecutorKind executor_;
   const detail::KindBounds& kind_;
   bool one_at_a_time_;  // regardless of the executor's CPUs
-  detail::Pool pool_;   // of the chosen kind
+  bool skips_;           // of the chosen executor, as KindBounds::skips
+  bool may_starve_;      // a busy group is left out of the ready set
+  bool knows_handover_;  // its time is stated
+  detail::GlobalPool pool_;
   Overheads overheads_;
   Effort effort_;
   Workload workload_;
@@ -346,8 +378,9 @@ class Bounds {
 }  // namespace
 
 std::vector<ChainBound> detail::bounds_of_chains(const Application& application,
-                                                 ExecutorKind executor, const Overheads& overheads,
-                                                 Effort effort, std::span<const std::size_t> chains,
+                                                 const model::ExecutorChoice& executor,
+                                                 const Overheads& overheads, Effort effort,
+                                                 std::span<const std::size_t> chains,
                                                  bool& gave_up) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
@@ -367,7 +400,8 @@ std::vector<ChainBound> detail::bounds_of_chains(const Application& application,
   return result;
 }
 
-std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKind executor,
+std::vector<ChainBound> chain_bounds(const Application& application,
+                                     const model::ExecutorChoice& executor,
                                      const Overheads& overheads, Effort effort) {
   std::vector<std::size_t> all(application.chains.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -375,7 +409,8 @@ std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKin
   return detail::bounds_of_chains(application, executor, overheads, effort, all, gave_up);
 }
 
-std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKind executor,
+std::vector<QueueBound> queue_bounds(const Application& application,
+                                     const model::ExecutorChoice& executor,
                                      const Overheads& overheads, Effort effort) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());

@@ -16,7 +16,7 @@ constexpr Ticks kPeriodsToFollow = 100;
 
 }  // namespace
 
-GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Pool pool,
+GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, GlobalPool pool,
                            bool scheduled, const Overheads& overheads, Effort effort)
     : workload_(workload),
       system_(workload, component, pool, scheduled, overheads),
@@ -236,7 +236,7 @@ RelyingBound GlobalBounds::bound(const model::Chain& chain) {
   result.level = workload_.lowest(chain.callbacks);
   const bool joins_others = std::ranges::any_of(
       chain.callbacks, [&](std::size_t callback) { return is_sync(workload_, callback); });
-  if (joins_others && system_.pool == Pool::kOfInstances) {
+  if (joins_others && system_.pool.kind == Pool::kOfInstances) {
     result.note =
         "no bound is offered for a synchroniser where each instance has a thread of its own, on "
         "several CPUs: instances may overtake each other";

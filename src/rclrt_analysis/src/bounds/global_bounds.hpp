@@ -32,7 +32,7 @@ namespace rclrt::analysis::detail {
 class GlobalBounds {
  public:
   /// `scheduled`: executors have scheduler threads.
-  GlobalBounds(const Workload& workload, const Core& component, Pool pool, bool scheduled,
+  GlobalBounds(const Workload& workload, const Core& component, GlobalPool pool, bool scheduled,
                const Overheads& overheads, Effort effort);
 
   RelyingBound bound(const model::Chain& chain);

@@ -20,7 +20,7 @@ Ticks GlobalSource::instances(Ticks x, Ticks response) const {
   return result;
 }
 
-GlobalSystem::GlobalSystem(const Workload& all, const Core& component, Pool threads, bool scheduled,
+GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPool threads, bool scheduled,
                            const Overheads& costs)
     : workload(all),
       here(all.wcet.size()),
@@ -73,7 +73,8 @@ GlobalExecutor GlobalSystem::on_cpus(const Core& component, std::size_t executor
     const std::vector<int>& apart = cpus_above(executor);
     all.insert(apart.begin(), apart.end());
   }
-  GlobalExecutor result{.cpus = static_cast<Ticks>(own.size()),
+  const auto count = static_cast<Ticks>(own.size());
+  GlobalExecutor result{.cpus = std::min(count, pool.most_threads.value_or(count)),
                         .all_cpus = static_cast<Ticks>(all.size()),
                         .callbacks_of = std::vector<bool>(stated.size()),
                         .schedulers_of = std::vector<bool>(stated.size())};

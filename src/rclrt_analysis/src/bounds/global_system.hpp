@@ -72,16 +72,22 @@ struct GlobalPath {
 /// The CPUs of an executor, and the other executors that may use them. Lists of executors have an
 /// element for each executor of the application.
 struct GlobalExecutor {
-  Ticks cpus{};                       ///< on which it runs callbacks
+  Ticks cpus{};                       ///< on which it runs callbacks at once
   Ticks all_cpus{};                   ///< also those on which only its scheduler thread runs
   std::vector<bool> callbacks_of{};   ///< executors with callbacks on `cpus`
   std::vector<bool> schedulers_of{};  ///< executors with a scheduler thread on `all_cpus`
 };
 
+/// The threads of each executor of a system.
+struct GlobalPool {
+  Pool kind{};
+  std::optional<Ticks> most_threads;  ///< that run callbacks at once; absent: one on each CPU
+};
+
 struct GlobalSystem {
   /// `component`: executors, and their callbacks.
   /// `scheduled`: executors have scheduler threads.
-  GlobalSystem(const Workload& all, const Core& component, Pool threads, bool scheduled,
+  GlobalSystem(const Workload& all, const Core& component, GlobalPool threads, bool scheduled,
                const Overheads& costs);
 
   /// Returns the path to the end of a node, from the source or from the first callback after the
@@ -126,7 +132,7 @@ struct GlobalSystem {
   std::vector<GlobalExecutor> executors;  ///< of the application; those of the component are set
   std::vector<int> priority;              ///< of each callback: of its thread
   std::vector<int> ceiling;               ///< of each callback: of its group's threads
-  Pool pool;
+  GlobalPool pool;
   Overheads overheads;
   Ticks dispatch;  ///< at the priority of the callback, without the scheduler thread's part
   std::vector<GlobalSource> sources{};            ///< in topological order

@@ -105,31 +105,35 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
 }
 
 /// Finds the work that the path's callbacks may wait for even while a CPU is idle: other runs of
-/// themselves, members of their groups, and whatever the only worker of their priority runs.
+/// themselves, members of their groups, and whatever the only worker of their lane runs.
 ///
 /// A group member with a lower priority delays a callback only once, because it cannot enter the
 /// group while a thread of the callback's priority is ready. This does not hold while that thread
 /// still wakes up or is busy; then the member counts like the others.
 void GlobalWindow::find_shared() {
   const auto& priority = all_.priority;
-  const bool has_thread = all_.pool != Pool::kOnePerLevel && all_.workload.scheduler == 0 &&
-                          all_.overheads.handover == 0;
+  const bool has_lanes = all_.pool.kind == Pool::kOnePerLevel || all_.pool.kind == Pool::kTimersApart;
+  const bool has_thread =
+      !has_lanes && all_.workload.scheduler == 0 && all_.overheads.handover == 0;
+  const auto lane_of = [&](std::size_t callback) {
+    const bool is_timer = all_.workload.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
+    return all_.pool.kind == Pool::kTimersApart ? static_cast<int>(is_timer) : priority[callback];
+  };
   whole_.resize(priority.size());
-  std::set<int> priorities;
+  std::set<int> lanes;
   for (std::size_t i = path_.begin; i < path_.nodes.size(); ++i) {
     const std::size_t callback = node(path_.nodes[i]).callback;
     whole_[callback] = true;
-    priorities.insert(priority[callback]);
+    lanes.insert(lane_of(callback));
     for (const std::size_t member : all_.members[callback]) {
       if (priority[member] >= priority[callback]) {
-        priorities.insert(priority[member]);
+        lanes.insert(lane_of(member));
       }
       whole_[member] = whole_[member] || !has_thread || priority[member] >= priority[callback];
     }
   }
-  for (std::size_t i = 0; i < whole_.size() && all_.pool == Pool::kOnePerLevel; ++i) {
-    whole_[i] =
-        whole_[i] || (all_.executor_of[i] == path_.executor && priorities.contains(priority[i]));
+  for (std::size_t i = 0; i < whole_.size() && has_lanes; ++i) {
+    whole_[i] = whole_[i] || (all_.executor_of[i] == path_.executor && lanes.contains(lane_of(i)));
   }
 }
 

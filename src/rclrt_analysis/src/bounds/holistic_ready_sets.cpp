@@ -20,9 +20,7 @@
 // input in one set. The parts of a service, one for each client, wait in one queue, of which a set
 // takes one request. Nothing is assumed about the order within a set.
 //
-// No bound is proved for several threads: the published ones have been refuted (Teper et al.,
-// "Bridging the gap between ROS 2 and classical real-time scheduling for periodic tasks", RTSS
-// 2024).
+// With several threads, callbacks are bounded as on several CPUs (kinds::kWaitSetThreads).
 #include <algorithm>
 
 #include "bounds/holistic.hpp"

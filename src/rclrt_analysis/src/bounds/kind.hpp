@@ -2,12 +2,13 @@
 // How chains are bounded under a kind of executor. kinds/KIND.cpp has that of each kind.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "bounds/holistic.hpp"
 #include "bounds/level_work.hpp"
 #include "rclrt/model/application.hpp"
-#include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/executor_choice.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -16,6 +17,7 @@ enum class Pool {
   kNone,         ///< there are no bounds on several CPUs
   kEnough,       ///< no callback of a level waits for a thread while a CPU is idle
   kOnePerLevel,  ///< callbacks of a level run one after the other
+  kTimersApart,  ///< timers run one after the other, and so do the other callbacks
   kOfInstances,  ///< as kEnough, and instances of a callback may overtake each other
 };
 
@@ -34,19 +36,24 @@ struct KindBounds {
   bool picks_up_above = false;  ///< instances are picked up above all levels
   Pool pool = Pool::kNone;
   bool orders_own_only = false;  ///< executors on one CPU run their callbacks in any order
+  bool polls_by_thread = false;  ///< each thread of the pool polls, one at a time
+  /// What the bounds assume of the executor; empty: ExecutorTraits::assumption.
+  std::string_view assumption{};
 };
 
-/// Returns the bounds of a kind. Throws std::invalid_argument if there are none.
-const KindBounds& bounds_of(model::ExecutorKind executor);
+/// Returns the bounds of an executor. Throws std::invalid_argument if there are none.
+const KindBounds& bounds_of(const model::ExecutorChoice& executor);
 
 namespace kinds {
 
 extern const KindBounds kWaitSet;
+extern const KindBounds kWaitSetThreads;  // several threads
 extern const KindBounds kProducerConsumer;
 extern const KindBounds kThreadDispatch;
 extern const KindBounds kPreemptive;
 extern const KindBounds kEdf;
 extern const KindBounds kEvents;
+extern const KindBounds kEventsTimersThread;  // timers have a thread of their own
 extern const KindBounds kPicas;
 extern const KindBounds kPerGroup;
 extern const KindBounds kStaticOrder;

@@ -13,7 +13,13 @@
 namespace rclrt::analysis {
 namespace detail {
 
-const KindBounds& bounds_of(ExecutorKind executor) {
+const KindBounds& bounds_of(const model::ExecutorChoice& executor) {
+  if (executor.kind == ExecutorKind::kWaitSet && executor.threads > 1) {
+    return kinds::kWaitSetThreads;
+  }
+  if (executor.timers_thread) {
+    return kinds::kEventsTimersThread;
+  }
   static constexpr std::array kKinds = {
       std::pair{ExecutorKind::kWaitSet, &kinds::kWaitSet},
       std::pair{ExecutorKind::kProducerConsumer, &kinds::kProducerConsumer},
@@ -27,7 +33,7 @@ const KindBounds& bounds_of(ExecutorKind executor) {
       std::pair{ExecutorKind::kWorkshop, &kinds::kWorkshop},
   };
   const auto* const found =
-      std::ranges::find(kKinds, executor, &std::pair<ExecutorKind, const KindBounds*>::first);
+      std::ranges::find(kKinds, executor.kind, &std::pair<ExecutorKind, const KindBounds*>::first);
   if (found == kKinds.end()) {
     throw std::invalid_argument("no bounds are offered for chains under the executor " +
                                 std::string(traits(executor).name));
@@ -37,12 +43,15 @@ const KindBounds& bounds_of(ExecutorKind executor) {
 
 }  // namespace detail
 
-std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
+std::vector<Assumption> chain_assumptions(const model::ExecutorChoice& executor,
+                                          const Overheads& overheads) {
+  const detail::KindBounds& kind = detail::bounds_of(executor);
   std::vector<Assumption> result{
       {"sched-fifo",
        "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU"},
       {"wcet", "no callback takes longer than its wcet_ms, and none sleeps or waits"},
-      {"executor", std::string(traits(executor).assumption)},
+      {"executor",
+       std::string(kind.assumption.empty() ? traits(executor).assumption : kind.assumption)},
       {"messages", overheads.near.max == 0
                        ? "a publish reaches the callbacks of the executor at once"
                        : "a message takes no longer than the hop latency stated, and none is lost"},
@@ -64,7 +73,7 @@ std::vector<Assumption> chain_assumptions(ExecutorKind executor, const Overheads
   } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
     result.push_back({"scheduler", "the scheduler thread's work is part of the dispatch overhead"});
   }
-  if (detail::bounds_of(executor).pool != detail::Pool::kNone) {
+  if (kind.pool != detail::Pool::kNone) {
     result.push_back({"global",
                       "on several CPUs a ready thread waits only while all CPUs of its executor "
                       "run threads at least as urgent"});

@@ -7,10 +7,11 @@
 
 namespace rclrt::analysis::detail {
 
-PreemptiveForm::PreemptiveForm(const model::Application& application, model::ExecutorKind kind)
-    : stated_(application), kind_(kind) {
-  const std::vector<int> tops = top_priorities(application, kind);
-  if (const auto to_preemptive = bounds_of(kind).to_preemptive; to_preemptive != nullptr) {
+PreemptiveForm::PreemptiveForm(const model::Application& application,
+                               const model::ExecutorChoice& executor)
+    : stated_(application), kind_(executor.kind) {
+  const std::vector<int> tops = top_priorities(application, executor.kind);
+  if (const auto to_preemptive = bounds_of(executor).to_preemptive; to_preemptive != nullptr) {
     to_preemptive(form_.emplace(application), tops);
   }
 }

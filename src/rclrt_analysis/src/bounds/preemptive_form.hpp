@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "rclrt/model/application.hpp"
-#include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/executor_choice.hpp"
 
 namespace rclrt::analysis::detail {
 
@@ -18,7 +18,7 @@ namespace rclrt::analysis::detail {
 class PreemptiveForm {
  public:
   /// Throws std::invalid_argument as model::top_priorities() and bounds_of() do.
-  PreemptiveForm(const model::Application& application, model::ExecutorKind kind);
+  PreemptiveForm(const model::Application& application, const model::ExecutorChoice& executor);
 
   const model::Application& application() const { return form_ ? *form_ : stated_; }
   model::ExecutorKind kind() const { return form_ ? model::ExecutorKind::kPreemptive : kind_; }

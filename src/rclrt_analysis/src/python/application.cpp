@@ -249,7 +249,7 @@ void bind_bounds(py::module_& module) {
   module.def(
       "chain_bounds",
       [](const Application& application, const std::string& executor, const Overheads& overheads) {
-        const ExecutorKind value = executor_kind_or_throw(executor);
+        const model::ExecutorChoice value = executor_with_bounds(executor);
         const py::gil_scoped_release release;
         return chain_bounds(application, value, overheads, {.check_interrupt = check_signals});
       },
@@ -262,7 +262,7 @@ void bind_bounds(py::module_& module) {
   module.def(
       "queue_bounds",
       [](const Application& application, const std::string& executor, const Overheads& overheads) {
-        const ExecutorKind value = executor_kind_or_throw(executor);
+        const model::ExecutorChoice value = executor_with_bounds(executor);
         const py::gil_scoped_release release;
         return queue_bounds(application, value, overheads, {.check_interrupt = check_signals});
       },
@@ -281,7 +281,7 @@ void bind_bounds(py::module_& module) {
   module.def(
       "chain_assumptions",
       [](const std::string& executor, const Overheads& overheads) {
-        return chain_assumptions(executor_kind_or_throw(executor), overheads);
+        return chain_assumptions(executor_with_bounds(executor), overheads);
       },
       py::arg("executor") = "preemptive", py::arg("overheads") = Overheads{});
 }
@@ -322,10 +322,19 @@ model::ExecutorChoice executor_to_judge(const std::string& word) {
   return choice;
 }
 
-ExecutorKind executor_kind_or_throw(const std::string& word) {
-  const model::ExecutorChoice choice = executor_to_judge(word);
+model::ExecutorChoice executor_with_bounds(const std::string& word) {
+  model::ExecutorChoice choice = executor_to_judge(word);
   if (const auto reason = why_no_bounds(choice)) {
     throw std::invalid_argument("executor '" + word + "': " + *reason);
+  }
+  return choice;
+}
+
+ExecutorKind executor_kind_or_throw(const std::string& word) {
+  const model::ExecutorChoice choice = executor_with_bounds(word);
+  if (choice.max_threads() > 1) {
+    throw std::invalid_argument("executor '" + word + "' has several threads; expected '" +
+                                name_of(choice.kind) + "'");
   }
   return choice.kind;
 }

@@ -16,9 +16,9 @@ namespace {
 
 Quality quality_of(const model::Application& application, const std::string& executor,
                    const Overheads& overheads) {
-  const ExecutorKind kind = executor_kind_or_throw(executor);
+  const model::ExecutorChoice choice = executor_with_bounds(executor);
   const py::gil_scoped_release release;
-  return quality(application, kind, overheads, {.check_interrupt = check_signals});
+  return quality(application, choice, overheads, {.check_interrupt = check_signals});
 }
 
 }  // namespace

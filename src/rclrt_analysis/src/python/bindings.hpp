@@ -38,7 +38,10 @@ pybind11::str to_python(Verdict verdict);
 
 /// Return the value with this name. Throw std::invalid_argument if there is none.
 Policy policy_of(const std::string& word);
+/// Also throws if a callback may run at the same time as another one by an option of the executor.
 ExecutorKind executor_kind_or_throw(const std::string& word);
+/// Also throws if an option of the executor excludes bounds.
+model::ExecutorChoice executor_with_bounds(const std::string& word);
 
 /// Returns the executor of this name. Throws std::invalid_argument if it is only simulated.
 model::ExecutorChoice executor_to_judge(const std::string& word);

@@ -124,7 +124,7 @@ void bind_context(py::module_& module) {
       "observation_context",
       [](const model::Application& application, const std::string& executor,
          const Machine& machine) {
-        return observation_context(application, model::parse_executor(executor).kind, machine,
+        return observation_context(application, model::parse_executor(executor), machine,
                                    {.check_interrupt = check_signals});
       },
       py::arg("application"), py::arg("executor"), py::arg("machine"), py::keep_alive<0, 1>());

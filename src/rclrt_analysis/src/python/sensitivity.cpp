@@ -25,7 +25,7 @@ void bind_sensitivity(py::module_& module) {
       "sensitivity",
       [](const model::Application& application, const std::string& executor,
          const Overheads& overheads) {
-        const ExecutorKind value = executor_kind_or_throw(executor);
+        const model::ExecutorChoice value = executor_with_bounds(executor);
         const py::gil_scoped_release release;
         return sensitivity(application, value, overheads,
                            {.steps = 5'000'000, .check_interrupt = check_signals});

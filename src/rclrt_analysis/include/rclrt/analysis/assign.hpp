@@ -106,7 +106,8 @@ RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
                                         const AssignOptions& options);
 
 /// Returns the quality of the application, computed by chain_bounds() and cause_effect_bounds().
-RCLRT_ANALYSIS_EXPORT Quality quality(const model::Application& application, ExecutorKind executor,
+RCLRT_ANALYSIS_EXPORT Quality quality(const model::Application& application,
+                                      const model::ExecutorChoice& executor,
                                       const Overheads& overheads, Effort effort = {});
 
 }  // namespace rclrt::analysis

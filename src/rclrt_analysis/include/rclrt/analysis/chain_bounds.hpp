@@ -133,7 +133,8 @@ struct ChainBound {
 /// message on its way is then a part of its publisher's work. The lower bound counts. For executors
 /// on several CPUs see docs/explanation/several-cpus.md.
 RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
-    const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
+    const model::Application& application,
+    const model::ExecutorChoice& executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
 /// The bound on the queue of one callback.
@@ -148,11 +149,12 @@ struct QueueBound {
 /// the number of releases within the longest time from a release to the end of all that it
 /// triggers. Pure; any thread. Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
-    const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
+    const model::Application& application,
+    const model::ExecutorChoice& executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
 /// Returns the assumptions of every bound of this executor.
-RCLRT_ANALYSIS_EXPORT std::vector<Assumption> chain_assumptions(ExecutorKind executor,
-                                                                const Overheads& overheads);
+RCLRT_ANALYSIS_EXPORT std::vector<Assumption> chain_assumptions(
+    const model::ExecutorChoice& executor, const Overheads& overheads);
 
 }  // namespace rclrt::analysis

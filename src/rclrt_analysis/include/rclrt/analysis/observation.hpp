@@ -122,7 +122,8 @@ struct StalledBounds {
 /// Returns the bounds of an application with a stall of the CPU. The application must outlive the
 /// result. Each bound is computed when it is first used. Not thread-safe.
 RCLRT_ANALYSIS_EXPORT StalledBounds stalled_bounds(const model::Application& application,
-                                                   ExecutorKind executor, const Machine& machine,
+                                                   const model::ExecutorChoice& executor,
+ const Machine& machine,
                                                    Effort effort = {});
 
 /// Why an instance was above its bound.
@@ -153,7 +154,7 @@ struct Excess {
 
 /// The allowances, bounds and priorities by which the observations of one executor are judged.
 struct ObservationContext {
-  ExecutorKind executor{};
+  model::ExecutorChoice executor;
   Allowance allowed;
   StalledBounds bounds;
   /// The priorities of the callbacks' threads, where they differ from those of the callbacks.
@@ -162,7 +163,7 @@ struct ObservationContext {
 
 /// Returns the context of an application on a machine. The application must outlive it.
 RCLRT_ANALYSIS_EXPORT ObservationContext observation_context(const model::Application& application,
-                                                             ExecutorKind executor,
+                                                             const model::ExecutorChoice& executor,
                                                              const Machine& machine,
                                                              Effort effort = {});
 
@@ -176,7 +177,7 @@ RCLRT_ANALYSIS_EXPORT std::vector<Excess> judge_observations(const ObservedRun& 
 /// Judges a run of an application on a machine by the bounds of judge(). Throws as that does.
 RCLRT_ANALYSIS_EXPORT std::vector<Excess> judge_observations(const ObservedRun& run,
                                                              const model::Application& application,
-                                                             ExecutorKind executor,
+                                                             const model::ExecutorChoice& executor,
                                                              const Machine& machine,
                                                              Effort effort = {});
 

@@ -41,7 +41,8 @@ inline constexpr Ticks kMaxFactor = 1'000'000'000;
 /// as missing. Takes about 40 analyses per callback and per timer. Pure; any thread. Throws as
 /// chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
-                                              ExecutorKind executor, const Overheads& overheads,
+                                              const model::ExecutorChoice& executor,
+                                              const Overheads& overheads,
                                               Effort effort = {.steps = 5'000'000});
 
 /// Returns the sensitivity of a task set. Every task must be schedulable by analyse_tasks(). Throws

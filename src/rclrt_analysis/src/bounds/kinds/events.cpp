@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `preemptive` with one level: one worker takes the callbacks in order of release.
+// `preemptive` with one level: one worker takes the callbacks in order of release. If timers have a
+// thread of their own, that thread has the same priority: callbacks delay each other in any order.
 #include "bounds/kind.hpp"
 
 namespace rclrt::analysis::detail {
@@ -10,12 +11,26 @@ namespace {
 void level_callbacks(model::Application& application, const std::vector<int>& /*tops*/) {
   for (model::Callback& callback : application.callbacks) {
     callback.priority = 0;
+  }
+}
+
+/// Gives all callbacks one priority. One thread needs no groups.
+void join_callbacks(model::Application& application, const std::vector<int>& tops) {
+  level_callbacks(application, tops);
+  for (model::Callback& callback : application.callbacks) {
     callback.group.reset();
   }
 }
 
 }  // namespace
 
-constinit const KindBounds kinds::kEvents{.to_preemptive = &level_callbacks, .by_release = true};
+constinit const KindBounds kinds::kEvents{.to_preemptive = &join_callbacks, .by_release = true};
+
+constinit const KindBounds kinds::kEventsTimersThread{
+    .to_preemptive = &level_callbacks,
+    .pool = Pool::kTimersApart,
+    .assumption = "each executor has a thread for its timers, and another one for all other "
+                  "callbacks",
+};
 
 }  // namespace rclrt::analysis::detail

@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ready sets, in any order.
+// Ready sets, in any order. With several threads, `preemptive` with one level, in any order: a
+// callback that is ready waits only for its group, or while every thread runs another one. The
+// proof is in docs/explanation/several-cpus.md.
 #include "bounds/kind.hpp"
 
 namespace rclrt::analysis::detail {
+
+namespace {
+
+/// Gives all callbacks one priority. Callbacks without a group keep to themselves.
+void level_callbacks(model::Application& application, const std::vector<int>& /*tops*/) {
+  for (model::Callback& callback : application.callbacks) {
+    callback.priority = 0;
+  }
+}
+
+}  // namespace
 
 constinit const KindBounds kinds::kWaitSet{
     .order = Workload::Order::kAnyToTheEnd,
     .bound_core = &holistic_ready_sets,
     .skips = true,
+};
+
+constinit const KindBounds kinds::kWaitSetThreads{
+    .to_preemptive = &level_callbacks,
+    .skips = true,
+    .pool = Pool::kEnough,
+    .polls_by_thread = true,
+    .assumption = "a thread that finds no work waits, and looks again when a callback of an "
+                  "exclusive group has ended",
 };
 
 }  // namespace rclrt::analysis::detail
