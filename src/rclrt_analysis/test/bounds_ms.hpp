@@ -10,7 +10,7 @@ namespace rclrt::analysis {
 
 /// Returns one value per chain; -1 if there is no bound.
 inline std::vector<double> bounds_ms(const model::Application& application,
-                                     ExecutorKind executor = ExecutorKind::kPreemptive,
+                                     const model::ExecutorChoice& executor = ExecutorKind::kPreemptive,
                                      const Overheads& overheads = {}) {
   std::vector<double> result;
   for (const ChainBound& chain : chain_bounds(application, executor, overheads)) {

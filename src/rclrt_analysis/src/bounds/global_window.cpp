@@ -38,6 +38,12 @@ GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
   for (const Low& low : lows_) {
     attribute(low);
   }
+  for (Unit& unit : units_) {
+    unit.in_other_lane = all.pool.kind == Pool::kTimersApart &&
+                         std::ranges::all_of(unit.callbacks, [&](std::size_t callback) {
+                           return all.executor_of[callback] == path.executor;
+                         });
+  }
   own_ = sum(path.work, product(path.jobs - 1, all.overheads.near.max));
   own_ = sum(sum(own_, product(path.jobs, all.overheads.handover)), all.tail(path));
 }
@@ -62,11 +68,17 @@ Ticks GlobalWindow::end(Ticks x) {
   return sum(constant, high - 1);
 }
 
-/// Returns the work that units may do in a time y in which all CPUs run them.
+/// Returns the work that units may do in a time y in which all CPUs run them. With a lane for timers
+/// and another one for the rest, the path's lane counts whole, and the other one runs on one CPU.
 Ticks GlobalWindow::share(Ticks y) {
   Ticks result = 0;
+  Ticks left = y;  // of the other lane
   for (Unit& unit : units_) {
     unit.shared = std::min(unit.rest, product(y, unit.parallel));
+    if (unit.in_other_lane) {
+      unit.shared = std::min(unit.shared, left);
+      left -= unit.shared;
+    }
     result = sum(result, unit.shared);
   }
   return result;

@@ -36,6 +36,7 @@ class GlobalWindow {
     Ticks response{};  ///< of its last callback
     Ticks parallel{1};
     bool waits_whole{};                      ///< the path may wait for all of it
+    bool in_other_lane{};                    ///< of Pool::kTimersApart: what does not count whole
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
     std::vector<std::size_t> callbacks{};
     Ticks low{};     ///< counts whole, as a less urgent member

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bounds of executors of which several threads run callbacks in any order: wait_set:threads=n and
+/// events:timers_thread.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "bounds_ms.hpp"
+#include "case_studies.hpp"
+#include "rclrt/analysis/judge.hpp"
+#include "rclrt/analysis/simulation.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+const model::ExecutorChoice kTwoThreads = model::parse_executor("wait_set:threads=2");
+const model::ExecutorChoice kFourThreads = model::parse_executor("wait_set:threads=4");
+const model::ExecutorChoice kTimersThread = model::parse_executor("events:timers_thread");
+constexpr double kNanosecond = 1e-6;
+
+model::Application three_timers() {
+  return Builder()
+      .timer("a", 10, 2)
+      .timer("b", 10, 2)
+      .timer("c", 10, 2)
+      .chain("a", {"a"}, 0)
+      .chain("b", {"b"}, 0)
+      .chain("c", {"c"}, 0)
+      .done();
+}
+
+// The other two start first, one on each CPU.
+TEST(SeveralThreads, ACallbackWaitsWhileAllOfThemRunOthers) {
+  const auto application = on_cpus(three_timers(), 2);
+  const auto all_4 = Pointwise(DoubleNear(kNanosecond), {4.0, 4.0, 4.0});
+  EXPECT_THAT(bounds_ms(application, kTwoThreads), all_4);
+  const Judgement found = judge(application, kTwoThreads, {});
+  EXPECT_EQ(found.chains[2].verdict, Verdict::kProved);
+  const auto simulated =
+      simulate(simulated_system(application, kTwoThreads), {.horizon_ns = 100'000'000});
+  EXPECT_EQ(simulated.chains[2].response.worst_ns, ms(4).count());
+}
+
+TEST(SeveralThreads, OnMoreCpusThanThreadsCountByTheThreads) {
+  const auto two = Pointwise(DoubleNear(kNanosecond), {4.0, 4.0, 4.0});
+  EXPECT_THAT(bounds_ms(on_cpus(three_timers(), 4), kTwoThreads), two);
+  EXPECT_THAT(bounds_ms(on_cpus(three_timers(), 4), kFourThreads), ElementsAre(2, 2, 2));
+}
+
+TEST(SeveralThreads, OnOneCpuRunOneCallbackAtATime) {
+  EXPECT_THAT(bounds_ms(on_cpus(three_timers(), 1), kTwoThreads), ElementsAre(6, 6, 6));
+}
+
+TEST(SeveralThreads, WithoutStatedCpusHaveABoundOnTheConditionOfOne) {
+  auto application = three_timers();
+  application.executors[0].cpus.clear();
+  const auto found = judge(application, kTwoThreads, {}).chains;
+  EXPECT_EQ(found[0].verdict, Verdict::kConditional);
+  EXPECT_THAT(found[0].assumptions, ElementsAre("executor 'main' runs on one CPU (cpus: [n])"));
+}
+
+// b and c are never on both CPUs while a waits for b.
+TEST(SeveralThreads, AMemberOfTheGroupCountsWhole) {
+  const auto application = on_cpus(Builder()
+                                       .timer("a", 10, 2)
+                                       .group("g")
+                                       .timer("b", 10, 3)
+                                       .group("g")
+                                       .timer("c", 10, 2)
+                                       .chain("a", {"a"}, 0)
+                                       .done(),
+                                   2);
+  EXPECT_THAT(bounds_ms(application, kTwoThreads), ElementsAre(5));
+}
+
+/// Examples 4 and 6 of Teper et al., "Reconciling ROS 2 with classical real-time scheduling of
+/// periodic tasks", EMSOFT 2024. In example 4, t2 never runs; in example 6, t4.
+TEST(SeveralThreads, HaveNoBoundForACallbackThatMayStarve) {
+  const auto example_4 = on_cpus(Builder()
+                                     .timer("t1", 1000, 1000)
+                                     .group("g1")
+                                     .timer("t2", 1000, 500)
+                                     .group("g1")
+                                     .timer("t3", 1000, 500)
+                                     .group("g2")
+                                     .chain("starves", {"t2"}, 0)
+                                     .done(),
+                                 2);
+  const auto example_6 = on_cpus(Builder()
+                                     .timer("t1", 500, 333)
+                                     .group("g1")
+                                     .timer("t2", 500, 333)
+                                     .group("g2")
+                                     .timer("t3", 500, 334)
+                                     .group("g3")
+                                     .timer("t4", 5000, 1)
+                                     .group("g3")
+                                     .chain("starves", {"t4"}, 0)
+                                     .done(),
+                                 2);
+  for (const auto& application : {example_4, example_6}) {
+    const ChainBound found = judge(application, kTwoThreads, {}).chains[0];
+    EXPECT_FALSE(found.bound);
+    EXPECT_THAT(found.note,
+                HasSubstr("callbacks of a group may keep another member of it from running"));
+  }
+}
+
+// Polling takes 0.1 ms, and the other threads wait meanwhile.
+TEST(SeveralThreads, PollOneAtATime) {
+  const Overheads polling{.polling = 100'000, .handover = 1};
+  const auto without = bounds_ms(on_cpus(three_timers(), 2), kTwoThreads, {.handover = 1});
+  const auto with = bounds_ms(on_cpus(three_timers(), 2), kTwoThreads, polling);
+  // For the callback itself 2 + 1 polls, for each of the other two 2 whole, and 2 by their share.
+  EXPECT_NEAR(with[0] - without[0], 0.3 + 2 * 0.2 + 2 * 0.2 / 2, 2 * kNanosecond);
+}
+
+// Published for the multi-threaded executor (Sobhani et al., RTAS 2023): 103.9, 103.6 and 103.9.
+TEST(SeveralThreads, HaveLowerBoundsThanThePublishedOnesForTheCaseStudyOfJiang) {
+  EXPECT_THAT(bounds_ms(on_cpus(case_study_of_jiang(), 2), kTwoThreads),
+              Pointwise(testing::Lt(), {103.9, 103.6, 103.9}));
+}
+
+TEST(SeveralThreads, ATimersThreadRunsBesideTheOther) {
+  const auto application = on_cpus(Builder()
+                                       .timer("t1", 10, 2)
+                                       .timer("t2", 10, 3)
+                                       .subscription("s", "t1", 1)
+                                       .event("e", 10, 10, 2)
+                                       .chain("e", {"e"}, 0)
+                                       .chain("t2", {"t2"}, 0)
+                                       .done(),
+                                   2);
+  EXPECT_THAT(bounds_ms(application, kTimersThread), ElementsAre(2 + 1, 3 + 2));
+  EXPECT_THAT(bounds_ms(on_cpus(application, 1), kTimersThread), ElementsAre(8, 8));
+}
+
+}  // namespace
+}  // namespace rclrt::analysis
