@@ -130,15 +130,17 @@ TEST(SeveralThreads, HaveLowerBoundsThanThePublishedOnesForTheCaseStudyOfJiang) 
 }
 
 TEST(SeveralThreads, ATimersThreadRunsBesideTheOther) {
-  const auto application = on_cpus(Builder()
-                                       .timer("t1", 10, 2)
-                                       .timer("t2", 10, 3)
-                                       .subscription("s", "t1", 1)
-                                       .event("e", 10, 10, 2)
-                                       .chain("e", {"e"}, 0)
-                                       .chain("t2", {"t2"}, 0)
-                                       .done(),
-                                   2);
+  auto application = on_cpus(Builder()
+                                 .timer("t1", 10, 2)
+                                 .timer("t2", 10, 3)
+                                 .subscription("s", "t1", 1)
+                                 .timer("e", 10, 2)
+                                 .chain("e", {"e"}, 0)
+                                 .chain("t2", {"t2"}, 0)
+                                 .done(),
+                             2);
+  application.callbacks.back().trigger =
+      model::Event{.min_interval = ms(10), .max_interval = ms(10), .depth = 10};
   EXPECT_THAT(bounds_ms(application, kTimersThread), ElementsAre(2 + 1, 3 + 2));
   EXPECT_THAT(bounds_ms(on_cpus(application, 1), kTimersThread), ElementsAre(8, 8));
 }
