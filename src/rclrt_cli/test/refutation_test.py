@@ -116,7 +116,7 @@ def test_a_callback_that_never_runs_is_named_and_its_schedule_replays(
     assert chain["verdict"] == "refuted"
     assert chain["note"].startswith("may never run: 't2' waits in simulation, and it has not run ")
     assert chain["counter_example"]["never_runs"] == "t2"
-    assert result["queues"] == []
+    assert [queue["pending_bound"] for queue in result["queues"]] == [None, None, 1]
     done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "out"))
     waited = duration_text(round(chain["counter_example"]["response_ms"] * 1e6), 6)
     assert (
@@ -126,9 +126,9 @@ def test_a_callback_that_never_runs_is_named_and_its_schedule_replays(
     assert "wait_set:threads=2  starved missed " in done.stderr
     report = (tmp_path / "out" / "report.html").read_text()
     assert "counter-example of starved" in report
-    answer = rclrt("analyze", *stated, "--sensitivity")
+    answer = rclrt("analyze", app, "--executor", "static_order:trigger=all", "--sensitivity")
     assert answer.code == 2
-    assert "--sensitivity: executor 'wait_set:threads=2': no bounds are offered" in answer.err
+    assert "--sensitivity: executor 'static_order:trigger=all': no bounds are offered" in answer.err
     file.write_text(file.read_text().replace("never_runs: t2", "never_runs: t3"))
     done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "other"))
     assert done.returncode == 2

@@ -225,13 +225,14 @@ def test_executors_on_several_cpus_are_drawn_and_attacked() -> None:
         own = [set(draw_application(rules).cpus_of(n)) for n in range(rules.executor_count)]
         assert set().union(*own) <= set(range(4))
         sharing += any(len(a) > 1 and a & b for n, a in enumerate(own) for b in own[:n])
-        outcomes = attack_seed(Rules(), seed, ["preemptive"], Attack(instances=2000), True, 4)
-        if outcomes is not None:
-            assert outcomes["preemptive"].violation is None
-            assert outcomes["preemptive"].difference == ""
-            proved += outcomes["preemptive"].proved
+        executors = ["preemptive", "wait_set:threads=3"]
+        outcomes = attack_seed(Rules(), seed, executors, Attack(instances=2000), True, 4)
+        for outcome in (outcomes or {}).values():
+            assert outcome.violation is None
+            assert outcome.difference == ""
+            proved += outcome.proved
     assert sharing > 1
-    assert proved > 10
+    assert proved > 20
 
 
 def test_chains_back_and_forth_are_drawn_and_attacked() -> None:
@@ -332,7 +333,8 @@ def test_json_has_what_the_tables_have() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--executors", "fifo"), "'fifo' is no executor; expected wait_set"),
+        (("--executors", "fifo"), "unknown executor 'fifo'"),
+        (("--executors", "static_order:trigger=all"), "no bounds are offered for a trigger"),
         (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),
         (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
         (("-o", os.curdir), "is not empty; name a new directory, or empty this one"),

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from rclrt_py.bounds.machine import OverheadsFile
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
-from rclrt_py.executors import EXECUTORS
+from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, executor_argument
 from rclrt_py.files.atomic import check_new_directory, new_directory
+from rclrt_py.native import analysis
 
 from rclrt_experiments.generator.app_yaml import app_yaml
 from rclrt_experiments.generator.options import (
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_executors_argument,
         default=list(DEFAULT_EXECUTORS),
         help=f"verify these executors, of {', '.join(EXECUTORS)}; separated by commas, default "
-        f"{','.join(DEFAULT_EXECUTORS)}",
+        f"{','.join(DEFAULT_EXECUTORS)}; {OPTIONS_HELP}",
     )
     parser.add_argument(
         "--cpus",
@@ -215,12 +216,10 @@ def _write(directory: Path, violation: Violation) -> None:
 
 
 def _executors_argument(text: str) -> list[str]:
-    names = list(dict.fromkeys(text.split(",")))
+    names = list(dict.fromkeys(executor_argument(name) for name in text.split(",")))
     for name in names:
-        if name not in EXECUTORS:
-            raise argparse.ArgumentTypeError(
-                f"'{name}' is no executor; expected {', '.join(EXECUTORS)}"
-            )
+        if reason := analysis().why_no_bounds(name):
+            raise argparse.ArgumentTypeError(f"executor '{name}': {reason}")
     return names
 
 
