@@ -5,6 +5,7 @@ runner."""
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import jsonschema
 import pytest
 from rclrt_cli.commands.calibrate import disturbance, lines
 from rclrt_py.calibration import bandwidth
-from rclrt_py.calibration.samples import Found, Samples, Stalls, find, find_hops
+from rclrt_py.calibration.samples import Found, Samples, Stalls, find, find_handovers, find_hops
 from rclrt_py.runs.csv_reader import InstanceRow, StallRow
 from rclrt_py.testing.command import finished
 from sources import ROOT
@@ -116,6 +117,24 @@ def test_the_maximum_is_stated_with_the_disturbed_samples_and_without() -> None:
     assert Samples().to_json() is None
 
 
+def test_a_handover_is_over_when_both_callbacks_of_a_message_have_started() -> None:
+    rows = instances(
+        [
+            ("follow", 65, 65, 80, 90),
+            ("beside", 66, 66, 110, 120),
+            ("follow", 5_110, 5_110, 5_160, 5_170),
+            ("beside", 5_110, 5_110, 5_120, 5_130),
+            ("follow", 10_110, 10_110, 10_120, 10_130),
+        ]
+    )
+    numbered = [row._replace(tokens=f"hop:{number // 2}") for number, row in enumerate(rows)]
+    quiet = [Stalls([], 0), Stalls([], 1)]
+    assert find_handovers(numbered, quiet).undisturbed == [45 * US, 50 * US]
+    stall = StallRow(0, 1_000 * MS + 70 * US, 1_000 * MS + 900 * US)
+    found = find_handovers(numbered, [Stalls([stall], 0), Stalls([stall], 1)])
+    assert (found.disturbed, found.undisturbed) == ([45 * US], [50 * US])
+
+
 def test_a_hop_is_from_the_publisher_to_who_takes_the_same_instance() -> None:
     numbered = instances(
         [
@@ -146,6 +165,8 @@ def test_a_calibration_of_this_machine_is_a_file_that_the_schema_describes(tmp_p
     for executor in overheads["executors"].values():
         assert 0 < executor["dispatch_us"]["min"] <= executor["dispatch_us"]["p50"]
         assert executor["timer_lateness_us"]["n"] > 0
+        assert executor.get("handover_us", {"n": 1})["n"] > 0
+        assert ("handover_us" in executor) == (len(os.sched_getaffinity(0)) > 1)
     assert "scheduler_us" in overheads["executors"]["producer_consumer"]
     assert "polling_us" in overheads["executors"]["wait_set"]
     assert overheads["hop_us"]["same_host"]["n"] > 0

@@ -14,7 +14,7 @@ from typing import Any
 
 from rclrt_py.arguments import seconds_argument
 from rclrt_py.bounds.machine import HOPS
-from rclrt_py.calibration.calibration import Calibration
+from rclrt_py.calibration.calibration import LEAST_SECONDS, Calibration, duration_s
 from rclrt_py.calibration.samples import LEAST_STALL_NS
 from rclrt_py.errors import EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, parse_executors
@@ -25,7 +25,6 @@ from rclrt_py.terminal.progress import Progress
 from rclrt_py.terminal.table import Columns
 
 HELP = "measure this machine's overheads, for rclrt analyze --overheads"
-MIN_SECONDS = 1.0
 MAX_MESSAGE_BYTES = 10_000_000
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
 WIDTHS = Columns(40, *[16] * len(COLUMNS))
@@ -46,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=seconds_argument,
         default=10.0,
-        help="seconds to measure each executor, and the messages between processes; default 10",
+        help="seconds to measure each executor, and the messages between processes; default 10. "
+        "Executors that run callbacks on two CPUs take half of it more",
     )
     parser.add_argument(
         "--executors",
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments, cpu, cpus)
     program = find_runner(os.environ)
     seconds: float = arguments.seconds
-    progress = Progress(sys.stderr, seconds * (len(executors) + 1))
+    progress = Progress(sys.stderr, duration_s(executors, seconds, cpus))
     with StopSignals() as stop, tempfile.TemporaryDirectory(prefix="rclrt-calibrate-") as name:
         calibration = Calibration(
             program, Path(name), seconds, cpu, cpus, arguments.message_bytes, stop, progress
@@ -100,8 +100,8 @@ def _check(arguments: argparse.Namespace, cpu: int, cpus: list[int]) -> None:
     """Rejects, before anything is measured, options that cannot be used."""
     if arguments.output:
         check_file("-o", arguments.output)
-    if arguments.seconds < MIN_SECONDS:
-        raise BadInput(f"--seconds {arguments.seconds:g}: expected at least {MIN_SECONDS:g}")
+    if arguments.seconds < LEAST_SECONDS:
+        raise BadInput(f"--seconds {arguments.seconds:g}: expected at least {LEAST_SECONDS:g}")
     if cpu not in cpus:
         raise BadInput(
             f"--cpu {cpu}: this process may not use it; expected one of "

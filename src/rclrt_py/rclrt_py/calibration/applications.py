@@ -9,11 +9,17 @@
     5     tick, then follow: both preempt victim
     7.2   urgent: 0.6 ms of work, more urgent than all others
     7.5   low: released while urgent runs, and runs after it
+
+`two_cpus` runs on two CPUs that are idle otherwise: every 5 ms `tick` publishes a message, for which
+`follow` runs on one CPU and `beside` on the other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from rclrt_py.executors import BASELINE, kind_of
 
 CYCLE_NS = 10_000_000
 TICK_NS = 5_000_000
@@ -39,6 +45,31 @@ def one_cpu(cpu: int, message_bytes: int) -> dict[str, Any]:
         cpu,
         message_bytes,
     )
+
+
+def two_cpus(cpus: Sequence[int], message_bytes: int) -> dict[str, Any]:
+    """Returns an application with everything in one executor on these two CPUs."""
+    application = _application(
+        {
+            "tick": {**_TICK, **_urgency(5, 4)},
+            "follow": {**_FOLLOW, **_urgency(6, 4)},
+            "beside": {**_FOLLOW, **_urgency(6, 4)},
+        },
+        {"hop": ["tick", "follow"]},
+        cpus[0],
+        message_bytes,
+    )
+    application["executors"][0]["cpus"] = [*cpus]
+    return application
+
+
+def on_two_cpus(executor: str) -> str:
+    """Returns the name of the executor of this kind that runs callbacks on two CPUs at once. Empty:
+    the kind has none."""
+    kind = kind_of(executor)
+    if kind.name == BASELINE:
+        return f"{executor}:threads=2"
+    return "" if kind.one_at_a_time or kind.by_deadline or kind.orders_executors else executor
 
 
 def two_processes(cpu: int, other_cpu: int, message_bytes: int) -> dict[str, Any]:

@@ -11,11 +11,25 @@ from typing import Any
 
 from rclrt_py.bounds.machine import HOPS
 from rclrt_py.calibration import applications, bandwidth
-from rclrt_py.calibration.samples import Found, Samples, Stalls, find, find_hops
+from rclrt_py.calibration.samples import Found, Samples, Stalls, find, find_handovers, find_hops
 from rclrt_py.processes.runner import run_child, runner_command
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.run_data import RESULTS, Run
 from rclrt_py.terminal.progress import Progress
+
+LEAST_SECONDS = 1.0
+"""The shortest run that has enough samples after its warm-up."""
+
+
+def seconds_on_two_cpus(seconds: float) -> float:
+    """Returns how long the hand-over of an executor is measured that is measured for `seconds`."""
+    return max(LEAST_SECONDS, seconds / 2)
+
+
+def duration_s(executors: Sequence[str], seconds: float, cpus: Sequence[int]) -> float:
+    """Returns how long Calibration.measure_all() takes, without the measured bandwidth."""
+    on_two = [each for each in executors if len(cpus) > 1 and applications.on_two_cpus(each)]
+    return seconds * (len(executors) + 1) + seconds_on_two_cpus(seconds) * len(on_two)
 
 
 @dataclass
@@ -35,6 +49,13 @@ class Calibration:
     contexts: list[dict[str, Any]] = field(default_factory=list)
     bandwidth: dict[str, float] | None = None
     started: str = ""
+    measured_s: float = 0
+
+    @property
+    def other_cpu(self) -> int:
+        """The CPU beside the one that is measured; the same one if the process has no other."""
+        others = [cpu for cpu in self.cpus if cpu != self.cpu]
+        return others[-1] if others else self.cpu
 
     def measure(self, executor: str) -> bool:
         """Runs one executor. Returns false if the user stopped it."""
@@ -48,14 +69,34 @@ class Calibration:
         )
         middle = (found.dispatch.to_json() or {}).get("p50", float("nan"))
         self.progress.finished(f"dispatch {middle:.1f} µs")
+        return self._measure_handover(executor)
+
+    def _measure_handover(self, executor: str) -> bool:
+        """Measures on two CPUs, if there are two and the executor can use them. Returns false if
+        the user stopped it."""
+        name = applications.on_two_cpus(executor)
+        if not name or self.other_cpu == self.cpu:
+            return True
+        cpus = (self.cpu, self.other_cpu)
+        seconds = seconds_on_two_cpus(self.seconds)
+        self.progress.step(f"{executor} on two CPUs", seconds)
+        app = applications.two_cpus(cpus, self.message_bytes)
+        run = self._run(f"{executor}2", name, app, seconds)
+        if run is None:
+            return False
+        stalls = run.stalls()
+        found = self.found[executor].handover = find_handovers(
+            run.instance_rows(), [Stalls(stalls, cpu) for cpu in cpus]
+        )
+        middle = (found.to_json() or {}).get("p50", float("nan"))
+        self.progress.finished(f"hand-over {middle:.1f} µs")
         return True
 
     def measure_between_processes(self) -> bool:
         """Measures on two CPUs if there are two. Returns false if the user stopped it."""
         name = "between processes"
         self.progress.step(name, self.seconds)
-        other_cpu = self.cpus[-2] if len(self.cpus) > 1 and self.cpu == self.cpus[-1] else self.cpu
-        app = applications.two_processes(self.cpu, other_cpu, self.message_bytes)
+        app = applications.two_processes(self.cpu, self.other_cpu, self.message_bytes)
         run = self._run("processes", "preemptive", app, self.seconds)
         if run is None:
             return False
@@ -84,6 +125,7 @@ class Calibration:
             return None
         run = Run.load(out)
         self.contexts.append(run.results.context)
+        self.measured_s += seconds
         self.started = self.started or run.results.started_utc
         return run
 
@@ -102,7 +144,7 @@ class Calibration:
             "hop_us": {name: value for name, value in hops.items() if value is not None},
             "background_us": background.to_json(),
             **({} if self.bandwidth is None else {"rt_bandwidth": self.bandwidth}),
-            "seconds": self.seconds * len(self.contexts),
+            "seconds": self.measured_s,
             "steal_ms": round(sum(context["steal_ms"] for context in self.contexts), 6),
             "host_stalls": sum(context["host_stalls"]["count"] for context in self.contexts),
             "realtime": all(context["realtime"] for context in self.contexts),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +80,7 @@ class Found:
     lateness: Samples = field(default_factory=Samples)
     scheduler: Samples = field(default_factory=Samples)
     polling: Samples = field(default_factory=Samples)
+    handover: Samples = field(default_factory=Samples)
     hop: Samples = field(default_factory=Samples)
     background: Samples = field(default_factory=Samples)
 
@@ -89,6 +90,7 @@ class Found:
             "timer_lateness_us": self.lateness,
             "scheduler_us": self.scheduler,
             "polling_us": self.polling,
+            "handover_us": self.handover,
         }
         stated = {name: samples.to_json() for name, samples in named.items()}
         return {name: value for name, value in stated.items() if value is not None}
@@ -129,6 +131,22 @@ def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
             if kind.polls:
                 found.polling.add(follow.start - tick.end, disturbed)
     return found
+
+
+def find_handovers(rows: Iterable[InstanceRow], stalls: Sequence[Stalls]) -> Samples:
+    """Returns the times until both callbacks that a message releases have started, in a run of
+    applications.two_cpus(). One of the two starts on another CPU than the publisher. `stalls`: of
+    both CPUs."""
+    pairs: dict[str, list[InstanceRow]] = {}
+    for row in rows:
+        if row.release >= WARM_UP_NS and row.outcome == "ran" and row.callback != "tick":
+            pairs.setdefault(row.tokens, []).append(row)
+    samples = Samples()
+    for pair in pairs.values():
+        if len(pair) == 2:
+            ready, start = min(row.ready for row in pair), max(row.start for row in pair)
+            samples.add(start - ready, any(each.touch(ready, start) for each in stalls))
+    return samples
 
 
 def find_hops(rows: Iterable[InstanceRow], stalls: Stalls) -> Samples:
