@@ -28,9 +28,12 @@ constexpr const char* kAnyCpu =
 /// Bounds and queues of one application by the length of a stall, kept after their first use.
 class KnownStalledBounds {
  public:
-  KnownStalledBounds(const Application& application, model::ExecutorChoice executor, Overheads overheads,
-                     Effort effort)
-      : application_(application), executor_(std::move(executor)), overheads_(overheads), effort_(effort) {}
+  KnownStalledBounds(const Application& application, model::ExecutorChoice executor,
+                     Overheads overheads, Effort effort)
+      : application_(application),
+        executor_(std::move(executor)),
+        overheads_(overheads),
+        effort_(effort) {}
 
   std::optional<Ticks> bound(const std::string& chain, Ticks stalled) {
     const auto [at, is_new] = bounds_.try_emplace(stalled);
@@ -107,7 +110,8 @@ class Evidence {
       excess.response = *observed.completion - observed.release;
     }
     if (limit.cpus.size() == 1) {
-      const detail::OneCpu cpu(instances_, own, context_.executor.kind, limit.level, busy.start, end);
+      const detail::OneCpu cpu(instances_, own, context_.executor.kind, limit.level, busy.start,
+                               end);
       for (Stall& stall : excused) {
         stall = cpu.stretched(stall, allowed);
       }
@@ -136,7 +140,8 @@ class Evidence {
 
  private:
   const detail::BusyTimes& busy_of(const ChainLimit& limit) {
-    return busy_.try_emplace(limit.level, instances_, context_.executor.kind, limit.level).first->second;
+    return busy_.try_emplace(limit.level, instances_, context_.executor.kind, limit.level)
+        .first->second;
   }
 
   const detail::ChainPaths& paths() {
@@ -282,7 +287,8 @@ const char* to_string(Cause cause) {
   return "unexplained";
 }
 
-ObservationContext observation_context(const Application& application, const model::ExecutorChoice& executor,
+ObservationContext observation_context(const Application& application,
+                                       const model::ExecutorChoice& executor,
                                        const Machine& machine, Effort effort) {
   ObservationContext context{.executor = executor,
                              .allowed = Allowance::of(application, machine),
@@ -313,8 +319,8 @@ std::vector<Excess> judge_observations(const ObservedRun& run, std::span<const C
 }
 
 std::vector<Excess> judge_observations(const ObservedRun& run, const Application& application,
-                                       const model::ExecutorChoice& executor, const Machine& machine,
-                                       Effort effort) {
+                                       const model::ExecutorChoice& executor,
+                                       const Machine& machine, Effort effort) {
   const Judgement judgement = judge(application, executor, machine, effort);
   std::vector<ChainLimit> limits;
   for (std::size_t i = 0; i < judgement.chains.size(); ++i) {

@@ -164,8 +164,8 @@ class OfApplication {
 }  // namespace
 
 Sensitivity sensitivity(const model::Application& application,
-                        const model::ExecutorChoice& executor,
-                        const Overheads& overheads, Effort effort) {
+                        const model::ExecutorChoice& executor, const Overheads& overheads,
+                        Effort effort) {
   return OfApplication(application, executor, overheads, effort).run();
 }
 

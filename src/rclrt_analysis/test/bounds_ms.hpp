@@ -9,9 +9,10 @@
 namespace rclrt::analysis {
 
 /// Returns one value per chain; -1 if there is no bound.
-inline std::vector<double> bounds_ms(const model::Application& application,
-                                     const model::ExecutorChoice& executor = ExecutorKind::kPreemptive,
-                                     const Overheads& overheads = {}) {
+inline std::vector<double> bounds_ms(
+    const model::Application& application,
+    const model::ExecutorChoice& executor = ExecutorKind::kPreemptive,
+    const Overheads& overheads = {}) {
   std::vector<double> result;
   for (const ChainBound& chain : chain_bounds(application, executor, overheads)) {
     result.push_back(chain.bound ? static_cast<double>(*chain.bound) / 1e6 : -1);

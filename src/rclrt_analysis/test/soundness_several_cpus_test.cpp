@@ -78,8 +78,8 @@ class AttackOnSeveralCpus {
     const SimulatedTimes times{
         .lowest_execution = shorter ? random_.uniform(0, 1) : 1.0,
         .dispatch_ns = overheads.dispatch,
-        .polling_ns = overheads.polling,
         .scheduler_ns = overheads.scheduler,
+        .polling_ns = overheads.polling,
         .lateness = TimeDistribution::uniform(0, overheads.timer_jitter),
         .hop = TimeDistribution::uniform(overheads.near.min, overheads.near.max),
         .far_hop = TimeDistribution::uniform(overheads.far.min, overheads.far.max)};
@@ -110,8 +110,8 @@ class AttackOnSeveralCpus {
   }
 
   std::string said() const {
-    return "\nseed " + std::to_string(seed_) + ", " + name_of(setting_.executor) +
-           " on " + std::to_string(setting_.cpus) + " CPUs, dispatch " +
+    return "\nseed " + std::to_string(seed_) + ", " + name_of(setting_.executor) + " on " +
+           std::to_string(setting_.cpus) + " CPUs, dispatch " +
            std::to_string(setting_.overheads.dispatch) + ", polling " +
            std::to_string(setting_.overheads.polling) + ", scheduler " +
            std::to_string(setting_.overheads.scheduler) + ", late " +
@@ -175,8 +175,8 @@ TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
         attack(setting, random, std::move(application), seed, tightness);
       }
       bounds += tightness.count();
-      tightness.print(std::string(GetParam()) + ", " + std::to_string(cpus) +
-                      " CPUs, " + (plain ? "plain chains" : "everything"));
+      tightness.print(std::string(GetParam()) + ", " + std::to_string(cpus) + " CPUs, " +
+                      (plain ? "plain chains" : "everything"));
     }
   }
   EXPECT_GT(bounds, applications / 2);
@@ -201,8 +201,8 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpus) {
         attack(setting, random, std::move(application), seed, tightness);
       }
       bounds += tightness.count();
-      tightness.print(std::string(GetParam()) + ", executors on " +
-                      std::to_string(cpus) + " CPUs, " + (plain ? "plain chains" : "everything"));
+      tightness.print(std::string(GetParam()) + ", executors on " + std::to_string(cpus) +
+                      " CPUs, " + (plain ? "plain chains" : "everything"));
     }
   }
   EXPECT_GT(bounds, applications / 4);

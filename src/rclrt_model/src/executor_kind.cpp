@@ -41,8 +41,7 @@ constexpr ExecutorOption kWaitSetOptions[] = {
      .belongs_to = "order=arbitrary"},
 };
 constexpr ExecutorOption kEventsOptions[] = {
-    {.text = "timers_thread",
-     .help = "timers have a thread of their own, at the same priority"},
+    {.text = "timers_thread", .help = "timers have a thread of their own, at the same priority"},
 };
 constexpr ExecutorOption kStaticOrderOptions[] = {
     {.text = "trigger=any", .help = "a set runs when anything is ready", .is_default = true},

@@ -58,8 +58,8 @@ Overheads of_executor(Overheads overheads, ExecutorKind executor,
   if (detail::bounds_of(chosen).polls_by_thread) {
     // A run costs two polls: the thread that takes it polls, and so does a thread that waits when
     // it ends. Threads poll one at a time, so that a CPU may be idle meanwhile: a hand-over, too.
-    overheads.dispatch = sum(overheads.dispatch, product(2, overheads.polling));
-    overheads.handover = sum(overheads.handover, overheads.polling);
+    overheads.dispatch = detail::sum(overheads.dispatch, detail::product(2, overheads.polling));
+    overheads.handover = detail::sum(overheads.handover, overheads.polling);
   }
   if (detail::bounds_of(executor).picks_up_above) {
     overheads.scheduler = overheads.dispatch;
@@ -83,10 +83,10 @@ class Bounds {
  public:
   /// Prepares the analyses of an application under the executor `chosen`. `executor` is the kind of
   /// which the formulas are used: kPreemptive, if the application is analysed as its
-  /// PreemptiveForm, otherwise that of `chosen`. How many callbacks run at a time, and in what order, is
-  /// always a property of `chosen`.
-  Bounds(const Application& application, ExecutorKind executor,
-         const model::ExecutorChoice& chosen, const Overheads& stated, Effort effort)
+  /// PreemptiveForm, otherwise that of `chosen`. How many callbacks run at a time, and in what
+  /// order, is always a property of `chosen`.
+  Bounds(const Application& application, ExecutorKind executor, const model::ExecutorChoice& chosen,
+         const Overheads& stated, Effort effort)
       : application_(application),
         executor_(executor),
         kind_(detail::bounds_of(executor)),
@@ -95,9 +95,9 @@ class Bounds {
         may_starve_(detail::bounds_of(chosen).polls_by_thread),
         knows_handover_(stated.handover > 0),
         pool_{.kind = detail::bounds_of(chosen).pool,
-              .most_threads = chosen.threads > 1
-                                  ? std::optional<Ticks>(chosen.threads)
-                                  : std::nullopt},
+              .most_threads =
+                  chosen.threads > 1 ? std::optional<Ticks>(chosen.threads) : std::nullopt,
+              .runs_sets = traits(chosen).runs_sets},
         overheads_(of_executor(stated, executor, chosen)),
         effort_(effort),
         workload_(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release),
@@ -356,7 +356,7 @@ class Bounds {
   const Application& application_;
   ExecutorKind executor_;
   const detail::KindBounds& kind_;
-  bool one_at_a_time_;  // regardless of the executor's CPUs
+  bool one_at_a_time_;   // regardless of the executor's CPUs
   bool skips_;           // of the chosen executor, as KindBounds::skips
   bool may_starve_;      // a busy group is left out of the ready set
   bool knows_handover_;  // its time is stated

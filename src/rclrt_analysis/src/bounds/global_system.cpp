@@ -20,8 +20,8 @@ Ticks GlobalSource::instances(Ticks x, Ticks response) const {
   return result;
 }
 
-GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPool threads, bool scheduled,
-                           const Overheads& costs)
+GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPool threads,
+                           bool scheduled, const Overheads& costs)
     : workload(all),
       here(all.wcet.size()),
       executors(all.application.executors.size()),

@@ -82,6 +82,7 @@ struct GlobalExecutor {
 struct GlobalPool {
   Pool kind{};
   std::optional<Ticks> most_threads;  ///< that run callbacks at once; absent: one on each CPU
+  bool runs_sets{};                   ///< the threads take callbacks from ready sets
 };
 
 struct GlobalSystem {

@@ -68,8 +68,9 @@ Ticks GlobalWindow::end(Ticks x) {
   return sum(constant, high - 1);
 }
 
-/// Returns the work that units may do in a time y in which all CPUs run them. With a lane for timers
-/// and another one for the rest, the path's lane counts whole, and the other one runs on one CPU.
+/// Returns the work that units may do in a time y in which all CPUs run them. With a lane for
+/// timers and another one for the rest, the path's lane counts whole, and the other one runs on one
+/// CPU.
 Ticks GlobalWindow::share(Ticks y) {
   Ticks result = 0;
   Ticks left = y;  // of the other lane
@@ -124,11 +125,13 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
 /// still wakes up or is busy; then the member counts like the others.
 void GlobalWindow::find_shared() {
   const auto& priority = all_.priority;
-  const bool has_lanes = all_.pool.kind == Pool::kOnePerLevel || all_.pool.kind == Pool::kTimersApart;
+  const bool has_lanes =
+      all_.pool.kind == Pool::kOnePerLevel || all_.pool.kind == Pool::kTimersApart;
   const bool has_thread =
       !has_lanes && all_.workload.scheduler == 0 && all_.overheads.handover == 0;
   const auto lane_of = [&](std::size_t callback) {
-    const bool is_timer = all_.workload.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
+    const bool is_timer =
+        all_.workload.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
     return all_.pool.kind == Pool::kTimersApart ? static_cast<int>(is_timer) : priority[callback];
   };
   whole_.resize(priority.size());
@@ -170,6 +173,33 @@ void GlobalWindow::find_less_urgent() {
   }
 }
 
+/// Returns how often a node may run while a callback of the path waits with a free group; 0: any
+/// number of times. The callback is in the ready set after the current one, at the latest. A
+/// subscription that runs is in no set, so it runs once in each of the two. A timer may run, and be
+/// in the set that is formed meanwhile, too.
+Ticks GlobalWindow::runs_in_wait(const GlobalNode& node) const {
+  if (!all_.pool.runs_sets || all_.executor_of[node.callback] != path_.executor ||
+      whole_[node.callback]) {
+    return 0;
+  }
+  const bool is_timer =
+      all_.workload.application.callbacks[node.callback].kind() == model::CallbackKind::kTimer;
+  return is_timer ? 3 : 2;
+}
+
+/// Returns how many waits with a free group the path has within x, at most: one for each callback,
+/// and one after each run of a callback of its groups.
+Ticks GlobalWindow::waits(Ticks x) const {
+  Ticks result = path_.jobs;
+  for (const Busy& each : busy_) {
+    const Ticks instances = each.source == path_.source
+                                ? others(x, each.response)
+                                : all_.sources[each.source].instances(x, each.response);
+    result = sum(result, sum(each.once, product(instances, each.count)));
+  }
+  return result;
+}
+
 /// Returns the overheads that each run of a node adds to the path, besides the work of the node.
 /// The scheduler thread, if there is one, handles each instance twice: to pass it on, and after it
 /// has waited for its group. A node that interferes with the path adds a hand-over for each thread
@@ -204,25 +234,33 @@ void GlobalWindow::add_jobs(std::size_t index) {
       // It is queued when it is released.
       latest = sum(std::max(all_.overheads.timer_jitter, all_.arrival(source, i)), cost);
     }
-    unbounded_ = unbounded_ || latest >= kHorizon;
-    jobs_.push_back({index, each.count, latest, cost});
+    const Ticks in_wait = runs_in_wait(each);
+    unbounded_ = unbounded_ || (latest >= kHorizon && in_wait == 0);
+    jobs_.push_back({index, each.count, latest, cost, in_wait});
   }
 }
 
 void GlobalWindow::add(std::size_t index) {
   const GlobalSource& source = all_.sources[index];
   const bool own = index == path_.source;
-  Unit flow{.source = index, .in_sequence = true};
+  Unit flow{.source = index, .in_sequence = true, .in_sets = all_.pool.runs_sets};
   for (std::size_t i = 0; i < source.nodes.size(); ++i) {
     const GlobalNode& each = source.nodes[i];
+    if (all_.pool.runs_sets && whole_[each.callback]) {
+      busy_.push_back({index, each.count, own ? runs_beside_path(i) : 0, each.response});
+      unbounded_ = unbounded_ || each.response >= kHorizon;
+    }
     if (!interferes(each.callback) || each.work == 0) {
       continue;
     }
-    unbounded_ = unbounded_ || each.response >= kHorizon;
+    const Ticks in_wait = runs_in_wait(each);
+    unbounded_ = unbounded_ || (each.response >= kHorizon && in_wait == 0);
     if (!own && source.sequential && source.is_simple()) {
       flow.work = sum(flow.work, each.work);
       flow.callbacks.push_back(each.callback);
       flow.response = std::max(flow.response, each.response);
+      flow.in_sets = flow.in_sets && (in_wait > 0 || whole_[each.callback]);
+      flow.in_wait = sum(flow.in_wait, product(in_wait, each.work));
       if (whole_[each.callback]) {
         flow.whole.push_back(&each);
       }
@@ -234,6 +272,8 @@ void GlobalWindow::add(std::size_t index) {
               .work = product(each.count, each.work),
               .response = each.response,
               .waits_whole = whole_[each.callback],
+              .in_sets = in_wait > 0,
+              .in_wait = product(in_wait, each.work),
               .callbacks = {each.callback}};
     if (own) {
       unit.once = product(runs_beside_path(i), each.work);
@@ -323,15 +363,21 @@ Ticks GlobalWindow::wait(Ticks x) {
   for (const Low& low : lows_) {
     result = sum(result, low.work);
   }
+  const Ticks waiting = waits(x);
   for (Unit& unit : units_) {
     measure(unit, x);
+    if (unit.in_sets) {
+      unit.rest = std::min(unit.rest, product(waiting, unit.in_wait));
+    }
     result = sum(result, unit.blocks);
   }
   for (const Jobs& each : jobs_) {
     const Ticks instances = each.source == path_.source
                                 ? others(x, each.response) + 1
                                 : all_.sources[each.source].instances(x, each.response);
-    result = sum(result, product(product(instances, each.count), each.cost));
+    const Ticks runs = product(instances, each.count);
+    const Ticks most = each.in_wait > 0 ? product(waiting, each.in_wait) : kHorizon;
+    result = sum(result, product(std::min(runs, most), each.cost));
   }
   return result;
 }

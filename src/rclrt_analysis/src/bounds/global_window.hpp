@@ -35,8 +35,10 @@ class GlobalWindow {
     Ticks once{};      ///< work beside the path, of its own instance
     Ticks response{};  ///< of its last callback
     Ticks parallel{1};
-    bool waits_whole{};                      ///< the path may wait for all of it
-    bool in_other_lane{};                    ///< of Pool::kTimersApart: what does not count whole
+    bool waits_whole{};    ///< the path may wait for all of it
+    bool in_other_lane{};  ///< of Pool::kTimersApart: what does not count whole
+    bool in_sets{};        ///< ready sets limit what does not count whole, at any load
+    Ticks in_wait{};       ///< with `in_sets`: the most work during one wait of the path
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
     std::vector<std::size_t> callbacks{};
     Ticks low{};     ///< counts whole, as a less urgent member
@@ -52,6 +54,15 @@ class GlobalWindow {
     Ticks count{};
     Ticks response{};
     Ticks cost{};
+    Ticks in_wait{};  ///< the most runs during one wait of the path; 0: no limit
+  };
+
+  /// Runs that keep a callback of the path out of ready sets.
+  struct Busy {
+    std::size_t source{};
+    Ticks count{};
+    Ticks once{};  ///< beside the path, of its own instance
+    Ticks response{};
   };
 
   /// The longest less urgent member of a group.
@@ -73,6 +84,8 @@ class GlobalWindow {
   bool interferes(std::size_t callback) const {
     return shares_cpus(callback) && all_.ceiling[callback] >= path_.priority;
   }
+  Ticks runs_in_wait(const GlobalNode& node) const;
+  Ticks waits(Ticks x) const;
   Ticks cost_of_run(const GlobalSource& source, const GlobalNode& node) const;
   Ticks runs_beside_path(std::size_t index) const;
   void find_shared();
@@ -94,6 +107,7 @@ class GlobalWindow {
   std::vector<Low> lows_;    // for each callback of the path
   std::vector<Unit> units_;
   std::vector<Jobs> jobs_;
+  std::vector<Busy> busy_;
   Ticks own_ = 0;
   bool unbounded_ = false;
 };

@@ -123,8 +123,7 @@ struct StalledBounds {
 /// result. Each bound is computed when it is first used. Not thread-safe.
 RCLRT_ANALYSIS_EXPORT StalledBounds stalled_bounds(const model::Application& application,
                                                    const model::ExecutorChoice& executor,
- const Machine& machine,
-                                                   Effort effort = {});
+                                                   const Machine& machine, Effort effort = {});
 
 /// Why an instance was above its bound.
 enum class Cause {

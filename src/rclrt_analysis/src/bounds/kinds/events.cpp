@@ -29,8 +29,9 @@ constinit const KindBounds kinds::kEvents{.to_preemptive = &join_callbacks, .by_
 constinit const KindBounds kinds::kEventsTimersThread{
     .to_preemptive = &level_callbacks,
     .pool = Pool::kTimersApart,
-    .assumption = "each executor has a thread for its timers, and another one for all other "
-                  "callbacks",
+    .assumption =
+        "each executor has a thread for its timers, and another one for all other "
+        "callbacks",
 };
 
 }  // namespace rclrt::analysis::detail

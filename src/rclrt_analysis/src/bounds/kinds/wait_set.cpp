@@ -28,8 +28,9 @@ constinit const KindBounds kinds::kWaitSetThreads{
     .skips = true,
     .pool = Pool::kEnough,
     .polls_by_thread = true,
-    .assumption = "a thread that finds no work waits, and looks again when a callback of an "
-                  "exclusive group has ended",
+    .assumption =
+        "a thread that finds no work waits, and looks again when a callback of an "
+        "exclusive group has ended",
 };
 
 }  // namespace rclrt::analysis::detail
