@@ -127,7 +127,10 @@ def test_a_handover_is_over_when_both_callbacks_of_a_message_have_started() -> N
             ("follow", 10_110, 10_110, 10_120, 10_130),
         ]
     )
-    numbered = [row._replace(tokens=f"hop:{number // 2}") for number, row in enumerate(rows)]
+    numbered = [
+        row._replace(tokens=f"{('hop', 'beside')[number % 2]}:{number // 2}")
+        for number, row in enumerate(rows)
+    ]
     quiet = [Stalls([], 0), Stalls([], 1)]
     assert find_handovers(numbered, quiet).undisturbed == [45 * US, 50 * US]
     stall = StallRow(0, 1_000 * MS + 70 * US, 1_000 * MS + 900 * US)

@@ -55,7 +55,7 @@ def two_cpus(cpus: Sequence[int], message_bytes: int) -> dict[str, Any]:
             "follow": {**_FOLLOW, **_urgency(6, 4)},
             "beside": {**_FOLLOW, **_urgency(6, 4)},
         },
-        {"hop": ["tick", "follow"]},
+        {"hop": ["tick", "follow"], "beside": ["tick", "beside"]},
         cpus[0],
         message_bytes,
     )

@@ -140,7 +140,8 @@ def find_handovers(rows: Iterable[InstanceRow], stalls: Sequence[Stalls]) -> Sam
     pairs: dict[str, list[InstanceRow]] = {}
     for row in rows:
         if row.release >= WARM_UP_NS and row.outcome == "ran" and row.callback != "tick":
-            pairs.setdefault(row.tokens, []).append(row)
+            number = row.tokens.rpartition(":")[2]  # of the same release of tick in both chains
+            pairs.setdefault(number, []).append(row)
     samples = Samples()
     for pair in pairs.values():
         if len(pair) == 2:
