@@ -155,8 +155,8 @@ void QosWarner::run() {
   while (!searches_.empty()) {
     const std::int64_t now_ns = realtime::monotonic_now_ns();
     std::erase_if(searches_, [&](Search& each) { return !search(each, now_ns >= each.until_ns); });
-    // Standard error is written without the lock: the write may block, and threads of the middleware
-    // wait for the lock.
+    // Standard error is written without the lock: the write may block, and threads of the
+    // middleware wait for the lock.
     const std::vector<std::string> texts = std::exchange(to_write_, {});
     lock.unlock();
     for (const std::string& text : texts) {

@@ -18,6 +18,7 @@
 #include "bounds/holistic.hpp"
 #include "bounds/hyperperiod_bounds.hpp"
 #include "bounds/kind.hpp"
+#include "bounds/overheads_of.hpp"
 #include "bounds/preemptive_form.hpp"
 #include "input_callbacks.hpp"
 #include "throttling.hpp"
@@ -52,26 +53,6 @@ void decide(const model::Chain& chain, ChainBound& result) {
   }
 }
 
-/// Returns the overheads of the formulas of `executor` for an executor `chosen`.
-Overheads of_executor(Overheads overheads, ExecutorKind executor,
-                      const model::ExecutorChoice& chosen) {
-  if (detail::bounds_of(chosen).polls_by_thread) {
-    // A run costs two polls: the thread that takes it polls, and so does a thread that waits when
-    // it ends. Threads poll one at a time, so that a CPU may be idle meanwhile: a hand-over, too.
-    overheads.dispatch = detail::sum(overheads.dispatch, detail::product(2, overheads.polling));
-    overheads.handover = detail::sum(overheads.handover, overheads.polling);
-  }
-  if (detail::bounds_of(executor).picks_up_above) {
-    overheads.scheduler = overheads.dispatch;
-  } else if (!traits(executor).has_scheduler_thread) {
-    overheads.scheduler = 0;
-  }
-  if (!traits(executor).polls) {
-    overheads.polling = 0;
-  }
-  return overheads;
-}
-
 /// Applications with more callbacks than this get one kind of bounds where smaller ones get the
 /// lowest of several. Executors that run alone get those by busy periods, executors that exchange
 /// messages or share a CPU those of single callbacks. The time for all of them grows with the
@@ -94,11 +75,8 @@ class Bounds {
         skips_(detail::bounds_of(chosen).skips),
         may_starve_(detail::bounds_of(chosen).polls_by_thread),
         knows_handover_(stated.handover > 0),
-        pool_{.kind = detail::bounds_of(chosen).pool,
-              .most_threads =
-                  chosen.threads > 1 ? std::optional<Ticks>(chosen.threads) : std::nullopt,
-              .runs_sets = traits(chosen).runs_sets},
-        overheads_(of_executor(stated, executor, chosen)),
+        pool_(detail::pool_of(chosen)),
+        overheads_(detail::overheads_of(stated, executor, chosen)),
         effort_(effort),
         workload_(application, overheads_, kind_.order, detail::bounds_of(chosen).by_release),
         cores_(application, workload_.graph, traits(executor).has_scheduler_thread) {
@@ -195,24 +173,13 @@ class Bounds {
       check_drops(found.relies_on, result);
       result.assumptions.insert(result.assumptions.end(), result.without_loss.begin(),
                                 result.without_loss.end());
-    } else if (may_starve_ && shares_a_group(chain)) {
+    } else if (may_starve_ && detail::shares_a_group(application_, chain)) {
       result.note +=
           "; under this executor, callbacks of a group may keep another member of it from running "
           "for ever";
     }
     decide(chain, result);
     return result;
-  }
-
-  /// Returns whether a callback of the chain has another one in its group.
-  bool shares_a_group(const model::Chain& chain) const {
-    const auto& callbacks = application_.callbacks;
-    return std::ranges::any_of(chain.callbacks, [&](std::size_t own) {
-      return callbacks[own].group && std::ranges::any_of(callbacks, [&](const auto& other) {
-               return &other != &callbacks[own] && other.node == callbacks[own].node &&
-                      other.group == callbacks[own].group;
-             });
-    });
   }
 
   Ticks most_pending(std::size_t callback) {

@@ -73,4 +73,14 @@ void assume_observed_times(const model::Application& application,
   }
 }
 
+bool shares_a_group(const model::Application& application, const model::Chain& chain) {
+  const auto& callbacks = application.callbacks;
+  return std::ranges::any_of(chain.callbacks, [&](std::size_t own) {
+    return callbacks[own].group && std::ranges::any_of(callbacks, [&](const auto& other) {
+             return &other != &callbacks[own] && other.node == callbacks[own].node &&
+                    other.group == callbacks[own].group;
+           });
+  });
+}
+
 }  // namespace rclrt::analysis::detail

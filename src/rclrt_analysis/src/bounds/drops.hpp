@@ -27,4 +27,7 @@ void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
 void assume_observed_times(const model::Application& application,
                            std::vector<std::string>& assumptions);
 
+/// Returns whether a callback of the chain has another one in its group.
+bool shares_a_group(const model::Application& application, const model::Chain& chain);
+
 }  // namespace rclrt::analysis::detail

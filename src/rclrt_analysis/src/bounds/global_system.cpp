@@ -20,6 +20,13 @@ Ticks GlobalSource::instances(Ticks x, Ticks response) const {
   return result;
 }
 
+GlobalPool pool_of(const model::ExecutorChoice& executor) {
+  const bool has_threads = executor.threads > 1;
+  return {.kind = bounds_of(executor).pool,
+          .most_threads = has_threads ? std::optional<Ticks>(executor.threads) : std::nullopt,
+          .runs_sets = traits(executor).runs_sets};
+}
+
 GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPool threads,
                            bool scheduled, const Overheads& costs)
     : workload(all),

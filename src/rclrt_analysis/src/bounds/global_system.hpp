@@ -85,6 +85,9 @@ struct GlobalPool {
   bool runs_sets{};                   ///< the threads take callbacks from ready sets
 };
 
+/// Returns the threads of an executor. Throws std::invalid_argument as bounds_of() does.
+GlobalPool pool_of(const model::ExecutorChoice& executor);
+
 struct GlobalSystem {
   /// `component`: executors, and their callbacks.
   /// `scheduled`: executors have scheduler threads.

@@ -10,8 +10,8 @@
     7.2   urgent: 0.6 ms of work, more urgent than all others
     7.5   low: released while urgent runs, and runs after it
 
-`two_cpus` runs on two CPUs that are idle otherwise: every 5 ms `tick` publishes a message, for which
-`follow` runs on one CPU and `beside` on the other.
+`two_cpus` runs on two CPUs that are idle otherwise: every 5 ms `tick` publishes a message, for
+which `follow` runs on one CPU and `beside` on the other.
 """
 
 from __future__ import annotations
