@@ -14,6 +14,7 @@ constexpr Ticks kHour_ns = Ticks{3600} * 1'000'000'000;
 constexpr Ticks kMillion = 1'000'000;
 constexpr model::Nanoseconds kLeastInterval{1000};  ///< of events in an app.yaml
 constexpr int kSamples = 4;
+constexpr std::int64_t kMoreSteps = 8;
 
 /// Searches the last value of a time, from `harmless` to `harmful`, with which `holds` is true.
 /// `stated` is the value in the application, where the search begins. `harmless` may be less or
@@ -82,6 +83,11 @@ class OfApplication {
         effort_(effort) {}
 
   Sensitivity run() {
+    // Some trials need more steps than the application itself.
+    while (!holds() && effort_.steps < Effort{}.steps) {
+      effort_.steps *= kMoreSteps;
+    }
+    effort_.steps = std::min(effort_.steps, Effort{}.steps / kMoreSteps) * kMoreSteps;
     Sensitivity result;
     result.factor = margin(0, kMillion, kMaxFactor, [this](Ticks factor) {
       for (std::size_t i = 0; i < tried_.callbacks.size(); ++i) {

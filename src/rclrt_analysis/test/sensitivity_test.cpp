@@ -55,6 +55,14 @@ TEST(Sensitivity, TheLimitsOfAChainThatSamplesCount) {
   EXPECT_GT(with("").wcets[1].limit.value(), ms(5).count());
 }
 
+TEST(Sensitivity, AnApplicationThatNeedsMoreStepsGetsThem) {
+  const Sensitivity found = sensitivity(two_chains(), ExecutorKind::kEdf, {}, {.steps = 1});
+  const Sensitivity expected = sensitivity(two_chains(), ExecutorKind::kEdf, {});
+  EXPECT_GT(expected.factor.limit.value(), 1'000'000);
+  EXPECT_EQ(found.factor.limit, expected.factor.limit);
+  EXPECT_EQ(found.wcets[0].limit, expected.wcets[0].limit);
+}
+
 TEST(Sensitivity, TheLimitHoldsAndTheNextNanosecondDoesNot) {
   auto application = two_chains();
   const Sensitivity found = of(application);

@@ -21,9 +21,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-const model::ExecutorChoice kTwoThreads = model::parse_executor("wait_set:threads=2");
-const model::ExecutorChoice kFourThreads = model::parse_executor("wait_set:threads=4");
-const model::ExecutorChoice kTimersThread = model::parse_executor("events:timers_thread");
+model::ExecutorChoice threads(unsigned number) {
+  model::ExecutorChoice result = ExecutorKind::kWaitSet;
+  result.threads = number;
+  return result;
+}
+
+model::ExecutorChoice timers_thread() {
+  model::ExecutorChoice result = ExecutorKind::kEvents;
+  result.timers_thread = true;
+  return result;
+}
+
 constexpr double kNanosecond = 1e-6;
 
 model::Application three_equal_timers(double period = 10) {
@@ -41,28 +50,28 @@ model::Application three_equal_timers(double period = 10) {
 TEST(SeveralThreads, ACallbackWaitsWhileAllOfThemRunOthers) {
   const auto application = on_cpus(three_equal_timers(), 2);
   const auto all_4 = Pointwise(DoubleNear(kNanosecond), {4.0, 4.0, 4.0});
-  EXPECT_THAT(bounds_ms(application, kTwoThreads), all_4);
-  const Judgement found = judge(application, kTwoThreads, {});
+  EXPECT_THAT(bounds_ms(application, threads(2)), all_4);
+  const Judgement found = judge(application, threads(2), {});
   EXPECT_EQ(found.chains[2].verdict, Verdict::kProved);
   const auto simulated =
-      simulate(simulated_system(application, kTwoThreads), {.horizon_ns = 100'000'000});
+      simulate(simulated_system(application, threads(2)), {.horizon_ns = 100'000'000});
   EXPECT_EQ(simulated.chains[2].response.worst_ns, ms(4).count());
 }
 
 TEST(SeveralThreads, OnMoreCpusThanThreadsCountByTheThreads) {
   const auto two = Pointwise(DoubleNear(kNanosecond), {4.0, 4.0, 4.0});
-  EXPECT_THAT(bounds_ms(on_cpus(three_equal_timers(), 4), kTwoThreads), two);
-  EXPECT_THAT(bounds_ms(on_cpus(three_equal_timers(), 4), kFourThreads), ElementsAre(2, 2, 2));
+  EXPECT_THAT(bounds_ms(on_cpus(three_equal_timers(), 4), threads(2)), two);
+  EXPECT_THAT(bounds_ms(on_cpus(three_equal_timers(), 4), threads(4)), ElementsAre(2, 2, 2));
 }
 
 TEST(SeveralThreads, OnOneCpuRunOneCallbackAtATime) {
-  EXPECT_THAT(bounds_ms(on_cpus(three_equal_timers(), 1), kTwoThreads), ElementsAre(6, 6, 6));
+  EXPECT_THAT(bounds_ms(on_cpus(three_equal_timers(), 1), threads(2)), ElementsAre(6, 6, 6));
 }
 
 TEST(SeveralThreads, WithoutStatedCpusHaveABoundOnTheConditionOfOne) {
   auto application = three_equal_timers();
   application.executors[0].cpus.clear();
-  const auto found = judge(application, kTwoThreads, {}).chains;
+  const auto found = judge(application, threads(2), {}).chains;
   EXPECT_EQ(found[0].verdict, Verdict::kConditional);
   EXPECT_THAT(found[0].assumptions, ElementsAre("executor 'main' runs on one CPU (cpus: [n])"));
 }
@@ -78,7 +87,7 @@ TEST(SeveralThreads, AMemberOfTheGroupCountsWhole) {
                                        .chain("a", {"a"}, 0)
                                        .done(),
                                    2);
-  EXPECT_THAT(bounds_ms(application, kTwoThreads), ElementsAre(5));
+  EXPECT_THAT(bounds_ms(application, threads(2)), ElementsAre(5));
 }
 
 /// Examples 4 and 6 of Teper et al., "Reconciling ROS 2 with classical real-time scheduling of
@@ -107,7 +116,7 @@ TEST(SeveralThreads, HaveNoBoundForACallbackThatMayStarve) {
                                      .done(),
                                  2);
   for (const auto& application : {example_4, example_6}) {
-    const ChainBound found = judge(application, kTwoThreads, {}).chains[0];
+    const ChainBound found = judge(application, threads(2), {}).chains[0];
     EXPECT_FALSE(found.bound);
     EXPECT_THAT(found.note,
                 HasSubstr("callbacks of a group may keep another member of it from running"));
@@ -117,8 +126,8 @@ TEST(SeveralThreads, HaveNoBoundForACallbackThatMayStarve) {
 // Polling takes 0.1 ms, and the other threads wait meanwhile.
 TEST(SeveralThreads, PollOneAtATime) {
   const auto application = on_cpus(three_equal_timers(100), 2);
-  const auto without = bounds_ms(application, kTwoThreads, {.handover = 1});
-  const auto with = bounds_ms(application, kTwoThreads, {.polling = 100'000, .handover = 1});
+  const auto without = bounds_ms(application, threads(2), {.handover = 1});
+  const auto with = bounds_ms(application, threads(2), {.polling = 100'000, .handover = 1});
   // The callback waits for three polls of its own. Each of the three runs costs two whole, and
   // those of the others two more, by their share of the CPUs.
   EXPECT_NEAR(with[0] - without[0], 0.3 + 3 * 0.2 + 2 * 0.2 / 2, 10 * kNanosecond);
@@ -126,13 +135,13 @@ TEST(SeveralThreads, PollOneAtATime) {
 
 // Published for the multi-threaded executor (Sobhani et al., RTAS 2023): 103.9, 103.6 and 103.9.
 TEST(SeveralThreads, HaveLowerBoundsThanThePublishedOnesForTheCaseStudyOfJiang) {
-  EXPECT_THAT(bounds_ms(on_cpus(case_study_of_jiang(), 2), kTwoThreads),
+  EXPECT_THAT(bounds_ms(on_cpus(case_study_of_jiang(), 2), threads(2)),
               Pointwise(DoubleNear(1e-3), {58.2, 72.3, 58.2}));
 }
 
 // Published by Sobhani et al. for four threads: 61.28, 70.2, 80.61 and 171.49.
 TEST(SeveralThreads, HaveBoundsThatAreAttainedIfThereIsOneForEachChain) {
-  EXPECT_THAT(bounds_ms(on_cpus(case_study_of_sobhani(), 4), kFourThreads),
+  EXPECT_THAT(bounds_ms(on_cpus(case_study_of_sobhani(), 4), threads(4)),
               Pointwise(DoubleNear(1e-3), {6.242, 17.914, 35.279, 126.159}));
 }
 
@@ -148,10 +157,10 @@ TEST(SeveralThreads, ServeACallbackWithoutAGroupAtAnyLoad) {
                                        .chain("a", {"a"}, 0)
                                        .done(),
                                    2);
-  EXPECT_THAT(bounds_ms(application, kTwoThreads),
+  EXPECT_THAT(bounds_ms(application, threads(2)),
               Pointwise(DoubleNear(kNanosecond), {1 + 3 * 3 * 10 / 2.0, -1.0}));
   const auto simulated =
-      simulate(simulated_system(application, kTwoThreads), {.horizon_ns = 10'000'000'000});
+      simulate(simulated_system(application, threads(2)), {.horizon_ns = 10'000'000'000});
   EXPECT_LE(simulated.chains[0].response.worst_ns, ms(46).count());
   EXPECT_GE(simulated.chains[0].response.worst_ns, ms(10).count());
 }
@@ -168,8 +177,8 @@ TEST(SeveralThreads, ATimersThreadRunsBesideTheOther) {
                              2);
   application.callbacks.back().trigger =
       model::Event{.min_interval = ms(10), .max_interval = ms(10), .depth = 10};
-  EXPECT_THAT(bounds_ms(application, kTimersThread), ElementsAre(2 + 1, 3 + 2));
-  EXPECT_THAT(bounds_ms(on_cpus(application, 1), kTimersThread), ElementsAre(8, 8));
+  EXPECT_THAT(bounds_ms(application, timers_thread()), ElementsAre(2 + 1, 3 + 2));
+  EXPECT_THAT(bounds_ms(on_cpus(application, 1), timers_thread()), ElementsAre(8, 8));
 }
 
 }  // namespace

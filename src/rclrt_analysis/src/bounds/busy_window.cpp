@@ -30,8 +30,9 @@ Ticks blocking_at(const BusyWindow& window, Ticks a) {
 
 /// Returns the end of the own instance that arrives `a` after the start of the busy period,
 /// measured from that start. A negative `a` stands for the instances that arrived before, as late
-/// as their jitter allows: at the start. nullopt if there is no bound or the budget ends.
-std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Budget& budget) {
+/// as their jitter allows: at the start. nullopt if there is no bound or the budget ends. `least`:
+/// the end is no earlier.
+std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Ticks least, Budget& budget) {
   Ticks constant = sum(blocking_at(window, std::max<Ticks>(0, a)), window.instant);
   for (const Stream& own : window.own) {
     constant = sum(constant, product(arrivals_until(own, a), own.work));
@@ -47,7 +48,7 @@ std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Budget& budget) {
     }
     return total;
   };
-  return fixed_point(std::max(constant, Ticks{1}), 4 * window.others.size(), budget, work);
+  return fixed_point(std::max({constant, least, Ticks{1}}), 4 * window.others.size(), budget, work);
 }
 
 std::optional<Ticks> busy_period_of(const BusyWindow& window, Budget& budget) {
@@ -127,12 +128,22 @@ std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& b
   std::ranges::sort(arrivals);
   const auto [first, last] = std::ranges::unique(arrivals);
   arrivals.erase(first, last);
+  // The later the arrival, the later the end, unless less work blocks it. No end is after that of
+  // the busy period.
   Ticks worst = 0;
+  Ticks least = 0;
+  Ticks blocking = 0;
   for (const Ticks a : arrivals) {
-    const auto end = end_of(window, a, budget);
+    if (*busy - window.instant - a <= worst) {
+      break;
+    }
+    const Ticks own_blocking = blocking_at(window, a);
+    const auto end = end_of(window, a, own_blocking >= blocking ? least : 0, budget);
     if (!end) {
       return std::nullopt;
     }
+    least = *end;
+    blocking = own_blocking;
     worst = std::max(worst, *end - window.instant - a);
   }
   return worst;
@@ -146,7 +157,7 @@ std::optional<Ticks> delay_in_busy_window(const BusyWindow& window, Budget& budg
   }
   Ticks worst = 0;
   for (Ticks nominal = 0; nominal - own.jitter < *busy; nominal += own.period) {
-    const auto end = end_of(window, nominal - own.jitter, budget);
+    const auto end = end_of(window, nominal - own.jitter, 0, budget);
     if (!end) {
       return std::nullopt;
     }
