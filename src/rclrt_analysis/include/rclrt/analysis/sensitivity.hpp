@@ -38,8 +38,8 @@ inline constexpr Ticks kMaxFactor = 1'000'000'000;
 /// Returns the sensitivity of an application. Every chain with a deadline must be proved or
 /// conditional by chain_bounds(), and every cause-effect chain by cause_effect_bounds(). WCETs and
 /// periods are tried up to an hour, in ns. A bound that takes more than `effort` to compute counts
-/// as missing; if the application itself needs more, so do the trials. Takes about 40 analyses per callback and per timer. Pure; any thread. Throws as
-/// chain_bounds() does.
+/// as missing; if the application itself needs more, so do the trials. Takes about 40 analyses per
+/// callback and per timer. Pure; any thread. Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
                                               const model::ExecutorChoice& executor,
                                               const Overheads& overheads,
