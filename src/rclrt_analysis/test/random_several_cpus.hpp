@@ -97,6 +97,14 @@ class RandomSeveralCpus : public RandomApplication {
     }
   }
 
+  /// Puts each callback into one of these groups.
+  void join_groups(model::Application& application, int groups) {
+    for (model::Callback& callback : application.callbacks) {
+      callback.node = 0;
+      callback.group = "g" + std::to_string(between(0, groups - 1));
+    }
+  }
+
   /// Moves the first release of one timer or event.
   void move_one(model::Application& application) {
     const auto index =

@@ -123,6 +123,34 @@ TEST(SeveralThreads, HaveNoBoundForACallbackThatMayStarve) {
   }
 }
 
+// A group with a thread and a CPU is like an executor on a CPU of its own.
+TEST(SeveralThreads, WithOneForEachGroupACallbackWaitsForItsGroupOnly) {
+  const auto with_groups = [](const std::string& third) {
+    return on_cpus(Builder()
+                       .timer("t1", 100, 40)
+                       .group("g1")
+                       .timer("t2", 100, 50)
+                       .group("g1")
+                       .timer("t3", 100, 80)
+                       .group("g2")
+                       .timer("t4", 200, 10)
+                       .group(third)
+                       .chain("t2", {"t2"}, 0)
+                       .chain("t3", {"t3"}, 0)
+                       .done(),
+                   2);
+  };
+  EXPECT_THAT(bounds_ms(with_groups("g2"), threads(2)), ElementsAre(90, 90));
+  EXPECT_THAT(bounds_ms(with_groups("g3"), threads(2))[0], -1);
+  EXPECT_THAT(bounds_ms(with_groups("g2"), threads(4)), ElementsAre(90, 90));
+  const Overheads machine{.dispatch = 100'000, .polling = 20'000, .handover = 50'000};
+  // Two runs, each with dispatch, hand-over, and the polls of both threads.
+  EXPECT_THAT(bounds_ms(with_groups("g2"), threads(2), machine)[0],
+              DoubleNear(90 + 2 * (0.1 + 0.05 + 3 * 0.02), kNanosecond));
+  const Overheads without{.dispatch = 100'000};
+  EXPECT_EQ(chain_bounds(with_groups("g2"), threads(2), without)[0].verdict, Verdict::kConditional);
+}
+
 // Polling takes 0.1 ms, and the other threads wait meanwhile.
 TEST(SeveralThreads, PollOneAtATime) {
   const auto application = on_cpus(three_equal_timers(100), 2);

@@ -182,6 +182,27 @@ TEST_P(SoundnessOnSeveralCpus, NoSimulatedResponseIsAboveABound) {
   EXPECT_GT(bounds, applications / 2);
 }
 
+// With a thread and a CPU for each group, a callback under wait_set:threads=n waits for its group.
+TEST_P(SoundnessOnSeveralCpus, NorIsOneOfGroupsWithACpuEach) {
+  const std::uint64_t applications = test::trials(24);
+  std::size_t bounds = 0;
+  for (const int cpus : {2, 3}) {
+    test::Tightness tightness;
+    for (std::uint64_t seed = 1; seed <= applications / 2 && !HasFatalFailure(); ++seed) {
+      RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(cpus));
+      const SeveralCpus setting = draw_setting(executor_, cpus, seed, random);
+      model::Application application = random.make(cpus, seed % 2 == 0);
+      if (!executor_.timers_thread) {  // its lanes are fixed
+        random.join_groups(application, cpus);
+      }
+      attack(setting, random, std::move(application), seed, tightness);
+    }
+    bounds += tightness.count();
+    tightness.print(std::string(GetParam()) + ", " + std::to_string(cpus) + " CPUs and groups");
+  }
+  EXPECT_GT(bounds, applications / 8);
+}
+
 TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpus) {
   const std::uint64_t applications = test::trials(30);
   std::size_t bounds = 0;

@@ -3,23 +3,21 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
-#include "bounds/chosen_chains.hpp"
 #include "bounds/component_bounds.hpp"
 #include "bounds/cores.hpp"
 #include "bounds/drops.hpp"
 #include "bounds/executor_bounds.hpp"
+#include "bounds/form_bounds.hpp"
 #include "bounds/global_bounds.hpp"
 #include "bounds/holistic.hpp"
 #include "bounds/hyperperiod_bounds.hpp"
 #include "bounds/kind.hpp"
 #include "bounds/overheads_of.hpp"
-#include "bounds/preemptive_form.hpp"
 #include "input_callbacks.hpp"
 #include "throttling.hpp"
 
@@ -344,14 +342,12 @@ class Bounds {
 
 }  // namespace
 
-std::vector<ChainBound> detail::bounds_of_chains(const Application& application,
-                                                 const model::ExecutorChoice& executor,
-                                                 const Overheads& overheads, Effort effort,
-                                                 std::span<const std::size_t> chains,
-                                                 bool& gave_up) {
-  const detail::PreemptiveForm form(application, executor);
-  const detail::InputCallbacks parts(form.application());
-  Bounds bounds(parts.application(), form.kind(), executor, overheads, effort);
+std::vector<ChainBound> detail::bounds_of_form(const Application& form, ExecutorKind kind,
+                                               const model::ExecutorChoice& chosen,
+                                               const Overheads& overheads, Effort effort,
+                                               std::span<const std::size_t> chains, bool& gave_up) {
+  const detail::InputCallbacks parts(form);
+  Bounds bounds(parts.application(), kind, chosen, overheads, effort);
   std::vector<ChainBound> result;
   for (const std::size_t index : chains) {
     const model::Chain& chain = parts.application().chains[index];
@@ -367,21 +363,11 @@ std::vector<ChainBound> detail::bounds_of_chains(const Application& application,
   return result;
 }
 
-std::vector<ChainBound> chain_bounds(const Application& application,
-                                     const model::ExecutorChoice& executor,
-                                     const Overheads& overheads, Effort effort) {
-  std::vector<std::size_t> all(application.chains.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  bool gave_up = false;
-  return detail::bounds_of_chains(application, executor, overheads, effort, all, gave_up);
-}
-
-std::vector<QueueBound> queue_bounds(const Application& application,
-                                     const model::ExecutorChoice& executor,
-                                     const Overheads& overheads, Effort effort) {
-  const detail::PreemptiveForm form(application, executor);
-  const detail::InputCallbacks parts(form.application());
-  Bounds bounds(parts.application(), form.kind(), executor, overheads, effort);
+std::vector<QueueBound> detail::queues_of_form(const Application& form, ExecutorKind kind,
+                                               const model::ExecutorChoice& chosen,
+                                               const Overheads& overheads, Effort effort) {
+  const detail::InputCallbacks parts(form);
+  Bounds bounds(parts.application(), kind, chosen, overheads, effort);
   std::vector<QueueBound> result;
   for (std::size_t i = 0; i < parts.application().callbacks.size(); ++i) {
     const QueueBound part = bounds.queue(i);

@@ -11,7 +11,7 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-constexpr int kRounds = 200;
+constexpr int kInstanceRounds = 200;
 /// The most instances of callbacks in a hyperperiod, and in all cells together.
 constexpr Ticks kMostInHyperperiod = 3000;
 constexpr Ticks kMostInAllCells = 8000;
@@ -134,7 +134,7 @@ bool HyperperiodBounds::examine(InstanceWindows& windows, Budget& budget) {
     }
     windows.start(releases);
     auto result = InstanceWindows::Result::kRaised;
-    for (int round = 0; round < kRounds && result == InstanceWindows::Result::kRaised; ++round) {
+    for (int round = 0; round < kInstanceRounds && result == InstanceWindows::Result::kRaised; ++round) {
       result = windows.raise(limit, budget);
     }
     if (result != InstanceWindows::Result::kUnchanged) {
