@@ -134,7 +134,8 @@ bool HyperperiodBounds::examine(InstanceWindows& windows, Budget& budget) {
     }
     windows.start(releases);
     auto result = InstanceWindows::Result::kRaised;
-    for (int round = 0; round < kInstanceRounds && result == InstanceWindows::Result::kRaised; ++round) {
+    for (int round = 0; round < kInstanceRounds && result == InstanceWindows::Result::kRaised;
+         ++round) {
       result = windows.raise(limit, budget);
     }
     if (result != InstanceWindows::Result::kUnchanged) {
