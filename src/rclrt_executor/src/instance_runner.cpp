@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "instance_runner.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <climits>
@@ -206,6 +207,7 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
       sink_ != nullptr || !worker.only_runs_instances;  // a record is a measurement
   const std::int64_t cpu_before = is_timed ? t_cpu.begin(is_exact) : 0;
   const std::uint32_t switches_before = sink_ != nullptr ? involuntary_switches() : 0;
+  const int start_cpu = sink_ != nullptr ? sched_getcpu() : -1;
   ExecutionInterval interval;
   InstanceHistory::Place* place = nullptr;
   if (watched) {
@@ -233,6 +235,8 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
   }
   count(state_of(callback), outcome, worker.polls);
   if (sink_ != nullptr) {
+    record.end_cpu = sched_getcpu();
+    record.start_cpu = start_cpu;
     record.preemptions = involuntary_switches() - switches_before;
     record.info = info;
     record.callback = &callback;

@@ -2,12 +2,14 @@
 // The contract of every executor on preparing, spinning, cancelling and failing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "all_executors.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
@@ -337,6 +339,37 @@ TEST_P(LifeCycle, TheSinkReceivesEveryInstanceWithItsTimes) {
     EXPECT_LE(record.info.start_ns, record.end_ns);
     EXPECT_GT(record.cpu_ns, 0);
   }
+}
+
+TEST_P(LifeCycle, TheSinkReceivesTheCpusOnWhichAnInstanceBeganAndEnded) {
+  const std::vector<int> allowed = realtime::allowed_cpus();
+  if (allowed.size() < 2) {
+    GTEST_SKIP() << "needs two CPUs";
+  }
+  struct Sink : InstanceSink {
+    InstanceRecord first;
+    int count = 0;
+    void record(const InstanceRecord& record) noexcept RCLRT_NONBLOCKING override {
+      first = count++ == 0 ? record : first;
+    }
+  } sink;
+  const auto move_to = [](int cpu) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(static_cast<std::size_t>(cpu), &cpus);
+    return sched_setaffinity(0, sizeof cpus, &cpus);
+  };
+  auto executor = make(GetParam(), on_one_cpu(&sink));
+  int before = -1;
+  executor->add(ticking([&](const InstanceInfo&) {
+    before = sched_getcpu();
+    EXPECT_EQ(move_to(before == allowed[0] ? allowed[1] : allowed[0]), 0);
+    executor->cancel();
+  }));
+  std::thread([&] { executor->spin(); }).join();  // the mask of the test's own thread stays
+  ASSERT_GE(sink.count, 1);
+  EXPECT_EQ(sink.first.start_cpu, before);
+  EXPECT_EQ(sink.first.end_cpu, before == allowed[0] ? allowed[1] : allowed[0]);
 }
 
 }  // namespace

@@ -12,12 +12,14 @@ struct Times {
   std::vector<std::int64_t> dispatch_ns;
   std::vector<std::int64_t> execution_ns;
   std::uint64_t preemptions = 0;
+  std::optional<std::uint64_t> migrations;
 };
 
 }  // namespace
 
 std::vector<CallbackResult> account_callbacks(std::size_t callbacks,
-                                              std::span<const InstanceRecord> records) {
+                                              std::span<const InstanceRecord> records,
+                                              std::span<const CpuPart> parts) {
   std::vector<Times> times(callbacks);
   for (const InstanceRecord& record : records) {
     if (record.outcome == Outcome::kRan && record.callback < callbacks) {
@@ -26,6 +28,9 @@ std::vector<CallbackResult> account_callbacks(std::size_t callbacks,
       own.dispatch_ns.push_back(record.start_ns - record.ready_ns);
       own.execution_ns.push_back(record.cpu_ns);
       own.preemptions += record.preemptions;
+      if (const auto migrations = migrations_of(record, parts)) {
+        own.migrations = own.migrations.value_or(0) + *migrations;
+      }
     }
   }
   std::vector<CallbackResult> results;
@@ -34,7 +39,8 @@ std::vector<CallbackResult> account_callbacks(std::size_t callbacks,
     results.push_back({.response = summarise(std::move(own.response_ns)),
                        .dispatch = summarise(std::move(own.dispatch_ns)),
                        .execution = summarise(std::move(own.execution_ns)),
-                       .preemptions = own.preemptions});
+                       .preemptions = own.preemptions,
+                       .migrations = own.migrations});
   }
   return results;
 }

@@ -75,6 +75,8 @@ void InstanceLog::Sink::record(const executor::InstanceRecord& record) noexcept 
                    .end_ns = record.end_ns,
                    .cpu_ns = record.cpu_ns,
                    .preemptions = record.preemptions,
+                   .first_cpu = record.start_cpu,
+                   .last_cpu = record.end_cpu,
                    .outcome = outcome_of(record.outcome),
                    .input = std::exchange(t_input, 0),
                    .stamp_ns = std::exchange(t_stamp_ns, 0),

@@ -64,6 +64,11 @@ void require_consistent(const RunResults& results) {
       throw std::invalid_argument("record " + std::to_string(record.id) +
                                   " is of a callback or thread track that does not exist");
     }
+    if (record.first_part > results.cpu_parts.size() ||
+        record.part_count > results.cpu_parts.size() - record.first_part) {
+      throw std::invalid_argument("record " + std::to_string(record.id) +
+                                  " has parts on CPUs that do not exist");
+    }
   }
 }
 

@@ -226,6 +226,9 @@ Json callback_json(const RunResults& results, std::size_t index) {
                {"execution_ms", times_json(result.execution)},
                {"jitter_ms", jitter_json(result.response)},
                {"preemptions", result.preemptions}};
+  if (result.migrations) {
+    json["migrations"] = *result.migrations;
+  }
   if (callback.deadline) {
     json["deadline_ms"] = to_ms(callback.deadline->count());
   }

@@ -4,7 +4,9 @@
 #include <locale>
 #include <ostream>
 #include <rclrt/model/write.hpp>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "rclrt/realtime/replacing_file.hpp"
 #include "rclrt/recorder/observed_model.hpp"
@@ -35,6 +37,25 @@ struct Field {
     return out << '"';
   }
 };
+
+/// Writes the CPUs of an instance: nothing if they are not known; `0` if it began and ended on CPU
+/// 0; `0;1` if it ended on CPU 1; with the times of each part if they are known,
+/// `0:1000-3000;1:4000-5000`.
+void write_cpus(std::ostream& out, const RunResults& results, const InstanceRecord& record) {
+  const std::span<const CpuPart> parts = parts_of(record, results.cpu_parts);
+  const std::int64_t start_ns = results.window.start_ns;
+  const char* separator = "";
+  for (const CpuPart& part : parts) {
+    out << std::exchange(separator, ";") << part.cpu << ':' << part.start_ns - start_ns << '-'
+        << part.end_ns - start_ns;
+  }
+  if (parts.empty() && record.first_cpu != kUnknownCpu && record.last_cpu != kUnknownCpu) {
+    out << record.first_cpu;
+    if (record.last_cpu != record.first_cpu) {
+      out << ';' << record.last_cpu;
+    }
+  }
+}
 
 }  // namespace
 
@@ -75,7 +96,7 @@ void write_outputs_csv(std::ostream& out, const RunResults& results) {
 void write_instances_csv(std::ostream& out, const RunResults& results) {
   out.imbue(std::locale::classic());
   out << "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,cpu_ns,preemptions,"
-         "outcome,tokens\n";
+         "outcome,tokens,cpus\n";
   const std::int64_t start_ns = results.window.start_ns;
   const model::Application& application = results.application;
   for (const InstanceRecord& record : results.records) {
@@ -94,7 +115,9 @@ void write_instances_csv(std::ostream& out, const RunResults& results) {
                   std::to_string(token.instance);
       }
     }
-    out << Field{tokens} << '\n';
+    out << Field{tokens} << ',';
+    write_cpus(out, results, record);
+    out << '\n';
   }
 }
 

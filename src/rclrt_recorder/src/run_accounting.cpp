@@ -159,7 +159,8 @@ void account(RunResults& results, std::vector<LoggedInstance> instances, std::si
                                   results.host_stalls.attributable());
   results.cause_effect_chains =
       account_cause_effect_chains(application, results.window, releases, results.records);
-  results.callbacks = account_callbacks(application.callbacks.size(), results.records);
+  results.callbacks =
+      account_callbacks(application.callbacks.size(), results.records, results.cpu_parts);
   explain_worst_misses(results, cpus);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -176,6 +177,75 @@ class Lanes {
   std::vector<Lane> lanes_;
 };
 
+/// An instance, or an uninterrupted part of it, on a CPU.
+struct OnCpu {
+  CpuPart part;
+  const InstanceRecord* record = nullptr;
+  const char* what = "ran";  ///< category
+  bool migrated = false;     ///< it ran on another CPU before
+};
+
+/// Returns what is known of the CPUs of all instances, by CPU and time. An instance of which only
+/// the CPUs at its begin and end are known, and which moved, has an interval of no length on each.
+std::vector<OnCpu> on_cpus(const RunResults& results) {
+  std::vector<OnCpu> found;
+  for (const InstanceRecord& record : results.records) {
+    const std::span<const CpuPart> parts = parts_of(record, results.cpu_parts);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      found.push_back({.part = parts[i],
+                       .record = &record,
+                       .migrated = i > 0 && parts[i].cpu != parts[i - 1].cpu});
+    }
+    if (!parts.empty() || record.first_cpu == kUnknownCpu || record.last_cpu == kUnknownCpu) {
+      continue;
+    }
+    const std::int64_t end_ns = std::max(record.start_ns, record.end_ns);
+    if (record.first_cpu == record.last_cpu) {
+      found.push_back({{record.first_cpu, record.start_ns, end_ns}, &record});
+    } else {
+      found.push_back({{record.first_cpu, record.start_ns, record.start_ns}, &record, "began"});
+      found.push_back({{record.last_cpu, end_ns, end_ns}, &record, "ended", true});
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const OnCpu& one) {
+    return std::tuple(one.part.cpu, one.part.start_ns, one.part.end_ns);
+  });
+  return found;
+}
+
+/// Writes a track for each CPU, with the parts of instances that ran there.
+void export_cpus(PerfettoWriter& writer, const RunResults& results) {
+  const std::vector<OnCpu> found = on_cpus(results);
+  if (found.empty()) {
+    return;
+  }
+  const PerfettoTrack group = writer.add_track("CPUs");
+  std::string name;
+  std::optional<Lanes> lanes;
+  std::int32_t cpu = kUnknownCpu;
+  for (const OnCpu& one : found) {
+    if (one.part.cpu != cpu) {
+      cpu = one.part.cpu;
+      name = "CPU " + std::to_string(cpu);
+      lanes.emplace(writer, name, group);
+    }
+    PerfettoEvent event{.name = results.application.callbacks[one.record->callback].id,
+                        .category = one.what};
+    event.annotations = {{"instance", static_cast<std::int64_t>(one.record->id)},
+                         {"priority", std::int64_t{one.record->level}}};
+    if (one.migrated) {
+      event.annotations.push_back({"migrated", std::int64_t{1}});
+    }
+    const PerfettoTrack track = lanes->take(one.part.start_ns, one.part.end_ns);
+    if (one.part.start_ns == one.part.end_ns) {
+      writer.instant(track, one.part.start_ns, event);
+    } else {
+      writer.begin_slice(track, one.part.start_ns, event);
+      writer.end_slice(track, one.part.end_ns);
+    }
+  }
+}
+
 std::string tokens_text(const RunResults& results, const InstanceRecord& record) {
   std::string text;
   for (const ChainToken& token : record.tokens.all()) {
@@ -223,6 +293,11 @@ void export_instance(PerfettoWriter& writer, Lanes& lanes, const RunResults& res
       {"cpu_ms", ms_between(0, record.cpu_ns)},
       {"preemptions", std::int64_t{record.preemptions}},
   };
+  if (const auto migrations = migrations_of(record, results.cpu_parts)) {
+    slice.annotations.push_back({"first_cpu", std::int64_t{record.first_cpu}});
+    slice.annotations.push_back({"last_cpu", std::int64_t{record.last_cpu}});
+    slice.annotations.push_back({"migrations", std::int64_t{*migrations}});
+  }
   if (!values.values.empty()) {
     slice.annotations.push_back({"read", std::string_view(values.values)});
   }
@@ -259,6 +334,7 @@ void export_trace(PerfettoWriter& writer, const RunResults& results) {
   const Flows flows(results);
   export_chains(writer, results, flows);
   export_stalls(writer, results.host_stalls);
+  export_cpus(writer, results);
   export_threads(writer, results, flows);
 }
 

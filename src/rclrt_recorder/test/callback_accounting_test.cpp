@@ -38,6 +38,30 @@ TEST(CallbackAccounting, TimesResponseDispatchAndExecutionOfWhatRan) {
   EXPECT_EQ(result.response->count, 2U);
 }
 
+TEST(CallbackAccounting, CountsMigrationsOfInstancesWithKnownCpus) {
+  std::vector<InstanceRecord> records(5, record(0, Outcome::kRan));
+  EXPECT_FALSE(account_callbacks(1, records).at(0).migrations);
+  records[0].first_cpu = records[0].last_cpu = 3;
+  EXPECT_EQ(account_callbacks(1, records).at(0).migrations, 0U);
+  // Only the begin and the end are known: at least one.
+  records[1].first_cpu = 3;
+  records[1].last_cpu = 0;
+  EXPECT_EQ(account_callbacks(1, records).at(0).migrations, 1U);
+  // It was preempted twice and moved once; then it moved there and back.
+  const std::vector<CpuPart> parts{{9, 0, 1},     {2, 10, 20},   {2, 30, 40},  {1, 50, 60},
+                                   {0, 100, 110}, {1, 110, 120}, {0, 120, 130}};
+  records[2].first_cpu = 2;
+  records[2].last_cpu = 1;
+  records[2].first_part = 1;
+  records[2].part_count = 3;
+  records[3].first_cpu = records[3].last_cpu = 0;
+  records[3].first_part = 4;
+  records[3].part_count = 3;
+  EXPECT_EQ(account_callbacks(1, records, parts).at(0).migrations, 4U);
+  // Without the parts, only one of these two is known to have moved.
+  EXPECT_EQ(account_callbacks(1, records).at(0).migrations, 2U);
+}
+
 TEST(CallbackAccounting, LeavesOutInstancesThatRanNoUserCode) {
   const std::vector<InstanceRecord> records{record(0, Outcome::kBuffered),
                                             record(0, Outcome::kEmpty)};

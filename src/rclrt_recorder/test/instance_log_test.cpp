@@ -66,6 +66,25 @@ TEST(InstanceLog, KeepsWhatSeveralThreadsRecordWithTheTokensOfEach) {
   }
 }
 
+TEST(InstanceLog, KeepsTheCpusOfAnInstance) {
+  const Nothing callback;
+  InstanceLog log;
+  log.map(&callback, 0);
+  InstanceLog::Sink sink(log, 0);
+  executor::InstanceRecord record;
+  record.callback = &callback;
+  sink.record(record);
+  record.start_cpu = 3;
+  record.end_cpu = 1;
+  sink.record(record);
+  const auto instances = log.finish();
+  ASSERT_EQ(instances.size(), 2U);
+  EXPECT_EQ(instances[0].record.first_cpu, kUnknownCpu);
+  EXPECT_EQ(instances[0].record.last_cpu, kUnknownCpu);
+  EXPECT_EQ(instances[1].record.first_cpu, 3);
+  EXPECT_EQ(instances[1].record.last_cpu, 1);
+}
+
 TEST(InstanceLog, TokensBelongToTheNextRecordOnly) {
   const Nothing callback;
   InstanceLog log;

@@ -139,12 +139,24 @@ TEST(ResultsJson, StatesEveryCallback) {
     "response_ms": {"best": 3.0, "mean": 3.125, "p50": 3.0, "p99": 3.25, "worst": 3.25},
     "dispatch_ms": {"best": 0.0, "mean": 0.0, "p50": 0.0, "p99": 0.0, "worst": 0.0},
     "execution_ms": {"best": 3.0, "mean": 3.125, "p50": 3.0, "p99": 3.25, "worst": 3.25},
-    "jitter_ms": 0.25, "preemptions": 2})"));
+    "jitter_ms": 0.25, "preemptions": 2, "migrations": 2})"));
   EXPECT_EQ(callbacks[kScan]["kind"], "timer");
   EXPECT_EQ(callbacks[kPlan]["kind"], "subscription");
   EXPECT_EQ(callbacks[kPlan]["node"], "planner");
   EXPECT_EQ(callbacks[kPlan]["priority"], 1);
   EXPECT_TRUE(callbacks[kPlan]["kernel_priority"].is_null());
+}
+
+TEST(ResultsJson, StatesNoMigrationsOfCallbacksWithoutKnownCpus) {
+  RunResults results = sample_results();
+  EXPECT_EQ(parsed(results)["callbacks"][kScan]["migrations"], 0);
+  EXPECT_EQ(parsed(results)["callbacks"][kBrake]["migrations"], 1);
+  for (InstanceRecord& record : results.records) {
+    record.first_cpu = kUnknownCpu;
+  }
+  results.callbacks =
+      account_callbacks(results.application.callbacks.size(), results.records, results.cpu_parts);
+  EXPECT_FALSE(parsed(results)["callbacks"][kScan].contains("migrations"));
 }
 
 TEST(ResultsJson, StatesMissesWithTheirBlame) {
@@ -216,12 +228,21 @@ TEST(InstancesCsv, HasARowPerCallbackInstance) {
       out.str(),
       testing::StartsWith(
           "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,cpu_ns,preemptions,"
-          "outcome,tokens\n"
-          "0,scan,2,main L2 #0,-1000000500,0,0,2000000,2000000,0,ran,obstacle:0\n"
-          "1,fuse,2,main L2 #0,2000000,2000000,2000000,2010000,10000,0,buffered,obstacle:0\n"
-          "2,capture,2,main L2 #0,2010000,2010000,2010000,5000000,2990000,0,ran,planning:0\n"
+          "outcome,tokens,cpus\n"
+          "0,scan,2,main L2 #0,-1000000500,0,0,2000000,2000000,0,ran,obstacle:0,1\n"
+          "1,fuse,2,main L2 #0,2000000,2000000,2000000,2010000,10000,0,buffered,obstacle:0,\n"
+          "2,capture,2,main L2 #0,2010000,2010000,2010000,5000000,2990000,0,ran,planning:0,1\n"
           "3,fuse,2,main L2 #0,5000000,5000000,5000000,8000000,3000000,0,ran,"
-          "obstacle:0;planning:0\n"));
+          "obstacle:0;planning:0,1\n"));
+}
+
+TEST(InstancesCsv, HasTheCpusOfInstancesThatMoved) {
+  std::ostringstream out;
+  write_instances_csv(out, sample_results());
+  EXPECT_THAT(out.str(), HasSubstr(",ran,obstacle:1;planning:1,"
+                                   "1:90000000-91000000;0:91000000-92000000;1:92000000-93250000\n"
+                                   "9,"));
+  EXPECT_THAT(out.str(), testing::EndsWith(",94250000,1000000,0,ran,obstacle:1;planning:1,1;0\n"));
 }
 
 TEST(StallsCsv, HasARowPerStallOfTheHostAndNoneThatAnotherThreadMayHaveCaused) {
@@ -255,7 +276,7 @@ TEST(Csv, QuotesNamesThatHoldItsOwnSigns) {
   EXPECT_THAT(
       instances.str(),
       HasSubstr(
-          "\n0,scan,2,\"main, \"\"fast\"\"\nL2 #0\",0,0,0,2000000,2000000,0,ran,\"a,b:0\"\n"));
+          "\n0,scan,2,\"main, \"\"fast\"\"\nL2 #0\",0,0,0,2000000,2000000,0,ran,\"a,b:0\",1\n"));
   std::ostringstream chains;
   write_chains_csv(chains, results);
   EXPECT_THAT(chains.str(), HasSubstr("\n\"a,b\",0,0,9000000,9000000,completed,0\n"));

@@ -30,13 +30,15 @@ RunResults busy_results() {
   const ChainToken third{.chain = kPlanning, .instance = 2, .release_ns = sample_time(80'000)};
   results.records.push_back(ran(kPlan, sample_time(94'000), sample_time(95'000), {third}));
   results.records.back().thread_track = 1;
+  results.records.back().first_cpu = results.records.back().last_cpu = 0;
   const std::vector<ChainRelease> obstacle{{0, sample_time(0)}, {1, sample_time(50'000)}};
   std::vector<ChainRelease> planning = obstacle;
   planning.push_back({third.instance, third.release_ns});
   results.chains =
       account_chains(results.application, results.window, std::vector{obstacle, planning},
                      results.records, results.host_stalls.attributable());
-  results.callbacks = account_callbacks(results.application.callbacks.size(), results.records);
+  results.callbacks =
+      account_callbacks(results.application.callbacks.size(), results.records, results.cpu_parts);
   return results;
 }
 
@@ -60,6 +62,7 @@ chains:
                             .application.value();
   results.host_stalls = {};
   results.records.clear();
+  results.cpu_parts.clear();
   // Each callback is a chain of its own, with the same index.
   const auto add = [&](std::uint32_t callback, std::uint64_t instance, std::int64_t start_us) {
     const ChainToken token{.chain = callback,

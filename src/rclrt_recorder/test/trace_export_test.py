@@ -46,7 +46,8 @@ class Trace:
     )
 
     def named(self, name: str) -> list[Event]:
-        return [event for event in self.events if event.name == name]
+        """Returns the events with this name, without those on the tracks of CPUs."""
+        return [e for e in self.events if e.name == name and "/CPUs/" not in e.track]
 
     def on(self, track: str) -> list[Event]:
         return [event for event in self.events if event.track == track]
@@ -120,7 +121,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
 PROCESS = "/vehicle: wait set"
 
 
-def test_the_tracks_are_chains_then_host_stalls_then_threads(trace: Trace) -> None:
+def test_the_tracks_are_chains_then_host_stalls_then_cpus_then_threads(trace: Trace) -> None:
     assert list(trace.paths.values()) == [
         PROCESS,
         f"{PROCESS}/Chains",
@@ -130,6 +131,10 @@ def test_the_tracks_are_chains_then_host_stalls_then_threads(trace: Trace) -> No
         f"{PROCESS}/Chains/planning in flight",
         f"{PROCESS}/Host stalls",
         f"{PROCESS}/Host stalls/CPU 1",
+        f"{PROCESS}/CPUs",
+        f"{PROCESS}/CPUs/CPU 0",
+        f"{PROCESS}/CPUs/CPU 0",  # for the instance that overlaps another
+        f"{PROCESS}/CPUs/CPU 1",
         f"{PROCESS}/Threads",
         f"{PROCESS}/Threads/main L2 #0",
         f"{PROCESS}/Threads/slow L1 #0",
@@ -169,7 +174,33 @@ def test_a_slice_states_what_is_known_of_its_instance(trace: Trace) -> None:
         "dispatch_ms": 0.0,
         "cpu_ms": 3.25,
         "preemptions": 2,
+        "first_cpu": 1,
+        "last_cpu": 1,
+        "migrations": 2,
     }
+
+
+def test_a_cpu_has_the_parts_that_ran_there(trace: Trace) -> None:
+    on_one = trace.on(f"{PROCESS}/CPUs/CPU 1")
+    assert [(e.name, e.start, e.end) for e in on_one] == [
+        ("scan", 0, 2000),
+        ("capture", 2010, 5000),
+        ("fuse", 5000, 8000),
+        ("brake", 8000, 9000),
+        ("scan", 50000, 87000),
+        ("capture", 87000, 90000),
+        ("fuse", 90000, 91000),
+        ("fuse", 92000, 93250),
+        ("brake", 93250, 93250),  # it ended on CPU 0; when it moved is not known
+    ]
+    assert on_one[-2].annotations == {"instance": 8, "priority": 2, "migrated": 1}
+    assert on_one[-1].category == "began"
+    moved = [e for e in trace.on(f"{PROCESS}/CPUs/CPU 0") if e.name in ("fuse", "brake")]
+    assert [(e.name, e.category, e.start, e.end) for e in moved] == [
+        ("fuse", "ran", 91000, 92000),
+        ("brake", "ended", 94250, 94250),
+    ]
+    assert all(e.annotations["migrated"] == 1 for e in moved)
 
 
 def test_every_release_is_an_instant_with_its_outcome(trace: Trace) -> None:

@@ -4,6 +4,7 @@
 #include <map>
 #include <rclrt/analysis/simulation.hpp>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,10 +27,20 @@ recorder::Outcome outcome_of(analysis::SimulatedOutcome outcome) {
   return recorder::Outcome::kRan;
 }
 
-/// Keeps every instance, as InstanceLog does in a real run.
+/// Keeps every instance, as InstanceLog does in a real run, and the parts of interrupted ones.
 class Kept final : public analysis::SimulationObserver {
  public:
   explicit Kept(const analysis::SimulatedSystem& system) : system_(system) {}
+
+  void ran(const analysis::SimulatedInterval& interval) override {
+    std::vector<recorder::CpuPart>& own = running_[interval.instance];
+    const auto cpu = static_cast<std::int32_t>(interval.cpu);
+    if (!own.empty() && own.back().cpu == cpu && own.back().end_ns == interval.from_ns) {
+      own.back().end_ns = interval.to_ns;
+    } else {
+      own.push_back({.cpu = cpu, .start_ns = interval.from_ns, .end_ns = interval.to_ns});
+    }
+  }
 
   void ended(const analysis::SimulatedInstance& instance) override {
     recorder::LoggedInstance& logged = instances.emplace_back();
@@ -45,6 +56,8 @@ class Kept final : public analysis::SimulationObserver {
     record.end_ns = instance.end_ns;
     record.cpu_ns = instance.cpu_ns;
     record.preemptions = instance.preemptions;
+    record.first_cpu = record.last_cpu = static_cast<std::int32_t>(instance.cpu);
+    add_parts(record);
     record.outcome = outcome_of(instance.outcome);
     record.input = instance.input;
     record.stamp_ns = instance.stamp_ns;
@@ -54,9 +67,26 @@ class Kept final : public analysis::SimulationObserver {
   }
 
   std::vector<recorder::LoggedInstance> instances;
+  std::vector<recorder::CpuPart> parts;
 
  private:
+  /// Moves the parts of an instance that has ended to `parts`, if there is more than one.
+  void add_parts(recorder::InstanceRecord& record) {
+    const auto own = running_.find(record.id);
+    if (own == running_.end()) {
+      return;  // it took no time
+    }
+    record.first_cpu = own->second.front().cpu;
+    if (own->second.size() > 1) {
+      record.first_part = parts.size();
+      record.part_count = static_cast<std::uint32_t>(own->second.size());
+      parts.insert(parts.end(), own->second.begin(), own->second.end());
+    }
+    running_.erase(own);
+  }
+
   const analysis::SimulatedSystem& system_;
+  std::unordered_map<std::uint64_t, std::vector<recorder::CpuPart>> running_;  // by instance
 };
 
 recorder::RunContext simulated_context(const analysis::SimulatedSystem& system) {
@@ -105,6 +135,7 @@ recorder::RunResults simulate_run(const model::Application& application,
         {counts.released, counts.completed, counts.dropped, late + lost});
   }
   results.kernel_priorities.resize(application.callbacks.size());
+  results.cpu_parts = std::move(kept.parts);
   account(results, std::move(kept.instances), settings.cpus);
   return results;
 }

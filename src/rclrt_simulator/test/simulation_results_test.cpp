@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <rclrt/model/parse.hpp>
+#include <tuple>
+#include <vector>
 
 #include "rclrt/recorder/results_writer.hpp"
 
@@ -59,6 +61,69 @@ TEST(SimulatedRun, has_the_responses_of_its_schedule) {
   }
   EXPECT_EQ(results.callback_counts[kFuse].completed, 8U);  // four pairs, of two messages each
   EXPECT_EQ(results.callbacks[kFuse].response->count, 4U);
+}
+
+/// Returns the parts of all instances of a callback in ms: (CPU, from, to).
+std::vector<std::tuple<int, double, double>> parts_in_ms(const RunResults& results,
+                                                         std::uint32_t callback) {
+  std::vector<std::tuple<int, double, double>> found;
+  for (const recorder::InstanceRecord& record : results.records) {
+    if (record.callback == callback) {
+      for (const recorder::CpuPart& part : parts_of(record, results.cpu_parts)) {
+        found.emplace_back(part.cpu, static_cast<double>(part.start_ns) / kMs,
+                           static_cast<double>(part.end_ns) / kMs);
+      }
+    }
+  }
+  return found;
+}
+
+TEST(SimulatedRun, has_the_cpu_of_each_part_of_an_interrupted_instance) {
+  const auto application = model::parse_application(R"(
+rclrt: 1
+name: moving
+nodes: [{name: n}]
+callbacks:
+  - {id: urgent, node: n, timer: {period_ms: 100, offset_ms: 1}, wcet_ms: 4}
+  - {id: middle, node: n, timer: {period_ms: 100}, wcet_ms: 3, priority: 2}
+  - {id: low, node: n, timer: {period_ms: 100}, wcet_ms: 5, priority: 1}
+chains: [{id: c, callbacks: [urgent], priority: 3, deadline_ms: 100}]
+)")
+                               .application.value();
+  const RunResults results = simulate_run(
+      application, {.duration = std::chrono::milliseconds(100), .times = {}, .cpus = 2});
+  // middle 0-3 on CPU 0; low 0-1 on CPU 1, where urgent runs from 1 to 5; low 3-7 on CPU 0.
+  EXPECT_THAT(parts_in_ms(results, 2),
+              testing::ElementsAre(std::tuple(1, 0, 1), std::tuple(0, 3, 7)));
+  EXPECT_THAT(parts_in_ms(results, 0), testing::IsEmpty());  // in one piece
+  for (const recorder::InstanceRecord& record : results.records) {
+    const int first = record.callback == 1 ? 0 : 1;
+    EXPECT_EQ(record.first_cpu, first);
+    EXPECT_EQ(record.last_cpu, record.callback == 2 ? 0 : first);
+  }
+  EXPECT_EQ(results.callbacks[0].migrations, 0U);
+  EXPECT_EQ(results.callbacks[1].migrations, 0U);
+  EXPECT_EQ(results.callbacks[2].migrations, 1U);
+  EXPECT_EQ(results.callbacks[2].preemptions, 1U);
+}
+
+TEST(SimulatedRun, has_no_more_cpu_time_in_its_parts_than_its_instances_took) {
+  for (const auto kind :
+       {analysis::ExecutorKind::kPreemptive, analysis::ExecutorKind::kThreadDispatch,
+        analysis::ExecutorKind::kWaitSet}) {
+    const RunResults results = simulate_sample(kind, 5);
+    for (const recorder::InstanceRecord& record : results.records) {
+      std::int64_t sum_ns = 0;
+      std::int64_t last_ns = 0;
+      for (const recorder::CpuPart& part : parts_of(record, results.cpu_parts)) {
+        EXPECT_LE(last_ns, part.start_ns);
+        EXPECT_LT(part.start_ns, part.end_ns);
+        last_ns = part.end_ns;
+        sum_ns += part.end_ns - part.start_ns;
+      }
+      EXPECT_EQ(sum_ns, record.part_count == 0 ? 0 : record.cpu_ns);
+    }
+  }
 }
 
 TEST(SimulatedRun, is_marked_as_such) {

@@ -227,6 +227,7 @@ void SimulationEngine::account_end(const Instance& instance, const SimulatedThre
                       .callback = entity.callback,
                       .level = callback.stated->level,
                       .slot = thread.slot,
+                      .cpu = thread.cpu,
                       .release_ns = instance.release_ns,
                       .ready_ns = instance.ready_ns,
                       .start_ns = instance.start_ns,

@@ -59,6 +59,7 @@ struct SimulatedInstance {
   std::size_t callback = 0;
   int level = 0;
   unsigned slot = 0;            ///< which of the level's workers
+  unsigned cpu = 0;             ///< the CPU on which it ended
   std::int64_t release_ns = 0;  ///< a timer's nominal release, otherwise equal to ready_ns
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;  ///< first instruction of user code

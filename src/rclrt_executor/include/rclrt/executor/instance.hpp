@@ -49,6 +49,8 @@ struct InstanceRecord {
   std::uint32_t preemptions = 0;  ///< involuntary context switches meanwhile
   std::uint32_t slot = 0;         ///< index of the level's worker that ran it, from 0
   Outcome outcome = Outcome::kRan;
+  int start_cpu = -1;  ///< CPU of the thread at pick-up; -1: not known
+  int end_cpu = -1;    ///< ditto, at the end
 };
 
 /// Receives every finished instance on the thread that ran it. Must not block or throw.

@@ -20,13 +20,15 @@ struct CallbackResult {
   std::optional<Summary> dispatch;   ///< ready to first user instruction
   std::optional<Summary> execution;  ///< thread CPU time
   std::uint64_t preemptions = 0;
+  std::optional<std::uint64_t> migrations{};  ///< see migrations_of(); none: no CPU is known
 
   bool operator==(const CallbackResult&) const = default;
 };
 
 /// Returns one result for each callback of an application that has `callbacks` callbacks. Records
-/// of callbacks with a higher index are ignored.
+/// of callbacks with a higher index are ignored. `parts`: RunResults::cpu_parts.
 RCLRT_RECORDER_EXPORT std::vector<CallbackResult> account_callbacks(
-    std::size_t callbacks, std::span<const InstanceRecord> records);
+    std::size_t callbacks, std::span<const InstanceRecord> records,
+    std::span<const CpuPart> parts = {});
 
 }  // namespace rclrt::recorder

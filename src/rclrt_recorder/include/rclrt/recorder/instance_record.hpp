@@ -5,8 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
+
+#include "rclrt/recorder/export.hpp"
 
 namespace rclrt::recorder {
 
@@ -47,6 +50,19 @@ enum class Outcome : std::uint8_t {
   kEmpty,     ///< there was nothing to take
 };
 
+/// Stands for a CPU that is not known.
+inline constexpr std::int32_t kUnknownCpu = -1;
+
+/// An interval in which an instance ran on one CPU without an interruption. Times are
+/// CLOCK_MONOTONIC in nanoseconds.
+struct CpuPart {
+  std::int32_t cpu = kUnknownCpu;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+
+  bool operator==(const CpuPart&) const = default;
+};
+
 /// One callback instance. Times are CLOCK_MONOTONIC in nanoseconds.
 struct InstanceRecord {
   std::uint64_t id = 0;
@@ -59,6 +75,10 @@ struct InstanceRecord {
   std::int64_t end_ns = 0;
   std::int64_t cpu_ns = 0;
   std::uint32_t preemptions = 0;
+  std::int32_t first_cpu = kUnknownCpu;  ///< of its thread when it picked up the instance
+  std::int32_t last_cpu = kUnknownCpu;   ///< of its thread when the instance ended
+  std::uint32_t part_count = 0;          ///< of its parts; 0: not known, or it was not interrupted
+  std::uint64_t first_part = 0;          ///< index of its first part in RunResults::cpu_parts
   Outcome outcome = Outcome::kRan;
   std::uint32_t input = 0;    ///< of a synchroniser: the input of the message that it took
   std::int64_t stamp_ns = 0;  ///< ditto: the stamp of that message
@@ -68,6 +88,16 @@ struct InstanceRecord {
 };
 
 static_assert(std::is_trivially_copyable_v<InstanceRecord>);
+
+/// Returns the parts of an instance, in order of time; `all`: RunResults::cpu_parts. Empty: they
+/// are not known or not in `all`, or the instance was not interrupted.
+RCLRT_RECORDER_EXPORT std::span<const CpuPart> parts_of(const InstanceRecord& record,
+                                                        std::span<const CpuPart> all);
+
+/// Returns how often the instance continued on another CPU; std::nullopt: its CPUs are not known.
+/// Without parts it is 1 if the instance ended on another CPU than it began on: at least once.
+RCLRT_RECORDER_EXPORT std::optional<std::uint32_t> migrations_of(const InstanceRecord& record,
+                                                                 std::span<const CpuPart> all);
 
 /// The collected data of one instance; `record.thread_track` is not set yet.
 struct LoggedInstance {

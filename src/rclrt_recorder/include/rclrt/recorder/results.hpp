@@ -118,7 +118,8 @@ struct RunResults {
   std::vector<ThreadResult> threads;
   std::vector<std::string> thread_tracks;  ///< names of the display tracks, in display order
   std::vector<InstanceRecord> records;
-  std::vector<ChainMiss> misses;  ///< by chain, the worst ones of each, in order of release
+  std::vector<CpuPart> cpu_parts{};  ///< of the records; see parts_of()
+  std::vector<ChainMiss> misses;     ///< by chain, the worst ones of each, in order of release
   std::optional<SimulationStatement> simulation;  ///< none: a real run
 };
 
@@ -129,7 +130,7 @@ RCLRT_RECORDER_EXPORT const char* to_string(ChainStatus status);
 RCLRT_RECORDER_EXPORT const char* to_string(Outcome outcome);
 
 /// Throws std::invalid_argument if a list does not have one entry for each chain or callback, or if
-/// a record names a callback or a track that does not exist.
+/// a record names a callback, a track or a part on a CPU that does not exist.
 RCLRT_RECORDER_EXPORT void require_consistent(const RunResults& results);
 
 }  // namespace rclrt::recorder
