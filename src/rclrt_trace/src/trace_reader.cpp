@@ -114,6 +114,15 @@ TraceEvent event_of(const ctf::Stream& stream, const KnownEvents::Known& known) 
   return event;
 }
 
+/// Returns the CPU that recorded the last event of a stream, or -1. The scheduling trace has a
+/// stream for each CPU, with its number.
+std::int32_t cpu_of(const ctf::Stream& stream, const ctf::Metadata& metadata) {
+  constexpr std::uint64_t kMostCpus = 65'536;
+  const bool is_numbered = metadata.domain == "scheduling";
+  const auto cpu = is_numbered && !stream.cpu() ? stream.instance() : stream.cpu();
+  return cpu && *cpu < kMostCpus ? static_cast<std::int32_t>(*cpu) : -1;
+}
+
 /// A stream of a trace, which may have several files.
 using StreamKey = std::pair<std::string, std::uint64_t>;
 
@@ -251,6 +260,7 @@ ReadCounts read_trace(const fs::path& directory,
       before[next] = static_cast<std::uint64_t>(stream.time());
       TraceEvent event = event_of(stream, choice[stream.event()]);
       event.space = origins.space_of(number_of[next], stream.numbers()[kNamespace]);
+      event.cpu = cpu_of(stream, *metadata[number_of[next]]);
       event.clock_offset_ns = metadata[number_of[next]]->clock_offset_ns;
       const auto from = complete_from.find(sessions[next]);
       if (from != complete_from.end() && event.time_ns < from->second && !is_creation(event.kind)) {

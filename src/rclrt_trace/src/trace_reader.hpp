@@ -31,6 +31,7 @@ struct TraceEvent {
   std::uint32_t space = 0;   ///< space in which the process id is unique: a machine or a container
   std::int64_t pid = 0;
   std::int64_t tid = 0;
+  std::int32_t cpu = -1;                              ///< that recorded it; -1: not in the trace
   std::int64_t clock_offset_ns = 0;                   ///< the time of day at time 0; 0: not known
   std::string_view thread;                            ///< its name; empty: not in the trace
   std::array<std::uint64_t, kMostNumbers> numbers{};  ///< 0 where the event lacks the field

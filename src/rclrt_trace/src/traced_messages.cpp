@@ -221,7 +221,8 @@ void TracedSystem::start(const TraceEvent& event) {
   TracedInstance instance{.callback = found->second,
                           .thread = thread.index,
                           .start_ns = event.time_ns,
-                          .scheduled = all_scheduled_ || is_scheduled(event.pid)};
+                          .scheduled = all_scheduled_ || is_scheduled(event.pid),
+                          .first_cpu = event.cpu};
   if (callback.kind == TriggerKind::kSubscription && thread.taken) {
     instance.publisher = thread.taken->callback;
     instance.published_ns = thread.taken->time_ns;
@@ -243,7 +244,10 @@ void TracedSystem::start(const TraceEvent& event) {
     instance.ready_ns = thread.ready_ns;
   }
   thread.release_ns = 0;
-  thread.running.push_back({event.numbers[0], instance});
+  thread.running.push_back({.pointer = event.numbers[0],
+                            .instance = instance,
+                            .cpu = event.cpu,
+                            .on_since_ns = event.time_ns});
 }
 
 void TracedSystem::end(const TraceEvent& event) {
@@ -263,7 +267,9 @@ void TracedSystem::end(const TraceEvent& event) {
     thread.cut_short.insert(above->pointer);
   }
   gaps_.unfinished += static_cast<std::uint64_t>(found - thread.running.rbegin());
+  end_part(*found, event.time_ns);
   TracedInstance instance = found->instance;
+  const std::vector<recorder::CpuPart> parts = std::move(found->parts);
   thread.running.erase(std::prev(found.base()), thread.running.end());
   if (instance.callback == kNone) {
     return;
@@ -273,6 +279,8 @@ void TracedSystem::end(const TraceEvent& event) {
     return;
   }
   instance.end_ns = event.time_ns;
+  instance.last_cpu = event.cpu;
+  keep_parts(instance, parts);
   instances_.push_back(instance);
 }
 

@@ -46,6 +46,12 @@ recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& m
   record.end_ns = traced.end_ns;
   record.cpu_ns = traced.cpu_ns();
   record.preemptions = traced.preemptions;
+  record.first_cpu = traced.first_cpu;
+  record.last_cpu = traced.last_cpu;
+  if (traced.scheduled) {
+    record.first_part = traced.first_part;
+    record.part_count = traced.part_count;
+  }
   record.release_ns = traced.release_ns;
   record.ready_ns = traced.ready_ns;
   if (record.release_ns == 0) {
@@ -117,6 +123,7 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
     ++results.callback_counts[each.record.callback].completed;
   }
   results.kernel_priorities.resize(results.application.callbacks.size());
+  results.cpu_parts = system.cpu_parts();
   recorder::follow_chains(results.application, results.window, instances, going_on);
   std::uint64_t id = 0;
   for (recorder::LoggedInstance& each : instances) {

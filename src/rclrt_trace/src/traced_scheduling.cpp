@@ -33,7 +33,7 @@ void TracedSystem::take_switch(const TraceEvent& event) {
       }
       const auto state = static_cast<ThreadState>(event.numbers[0]);
       if (state == ThreadState::kRuns) {
-        get_cpu(thread->second, event.time_ns);
+        get_cpu(thread->second, event);
       } else {
         leave_cpu(thread->second, event.time_ns, state == ThreadState::kPreempted);
       }
@@ -53,7 +53,7 @@ void TracedSystem::take_switch(const TraceEvent& event) {
         leave_cpu(before->second, event.time_ns, preempted);
       }
       if (const auto next = thread_of(event.numbers[1]); next != thread_states_.end()) {
-        get_cpu(next->second, event.time_ns);
+        get_cpu(next->second, event);
       }
       break;
     }
@@ -110,10 +110,36 @@ bool TracedSystem::is_scheduled(std::int64_t process) const {
 void TracedSystem::leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted) {
   thread.off_since_ns = time_ns;
   thread.preempted = preempted;
+  for (Running& each : thread.running) {
+    end_part(each, time_ns);
+  }
 }
 
-void TracedSystem::get_cpu(Thread& thread, std::int64_t time_ns) {
+/// Ends the part of a run that is on a CPU, if it is on one.
+void TracedSystem::end_part(Running& running, std::int64_t time_ns) {
+  const std::int64_t since_ns = std::exchange(running.on_since_ns, 0);
+  if (since_ns != 0 && since_ns < time_ns) {
+    running.parts.push_back({.cpu = running.cpu, .start_ns = since_ns, .end_ns = time_ns});
+  }
+}
+
+/// Keeps the parts of a run that was interrupted, if the CPU of each is known.
+void TracedSystem::keep_parts(TracedInstance& instance,
+                              const std::vector<recorder::CpuPart>& parts) {
+  const bool known = std::ranges::none_of(
+      parts, [](const recorder::CpuPart& part) { return part.cpu == recorder::kUnknownCpu; });
+  if (instance.scheduled && known && parts.size() > 1) {
+    instance.first_part = cpu_parts_.size();
+    instance.part_count = static_cast<std::uint32_t>(parts.size());
+    cpu_parts_.insert(cpu_parts_.end(), parts.begin(), parts.end());
+  }
+}
+
+void TracedSystem::get_cpu(Thread& thread, const TraceEvent& event) {
+  const std::int64_t time_ns = event.time_ns;
   for (Running& each : thread.running) {
+    each.cpu = event.cpu;
+    each.on_since_ns = time_ns;
     TracedInstance& instance = each.instance;
     if (thread.off_since_ns < instance.start_ns || time_ns < thread.off_since_ns) {
       instance.scheduled = false;  // the trace lacks the time at which it lost the CPU

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "rclrt/recorder/instance_record.hpp"
 #include "trace_reader.hpp"
 
 namespace rclrt::trace {
@@ -121,6 +122,12 @@ struct TracedInstance {
   std::int64_t preempted_ns = 0;  ///< the thread could run, but another one ran
   std::int64_t waited_ns = 0;     ///< the thread slept or waited
   std::uint32_t preemptions = 0;
+  /// The CPUs of its thread at its start and its end; recorder::kUnknownCpu: not in the trace.
+  std::int32_t first_cpu = recorder::kUnknownCpu;
+  std::int32_t last_cpu = recorder::kUnknownCpu;
+  /// Its parts in TracedSystem::cpu_parts(), if `scheduled`; none: it was not interrupted.
+  std::uint32_t part_count = 0;
+  std::uint64_t first_part = 0;
 
   /// Returns the CPU time if it is in the trace, else the time from start to end.
   std::int64_t cpu_ns() const {
@@ -168,6 +175,7 @@ class TracedSystem {
   std::vector<OtherThreads> other_threads() const;
   /// Returns the time from the first start of a callback to the last event of a node.
   std::int64_t observed_ns() const { return first_run_ns_ == 0 ? 0 : last_ns_ - first_run_ns_; }
+  const std::vector<recorder::CpuPart>& cpu_parts() const { return cpu_parts_; }
   const std::vector<MessageLink>& links() const { return links_; }
   const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
   const Gaps& gaps() const { return gaps_; }
@@ -214,6 +222,9 @@ class TracedSystem {
   struct Running {
     std::uint64_t pointer = 0;
     TracedInstance instance;
+    std::vector<recorder::CpuPart> parts{};    // that have ended
+    std::int32_t cpu = recorder::kUnknownCpu;  // on which its thread runs
+    std::int64_t on_since_ns = 0;              // ditto, since then; 0: it has no CPU
   };
   struct Thread {
     std::uint32_t index = 0;
@@ -249,7 +260,9 @@ class TracedSystem {
   void take_switch(const TraceEvent& event);
   bool is_scheduled(std::int64_t process) const;
   static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);
-  static void get_cpu(Thread& thread, std::int64_t time_ns);
+  static void get_cpu(Thread& thread, const TraceEvent& event);
+  static void end_part(Running& running, std::int64_t time_ns);
+  void keep_parts(TracedInstance& instance, const std::vector<recorder::CpuPart>& parts);
   void lose_switches(std::int64_t since_ns);
   void doubt_scheduling(std::int64_t since_ns);
   void forget_running();
@@ -285,6 +298,7 @@ class TracedSystem {
   std::vector<TracedExecutor> executors_;
   std::vector<TracedThread> threads_;
   std::vector<TracedInstance> instances_;
+  std::vector<recorder::CpuPart> cpu_parts_;
   std::vector<std::string> topic_names_;
   std::set<std::uint32_t> topics_with_publisher_;
   std::unordered_map<std::uint32_t, Topic> timeless_;  // by topic

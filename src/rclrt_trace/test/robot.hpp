@@ -24,6 +24,7 @@ class Robot {
   std::int64_t now_ns = kMs;
   std::int64_t pid = 100;
   std::int64_t tid = 100;
+  std::int32_t cpu = -1;
   std::uint32_t space = 0;  // another container may have processes with the same numbers
   std::string_view thread = "main";
   std::int64_t clock_offset_ns = 0;
@@ -35,6 +36,7 @@ class Robot {
                      .space = space,
                      .pid = pid,
                      .tid = tid,
+                     .cpu = cpu,
                      .clock_offset_ns = clock_offset_ns,
                      .thread = thread};
     std::copy(numbers.begin(), numbers.end(), event.numbers.begin());

@@ -75,6 +75,55 @@ TEST(Scheduling, CpuTimeIsWithoutWhatPreemptedAndWithoutWaiting) {
   EXPECT_EQ(results.records.front().preemptions, 2U);
 }
 
+TEST(Scheduling, TheCpuOfEachPartIsThatOfTheSwitches) {
+  Scheduled robot;
+  robot.cpu = 2;
+  robot.becomes(ThreadState::kRuns);
+  const std::int64_t at_ns = robot.now_ns;
+  robot.start(21);
+  robot.now_ns += kMs;
+  robot.becomes(ThreadState::kPreempted);
+  robot.now_ns += 5 * kMs;
+  robot.cpu = 0;
+  robot.becomes(ThreadState::kRuns);
+  robot.now_ns += kMs;
+  robot.away(ThreadState::kWaits, 3 * kMs);
+  robot.end(21, 2 * kMs);
+  robot.start(21);
+  robot.end(21, kMs);
+  robot.becomes(ThreadState::kWaits);
+  TracedModel made = robot.model();
+  std::vector<std::string> notes;
+  const recorder::RunResults results =
+      trace_results(robot.system, std::move(made), model::ExecutorKind::kWaitSet, {}, notes);
+  ASSERT_EQ(results.records.size(), 2U);
+  const auto parts = parts_of(results.records[0], results.cpu_parts);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[0], (recorder::CpuPart{2, at_ns, at_ns + kMs}));
+  EXPECT_EQ(parts[1], (recorder::CpuPart{0, at_ns + 6 * kMs, at_ns + 7 * kMs}));
+  EXPECT_EQ(parts[2], (recorder::CpuPart{0, at_ns + 10 * kMs, at_ns + 12 * kMs}));
+  EXPECT_EQ(results.callbacks[0].migrations, 1U);
+  EXPECT_TRUE(parts_of(results.records[1], results.cpu_parts).empty());
+  EXPECT_EQ(results.records[1].first_cpu, 0);
+}
+
+TEST(Scheduling, WithoutSwitchesTheCpuIsKnownAtTheStartAndAtTheEnd) {
+  Robot robot;
+  robot.node(1, "sensor");
+  robot.timer(20, 1, 10 * kMs, 21);
+  robot.cpu = 1;
+  robot.start(21);
+  robot.cpu = 3;
+  robot.end(21, kMs);
+  TracedModel made = robot.model();
+  std::vector<std::string> notes;
+  const recorder::RunResults results =
+      trace_results(robot.system, std::move(made), model::ExecutorKind::kWaitSet, {}, notes);
+  EXPECT_EQ(results.records.at(0).first_cpu, 1);
+  EXPECT_EQ(results.records.at(0).last_cpu, 3);
+  EXPECT_EQ(results.callbacks.at(0).migrations, 1U);
+}
+
 TEST(Scheduling, ACallbackWithinACallbackWaitsWithIt) {
   Scheduled robot;
   robot.timer(22, 1, 20 * kMs, 23);
@@ -236,6 +285,8 @@ TEST_F(SchedulingFiles, WhatIsWrittenIsRead) {
   expect(3, EventKind::kSwitchesLost, 2500, 0, 9);
   EXPECT_EQ(events[3].numbers[1], 2000U);  // begin of the loss
   EXPECT_EQ(events[0].pid, 5);
+  EXPECT_EQ(events[0].cpu, 0);
+  EXPECT_EQ(events[1].cpu, 1);
 }
 
 TEST_F(SchedulingFiles, AreBoundedAndKeepTheNewestOfAllCpusFromOneTimeOn) {

@@ -18,6 +18,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from rclrt_py.runs.cpu_parts import CpuParts, have_times
+from rclrt_py.runs.csv_reader import read_instance_rows
 from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 from rclrt_trace.session import CREATION_EVENTS, RUN_EVENTS
 from traced_runs import EXAMPLES, Traced, rclrt
@@ -201,6 +203,40 @@ def test_execution_times_are_cpu_times(traced: Traced, tmp_path: Path) -> None:
         excess_ns = sum(max(0, theirs[1] - ours[1]) for ours, theirs in pairs)
         assert excess_ns <= len(pairs) * AGREEMENT_NS + stolen_ns(traced.run), callback
         assert statistics.median(abs(theirs[2] - ours[2]) for ours, theirs in pairs) <= 1, callback
+
+
+def cpus(results: Path) -> dict[str, list[tuple[int, CpuParts, int]]]:
+    """Returns each callback's instances: start, CPUs and CPU time."""
+    found: dict[str, list[tuple[int, CpuParts, int]]] = defaultdict(list)
+    for row in read_instance_rows(results / "instances.csv"):
+        if row.outcome == "ran":
+            found[row.callback].append((row.start, row.cpus, row.cpu))
+    return {name: sorted(rows) for name, rows in found.items()}
+
+
+def test_the_cpus_of_a_trace_are_those_that_the_run_recorded(
+    traced: Traced, tmp_path: Path
+) -> None:
+    imported = tmp_path / "imported"
+    done = rclrt("trace", "import", traced.trace, "--out", imported)
+    assert done.returncode == 0, done.stderr
+    own, of_trace = cpus(traced.run), cpus(imported)
+    offset = zero(traced.run) - zero(imported)
+    equal = total = 0
+    for callback, rows in own.items():
+        starts = [start for start, _, _ in of_trace[callback]]
+        for start, ours, _ in rows:
+            _, theirs, _ = of_trace[callback][nearest(starts, start + offset)]
+            assert 1 <= len(ours) <= 2
+            assert theirs
+            total += 1
+            equal += (ours[0].cpu, ours[-1].cpu) == (theirs[0].cpu, theirs[-1].cpu)
+    # A thread may move between the pick-up and the call, or between the return and the record.
+    assert equal >= 0.9 * total
+    for rows in of_trace.values():
+        for _, parts, cpu_ns in rows:
+            if have_times(parts):
+                assert sum(part.end - part.start for part in parts) == cpu_ns
 
 
 def test_all_traces_of_a_session_have_one_clock(traced: Traced) -> None:
