@@ -8,14 +8,19 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 from rclrt_py.report.lanes import pack, paused, running
+from rclrt_py.runs.cpu_parts import parse_cpus
 from rclrt_py.runs.csv_reader import InstanceRow
 
 MS = 1_000_000
 instants = st.tuples(st.integers(0, 50), st.integers(1, 20))
 
 
-def slice_of(priority: int, start: int, end: int, cpu: int, thread: str = "main") -> InstanceRow:
-    return InstanceRow(0, "c", priority, thread, start, start, start, end, cpu, 0, "ran", "")
+def slice_of(
+    priority: int, start: int, end: int, cpu: int, thread: str = "main", cpus: str = ""
+) -> InstanceRow:
+    parts = parse_cpus(cpus)
+    assert parts is not None
+    return InstanceRow(0, "c", priority, thread, start, start, start, end, cpu, 0, "ran", "", parts)
 
 
 def test_a_slice_is_paused_while_a_more_urgent_one_runs() -> None:
@@ -41,6 +46,24 @@ def test_a_slice_of_the_same_level_that_ran_within_another_one_paused_it() -> No
     outer, inner = slice_of(1, 0, 10 * MS, 2 * MS), slice_of(1, MS, 9 * MS, 8 * MS)
     assert paused(outer, [outer, inner]) == [(MS, 9 * MS)]
     assert paused(inner, [outer, inner]) == []
+
+
+def test_the_pauses_of_a_slice_with_known_parts_are_between_them() -> None:
+    # It was picked up at 8 and has the CPU again when the other one ends, or on another CPU.
+    low = slice_of(1, 10, 100, 55, cpus="0:8-20;1:30-60;0:70-90")
+    others = [low, slice_of(2, 40, 50, 10, cpus="0")]
+    assert paused(low, others) == [(20, 30), (60, 70), (90, 100)]
+    assert running(low, paused(low, others)) == [(10, 20), (30, 60), (70, 90)]
+    assert paused(slice_of(1, 10, 20, 10, cpus="0:12-15"), []) == [(10, 12), (15, 20)]
+
+
+def test_a_slice_on_another_cpu_paused_nothing() -> None:
+    low = slice_of(1, 0, 10 * MS, 6 * MS, cpus="0")
+    here = slice_of(2, 2 * MS, 4 * MS, 2 * MS, cpus="0")
+    there = slice_of(3, 4 * MS, 6 * MS, 2 * MS, cpus="1")
+    moved = slice_of(3, 7 * MS, 8 * MS, 1 * MS, cpus="1;0")
+    assert paused(low, [low, here, there]) == [(2 * MS, 4 * MS)]
+    assert paused(low, [low, here, moved]) == [(2 * MS, 4 * MS), (7 * MS, 8 * MS)]
 
 
 def test_a_slice_without_its_pauses_is_what_ran() -> None:

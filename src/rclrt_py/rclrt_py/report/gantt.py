@@ -10,11 +10,14 @@ from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.report.lanes import Interval, pack, paused
 from rclrt_py.report.windows import Window, choose, round_number, window_length
 from rclrt_py.runs.application import ApplicationInfo
+from rclrt_py.runs.cpu_parts import around, have_times, migrations
 from rclrt_py.runs.csv_reader import InstanceRow
 from rclrt_py.runs.run_data import Run
 
 MAX_SLICES = 800
 """Limit on the slices that are drawn in one panel. A note reports when there were more."""
+MAX_PARTS = 1600
+"""Limit on the parts of interrupted slices in one panel."""
 
 
 def gantt_data(comparison: Comparison, application: ApplicationInfo) -> dict[str, Any]:
@@ -47,7 +50,10 @@ class _Collector:
         self._callbacks = [callback.id for callback in comparison.executors[0].callbacks]
         self._instances: dict[Window, list[InstanceRow]] = {window: [] for window in windows}
         self._responses: dict[Window, list[list[Any]]] = {window: [] for window in windows}
+        self._migrations: dict[Window, list[int]] = {window: [] for window in windows}
+        self._room = dict.fromkeys(windows, MAX_PARTS)
         self._cut: set[Window] = set()
+        self._cpus: dict[tuple[str, int], set[int]] = {}  # by executor and round
         for executor in self._executors:
             for run in comparison.runs[executor]:
                 number = round_number(comparison, run.directory.name)
@@ -77,21 +83,34 @@ class _Collector:
                             row.host_stall,
                         ]
                     )
+        cpus = self._cpus.setdefault((windows[0].executor, windows[0].round), set())
         for instance in run.instance_rows():
+            cpus.update(part.cpu for part in instance.cpus)
             for window in windows:
                 if instance.start < window.end and instance.end > window.start:
                     if len(self._instances[window]) < MAX_SLICES:
-                        self._instances[window].append(instance)
+                        self._add(window, instance)
                     else:
                         self._cut.add(window)
+
+    def _add(self, window: Window, instance: InstanceRow) -> None:
+        """Adds an instance with those of its parts that are in the window, as far as they fit."""
+        self._migrations[window].append(migrations(instance.cpus))
+        parts = around(instance.cpus, window.start, window.end)
+        if len(parts) > self._room[window]:
+            parts = parts[: self._room[window]]
+            self._cut.add(window)
+        self._room[window] -= len(parts) if have_times(parts) else 0
+        self._instances[window].append(instance._replace(cpus=parts))
 
     def data(self, window: Window) -> dict[str, Any]:
         rows = self._instances[window]
         pauses = [paused(row, rows) for row in rows]
         tracks, lanes = pack(rows, pauses)
+        moves = self._migrations[window]
         slices = [
-            self._slice(row, lane, stood, window.start)
-            for row, lane, stood in zip(rows, lanes, pauses, strict=True)
+            {**self._slice(row, lane, stood, window), "migrations": moved}
+            for row, lane, stood, moved in zip(rows, lanes, pauses, moves, strict=True)
         ]
         # The slice that began first is drawn first: slices within it lie above its pause.
         slices.sort(key=lambda one: int(one["start"]))
@@ -103,13 +122,15 @@ class _Collector:
             "instance": window.instance,
             "cut": window in self._cut,
             "tracks": tracks,
+            "cpus": sorted(self._cpus.get((window.executor, window.round), ())),
             "responses": self._responses[window],
             "slices": slices,
         }
 
     def _slice(
-        self, row: InstanceRow, lane: int, pauses: list[Interval], origin: int
+        self, row: InstanceRow, lane: int, pauses: list[Interval], window: Window
     ) -> dict[str, Any]:
+        origin = window.start
         return {
             "callback": self._callbacks.index(row.callback),
             "track": lane,
@@ -125,6 +146,7 @@ class _Collector:
             "outcome": row.outcome,
             "tokens": row.tokens,
             "paused": [(first - origin, last - origin) for first, last in pauses],
+            **_on_cpus(row, window),
         }
 
     def _chain(self, tokens: str) -> int | None:
@@ -132,3 +154,19 @@ class _Collector:
         carried = [token.rpartition(":")[0] for token in tokens.split(";") if token]
         known = [self._chains.index(chain) for chain in carried if chain in self._chains]
         return min(known, default=None)
+
+
+def _on_cpus(row: InstanceRow, window: Window) -> dict[str, Any]:
+    """Returns the CPUs of a slice. Either "parts", which lie in the window: CPU, start, end, and,
+    if the slice ran on another CPU before, that one; or "cpus": the CPU at its begin and, if it is
+    another one, that at its end; or nothing, if no CPU is known."""
+    if not have_times(row.cpus):
+        return {"cpus": [part.cpu for part in row.cpus]} if row.cpus else {}
+    found = []
+    before = row.cpus[0].cpu
+    for cpu, start, end in row.cpus:
+        if start < window.end and end > window.start:
+            moved = [before] if before != cpu else []
+            found.append([cpu, start - window.start, end - window.start, *moved])
+        before = cpu
+    return {"parts": found}

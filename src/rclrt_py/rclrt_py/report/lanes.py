@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rclrt_py.runs.cpu_parts import have_times
 from rclrt_py.runs.csv_reader import InstanceRow
 
 UNEXPLAINED_NS = 100_000
@@ -17,11 +18,14 @@ def paused(row: InstanceRow, rows: Sequence[InstanceRow]) -> list[Interval]:
     """Returns the intervals in which the execution `row` was preempted by others of `rows`, in
     nanoseconds since the start of the run; empty if it was not.
 
-    The recording does not have preemptions, so they are inferred: an execution that used less CPU
-    time than it lasted was preempted by executions of higher priority, or by ones of the same
-    priority that began and ended within it. If those together last longer than the missing CPU
-    time, they may have run in parallel on other cores, and the result is empty.
+    Without the times of the parts of an execution, its preemptions are inferred: an execution that
+    used less CPU time than it lasted was preempted by executions of higher priority, or by ones of
+    the same priority that began and ended within it. If those together last longer than the missing
+    CPU time, they may have run in parallel on other cores, and the result is empty. Executions that
+    are known to have run on other cores do not count.
     """
+    if have_times(row.cpus):
+        return _gaps(row)
     gap = row.end - row.start - row.cpu
     if gap <= UNEXPLAINED_NS // 2:
         return []
@@ -36,7 +40,21 @@ def paused(row: InstanceRow, rows: Sequence[InstanceRow]) -> list[Interval]:
     return joined if stood <= gap + UNEXPLAINED_NS else []
 
 
+def _gaps(row: InstanceRow) -> list[Interval]:
+    """Returns the intervals in which an execution with known parts did not run."""
+    gaps = []
+    last = row.start
+    for part in row.cpus:
+        if last < min(part.start, row.end):
+            gaps.append((last, min(part.start, row.end)))
+        last = max(last, part.end)
+    return [*gaps, (last, row.end)] if last < row.end else gaps
+
+
 def _displaces(other: InstanceRow, row: InstanceRow) -> bool:
+    here, there = ({part.cpu for part in each.cpus} for each in (row, other))
+    if len(here) == 1 and len(there) == 1 and here != there:
+        return False
     if other.priority == row.priority:
         return row.start < other.start and other.end <= row.end
     return other.priority > row.priority

@@ -22,6 +22,7 @@ from rclrt_py.report.headline import focus, headline
 from rclrt_py.report.misses import misses_data
 from rclrt_py.report.sampling import sampling_data
 from rclrt_py.report.sources import source_rows
+from rclrt_py.report.switches import switches_data
 from rclrt_py.runs.application import ApplicationInfo, from_results
 from rclrt_py.runs.output_directory import APPLICATION, REPORT
 from rclrt_py.runs.run_data import TRACE
@@ -31,6 +32,7 @@ SCRIPTS = (
     "scale.js",
     "summary.js",
     "distribution.js",
+    "gantt_cpus.js",
     "gantt_panel.js",
     "gantt.js",
     "graph.js",
@@ -84,6 +86,7 @@ def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[s
         "bound_reasons": bound_reasons(comparison.executors),
         "replayed": comparison.replayed is not None,
         "gantt": gantt_data(comparison, application),
+        "switches": switches_data(comparison),
         "graph": graph_data(application, [chain.id for chain in in_report_order(comparison)]),
         "context": context_rows(comparison),
         "sources": source_rows(comparison, SAMPLES_PER_CHAIN, MAX_SLICES, application.complete),

@@ -106,7 +106,9 @@ def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> li
             f"window, at most {slice_limit} slices. Where a callback used less CPU time than it "
             "lasted and another one ran instead, it is drawn as paused; where nothing recorded "
             "says why, as held up from outside. Threads of one level share a lane while no two of "
-            "them run at the same time.",
+            "them run at the same time. Rows of CPUs: column cpus. In a simulation, and in a trace "
+            "with the switches of threads, it has every part of an instance; in a run only the CPU "
+            "on which an instance began and the one on which it ended.",
         ),
     ]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from rclrt_py.errors import BadInput
+from rclrt_py.runs.cpu_parts import EXPECTED, CpuParts, parse_cpus
 
 CHAIN_COLUMNS = "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns".split(
     ","
@@ -17,8 +18,10 @@ CHAIN_COLUMNS = "chain,instance,release_ns,completion_ns,response_ns,status,host
 OUTPUT_COLUMNS = ["chain", "release_ns", "end_ns", "age_ns", "reaction_ns"]
 INSTANCE_COLUMNS = (
     "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,"
-    "cpu_ns,preemptions,outcome,tokens".split(",")
+    "cpu_ns,preemptions,outcome,tokens,cpus".split(",")
 )
+OLD_INSTANCE_COLUMNS = INSTANCE_COLUMNS[:-1]
+"""Results of rclrt 0.2 and earlier do not have the CPUs."""
 STALL_COLUMNS = ["cpu", "start_ns", "end_ns", "waited_ns"]
 STATUSES = ("completed", "late", "dropped", "pending", "unmatched")
 OUTCOMES = ("ran", "buffered", "empty")
@@ -27,6 +30,10 @@ _PLAIN_DIGITS = 18
 """Numbers of this many digits always fit."""
 
 Row = TypeVar("Row")
+
+# An instance that was preempted thousands of times has so many parts: a long cell. The limit of
+# Python's reader is 128 KiB.
+csv.field_size_limit(2**30)
 
 
 class ChainRow(NamedTuple):
@@ -67,6 +74,8 @@ class InstanceRow(NamedTuple):
     preemptions: int
     outcome: str
     tokens: str
+    cpus: CpuParts = ()
+    """The CPUs on which it ran. Empty: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,14 @@ class Cells:
         text = self._cells[column]
         return self.integer(column) if text else None
 
+    def cpus(self, column: str) -> CpuParts:
+        """Returns the CPUs of an instance; empty if the file does not have the column."""
+        text = self._cells.get(column, "")
+        parts = parse_cpus(text)
+        if parts is None:
+            raise BadInput(f"{self.place}: {column} is '{text[:40]}'; expected {EXPECTED}")
+        return parts
+
     def integer(self, column: str) -> int:
         text = self._cells[column]
         if text.isascii() and text.removeprefix("-").isdigit() and len(text) <= 20:
@@ -141,8 +158,9 @@ def _read(
     columns: list[str],
     plain: Callable[[list[str]], Row],
     careful: Callable[[Cells], Row],
+    old_columns: list[str] | None = None,
 ) -> Iterator[Row]:
-    """Yields the rows of a CSV file with exactly these columns.
+    """Yields the rows of a CSV file with exactly these columns, or those of earlier versions.
 
     `plain` converts a row quickly and raises _NotPlain if a cell is unusual. `careful` then
     converts the row, or throws BadInput with the place and the error of the cell.
@@ -152,6 +170,8 @@ def _read(
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.reader(stream, strict=True)
             header = next(reader, None)
+            if old_columns is not None and header == old_columns:
+                columns = old_columns
             if header != columns:
                 raise BadInput(
                     f"{path}:1: the header is '{','.join(header or [])[:120]}'; "
@@ -236,17 +256,19 @@ def read_output_rows(path: Path) -> Iterator[OutputRow]:
 
 
 def read_instance_rows(path: Path) -> Iterator[InstanceRow]:
-    return _read(path, INSTANCE_COLUMNS, _plain_instance, _instance)
+    return _read(path, INSTANCE_COLUMNS, _plain_instance, _instance, OLD_INSTANCE_COLUMNS)
 
 
 def _plain_instance(cells: list[str]) -> InstanceRow:
-    number, callback, priority, thread, *times, preemptions, outcome, tokens = cells
-    if outcome not in OUTCOMES:
+    number, callback, priority, thread, *times = cells[:9]
+    preemptions, outcome, tokens, *more = cells[9:]
+    cpus = parse_cpus(more[0]) if more else ()
+    if outcome not in OUTCOMES or cpus is None:
         raise _NotPlain
     release, ready, start, end, cpu = map(_whole, times)
     return InstanceRow(
         _whole(number), callback, _whole(priority), thread, release, ready, start, end, cpu,
-        _whole(preemptions), outcome, tokens,
+        _whole(preemptions), outcome, tokens, cpus,
     )  # fmt: skip
 
 
@@ -264,6 +286,7 @@ def _instance(cells: Cells) -> InstanceRow:
         preemptions=cells.integer("preemptions"),
         outcome=cells.one_of("outcome", OUTCOMES),
         tokens=cells.text("tokens"),
+        cpus=cells.cpus("cpus"),
     )
 
 

@@ -192,7 +192,14 @@ def _merge_callback(
         dispatch=summarise(_joined(sample.dispatches for sample in samples)),
         execution=summarise(_joined(sample.executions for sample in samples)),
         preemptions=sum(result.preemptions for result in results),
+        migrations=_sum_if_known([result.migrations for result in results]),
     )
+
+
+def _sum_if_known(counts: Sequence[int | None]) -> int | None:
+    """Returns the sum of the counts that are known. None: none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _joined(columns: Iterable[Iterable[int]]) -> Iterable[int]:

@@ -193,6 +193,8 @@ class CallbackResult:
     deadline_ms: float | None = None
     """Deadline from the release. (`max_age_ms` begins at the time of the message's data.)"""
     max_age_ms: float | None = None
+    migrations: int | None = None
+    """How often instances continued on another CPU. None: their CPUs are not known."""
 
     @classmethod
     def read(cls, json: JsonValue) -> CallbackResult:
@@ -213,11 +215,16 @@ class CallbackResult:
             preemptions=json.get("preemptions").count(),
             deadline_ms=json.get("deadline_ms").number() if json.has("deadline_ms") else None,
             max_age_ms=json.get("max_age_ms").number() if json.has("max_age_ms") else None,
+            migrations=json.get("migrations").count() if json.has("migrations") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
-        limits = {"deadline_ms": self.deadline_ms, "max_age_ms": self.max_age_ms}
-        return {key: limit for key, limit in limits.items() if limit is not None} | {
+        optional = {
+            "deadline_ms": self.deadline_ms,
+            "max_age_ms": self.max_age_ms,
+            "migrations": self.migrations,
+        }
+        return {key: value for key, value in optional.items() if value is not None} | {
             "id": self.id,
             "node": self.node,
             "kind": self.kind,

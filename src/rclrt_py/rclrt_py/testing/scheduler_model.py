@@ -50,6 +50,7 @@ class Job:
     end: int | None = None
     left: int = 0
     preemptions: int = 0
+    parts: list[tuple[int, int]] = field(default_factory=list)
     outputs: bool = True
 
 
@@ -95,6 +96,10 @@ class Model:
             until = now + chosen.left
             if self.executor != "wait_set" and releases:
                 until = min(until, max(now, releases[0][0]))
+            if chosen.parts and chosen.parts[-1][1] == now:
+                chosen.parts[-1] = (chosen.parts[-1][0], until)
+            elif until > now:
+                chosen.parts.append((now, until))
             chosen.left -= until - now
             now = until
             if chosen.left == 0:

@@ -65,7 +65,7 @@ def write_run(
     _write_csv(
         directory / "instances.csv",
         "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,cpu_ns,preemptions,outcome,"
-        "tokens",
+        "tokens,cpus",
         [_instance_row(index, job, executor) for index, job in enumerate(model.jobs) if job.end],
     )
     (directory / "trace.pftrace").write_bytes(b"\x0a\x02\x08\x01")
@@ -193,6 +193,7 @@ def _callback_result(model: Model, callback: Callback) -> dict[str, Any]:
         "execution_ms": plain_statistics([job.cost for job in done]),
         "jitter_ms": round(response["worst"] - response["best"], 6) if response else None,
         "preemptions": sum(job.preemptions for job in done),
+        "migrations": 0,
     }
 
 
@@ -200,9 +201,11 @@ def _instance_row(index: int, job: Job, executor: str) -> list[Any]:
     thread = "main" if executor == "wait_set" else f"main L{job.callback.priority} #0"
     tokens = ";".join(f"{chain}:{instance}" for chain, instance in job.tokens.items())
     release = job.ready if job.release is None else job.release
+    interrupted = ";".join(f"0:{start}-{end}" for start, end in job.parts)
+    cpus = interrupted if len(job.parts) > 1 else "0"  # the model has one core
     return [
         index, job.callback.id, job.callback.priority, thread, release, job.ready, job.start,
-        job.end, job.cost, job.preemptions, job.outcome, tokens,
+        job.end, job.cost, job.preemptions, job.outcome, tokens, cpus,
     ]  # fmt: skip
 
 

@@ -10,7 +10,8 @@ function drawGantt(data) {
     return section;
   }
   const narrow = document.documentElement.clientWidth < 720;
-  const state = {choice: 0, mode: 'threads', zoom: narrow ? 2 : 1};
+  const state = {choice: 0, mode: 'threads', zoom: narrow ? 2 : 1,
+    cpus: hasSeveralCpus(data) ? 'shown' : 'hidden'};
   const panels = html('div', {class: 'timeline'});
   let width = 0;
   const scroller = html('div', {class: 'scroller', tabindex: 0, role: 'group',
@@ -46,6 +47,8 @@ function drawGantt(data) {
     html('p', {class: 'note'}, 'Below, what ran when: ',
       key('swatch run-key', 'runs'), key('paused-key', 'preempted', drawn.paused),
       key('held-up-key', 'held up from outside', drawn.heldUp),
+      key('migration-key', 'continues on another CPU', drawn.migration),
+      key('unsure-key', 'changed the CPU, time unknown', drawn.unsure),
       data.chains.map((chain, index) => key(swatch(index), chain.id)),
       key(swatch(null), 'no chain', drawn.noChain)),
     html('div', {class: 'controls'},
@@ -54,6 +57,10 @@ function drawGantt(data) {
         state.mode = mode;
         draw();
       }),
+      hasCpus(data) ? buttons('CPUs', ['shown', 'hidden'].map((is) => [is, is]), state.cpus, (is) => {
+        state.cpus = is;
+        draw();
+      }) : [],
       buttons('Zoom', ZOOMS.map((zoom) => [zoom, `${zoom} ×`]), state.zoom, (zoom) => {
         state.zoom = zoom;
         draw();
@@ -73,6 +80,8 @@ function drawnMarks(choices) {
     paused: hasSlice((slice) => slice.paused.length > 0),
     heldUp: hasSlice(heldUp),
     noChain: hasSlice((slice) => slice.chain === null),
+    migration: hasSlice((slice) => (slice.parts || []).some((part) => part.length > 3)),
+    unsure: hasSlice((slice) => (slice.cpus || []).length > 1),
   };
 }
 
@@ -100,7 +109,7 @@ function drawPanels(data, state, width) {
   const scale = makeScale(0, choice.length / 1e6, 8, right, false);
   scale.ticks = linearTicks(0, choice.length / 1e6, right / 90);
   const rows = choice.panels.map((panel) => {
-    const layout = panelLanes(data, panel, state.mode);
+    const layout = panelLanes(data, panel, state);
     return html('div', {class: 'gantt-panel'},
       html('div', {class: 'gantt-title'},
         html('h3', {}, data.executors[panel.executor].label),

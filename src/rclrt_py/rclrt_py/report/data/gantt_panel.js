@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One executor's part of the timeline: a lane per chain (release to completion), then a lane per
-// thread or callback (its slices). Times in the data are nanoseconds since the start of the window.
+// CPU, and one per thread or callback (its slices). Times in the data are nanoseconds since the start
+// of the window.
 
 const LANE = {chain: 20, work: 28, gap: 8, axis: 22};
 
 /** The lanes of a panel: [{name, kind, index, top, height}], and the height of all. */
-function panelLanes(data, panel, mode) {
+function panelLanes(data, panel, {mode, cpus}) {
   const lanes = [];
   let y = 4;
   const add = (name, kind, index, height) => {
@@ -14,6 +15,10 @@ function panelLanes(data, panel, mode) {
   };
   data.chains.forEach((chain, index) => add(chain.id, 'chain', index, LANE.chain));
   y += LANE.gap;
+  if (cpus === 'shown' && panel.cpus.length) {
+    panel.cpus.forEach((cpu) => add(`CPU ${cpu}`, 'cpu', cpu, LANE.work));
+    y += LANE.gap;
+  }
   if (mode === 'threads') {
     panel.tracks.forEach((track, index) => add(track, 'work', index, LANE.work));
   } else {
@@ -57,6 +62,13 @@ function drawPanel(data, panel, layout, scale, length, mode) {
   for (const response of panel.responses) {
     const lane = layout.lanes.find((one) => one.kind === 'chain' && one.index === response[0]);
     drawing.append(drawResponse(data, panel, response, lane, x, length, crowded));
+  }
+  const rows = new Map(layout.lanes.filter((one) => one.kind === 'cpu')
+    .map((one) => [one.index, one]));
+  if (rows.size) {
+    for (const slice of panel.slices) drawing.append(drawOnCpus(data, slice, rows, x, length));
+    // Above the slices of other callbacks.
+    drawing.append(...drawing.querySelectorAll('.migration'));
   }
   for (const slice of panel.slices) {
     const index = mode === 'threads' ? slice.track : slice.callback;
@@ -121,6 +133,7 @@ function drawResponse(data, panel, response, lane, x, length, crowded) {
 
 /** Whether it had the CPU for much less time than it lasted, and no recorded slice explains it. */
 function heldUp(slice) {
+  if (slice.parts) return false;  // all its pauses are known
   const paused = slice.paused.reduce((sum, [from, to]) => sum + to - from, 0);
   const lasted = slice.end - slice.start - paused;
   return lasted - slice.cpu > Math.max(500000, 0.1 * lasted);
@@ -138,10 +151,9 @@ function drawSlice(data, slice, lane, x, length) {
     group.append(svg('rect', {class: 'paused', x: x(slice.start), y: middle - 2, height: 4,
       width: Math.max(1, x(slice.end) - x(slice.start))}));
   }
-  let from = slice.start;
   let labelled = false;
-  for (const [start, end] of [...paused, [slice.end, slice.end]]) {
-    const width = x(start) - x(from);
+  for (const [from, to] of runsOf(slice, paused)) {
+    const width = x(to) - x(from);
     if (width > 0.2 || !paused.length) {
       // Drawn a little narrower, so that slices without a pause between them stay apart.
       group.append(svg('rect', {class: 'run', x: x(from), width: Math.max(1, width - 0.8),
@@ -152,12 +164,17 @@ function drawSlice(data, slice, lane, x, length) {
       group.append(label(name, x(from) + width / 2, middle + 4, 11,
         {class: 'on', 'text-anchor': 'middle'}));
     }
-    from = end;
   }
-  return hover(group, () => [
-    name,
+  return hover(group, () => sliceLines(data, slice));
+}
+
+/** The lines of a slice's tooltip. */
+function sliceLines(data, slice) {
+  return [
+    data.gantt.callbacks[slice.callback],
     slice.tokens ? `for ${slice.tokens.split(';').join(', ').replace(/:(\d+)/g, ' #$1')}` : 'for no chain',
     `thread ${slice.thread}`,
+    cpuLine(slice),
     `ran ${time(slice.start / 1e6)} to ${time(slice.end / 1e6)}, priority ${slice.priority}`,
     `waited ${time((slice.start - slice.ready) / 1e6)} after it was ready`,
     `CPU ${time(slice.cpu / 1e6)} of ` +
@@ -165,5 +182,5 @@ function drawSlice(data, slice, lane, x, length) {
       (slice.preemptions ? `, preempted ${slice.preemptions} ×` : ''),
     heldUp(slice) ? 'held up by something that is not recorded' : '',
     slice.outcome === 'ran' ? '' : `outcome: ${slice.outcome}`,
-  ].filter((line) => line));
+  ].filter((line) => line);
 }

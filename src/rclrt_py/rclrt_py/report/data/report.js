@@ -5,7 +5,8 @@ function drawReport() {
   const data = JSON.parse(document.getElementById('data').textContent);
   const page = document.getElementById('page');
   const sections = [
-    drawHeader(data), drawDistributions(data), drawGantt(data), drawGraph(data), drawTable(data),
+    drawHeader(data), drawDistributions(data), drawGantt(data), drawSwitches(data),
+    drawGraph(data), drawTable(data),
     drawSampling(data),
     drawBounds(data),
     drawMisses(data),
