@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema
 import pytest
+from rclrt_py.runs.cpu_parts import CpuPart, have_times, migrations
+from rclrt_py.runs.run_data import Run
 from rclrt_py.testing.command import finished
 from sources import ROOT, SCHEMA
 
@@ -29,6 +32,37 @@ def test_a_simulation_is_reported_as_a_run_is_and_says_what_it_is(tmp_path: Path
     jsonschema.validate(results, json.loads(SCHEMA.read_text()))
     assert results["simulated"] == {"seed": 3, "lowest_execution": 0.5}
     assert "nothing here was measured" in (out / "report.html").read_text()
+
+
+@pytest.mark.parametrize("executor", ["preemptive", "thread_dispatch", "wait_set"])
+@pytest.mark.parametrize("cpus", [2, 3])
+def test_the_cpus_of_a_simulation_explain_its_times_and_are_in_the_report(
+    executor: str, cpus: int, tmp_path: Path
+) -> None:
+    app, out = ROOT / "examples" / "autoware_reference" / "app.yaml", tmp_path / "out"
+    line = ("--executor", executor, "--seconds", "2", "--cpus", str(cpus), "--out", str(out))
+    done = finished("simulate", str(app), *line)
+    assert done.returncode == 0, done.stderr
+    run = Run.load(out)
+    busy: dict[int, list[tuple[int, int]]] = {cpu: [] for cpu in range(cpus)}
+    moves = dict.fromkeys((callback.id for callback in run.results.callbacks), 0)
+    for row in run.instance_rows():
+        parts = (
+            row.cpus if have_times(row.cpus) else (CpuPart(row.cpus[0].cpu, row.start, row.end),)
+        )
+        assert sum(part.end - part.start for part in parts) == row.cpu
+        assert (parts[0].start, parts[-1].end) == (row.start, row.end)
+        for part in parts:
+            busy[part.cpu].append((part.start, part.end))
+        moves[row.callback] += migrations(row.cpus) if row.outcome == "ran" else 0
+    for intervals in busy.values():
+        ordered = sorted(each for each in intervals if each[0] < each[1])
+        assert all(a[1] <= b[0] for a, b in pairwise(ordered))  # one at a time
+    assert {each.id: each.migrations for each in run.results.callbacks} == moves
+    assert (sum(moves.values()) > 0) == (executor != "wait_set")  # nothing preempts its one thread
+    page = (out / "report.html").read_text(encoding="utf-8")
+    used = json.dumps([cpu for cpu, intervals in busy.items() if intervals], separators=(",", ":"))
+    assert f'"cpus":{used}' in page.replace(" ", "")
 
 
 def test_the_table_and_the_report_state_the_times_of_an_event_as_its_file_does(
