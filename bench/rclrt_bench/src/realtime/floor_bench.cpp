@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lower limits of all times: a clock read, and a time-stamped store into a ring.
+// The lower limits of all times: a clock read, a time-stamped store into a ring, and what an
+// executor reads for a record: the CPU, and the count of preemptions.
 #include <benchmark/benchmark.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <x86intrin.h>
 
 #include <array>
@@ -33,5 +36,21 @@ void floor_rdtsc_pair_and_ring_store(benchmark::State& state) {
   }
 }
 BENCHMARK(floor_rdtsc_pair_and_ring_store);
+
+void floor_sched_getcpu(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(sched_getcpu());
+  }
+}
+BENCHMARK(floor_sched_getcpu);
+
+void floor_getrusage(benchmark::State& state) {
+  rusage usage{};
+  for (auto _ : state) {
+    getrusage(RUSAGE_THREAD, &usage);
+    benchmark::DoNotOptimize(usage);
+  }
+}
+BENCHMARK(floor_getrusage);
 
 }  // namespace
