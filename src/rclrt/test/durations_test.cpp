@@ -131,7 +131,7 @@ void expect_each_to_find(const std::function<std::shared_ptr<void>()>& make, con
   };
   find(hours::max());
   find(-1ns);
-  find(nanoseconds(std::chrono::seconds::max()));  // overflowed before rclrt saw it: negative
+  find(-1s);  // nanoseconds(seconds::max()) overflows to this before rclrt sees it
 }
 
 TEST_F(Durations, OfWaitsForAServiceWithoutEndDoNotEndAtOnce) {
