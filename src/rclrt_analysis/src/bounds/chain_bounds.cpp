@@ -160,7 +160,8 @@ class Bounds {
   /// Adds the assumptions and the verdict to a bound of a chain on this executor.
   ChainBound decided(const model::Chain& chain, std::size_t executor, RelyingBound found) {
     ChainBound result = std::move(found.bound);
-    result.assumptions = cores_.assumptions(application_, executor, one_at_a_time_, has_pool());
+    result.assumptions = cores_.assumptions(
+        application_, executor, one_at_a_time_ || traits(executor_).by_deadline, has_pool());
     if (on_several_cpus(executor, EventLimits::kDistance) != nullptr && overheads_.dispatch > 0 &&
         !knows_handover_) {
       result.assumptions.emplace_back(detail::kNoHandoverTime);

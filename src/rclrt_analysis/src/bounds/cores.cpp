@@ -244,7 +244,9 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
       result.push_back("the scheduler thread of '" + own.name +
                        "' takes no time on its own CPUs (scheduler_cpus)");
     }
-    if (!pinned && !several && (own.cpus.empty() || !one_at_a_time)) {
+    // A single thread may use any CPU, but no other executor may use the same one.
+    const bool is_only = application.executors.size() == 1;
+    if (!pinned && !several && (!one_at_a_time || (own.cpus.empty() && !is_only))) {
       result.push_back(on_one_cpu(own));
     }
     for (std::size_t other = 0; other < component.size(); ++other) {
