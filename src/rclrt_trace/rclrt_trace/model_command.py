@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from rclrt_py.errors import EXIT_OK, BadInput
@@ -33,8 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     check_file("-o", arguments.output)
-    write_atomically(arguments.output, _model(arguments.source, arguments.name))
-    print(f"{arguments.output}\nrclrt analyze {arguments.output}")
+    text = _model(arguments.source, arguments.name)
+    write_atomically(arguments.output, text)
+    stated = re.search(r"^# .*rclrt analyze FILE (--executor wait_set:threads=\d+)$", text, re.M)
+    executor = f" {stated[1]}" if stated else ""
+    print(f"{arguments.output}\nrclrt analyze {arguments.output}{executor}")
     return EXIT_OK
 
 

@@ -61,6 +61,7 @@ void Stream::load(std::uint64_t bytes) {
 }
 
 void Stream::note(const std::string& what) {
+  ++damaged_places_;
   if (damage_.size() < kMostNotes) {
     damage_.push_back(file_.string() + ": " + what);
   } else if (damage_.size() == kMostNotes) {

@@ -78,6 +78,8 @@ class Stream {
   std::uint64_t lost_events() const { return discarded_.value_or(0); }
   std::uint64_t lost_packets() const { return lost_packets_; }  ///< between packets of this file
   const std::vector<std::string>& damage() const { return damage_; }
+  /// Returns the number of damaged places so far, also of those that damage() does not list.
+  std::uint64_t damaged_places() const { return damaged_places_; }
   std::uint64_t packets() const { return packets_; }  ///< non-empty packets so far
   /// Returns the number of packets that belong to a stream, or contain an event, that the metadata
   /// does not declare.
@@ -178,6 +180,7 @@ class Stream {
   std::uint64_t undeclared_ = 0;
   bool next_is_known_ = false;  // the packet's size gives the begin of the next one
   std::vector<std::string> damage_;
+  std::uint64_t damaged_places_ = 0;
 };
 
 }  // namespace rclrt::trace::ctf

@@ -42,7 +42,10 @@ enum class EventKind : std::uint8_t {
   kThreadSwitch,
   kKernelSwitch,
   kSwitchesLost,
-  kLoss,  // not an event of the trace: events are missing here
+  // Not events of the trace: events are missing here. numbers: the time until which they may be
+  // missing (INT64_MAX: up to the end of the trace), and the time since which.
+  kLoss,    // the tracer had no room for them
+  kDamage,  // the file is damaged or cut off
 };
 
 /// Returns whether the event describes an entity, not something that happens at run time.

@@ -14,9 +14,6 @@ namespace rclrt::trace {
 
 namespace {
 
-/// Limit of the model. A damaged trace may have any value.
-constexpr int kMostCpus = 1024;
-
 std::string process_name(const TracedSystem& system, std::int64_t process) {
   const std::int64_t pid = system.processes()[static_cast<std::size_t>(process)].pid;
   for (const TracedThread& thread : system.threads()) {
@@ -27,19 +24,19 @@ std::string process_name(const TracedSystem& system, std::int64_t process) {
   return "process " + std::to_string(pid);
 }
 
-/// Returns the CPUs that the model accepts, sorted and without duplicates.
-std::vector<int> allowed(std::vector<int> cpus) {
+}  // namespace
+
+std::vector<int> allowed_cpus(std::vector<int> cpus) {
   std::ranges::sort(cpus);
   cpus.erase(std::ranges::unique(cpus).begin(), cpus.end());
   std::erase_if(cpus, [](int cpu) { return cpu < 0 || cpu >= kMostCpus; });
   return cpus;
 }
 
-}  // namespace
-
 ModelBuilder::ModelBuilder(const TracedSystem& system, const std::string& name)
     : system_(system),
       lives_(find_lives(system)),
+      pools_(find_pools(system)),
       application_(model_.application),
       name_spaces_(kLongestNamespace) {
   application_.name = Names().unique(name);
@@ -88,7 +85,9 @@ void ModelBuilder::choose_callbacks() {
     }
     const TracedCallback& traced = callback_at(i);
     const bool of_tools = is_of_tools(i);
-    if (runs_[i].times.empty() || of_tools) {
+    const bool has_starved = std::ranges::any_of(
+        starvation_.starved, [i](const Starvation& each) { return each.wait.callback == i; });
+    if ((runs_[i].times.empty() && !has_starved) || of_tools) {
       const bool exists = traced.kind != TriggerKind::kOther || !traced.name.empty();
       idle += exists && !of_tools ? 1 : 0;
       idle_timers += traced.kind == TriggerKind::kTimer ? 1 : 0;
@@ -141,6 +140,20 @@ std::string ModelBuilder::callback_name(std::uint32_t traced,
   return node + (callback.name.empty() ? "callback" : callback.name);
 }
 
+/// Returns a thread of the callback's executor. `traced` ran, or starved.
+std::uint32_t ModelBuilder::some_thread(std::uint32_t traced) const {
+  if (!runs_[traced].threads.empty()) {
+    return *runs_[traced].threads.begin();
+  }
+  // One of its lives is in a pool, because it starved there.
+  const auto pool = std::ranges::find_if(pools_, [&](const Pool& each) {
+    return std::ranges::any_of(each.callbacks, [&](std::uint32_t callback) {
+      return lives_.callback_of[callback] == traced;
+    });
+  });
+  return pool->runs.front()->thread;
+}
+
 /// Returns the executor of each callback, as far as the threads show it: callbacks that ran on one
 /// thread have the same executor, and so have all threads that ran the same callback.
 std::vector<std::uint32_t> ModelBuilder::executors_by_thread() {
@@ -153,14 +166,14 @@ std::vector<std::uint32_t> ModelBuilder::executors_by_thread() {
     return thread;
   };
   for (const std::uint32_t traced : traced_of_) {
-    const std::uint32_t first = *runs_[traced].threads.begin();
+    const std::uint32_t first = some_thread(traced);
     for (const std::uint32_t thread : runs_[traced].threads) {
       group[root(thread)] = root(first);
     }
   }
   std::vector<std::uint32_t> result(system_.callbacks().size(), kNone);
   for (const std::uint32_t traced : traced_of_) {
-    result[traced] = root(*runs_[traced].threads.begin());
+    result[traced] = root(some_thread(traced));
   }
   return result;
 }
@@ -202,7 +215,7 @@ void ModelBuilder::place() {
                                      : process + "_executor_" + std::to_string(found->second + 1);
       application_.executors.push_back(
           {.name = names.unique(name),
-           .cpus = named ? allowed(system_.executors()[key].cpus) : std::vector<int>(),
+           .cpus = named ? allowed_cpus(system_.executors()[key].cpus) : std::vector<int>(),
            .process = process});
     }
     executor_of_[traced_of_[i]] = static_cast<std::uint32_t>(found->second);
@@ -248,6 +261,10 @@ void ModelBuilder::assign_slots() {
     used[slot] = span;
     of[slot] = process;
     model_.slot_of[thread] = static_cast<std::uint32_t>(slot);
+  }
+  threads_of_.assign(application_.executors.size(), 0);
+  for (const auto& [executor, used] : slots) {
+    threads_of_[executor] = used.size();
   }
 }
 
@@ -335,6 +352,8 @@ TracedModel ModelBuilder::finish() {
 
 TracedModel build_model(const TracedSystem& system, const std::string& name) {
   ModelBuilder builder(system, name);
+  builder.find_groups();
+  builder.find_starved();
   builder.choose_callbacks();
   builder.place();
   builder.connect();

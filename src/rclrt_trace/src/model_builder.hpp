@@ -11,12 +11,17 @@
 #include <vector>
 
 #include "lives.hpp"
+#include "pools.hpp"
+#include "starvation.hpp"
 #include "traced_model.hpp"
 
 namespace rclrt::trace {
 
 /// The longest time that the model accepts, in nanoseconds: an hour.
 inline constexpr std::int64_t kLongestTime = 3'600'000'000'000;
+
+/// The shortest period that the model accepts, in nanoseconds.
+inline constexpr std::int64_t kShortestTime = 1'000;
 
 /// Most chains of a kind that are proposed. With more, chains must be chosen by hand.
 inline constexpr std::size_t kMostChains = 200;
@@ -25,6 +30,11 @@ inline constexpr std::size_t kMostChains = 200;
 inline constexpr std::size_t kLongestTopic = 247;
 inline constexpr std::size_t kLongestNamespace = 245;
 
+/// The model's limit of the number of a CPU. A damaged trace may have any value.
+inline constexpr int kMostCpus = 1024;
+
+/// Returns the CPUs that the model accepts, sorted and without duplicates.
+std::vector<int> allowed_cpus(std::vector<int> cpus);
 /// Returns whether the model accepts the name unchanged.
 bool is_token(std::string_view text);
 /// Returns whether the model accepts the topic or namespace unchanged. `at_most` is the largest
@@ -73,7 +83,10 @@ class ModelBuilder {
  public:
   ModelBuilder(const TracedSystem& system, const std::string& name);
 
-  /// Chooses the callbacks that ran and names them.
+  /// Finds callbacks that exclude each other, and callbacks that starved.
+  void find_groups();
+  void find_starved();
+  /// Chooses the callbacks that ran, or starved, and names them.
   void choose_callbacks();
   /// Adds executors and nodes.
   void place();
@@ -101,6 +114,7 @@ class ModelBuilder {
     std::uint32_t life = 0;    // the traced callback
     std::int64_t sent_ns = 0;  // the time of day of its message; 0: not known
   };
+  class GroupGuess;
   struct Runs {                           // runs of one callback, in all its lives
     std::vector<Run> times;               // ascending
     std::vector<std::int64_t> durations;  // ascending; see has_cpu_times
@@ -135,6 +149,11 @@ class ModelBuilder {
   std::map<int, int> priorities_in_model() const;
   void note_times();
   void add_groups();
+  void note_starvation();
+  std::string quoted_name(std::uint32_t traced) const;
+  std::string starvation_text(const Starvation& starved) const;
+  void note_pools();
+  std::uint32_t some_thread(std::uint32_t traced) const;
   bool overlap(std::uint32_t one, std::uint32_t other) const;
   void add_chains_from(std::size_t source, std::vector<std::size_t>& way);
   void add_chain(const std::vector<std::size_t>& way);
@@ -149,6 +168,9 @@ class ModelBuilder {
 
   const TracedSystem& system_;
   const Lives lives_;
+  const std::vector<Pool> pools_;
+  GroupNumbers group_of_;
+  StarvationFindings starvation_;
   TracedModel model_;
   model::Application& application_;
   std::vector<Runs> runs_;
@@ -162,6 +184,7 @@ class ModelBuilder {
   Names callback_names_;
   Names node_names_;
   Names chain_names_;
+  std::vector<std::size_t> threads_of_;  // per executor: how many ran callbacks at a time
   std::size_t ways_left_out_ = 0;
 };
 

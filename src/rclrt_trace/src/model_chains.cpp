@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles, execution times, groups and chains of a traced model.
+// Cycles, execution times and chains of a traced model.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -132,18 +132,22 @@ void ModelBuilder::add_timing() {
     const auto time = [](std::int64_t ns) {
       return model::Nanoseconds(std::min(ns, kLongestTime));
     };
-    callback.observed =
-        model::ObservedTimes{.n = runs.durations.size(),
-                             .p50 = time(recorder::nearest_rank(runs.durations, 50)),
-                             .p99 = time(recorder::nearest_rank(runs.durations, 99)),
-                             .max = time(runs.durations.back())};
-    callback.wcet = callback.observed->max;
     if (traced.priority) {
       callback.priority = priorities.at(*traced.priority);
     }
     if (traced.deadline_ns > 0) {
       callback.deadline = time(traced.deadline_ns);
     }
+    if (runs.times.empty()) {  // it starved
+      callback.wcet = model::Nanoseconds(kShortestTime);
+      continue;
+    }
+    callback.observed =
+        model::ObservedTimes{.n = runs.durations.size(),
+                             .p50 = time(recorder::nearest_rank(runs.durations, 50)),
+                             .p99 = time(recorder::nearest_rank(runs.durations, 99)),
+                             .max = time(runs.durations.back())};
+    callback.wcet = callback.observed->max;
   }
   note_times();
   add_groups();
@@ -153,7 +157,7 @@ void ModelBuilder::note_times() {
   std::size_t without = 0;
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
     const Runs& runs = runs_[traced_of_[i]];
-    without += runs.has_cpu_times ? 0 : 1;
+    without += runs.has_cpu_times || runs.times.empty() ? 0 : 1;
     if (runs.longest_wait_ns >= kNotedWait_ns) {
       std::array<char, 32> milliseconds{};
       std::snprintf(milliseconds.data(), milliseconds.size(), "%.1f",
@@ -170,69 +174,6 @@ void ModelBuilder::note_times() {
                            " wall time, with what preempted them: the trace does not say when "
                            "their threads had a CPU");
   }
-}
-
-void ModelBuilder::add_groups() {
-  std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::size_t>> groups;
-  std::map<std::size_t, std::vector<std::size_t>> unknown;  // by node
-  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
-    const TracedCallback& traced = callback_at(traced_of_[i]);
-    if (traced.group == 0) {
-      unknown[application_.callbacks[i].node].push_back(i);
-    } else if (!traced.reentrant) {
-      groups[{application_.callbacks[i].node, traced.group}].push_back(i);
-    }
-  }
-  Names names;
-  for (const auto& [key, members] : groups) {
-    if (members.size() > 1) {
-      const std::string name = names.unique(application_.nodes[key.first].name + "_group");
-      for (const std::size_t member : members) {
-        application_.callbacks[member].group = name;
-      }
-    }
-  }
-  std::size_t assumed = 0;
-  for (const auto& [node, members] : unknown) {
-    std::vector<std::size_t> together;
-    for (const std::size_t member : members) {
-      const bool apart = std::ranges::any_of(members, [&](std::size_t other) {
-        return other != member && overlap(traced_of_[member], traced_of_[other]);
-      });
-      if (!apart && application_.callbacks[member].executor == std::nullopt) {
-        together.push_back(member);
-      }
-    }
-    if (together.size() > 1) {
-      ++assumed;
-      for (const std::size_t member : together) {
-        application_.callbacks[member].group = model::kDefaultGroup;
-      }
-    }
-  }
-  if (assumed > 0) {
-    model_.notes.push_back("of " + std::to_string(assumed) + (assumed == 1 ? " node" : " nodes") +
-                           " the callback groups are not in the trace: callbacks of a node that "
-                           "never ran at once are in one group");
-  }
-}
-
-/// Returns whether the two callbacks ever ran at the same time. Members of one group never do.
-bool ModelBuilder::overlap(std::uint32_t one, std::uint32_t other) const {
-  const Runs& a = runs_[one];
-  const Runs& b = runs_[other];
-  if (a.threads.size() == 1 && a.threads == b.threads) {
-    return false;
-  }
-  auto x = a.times.begin();
-  auto y = b.times.begin();
-  while (x != a.times.end() && y != b.times.end()) {
-    if (x->start_ns < y->end_ns && y->start_ns < x->end_ns) {
-      return true;
-    }
-    x->end_ns < y->end_ns ? ++x : ++y;
-  }
-  return false;
 }
 
 void ModelBuilder::add_chains() {

@@ -119,6 +119,8 @@ void ModelBuilder::note_tool_services() {
 }
 
 void ModelBuilder::note_gaps() {
+  note_starvation();
+  note_pools();
   note_silent_nodes();
   note_republishing();
   note_outside_work();

@@ -15,7 +15,6 @@ namespace rclrt::trace {
 namespace {
 
 // Limits of the model. A damaged trace may have any value.
-constexpr std::int64_t kShortestTime = 1'000;
 constexpr std::size_t kDeepestQueue = 10'000;
 constexpr std::size_t kMostSyncTopics = 9;
 constexpr std::size_t kMostTopics = 100;

@@ -123,6 +123,59 @@ std::int32_t cpu_of(const ctf::Stream& stream, const ctf::Metadata& metadata) {
   return cpu && *cpu < kMostCpus ? static_cast<std::int32_t>(*cpu) : -1;
 }
 
+/// Reports where events are missing: the tracer lost them, or a file is damaged or cut off.
+class MissingEvents {
+ public:
+  MissingEvents(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
+                const std::vector<bool>& of_kernel,
+                const std::function<void(const TraceEvent&)>& handle)
+      : streams_(streams), of_kernel_(of_kernel), handle_(handle), last_(streams.size()) {
+    for (const auto& stream : streams) {
+      damaged_.push_back(stream->damaged_places());
+      damaged_at_start_.push_back(stream->damaged_places() > 0);
+    }
+  }
+
+  /// Reports what is missing between the stream's latest event and the one at which it is now.
+  void before_event(std::size_t number) {
+    const ctf::Stream& stream = *streams_[number];
+    const auto now = static_cast<std::uint64_t>(stream.time());
+    if (stream.damaged_places() > damaged_[number] && !of_kernel_[number]) {
+      report(EventKind::kDamage, now, now, last_[number]);
+    }
+    damaged_[number] = stream.damaged_places();
+    if (stream.after_gap() && of_kernel_[number]) {
+      report(EventKind::kSwitchesLost, now, 0, last_[number]);
+    } else if (stream.after_gap()) {
+      report(EventKind::kLoss, now, now, last_[number]);
+    }
+    last_[number] = now;
+  }
+
+  /// Reports that the rest of the stream is missing if its file is cut off.
+  void after_last_event(std::size_t number) {
+    const bool is_cut =
+        damaged_at_start_[number] || streams_[number]->damaged_places() > damaged_[number];
+    if (is_cut && !of_kernel_[number]) {
+      report(EventKind::kDamage, last_[number], INT64_MAX, last_[number]);
+    }
+  }
+
+ private:
+  void report(EventKind kind, std::uint64_t time, std::uint64_t until, std::uint64_t since) const {
+    handle_({.kind = kind,
+             .time_ns = static_cast<std::int64_t>(time),
+             .numbers = {until, since}});
+  }
+
+  const std::vector<std::unique_ptr<ctf::Stream>>& streams_;
+  const std::vector<bool>& of_kernel_;
+  const std::function<void(const TraceEvent&)>& handle_;
+  std::vector<std::uint64_t> last_;     // time of each stream's latest event
+  std::vector<std::uint64_t> damaged_;  // damaged places up to there
+  std::vector<bool> damaged_at_start_;  // the index beside the file shows that it is cut off
+};
+
 /// A stream of a trace, which may have several files.
 using StreamKey = std::pair<std::string, std::uint64_t>;
 
@@ -244,7 +297,7 @@ ReadCounts read_trace(const fs::path& directory,
     keys.emplace_back(trace_of[i], streams[i]->instance().value_or(UINT64_MAX - i));
   }
   const std::map<std::string, std::int64_t> complete_from = complete_since(streams, keys, sessions);
-  std::vector<std::uint64_t> before(streams.size());  // time of each stream's last event
+  MissingEvents missing(streams, of_kernel, handle);
   while (!order.empty()) {
     const std::size_t next = order.top();
     order.pop();
@@ -252,12 +305,7 @@ ReadCounts read_trace(const fs::path& directory,
     // Stays with this stream while its next event is earlier than those of all others, as is usual.
     do {
       ++counts.known;
-      if (stream.after_gap()) {
-        handle({.kind = of_kernel[next] ? EventKind::kSwitchesLost : EventKind::kLoss,
-                .time_ns = stream.time(),
-                .numbers = {0, before[next]}});
-      }
-      before[next] = static_cast<std::uint64_t>(stream.time());
+      missing.before_event(next);
       TraceEvent event = event_of(stream, choice[stream.event()]);
       event.space = origins.space_of(number_of[next], stream.numbers()[kNamespace]);
       event.cpu = cpu_of(stream, *metadata[number_of[next]]);
@@ -271,6 +319,7 @@ ReadCounts read_trace(const fs::path& directory,
         handle(event);
       }
       if (!stream.next()) {
+        missing.after_last_event(next);
         break;
       }
       if (!order.empty() && later(next, order.top())) {

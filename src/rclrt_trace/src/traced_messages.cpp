@@ -151,6 +151,7 @@ TracedSystem::Publication TracedSystem::publication_of(const TraceEvent& take,
 
 TracedSystem::Publication TracedSystem::publish(const Thread& thread, std::uint32_t topic,
                                                 std::int64_t time_ns) {
+  publication_times_[topic].push_back(time_ns);
   if (thread.running.empty()) {
     note_outside(thread.index, topic);
   }

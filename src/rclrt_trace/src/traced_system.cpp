@@ -35,7 +35,8 @@ void TracedSystem::take(const TraceEvent& of_trace) {
   TraceEvent event = of_trace;
   if (!is_scheduling(event.kind)) {  // switches continue when no callback is left
     last_ns_ = event.time_ns;
-    event.pid = event.kind == EventKind::kLoss ? 0 : process_of(event);
+    const bool is_event = event.kind != EventKind::kLoss && event.kind != EventKind::kDamage;
+    event.pid = is_event ? process_of(event) : 0;
   }
   // Before Jazzy, rmw_publish had neither publisher nor time. rcl_publish has the publisher.
   gaps_.incomplete_events += event.complete || event.kind == EventKind::kRmwPublish ? 0 : 1;
@@ -46,7 +47,12 @@ void TracedSystem::take(const TraceEvent& of_trace) {
       return end(event);
     case EventKind::kLoss:
       ++gaps_.losses;
-      return forget_running();
+      forget_running();
+      [[fallthrough]];
+    case EventKind::kDamage:
+      lost_times_.push_back({static_cast<std::int64_t>(event.numbers[1]),
+                             static_cast<std::int64_t>(event.numbers[0])});
+      return;
     case EventKind::kThreadSwitch:
     case EventKind::kKernelSwitch:
     case EventKind::kSwitchesLost:
@@ -327,6 +333,7 @@ std::uint32_t TracedSystem::topic_of(std::string_view name) {
   }
   const auto index = static_cast<std::uint32_t>(topic_names_.size());
   topic_names_.emplace_back(name);
+  publication_times_.emplace_back();
   topics_.emplace(name, index);
   return index;
 }

@@ -81,6 +81,12 @@ struct TracedThread {
   std::string name;
 };
 
+/// A time for which events may be missing in the trace.
+struct LostTime {
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;  ///< INT64_MAX: the end of the trace
+};
+
 /// A statement of a node about itself: the messages on the topics use those that the callbacks took
 /// before, although other callbacks publish them.
 struct MessageLink {
@@ -176,6 +182,15 @@ class TracedSystem {
   /// Returns the time from the first start of a callback to the last event of a node.
   std::int64_t observed_ns() const { return first_run_ns_ == 0 ? 0 : last_ns_ - first_run_ns_; }
   const std::vector<recorder::CpuPart>& cpu_parts() const { return cpu_parts_; }
+  /// Returns the time of the first start of a callback; 0: there is none.
+  std::int64_t first_run_ns() const { return first_run_ns_; }
+  /// Returns the times of the publications on a topic, ascending, from within and outside of
+  /// callbacks. A publication within the process and to other processes may be in it twice.
+  const std::vector<std::int64_t>& publications(std::uint32_t topic) const {
+    return publication_times_[topic];
+  }
+  /// Returns when events may be missing because the tracer had no room or a file is damaged.
+  const std::vector<LostTime>& lost_times() const { return lost_times_; }
   const std::vector<MessageLink>& links() const { return links_; }
   const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
   const Gaps& gaps() const { return gaps_; }
@@ -300,6 +315,8 @@ class TracedSystem {
   std::vector<TracedInstance> instances_;
   std::vector<recorder::CpuPart> cpu_parts_;
   std::vector<std::string> topic_names_;
+  std::vector<std::vector<std::int64_t>> publication_times_;  // by topic
+  std::vector<LostTime> lost_times_;
   std::set<std::uint32_t> topics_with_publisher_;
   std::unordered_map<std::uint32_t, Topic> timeless_;  // by topic
   std::vector<MessageLink> links_;
