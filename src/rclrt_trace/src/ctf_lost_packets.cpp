@@ -103,6 +103,7 @@ void Stream::compare_with_index() {
     missing += in && offset >= file_size_ && size > 0 ? 1 : 0;
   }
   if (missing > 0) {
+    is_cut_off_ = true;
     note("the file is cut off: it has " + std::to_string(file_size_) +
          " bytes, and its index has " + std::to_string(missing) + " more packets");
   }

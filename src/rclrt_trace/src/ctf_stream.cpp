@@ -88,6 +88,7 @@ bool Stream::next() {
         what += "; the next packet begins at byte " + std::to_string(next_packet_);
       } else {
         what += "; the rest of the file is left out";
+        is_cut_off_ = true;
       }
       note(what);
       at_ = end_ = 0;
@@ -140,6 +141,7 @@ void Stream::read_packet(std::uint64_t left) {
   steps_ = kStepsAtLeast + kStepsPerByte * packet_.size();
   packets_ += content > begin ? 1 : 0;
   if (left * 8 < content) {
+    is_cut_off_ = true;
     note("packet at byte " + std::to_string(this_packet_) + ": the file is cut off in it");
   }
 }

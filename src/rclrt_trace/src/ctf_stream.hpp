@@ -80,6 +80,8 @@ class Stream {
   const std::vector<std::string>& damage() const { return damage_; }
   /// Returns the number of damaged places so far, also of those that damage() does not list.
   std::uint64_t damaged_places() const { return damaged_places_; }
+  /// Returns whether events are missing after the last one of the file, as far as is known so far.
+  bool is_cut_off() const { return is_cut_off_; }
   std::uint64_t packets() const { return packets_; }  ///< non-empty packets so far
   /// Returns the number of packets that belong to a stream, or contain an event, that the metadata
   /// does not declare.
@@ -181,6 +183,7 @@ class Stream {
   bool next_is_known_ = false;  // the packet's size gives the begin of the next one
   std::vector<std::string> damage_;
   std::uint64_t damaged_places_ = 0;
+  bool is_cut_off_ = false;
 };
 
 }  // namespace rclrt::trace::ctf

@@ -132,7 +132,6 @@ class MissingEvents {
       : streams_(streams), of_kernel_(of_kernel), handle_(handle), last_(streams.size()) {
     for (const auto& stream : streams) {
       damaged_.push_back(stream->damaged_places());
-      damaged_at_start_.push_back(stream->damaged_places() > 0);
     }
   }
 
@@ -154,9 +153,7 @@ class MissingEvents {
 
   /// Reports that the rest of the stream is missing if its file is cut off.
   void after_last_event(std::size_t number) {
-    const bool is_cut =
-        damaged_at_start_[number] || streams_[number]->damaged_places() > damaged_[number];
-    if (is_cut && !of_kernel_[number]) {
+    if (streams_[number]->is_cut_off() && !of_kernel_[number]) {
       report(EventKind::kDamage, last_[number], INT64_MAX, last_[number]);
     }
   }
@@ -173,7 +170,6 @@ class MissingEvents {
   const std::function<void(const TraceEvent&)>& handle_;
   std::vector<std::uint64_t> last_;     // time of each stream's latest event
   std::vector<std::uint64_t> damaged_;  // damaged places up to there
-  std::vector<bool> damaged_at_start_;  // the index beside the file shows that it is cut off
 };
 
 /// A stream of a trace, which may have several files.
