@@ -159,8 +159,12 @@ class Finder {
       }
       const Life life{i, callback.process, callback.created_ns, last_run_[i]};
       std::vector<Life>& alike = latest[{key_of(callback), callback.period_ns}];
-      const auto before =
-          std::ranges::find_if(alike, [&](const Life& each) { return precedes(each, life); });
+      const auto before = std::ranges::find_if(alike, [&](const Life& each) {
+        // One that never ran, in the same life of the node, may still wait for its first run.
+        const bool may_wait = callback.node != kNone && each.last_ns == each.created_ns &&
+                              system_.callbacks()[each.index].node == callback.node;
+        return precedes(each, life) && !may_wait;
+      });
       if (before != alike.end()) {
         callbacks_.join(before->index, i);
         *before = life;

@@ -172,8 +172,7 @@ void ModelBuilder::add_groups() {
     const std::size_t node = application_.callbacks[members.front()].node;
     const bool is_stated = callback_at(traced_of_[members.front()]).group != 0;
     const auto found = largest.find(node);
-    const bool is_default =
-        !is_stated && found != largest.end() && found->second == members.size();
+    const bool is_default = !is_stated && found != largest.end() && found->second == members.size();
     if (is_default) {
       largest.erase(found);
     }

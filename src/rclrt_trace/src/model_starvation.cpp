@@ -55,8 +55,9 @@ std::string ModelBuilder::starvation_text(const Starvation& starved) const {
   if (starved.times > 1) {
     text += "it starved " + std::to_string(starved.times) + " times, this is the longest; ";
   }
-  text += "meanwhile " + quoted_name(starved.overtaker) + (starved.is_of_its_group ? " of its group" : "") +
-          " began " + std::to_string(starved.overtakes) +
+  text += "meanwhile " + quoted_name(starved.overtaker) +
+          (starved.is_of_its_group ? " of its group" : "") + " began " +
+          std::to_string(starved.overtakes) +
           " times, and a thread of the executor ran no callback for " + seconds(starved.free_ns);
   if (starved.is_forgotten) {
     return text + ", and no callback of its group for " + seconds(starved.open_ns) +
@@ -64,8 +65,9 @@ std::string ModelBuilder::starvation_text(const Starvation& starved) const {
            "(https://github.com/ros2/rclcpp/issues/3240)";
   }
   if (starved.is_of_its_group) {
-    text += ": rclcpp's MultiThreadedExecutor leaves out a group that is busy when it collects what "
-            "is ready (https://github.com/ros2/rclcpp/issues/2645)";
+    text +=
+        ": rclcpp's MultiThreadedExecutor leaves out a group that is busy when it collects what "
+        "is ready (https://github.com/ros2/rclcpp/issues/2645)";
   }
   return text;
 }
@@ -119,11 +121,11 @@ void ModelBuilder::note_pools() {
     most = std::max(most, threads_of_[executor]);
     model::Executor& of = application_.executors[executor];
     of.cpus = allowed_cpus({seen.begin(), seen.end()});
-    model_.notes.push_back(
-        "executor '" + of.name + "' ran callbacks on " + std::to_string(threads_of_[executor]) +
-        " threads, as rclcpp's MultiThreadedExecutor does" +
-        (of.cpus.empty() ? ": state its CPUs (cpus), they are not in the trace"
-                         : ": its CPUs are those on which callbacks began"));
+    model_.notes.push_back("executor '" + of.name + "' ran callbacks on " +
+                           std::to_string(threads_of_[executor]) +
+                           " threads, as rclcpp's MultiThreadedExecutor does" +
+                           (of.cpus.empty() ? ": state its CPUs (cpus), they are not in the trace"
+                                            : ": its CPUs are those on which callbacks began"));
   }
   if (most > 1) {
     model_.proposals.insert(model_.proposals.begin(),

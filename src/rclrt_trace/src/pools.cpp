@@ -160,8 +160,8 @@ std::vector<Pool> find_pools(const TracedSystem& system) {
 
 void visit_stretches(const Pool& pool, std::int64_t from_ns, std::int64_t to_ns,
                      const std::function<void(const Stretch&)>& visit) {
-  auto at = static_cast<std::size_t>(
-      std::ranges::upper_bound(pool.latest_end_ns, from_ns) - pool.latest_end_ns.begin());
+  auto at = static_cast<std::size_t>(std::ranges::upper_bound(pool.latest_end_ns, from_ns) -
+                                     pool.latest_end_ns.begin());
   std::vector<const TracedInstance*> running;
   while (from_ns < to_ns) {
     std::erase_if(running, [&](const auto* run) { return run->end_ns <= from_ns; });

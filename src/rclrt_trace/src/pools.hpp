@@ -19,7 +19,8 @@ struct Pool {
   std::int64_t process = 0;
   bool is_stated = false;   ///< the trace has the executor itself, as that of rclrt
   std::size_t threads = 0;  ///< number of threads that ran a callback
-  /// Those that ran, and those that never ran of nodes whose other callbacks are all in this pool.
+  /// Those that ran, and those that never ran, if all other callbacks of their node are in this
+  /// pool.
   std::vector<std::uint32_t> callbacks{};
   std::vector<const TracedInstance*> runs{};  ///< ascending by start
   std::vector<std::int64_t> latest_end_ns{};  ///< per run: the latest end up to this run

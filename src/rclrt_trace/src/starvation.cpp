@@ -167,8 +167,8 @@ class StarvationSearch {
       }
     });
     found.open_ns = open.total_ns();
-    const auto most = std::ranges::max_element(
-        starts, {}, [](const auto& each) { return each.second.count; });
+    const auto most =
+        std::ranges::max_element(starts, {}, [](const auto& each) { return each.second.count; });
     if (most == starts.end() || most->second.count < kStarvingPeriods ||
         most->second.last_ns - most->second.first_ns < (wait.to_ns - wait.from_ns) / 2) {
       return;
@@ -198,9 +198,8 @@ class StarvationSearch {
       }
       found.is_forgotten = true;
     }
-    const auto known = std::ranges::find(findings_.starved, callback, [&](const Starvation& each) {
-      return each.wait.callback;
-    });
+    const auto known = std::ranges::find(
+        findings_.starved, callback, [&](const Starvation& each) { return each.wait.callback; });
     found.wait.callback = callback;
     found.times = 1;
     if (known == findings_.starved.end()) {

@@ -24,12 +24,12 @@ struct Starvation {
   std::uint32_t overtaker = 0;  ///< began most often meanwhile
   std::uint64_t overtakes = 0;  ///< how often it began
   bool is_of_its_group = false;
-  std::int64_t free_ns = 0;  ///< how long a thread of the pool ran no callback
-  std::int64_t open_ns = 0;  ///< how long, in addition, no callback of its group ran
+  std::int64_t free_ns = 0;   ///< how long a thread of the pool ran no callback
+  std::int64_t open_ns = 0;   ///< how long, in addition, no callback of its group ran
   bool is_forgotten = false;  ///< it could have run most of the time: open_ns is the cause
 };
 
-/// What the waits of a trace show.
+/// Callbacks that waited for long.
 struct StarvationFindings {
   std::vector<Starvation> starved;  ///< one per callback
   /// Callbacks that did not run any more although a thread and their group were free: starved,

@@ -160,9 +160,7 @@ class MissingEvents {
 
  private:
   void report(EventKind kind, std::uint64_t time, std::uint64_t until, std::uint64_t since) const {
-    handle_({.kind = kind,
-             .time_ns = static_cast<std::int64_t>(time),
-             .numbers = {until, since}});
+    handle_({.kind = kind, .time_ns = static_cast<std::int64_t>(time), .numbers = {until, since}});
   }
 
   const std::vector<std::unique_ptr<ctf::Stream>>& streams_;

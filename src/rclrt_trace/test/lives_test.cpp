@@ -150,6 +150,17 @@ TEST(Lives, CallbacksOfOneKindInOneNodeStayApart) {
   EXPECT_EQ(made.application.callbacks[1].observed->n, 6U);
 }
 
+TEST(Lives, ATimerThatNeverRanIsNoEarlierLifeOfOneOfItsNode) {
+  Robot robot;
+  robot.node(1, "n");
+  robot.timer(20, 1, 10 * kMs, 21);
+  robot.now_ns += kMs;
+  robot.timer(22, 1, 10 * kMs, 23);
+  robot.start(23);
+  robot.end(23, kMs);
+  EXPECT_TRUE(has_note(robot.model(), "1 timer never ran"));
+}
+
 TEST(Lives, ATimerWhosePeriodChangedBetweenLivesIsOneWithTheShorterPeriod) {
   Pair robot;
   robot.make(0, 20 * kMs);

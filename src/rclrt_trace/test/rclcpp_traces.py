@@ -58,7 +58,7 @@ class RclcppTrace:
     def _add(
         self, at_ms: float, microseconds: int, thread: int, name: str, *values: int | str
     ) -> None:
-        # What begins at the end of something else begins a microsecond later.
+        # A run that begins when another one ends begins a microsecond later.
         time_ns = MS + round(at_ms * MS) + 1000 * microseconds
         content = struct.pack("<BQII", _NUMBERS[name], time_ns, self.pid, self.pid + thread)
         content += b"robot\0"

@@ -12,8 +12,8 @@
 
 namespace rclrt::trace {
 
-/// Node 1 has timers, whose handles and callbacks are their numbers. The grid of each timer begins
-/// at `begin_ns`, when the runs begin as well. Times are in ms since then.
+/// Node 1 has timers; the number of a timer is its handle and its callback. The grid of each timer
+/// begins at `begin_ns`, when the runs begin as well. Times are in ms since then.
 struct Schedule : Robot {
   static constexpr std::int64_t kFirstThread = 100;  // the number of the thread that is called 0
   std::int64_t begin_ns = now_ns;

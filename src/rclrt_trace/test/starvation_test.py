@@ -18,18 +18,20 @@ SECONDS = 20
 def starving(milliseconds: int = 1000) -> RclcppTrace:
     """Returns example 4 of Teper et al., EMSOFT 2024: timer 2 never runs.
 
-    Timers 1 and 2 share a group, in which timer 1 runs for `milliseconds` of each second.
+    Timers 1 and 2 share a group, in which timer 1 runs for `milliseconds` of each second, and
+    0.05 ms longer. Between two runs the executor needs 0.05 ms.
     """
     trace = RclcppTrace()
     trace.node(1, "n")
     for timer in (1, 2, 3):
         trace.timer(timer, 1, 1000)
     for second in range(1, SECONDS):
-        begin = 1000 * second
-        trace.run(0, 1, begin, begin + milliseconds)
-        trace.run(1, 3, begin, begin + 500)
+        begin = 1000 + (second - 1) * 1000.1
+        one = second % 2
+        trace.run(one, 1, begin, begin + milliseconds + 0.05)
+        trace.run(1 - one, 3, begin, begin + 500)
         if milliseconds < 600:
-            trace.run(0, 2, begin + milliseconds, begin + milliseconds + 300)
+            trace.run(one, 2, begin + milliseconds + 0.1, begin + milliseconds + 300)
     return trace
 
 
@@ -56,10 +58,19 @@ def test_a_trace_shows_what_starved_and_its_model_what_can(tmp_path: Path) -> No
     ]  # fmt: skip
     assert list(application.executors[0].cpus) == [0, 1]
     done = rclrt("analyze", file, "--executor", "wait_set:threads=2", "--json")
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 1, done.stdout + done.stderr
     chains = {chain["id"]: chain for chain in json.loads(done.stdout)["chains"]}
     assert chains["n_timer_2"]["verdict"] == "refuted"
     assert chains["n_timer_2"]["note"].startswith("may never run: 'n_timer_2' waits in simulation")
+
+
+def test_the_results_of_a_trace_have_a_callback_that_never_ran(tmp_path: Path) -> None:
+    starving().save(tmp_path / "trace")
+    done = rclrt("trace", "import", tmp_path / "trace", "--out", tmp_path / "results")
+    assert done.returncode == 0, done.stderr
+    assert "callback 'n_timer_2' starved" in done.stderr
+    assert "n_timer_2" in done.stdout
+    assert (tmp_path / "results" / "report.html").is_file()
 
 
 def test_a_group_that_is_idle_now_and_then_starves_nothing(tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ TracedModel taking_turns(int waits) {
   robot.add_timer(23, 20);
   for (std::int64_t i = 1; i <= 10; ++i) {
     const std::int64_t from = 20 * i + (i <= waits ? 8 : 0);
-    robot.run(0, 21, 20 * i + (i <= waits ? 0 : 6), 20 * i + (i <= waits ? 8 : 10));
-    robot.run(0, 22, from, from + 6);
-    robot.run(1, 23, from, from + 9);
+    robot.run(i % 2, 21, 20 * i + (i <= waits ? 0 : 6), 20 * i + (i <= waits ? 8 : 10));
+    robot.run(i % 2, 22, from, from + 6);
+    robot.run(1 - i % 2, 23, i <= waits ? from - 1 : from, from + 9);
   }
   return robot.play();
 }
@@ -46,8 +46,8 @@ TEST(TracedGroups, CallbacksThatRanAtOnceAreInNoGroupAlthoughTheyWaited) {
   robot.add_timer(21, 20);
   robot.add_timer(22, 20);
   for (std::int64_t i = 1; i <= 10; ++i) {
-    robot.run(0, 21, 20 * i, 20 * i + 8);
-    robot.run(1, 22, 20 * i + (i == 5 ? 7 : 8), 20 * i + 12);
+    robot.run(i % 2, 21, 20 * i, 20 * i + 8);
+    robot.run(1 - i % 2, 22, 20 * i + (i == 5 ? 7 : 8), 20 * i + 12);
   }
   const TracedModel made = robot.play();
   EXPECT_EQ(made.application.callbacks[0].group, Group());
@@ -62,10 +62,11 @@ TEST(TracedGroups, TwoGroupsOfANodeHaveTwoNames) {
   for (std::int64_t i = 1; i <= 10; ++i) {  // 22 waits for 21, and 24 for 23
     const std::int64_t first = i % 2 == 0 ? 8 : 14;
     const std::int64_t second = 22 - first;
-    robot.run(0, 21, 40 * i, 40 * i + first);
-    robot.run(0, 22, 40 * i + first, 40 * i + first + 2);
-    robot.run(1, 23, 40 * i, 40 * i + second);
-    robot.run(1, 24, 40 * i + second, 40 * i + second + 2);
+    const std::int64_t one = i / 2 % 2;
+    robot.run(one, 21, 40 * i, 40 * i + first);
+    robot.run(one, 22, 40 * i + first, 40 * i + first + 2);
+    robot.run(1 - one, 23, 40 * i, 40 * i + second);
+    robot.run(1 - one, 24, 40 * i + second, 40 * i + second + 2);
   }
   const TracedModel made = robot.play();
   const auto& callbacks = made.application.callbacks;
