@@ -141,7 +141,7 @@ void ModelBuilder::find_groups() {
   for (const auto& [key, members] : stated) {
     add(members);
   }
-  const WaitsForRuns waits = count_waits_for_runs(system_, lives_, pools_);
+  const WaitsForRuns waits = count_waits_for_runs(system_, lives_, pools_, starvation_.stopped);
   for (const auto& [node, members] : unknown) {
     for (const auto& part : GroupGuess(*this, members, waits).find()) {
       add(part);

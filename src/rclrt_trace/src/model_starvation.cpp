@@ -24,6 +24,11 @@ std::string seconds(std::int64_t ns) {
 
 void ModelBuilder::find_starved() {
   starvation_ = find_starvation(system_, lives_, pools_, group_of_);
+  if (!starvation_.stopped.empty()) {
+    // Their last waits had other reasons, so they show no group.
+    find_groups();
+    starvation_ = find_starvation(system_, lives_, pools_, group_of_);
+  }
 }
 
 /// Returns the name of a callback in the model, in quotes; for one that the model leaves out, what
@@ -66,8 +71,9 @@ std::string ModelBuilder::starvation_text(const Starvation& starved) const {
   }
   if (starved.is_of_its_group) {
     text +=
-        ": rclcpp's MultiThreadedExecutor leaves out a group that is busy when it collects what "
-        "is ready (https://github.com/ros2/rclcpp/issues/2645)";
+        ": a wait set of several threads, as that of rclcpp's MultiThreadedExecutor, leaves out a "
+        "group that is busy when it collects what is ready "
+        "(https://github.com/ros2/rclcpp/issues/2645)";
   }
   return text;
 }

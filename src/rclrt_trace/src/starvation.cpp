@@ -55,16 +55,18 @@ bool is_unexplained(std::int64_t time_ns, const Wait& wait) {
 class ExclusionSearch {
  public:
   ExclusionSearch(const TracedSystem& system, const Lives& lives, const Pool& pool,
-                  WaitsForRuns& found)
-      : system_(system), lives_(lives), pool_(pool), found_(found) {}
+                  const std::map<std::uint32_t, std::int64_t>& stopped, WaitsForRuns& found)
+      : system_(system), lives_(lives), pool_(pool), stopped_(stopped), found_(found) {}
 
   void search(std::uint32_t callback) {
     const TracedCallback& own = system_.callbacks()[callback];
     if (own.node == kNone || own.group != 0 || serves_tools(system_, own)) {
       return;
     }
+    const bool has_stopped = stopped_.contains(lives_.callback_of[callback]);
     for (const Wait& wait : find_waits(system_, pool_, callback)) {
-      if (wait.to_ns - wait.from_ns > kReaction_ns) {
+      const bool counts = wait.next != nullptr || !has_stopped;
+      if (counts && wait.to_ns - wait.from_ns > kReaction_ns) {
         judge(wait, own.node);
       }
     }
@@ -103,6 +105,7 @@ class ExclusionSearch {
   const TracedSystem& system_;
   const Lives& lives_;
   const Pool& pool_;
+  const std::map<std::uint32_t, std::int64_t>& stopped_;
   WaitsForRuns& found_;
 };
 
@@ -236,11 +239,12 @@ void for_each_callback(const std::vector<Pool>& pools, Judge judge) {
 }  // namespace
 
 WaitsForRuns count_waits_for_runs(const TracedSystem& system, const Lives& lives,
-                                  const std::vector<Pool>& pools) {
+                                  const std::vector<Pool>& pools,
+                                  const std::map<std::uint32_t, std::int64_t>& stopped) {
   WaitsForRuns found;
   for_each_callback(pools, [&](const Pool& pool, std::uint32_t callback) {
     if (!pool.is_stated) {
-      ExclusionSearch(system, lives, pool, found).search(callback);
+      ExclusionSearch(system, lives, pool, stopped, found).search(callback);
     }
   });
   return found;

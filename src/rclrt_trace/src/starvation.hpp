@@ -47,9 +47,10 @@ using WaitsForRuns = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint
 
 /// Counts such waits of the callbacks for which the trace has no group. A wait in which no callback
 /// of the node ran for a while, although a thread was free, does not count: the callback was
-/// cancelled, or its thread had no CPU.
+/// cancelled, or its thread had no CPU. Neither does a wait of one of `stopped` that no run ended.
 WaitsForRuns count_waits_for_runs(const TracedSystem& system, const Lives& lives,
-                                  const std::vector<Pool>& pools);
+                                  const std::vector<Pool>& pools,
+                                  const std::map<std::uint32_t, std::int64_t>& stopped);
 
 /// Finds the callbacks that starved in executors of several threads. A wait of a callback is
 /// starvation if it lasts for at least kStarvingPeriods periods (release_interval_ns()), and one

@@ -30,8 +30,9 @@ TEST(Starvation, ATimerOfABusyGroupThatNeverRanIsNamed) {
       made,
       "callback 'n_timer_2' starved: due 1.000 s after the first run, it had not begun 7.000 s "
       "later (7 of its periods); meanwhile 'n_timer_1' of its group began 6 times, and a thread of "
-      "the executor ran no callback for 3.500 s: rclcpp's MultiThreadedExecutor leaves out a group "
-      "that is busy"));
+      "the executor ran no callback for 3.500 s: a wait set of several threads, as that of "
+      "rclcpp's "
+      "MultiThreadedExecutor, leaves out a group that is busy"));
   EXPECT_TRUE(has_note(made, "https://github.com/ros2/rclcpp/issues/2645"));
   EXPECT_FALSE(has_note(made, "did not run any more"));
 }

@@ -54,6 +54,25 @@ TEST(TracedGroups, CallbacksThatRanAtOnceAreInNoGroupAlthoughTheyWaited) {
   EXPECT_EQ(made.application.callbacks[1].group, Group());
 }
 
+// The node always runs something, but not always one of its two other callbacks.
+TEST(TracedGroups, ACancelledTimerIsInNoGroup) {
+  Schedule robot;
+  robot.add_timer(21, 20);
+  robot.add_timer(22, 20);
+  robot.add_timer(23, 20);
+  robot.run(0, 22, 5, 6);  // once
+  for (std::int64_t i = 1; i <= 20; ++i) {
+    const std::int64_t longer = i % 2 == 0 ? 21 : 23;
+    robot.run(i % 2, 21, 20 * i, 20 * i + (longer == 21 ? 20 : 10));
+    robot.run(1 - i % 2, 23, 20 * i, 20 * i + (longer == 23 ? 20 : 10));
+  }
+  const TracedModel made = robot.play();
+  EXPECT_TRUE(has_note(made, "1 callback did not run any more"));
+  for (const model::Callback& callback : made.application.callbacks) {
+    EXPECT_EQ(callback.group, Group()) << callback.id;
+  }
+}
+
 TEST(TracedGroups, TwoGroupsOfANodeHaveTwoNames) {
   Schedule robot;
   for (const std::uint64_t callback : {21U, 22U, 23U, 24U}) {
