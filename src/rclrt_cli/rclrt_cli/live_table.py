@@ -123,8 +123,9 @@ class LiveTable:
             cpu = f", {_real(process, 'cpu_percent'):.1f} % of a CPU" * (
                 "cpu_percent" in process.values
             )
-            text = f"{name}: {process.message}{cpu}{silent}"
-            yield paint.dim(shorten(text, LINE_WIDTH))
+            text = shorten(f"{name}: {process.message}{cpu}{silent}", LINE_WIDTH)
+            is_serious = process.level >= WARN and not silent
+            yield paint.red(text) if is_serious else paint.dim(text)
             lost = _whole(process, "misses_without_blame")
             if lost > 0:
                 yield paint.dim(f"  the cause of {lost} misses is unknown")

@@ -73,6 +73,18 @@ def test_a_robot_that_says_nothing_any_more_is_silent() -> None:
     assert lines(table, 26.0)[1].endswith("(silent)")
 
 
+def test_a_callback_without_progress_has_a_line_that_stands_out() -> None:
+    table = LiveTable()
+    values = {"priority": "1", "waits_ms": "300.000", "releases": "30"}
+    said = "no instance has ended for 300.000 ms, in which it was due 30 times"
+    for level in (WARN, OK):
+        table.take(Status("rclrt: /map timer 1 progress", level, said, values, 0.0))
+        assert lines(table)[-1] == f"/map timer 1 progress: {said}"
+        painted = list(table.lines(0.0, Paint(True)))[-1]
+        assert (painted == Paint(True).red(lines(table)[-1])) == (level == WARN)
+    assert not table.missed
+
+
 def test_other_publishers_of_diagnostics_are_passed_over() -> None:
     table = LiveTable()
     table.take(Status("battery", ERROR, "low", {"deadline_ms": "1"}, 0.0))

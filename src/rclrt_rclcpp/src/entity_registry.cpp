@@ -288,6 +288,12 @@ std::vector<CallbackInfo> Executor::EntityRegistry::callbacks() {
     const AgeCounters ages = listener.age_counters();
     info.unstamped = ages.unstamped;
     info.from_publication = ages.from_publication;
+    if (entry.place.kind == "timer") {
+      if (const auto timer = std::static_pointer_cast<rclcpp::TimerBase>(key.lock())) {
+        info.period = std::chrono::nanoseconds(period_ns(timer));
+        info.overdue = std::chrono::nanoseconds(overdue_ns(timer));
+      }
+    }
     if (const auto& responses = listener.responses()) {
       info.response_us = {responses, &responses->us()};
     }

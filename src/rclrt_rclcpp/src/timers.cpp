@@ -98,6 +98,15 @@ bool call(rclcpp::TimerBase& timer, Self& self, InstanceInfo& info) {
 
 }  // namespace
 
+std::int64_t overdue_ns(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
+  std::int64_t left_ns = 0;
+  if (rcl_timer_get_time_until_next_call(timer->get_timer_handle().get(), &left_ns) != RCL_RET_OK) {
+    rcl_reset_error();
+    return 0;
+  }
+  return std::max<std::int64_t>(-left_ns, 0);
+}
+
 std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer) {
   std::int64_t result = 0;
   if (rcl_timer_get_period(timer->get_timer_handle().get(), &result) != RCL_RET_OK) {

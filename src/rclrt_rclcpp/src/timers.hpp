@@ -55,6 +55,10 @@ class ClockTimers {
   rclrt::realtime::Thread thread_;
 };
 
+/// Returns how long ago the timer's next call was due, by its clock; 0 if it is cancelled or not
+/// due.
+std::int64_t overdue_ns(const rclcpp::TimerBase::SharedPtr& timer) noexcept;
+
 /// Returns the period. Throws for a timer that rcl does not know.
 std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer);
 

@@ -70,6 +70,7 @@ void Monitor::start(Executor& executor, const rclcpp::Context::SharedPtr& contex
   node_ = std::move(node);
   publisher_ = std::move(publisher);
   before_ = watched(executor.callbacks());  // a previous spin may have left misses
+  progress_.clear();
   published_ns_ = rclrt::realtime::monotonic_now_ns();
   published_ = node_->now();
   cpu_ns_ = rclrt::realtime::read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -266,6 +267,7 @@ void Monitor::publish() {
     message.status.push_back(status_of(name, each, interval));
   }
   report_stalls(message.status);
+  report_progress(callbacks, now_ns, message.status);
   publisher_->publish(message);
   if (statistics_) {
     publish_statistics(all, now);

@@ -4,6 +4,7 @@
 
 #include <rmw/types.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -103,6 +104,24 @@ class Monitor final : public engine::MissHandler {
     bool is_stuck = false;
   };
 
+  /// The progress of all callbacks with one name.
+  struct Progress {
+    engine::Counters counters{};  // sum over all of them
+    int priority = 0;
+    bool has_limit = false;
+    // Since when nothing has ended although something waits or runs, and the releases up to then.
+    std::int64_t since_ns = 0;
+    std::uint64_t released_before = 0;
+    // Timers only, because a timer of which the thread gets no CPU is not even released.
+    std::int64_t overdue_ns = 0;
+    std::uint64_t overdue_periods = 0;
+
+    /// Returns the number of releases that have come, or were due, since an instance ended.
+    std::uint64_t waiting() const {
+      return std::max(counters.released - released_before, overdue_periods);
+    }
+  };
+
   void publish_safely() noexcept;
   void publish();
   void publish_misses(const std::map<std::string, Watched>& all, const rclcpp::Time& now,
@@ -123,6 +142,9 @@ class Monitor final : public engine::MissHandler {
   std::string publisher_name(const Gid& publisher, const std::string& topic) const;
   /// Appends a status for each set of threads that has ever stalled.
   void report_stalls(std::vector<Status>& statuses);
+  /// Appends a status for each callback without a limit that has ever made no progress.
+  void report_progress(const std::vector<CallbackInfo>& callbacks, std::int64_t now_ns,
+                       std::vector<Status>& statuses);
   Status status_of_process(const std::vector<CallbackInfo>& callbacks, double cpu_percent) const;
 
   const MonitorOptions options_;
@@ -145,6 +167,8 @@ class Monitor final : public engine::MissHandler {
   std::int64_t cpu_ns_ = 0;                // CPU time of the process at the last publication
   bool has_failed_ = false;                // to publish; reported once
   std::set<std::string> stalled_;          // the workers that have ever stalled
+  std::map<std::string, Progress> progress_;             // at the last publication
+  std::set<std::string> without_progress_;               // the callbacks that ever were
   std::optional<rclrt::realtime::PeriodicDrain> drain_;  // last: its thread uses all of the above
 };
 

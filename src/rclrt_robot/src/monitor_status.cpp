@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contents of the monitor's statuses.
-#include <limits.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,31 +10,9 @@
 
 #include "full_name.hpp"
 #include "monitor.hpp"
+#include "status_values.hpp"
 
 namespace rclrt_robot {
-
-namespace {
-
-std::string milliseconds(std::int64_t ns) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(ns) / 1e6);
-  return text.data();
-}
-
-/// Returns the name of this machine, or of its container.
-std::string hardware_id() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-diagnostic_msgs::msg::KeyValue value(const char* key, const std::string& text) {
-  diagnostic_msgs::msg::KeyValue result;
-  result.key = key;
-  result.value = text;
-  return result;
-}
-
-}  // namespace
 
 Monitor::Period Monitor::period_of(const std::string& name, const Watched& watched,
                                    std::chrono::nanoseconds interval) const {

@@ -32,6 +32,69 @@ TEST_F(StallsOnDiagnostics, NameThePriorityWhoseWorkersAllWaitAndHowManyInstance
   spin(robot, told);
 }
 
+class ProgressOnDiagnostics : public MonitorTest {};
+
+TEST_F(ProgressOnDiagnostics, NamesTheCallbackThatWaitsAndTheOneThatEndsInstead) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  Robot robot(options());
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  std::atomic<bool> is_overloaded{true};
+  std::atomic<int> runs{0};
+  // While one of the urgent timers runs, the other is due again: the CPU is never free.
+  const auto overload = [&] {
+    if (is_overloaded) {
+      burn(3ms);
+    }
+  };
+  const auto urgent = node->create_wall_timer(2ms, overload);
+  const auto other = node->create_wall_timer(2ms, overload);
+  const auto starving = node->create_wall_timer(10ms, [&] { ++runs; }, group);
+  robot.executor().set_priority(urgent, 5);
+  robot.executor().set_priority(other, 5);
+  robot.executor().set_priority(starving, 1);
+  robot.executor().add_node(node);
+  const auto last = [&] {
+    const auto statuses = operator_.statuses("rclrt: /node group 1 timer 0 progress");
+    return statuses.empty() ? DiagnosticStatus() : statuses.back();
+  };
+  spin(robot, [&] {
+    if (is_overloaded && last().level == DiagnosticStatus::WARN &&
+        !value_of(last(), "ended_most_often").empty()) {
+      const DiagnosticStatus status = last();
+      EXPECT_TRUE(status.message.starts_with("no instance has ended for ")) << status.message;
+      EXPECT_TRUE(value_of(status, "ended_most_often").starts_with("/node timer "));
+      EXPECT_EQ(value_of(status, "priority"), "1");
+      EXPECT_EQ(value_of(status, "its_priority"), "5");
+      EXPECT_GE(std::stoi(value_of(status, "releases")), 3);
+      is_overloaded = false;
+    }
+    const DiagnosticStatus status = last();
+    return !is_overloaded && status.level == DiagnosticStatus::OK &&
+           status.message == "its instances end" && runs > 0;
+  });
+  EXPECT_TRUE(operator_.statuses("rclrt: /node timer 0 progress").empty());
+}
+
+TEST_F(ProgressOnDiagnostics, ATimerThatWaitsIsOverdueAndACancelledOneIsNot) {
+  Robot robot(options());
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto waiting = node->create_wall_timer(5ms, [] {});
+  const auto cancelled = node->create_wall_timer(7ms, [] {});
+  cancelled->cancel();
+  robot.executor().add_node(node);  // and it does not spin
+  const auto timer = [&](const std::string& name) {
+    const auto all = robot.executor().callbacks();
+    const auto found = std::ranges::find_if(
+        all, [&](const auto& each) { return each.kind == "timer" && each.name == name; });
+    return found == all.end() ? rclrt_rclcpp::CallbackInfo() : *found;
+  };
+  EXPECT_TRUE(eventually([&] { return timer("0").overdue > 20ms; }));
+  EXPECT_EQ(timer("0").period, 5ms);
+  EXPECT_EQ(timer("1").period, 7ms);
+  EXPECT_EQ(timer("1").overdue, 0ns);
+}
+
 class WithoutPriorities : public Ros {};
 
 TEST_F(WithoutPriorities, AProcessHasNormalSchedulingAndWithOneWhatIsUrgentHasNot) {

@@ -109,6 +109,10 @@ struct CallbackInfo {
   /// shares the origin of the data (Options::origins). For a timer: the number of instances that
   /// sampled such messages.
   std::uint64_t from_publication = 0;
+  std::chrono::nanoseconds period{};  ///< of a timer, by its clock; 0: no timer
+  /// For a timer that is not cancelled: how long ago its next call was due, by its clock. It grows
+  /// while the timer waits for its thread or group, and while its callback runs. 0: not due.
+  std::chrono::nanoseconds overdue{};
   /// The response times in microseconds since the callback was added, with an error of at most 1 %.
   /// A response time begins when the deadline or age begins to count, and lasts to the end of user
   /// code. nullptr: response times are not measured (Options::measure_responses).
