@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,14 +27,86 @@ REPETITIONS = 5
 PROGRAM = "analysis"
 
 
+def chains_of_four(chains: int) -> dict[str, Any]:
+    """Returns chains of a timer and three subscriptions, 50 us each, with periods of about 1 s."""
+    callbacks = [
+        {
+            "id": f"c{chain}_{step}",
+            "node": "node",
+            "wcet_ms": 0.05,
+            **_trigger(chain, step, 1000 + chain),
+        }
+        for chain in range(chains)
+        for step in range(4)
+    ]
+    return {
+        "rclrt": 1,
+        "name": "large",
+        "executors": [{"name": "main", "cpus": [0]}],
+        "nodes": [{"name": "node"}],
+        "callbacks": callbacks,
+        "chains": _chains_of_four(chains, deadline_ms=500),
+    }
+
+
+def robot_on_cpus(chains: int, cpus: int, load: float) -> dict[str, Any]:
+    """Returns chains of four callbacks in nodes of two chains each. Their periods are from 10 ms to
+    1 s, and they need `load` of the CPUs. Half of the callbacks are in a group of their node."""
+    periods = (10, 20, 25, 50, 100, 200, 500, 1000)
+    callbacks = []
+    for chain in range(chains):
+        period = periods[chain % len(periods)]
+        for step in range(4):
+            share = (1, 2, 4, 3)[step] / 10
+            wcet = load * cpus / chains * period * share
+            callbacks.append(
+                {
+                    "id": f"c{chain}_{step}",
+                    "node": f"node{chain // 2}",
+                    "wcet_ms": round(wcet, 6),
+                    **_trigger(chain, step, period),
+                    **({"group": f"group{step}"} if step % 2 else {}),
+                }
+            )
+    return {
+        "rclrt": 1,
+        "name": "robot",
+        "executors": [{"name": "main", "cpus": list(range(cpus))}],
+        "nodes": [{"name": f"node{node}"} for node in range((chains + 1) // 2)],
+        "callbacks": callbacks,
+        "chains": _chains_of_four(chains),
+    }
+
+
+def _trigger(chain: int, step: int, period_ms: float) -> dict[str, Any]:
+    first = {"timer": {"period_ms": period_ms}}
+    later = {"subscription": {"topic": f"t{chain}_{step - 1}"}}
+    sent = {"publishes": [f"t{chain}_{step}"]} if step < 3 else {}
+    return {**(later if step else first), **sent}
+
+
+def _chains_of_four(chains: int, **deadline: float) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"chain{chain}",
+            "callbacks": [f"c{chain}_{step}" for step in range(4)],
+            "priority": chain % 90,
+            **deadline,
+        }
+        for chain in range(chains)
+    ]
+
+
 @dataclass(frozen=True)
 class Target:
-    """A benchmark by its name in that program; None: the command line."""
+    """A benchmark by its name in that program; None: a command line with an application."""
 
     what: str
     benchmark: str | None
     most_ms: float
     most_mb: float | None = None
+    verb: tuple[str, ...] = ()
+    application: Callable[[], dict[str, Any]] = dict
 
 
 TARGETS = (
@@ -47,7 +119,20 @@ TARGETS = (
     Target("response times, 1000 sets of 100 tasks", "thousand_sets_of_hundred_tasks", 100),
     Target("response times, one set of 1000 tasks", "one_set_of_thousand_tasks", 10),
     Target("synthesis, 10 000 callbacks", "synthesis_of_ten_thousand_callbacks", 100),
-    Target("`rclrt analyze` of 1000 callbacks, from the shell", None, 2000),
+    Target(
+        "`rclrt analyze` of 1000 callbacks, from the shell",
+        None,
+        2000,
+        verb=("analyze",),
+        application=lambda: chains_of_four(250),
+    ),
+    Target(
+        "`rclrt assign` of 200 callbacks on 8 CPUs, to the first feasible answer, from the shell",
+        None,
+        5000,
+        verb=("assign", "--objective", "feasible", "--dispatch-us", "0"),
+        application=lambda: robot_on_cpus(50, 8, 0.5),
+    ),
 )
 
 
@@ -78,7 +163,9 @@ def run(command: Sequence[str]) -> Usage:
 def measure(target: Target, application: Path) -> tuple[float, float, float]:
     """Returns milliseconds of wall and of CPU time, the median of five; and peak memory in MB."""
     if target.benchmark is None:
-        runs = [run([str(HERE.parent / "rclrt"), "analyze", str(application)]) for _ in range(5)]
+        application.write_text(json.dumps(target.application()), encoding="utf-8")
+        command = [str(HERE.parent / "rclrt"), *target.verb, str(application)]
+        runs = [run(command) for _ in range(REPETITIONS)]
         return (
             statistics.median(each.wall_ms for each in runs),
             statistics.median(each.cpu_ms for each in runs),
@@ -97,41 +184,6 @@ def measure(target: Target, application: Path) -> tuple[float, float, float]:
     if median["time_unit"] != "ms":
         sys.exit(f"{target.benchmark} states {median['time_unit']}; expected ms")
     return median["real_time"], median["cpu_time"], used.peak_mb
-
-
-def chains_of_four(chains: int) -> dict[str, Any]:
-    """Returns chains of a timer and three subscriptions, 50 us each, with periods of about 1 s."""
-    callbacks = [
-        {
-            "id": f"c{chain}_{step}",
-            "node": "node",
-            "wcet_ms": 0.05,
-            **(
-                {"timer": {"period_ms": 1000 + chain}}
-                if step == 0
-                else {"subscription": {"topic": f"t{chain}_{step - 1}"}}
-            ),
-            **({"publishes": [f"t{chain}_{step}"]} if step < 3 else {}),
-        }
-        for chain in range(chains)
-        for step in range(4)
-    ]
-    return {
-        "rclrt": 1,
-        "name": "large",
-        "executors": [{"name": "main", "cpus": [0]}],
-        "nodes": [{"name": "node"}],
-        "callbacks": callbacks,
-        "chains": [
-            {
-                "id": f"chain{chain}",
-                "callbacks": [f"c{chain}_{step}" for step in range(4)],
-                "priority": chain % 90,
-                "deadline_ms": 500,
-            }
-            for chain in range(chains)
-        ],
-    }
 
 
 def table(results: Sequence[tuple[Target, tuple[float, float, float]]]) -> list[str]:
@@ -153,14 +205,13 @@ def table(results: Sequence[tuple[Target, tuple[float, float, float]]]) -> list[
 def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="rclrt-speed-") as name:
         application = Path(name) / "app.yaml"
-        application.write_text(json.dumps(chains_of_four(250)), encoding="utf-8")
         results = [(target, measure(target, application)) for target in TARGETS]
     load = os.getloadavg()[0]
     day = datetime.now(UTC).strftime("%Y-%m-%d")
     kernel = os.uname().release
     lines = [
         f"Measured {day}, Linux {kernel}, {os.cpu_count()} CPUs, load {load:.1f}; medians of "
-        f"{REPETITIONS}. The command is judged by wall time, the others by CPU time of one core.",
+        f"{REPETITIONS}. The commands are judged by wall time, the others by CPU time of one core.",
         "",
         *table(results),
     ]

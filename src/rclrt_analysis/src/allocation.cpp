@@ -62,7 +62,7 @@ std::vector<double> loads(const Application& application, const std::vector<std:
 
 }  // namespace
 
-std::vector<std::size_t> units(const Application& application, std::size_t cores) {
+std::vector<std::size_t> units(const Application& application, std::size_t cores, double room) {
   auto whole = components(application);
   if (cores == 1) {
     return whole;
@@ -71,10 +71,10 @@ std::vector<std::size_t> units(const Application& application, std::size_t cores
   auto result = whole;
   std::vector<bool> placed(whole.size(), false);
   for (std::size_t node = 0; node < whole.size(); ++node) {
-    if (load[whole[node]] > 1.0) {
+    if (load[whole[node]] > room) {
       result[node] = node;
     }
-    placed[node] = load[whole[node]] <= 1.0;
+    placed[node] = load[whole[node]] <= room;
   }
   std::vector<std::size_t> chains(application.chains.size());
   std::iota(chains.begin(), chains.end(), std::size_t{0});
@@ -129,26 +129,6 @@ std::vector<std::size_t> allocate(const Application& application,
     result.push_back(core_of[each]);
   }
   return result;
-}
-
-Application on_cores(Application application, const std::vector<std::size_t>& core,
-                     const std::vector<int>& cpus) {
-  std::vector<std::size_t> executor(cpus.size(), cpus.size());  // for each core
-  application.executors.clear();
-  for (std::size_t each = 0; each < cpus.size(); ++each) {
-    if (std::ranges::find(core, each) == core.end()) {
-      continue;
-    }
-    executor[each] = application.executors.size();
-    application.executors.push_back({"core_" + std::to_string(cpus[each]), {cpus[each]}});
-  }
-  for (std::size_t node = 0; node < application.nodes.size(); ++node) {
-    application.nodes[node].executor = executor[core[node]];
-  }
-  for (model::Callback& callback : application.callbacks) {
-    callback.executor.reset();  // whole nodes are allocated
-  }
-  return application;
 }
 
 }  // namespace rclrt::analysis::detail

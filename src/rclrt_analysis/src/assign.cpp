@@ -2,213 +2,368 @@
 #include "rclrt/analysis/assign.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
+#include <exception>
 #include <optional>
-#include <rclrt/model/no_deadline.hpp>
 #include <set>
+#include <span>
 #include <stdexcept>
-#include <tuple>
+#include <string>
 #include <utility>
 
-#include "allocation.hpp"
-#include "rclrt/analysis/cause_effect.hpp"
+#include "assign_layouts.hpp"
+#include "assign_moves.hpp"
+#include "audsley.hpp"
+#include "bounds/chosen_chains.hpp"
+#include "quality.hpp"
 #include "rclrt/analysis/synthesis.hpp"
-#include "rclrt/analysis/time_distribution.hpp"
 
 namespace rclrt::analysis {
 namespace {
 
+using detail::AssignCandidate;
+using detail::AssignLayout;
 using model::Application;
 
-constexpr std::int64_t kStepsPerBound = 20'000'000;
+// Steps of an evaluation. A bound that has none takes all of them, so the search has few.
+constexpr std::int64_t kStepsOfFile = 20'000'000;
+constexpr std::int64_t kStepsOfResult = 400'000'000;
+constexpr std::int64_t kStepsOfCandidate = 2'000'000;
+constexpr std::int64_t kStepsIfOverloaded = 200'000;
+constexpr std::size_t kVainMovesPerItem = 20;  // per chain, and per unit of callbacks
+constexpr std::size_t kFirstSlice = 16;  // part of the evaluations that a layout's first climb has
 
-/// The rule that makes priorities of callbacks from the order of the chains.
-enum class Style { kChains, kPicas };
+constexpr const char* kFileAsItIs = "the file as it is";
 
-struct Candidate {
-  std::vector<std::size_t> core;   // for each node: index into AssignOptions::cpus
-  std::vector<std::size_t> order;  // chains, the most urgent first
-  Style style{};
-  bool as_stated = false;  // priorities of the file instead of `order`
+/// The best assignment of one layout.
+struct Family {
+  AssignLayout layout;
+  std::optional<AssignCandidate> best{};
+  Quality quality{};
+  std::vector<ChainBound> bounds{};
+  std::string start{};
+  std::size_t evaluations{};
+  std::size_t vain{};  // moves since the last improvement
+  std::set<AssignCandidate> seen{};
 };
 
-class LocalSearch {
+class AssignSearch {
  public:
-  LocalSearch(const Application& application, const AssignOptions& options)
+  AssignSearch(const Application& application, const AssignOptions& options)
       : stated_(application),
         options_(options),
         random_(options.seed),
-        units_(detail::units(application, options.cpus.size())) {}
+        units_(detail::placement_units(application, options.unit)),
+        moves_(application, units_, random_) {}
 
   Assignment run() {
-    result_.before = quality_of(stated_);
-    const auto core = detail::allocate(stated_, units_, options_.cpus.size());
-    if (options_.method == AssignMethod::kPicas) {
-      consider({core, order_by(ChainPriorities::kGiven), Style::kPicas}, "picas");
-      return finished();
+    const auto bounds =
+        chain_bounds(stated_, options_.executor, options_.overheads, effort(kStepsOfFile));
+    result_.before = detail::quality_of(stated_, options_.executor, options_.overheads, bounds);
+    ++result_.evaluations;
+    for (AssignLayout& layout : detail::assign_layouts(stated_, units_, options_)) {
+      families_.push_back({.layout = std::move(layout)});
     }
-    consider({core, order_by(ChainPriorities::kGiven), Style::kChains, true}, "given");
-    consider({core, order_by(ChainPriorities::kGiven), Style::kChains}, "chain priorities");
-    consider({core, order_by(ChainPriorities::kRateMonotonic), Style::kChains}, "rate");
-    consider({core, order_by(ChainPriorities::kDeadlineMonotonic), Style::kChains}, "deadline");
-    consider({core, order_by(ChainPriorities::kGiven), Style::kPicas}, "picas");
-    consider({core, order_by(ChainPriorities::kDeadlineMonotonic), Style::kPicas},
-             "picas by deadline");
-    assign_from_below(core);
-    const std::size_t patience = 20 * (stated_.chains.size() + stated_.nodes.size());
-    for (std::size_t vain = 0; vain < patience && may_go_on(); ++vain) {
-      if (consider(neighbour(best_), "")) {
-        vain = 0;
+    for (Family& family : families_) {
+      if (family.layout.kind == Layout::kStated) {  // its quality is known
+        family.best = AssignCandidate{};
+        family.seen.insert(*family.best);
+        family.quality = result_.before;
+        family.bounds = bounds;
+        family.start = kFileAsItIs;
       }
+    }
+    try {
+      search();
+      evaluate_result();
+    } catch (const StopSearch&) {
+      if (best() == nullptr) {
+        throw;
+      }
+      result_.stopped = true;
     }
     return finished();
   }
 
  private:
-  Assignment finished() {
-    result_.application = made(best_);
-    result_.after = best_quality_;
-    return std::move(result_);
-  }
-
-  Effort effort() const {
-    return {.steps = kStepsPerBound, .check_interrupt = options_.check_interrupt};
-  }
-
-  Quality quality_of(const Application& application) {
-    ++result_.evaluations;
-    return quality(application, options_.executor, options_.overheads, effort());
-  }
-
-  bool may_go_on() const {
-    const bool done =
-        options_.objective == Objective::kFeasible && has_best_ && best_quality_.not_proved == 0;
-    return !done && result_.evaluations < options_.evaluations;
-  }
-
-  std::vector<std::size_t> order_by(ChainPriorities source) const {
-    const auto priorities = chain_priorities(stated_, source);
-    std::vector<std::size_t> order(priorities.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      return std::pair(-priorities[a], stated_.chains[a].deadline) <
-             std::pair(-priorities[b], stated_.chains[b].deadline);
-    });
-    return order;
-  }
-
-  Application made(const Candidate& candidate) const {
-    Application result = detail::on_cores(stated_, candidate.core, options_.cpus);
-    if (candidate.as_stated) {
-      return result;
+  void search() {
+    if (options_.method == AssignMethod::kPicas) {
+      for (Family& family : families_) {
+        consider(family, start_of(family, 0, {ChainPriorities::kGiven, true}), "picas");
+      }
+      return;
     }
-    int level = static_cast<int>(candidate.order.size());
-    for (const std::size_t chain : candidate.order) {
-      result.chains[chain].priority = level--;
+    try_starts();
+    for (std::size_t i = 0; i < families_.size(); ++i) {
+      try_from_below(families_[i], families_.size() - i);
     }
-    for (model::Callback& callback : result.callbacks) {
-      callback.priority.reset();
+    climb_all();
+  }
+
+  /// Evaluates the file and the best assignment with more steps, by which some bounds may be lower.
+  void evaluate_result() {
+    const auto evaluate = [this](const Application& application) {
+      return quality(application, options_.executor, options_.overheads, effort(kStepsOfResult));
+    };
+    if (result_.before.not_proved > 0) {
+      const Quality found = evaluate(stated_);
+      if (better(found, result_.before, options_.objective)) {
+        result_.before = found;
+        keep_file_if_better();
+      }
     }
-    const auto source =
-        candidate.style == Style::kPicas ? ChainPriorities::kPicas : ChainPriorities::kGiven;
-    const auto values = synthesize_priorities(result, source);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      result.callbacks[i].priority = values[i].priority;
+    if (Family* const chosen = best()) {
+      const Quality found = evaluate(made(*chosen->best));
+      if (better(found, chosen->quality, options_.objective)) {
+        chosen->quality = found;
+      }
+    }
+  }
+
+  void keep_file_if_better() {
+    for (Family& family : families_) {
+      if (family.layout.kind == Layout::kStated &&
+          better(result_.before, family.quality, options_.objective)) {
+        family.best = AssignCandidate{};
+        family.quality = result_.before;
+        family.start = kFileAsItIs;
+      }
+    }
+  }
+
+  struct Source {
+    std::optional<ChainPriorities> chains;  // nullopt: all priorities as in the file
+    bool by_picas{};
+  };
+
+  AssignCandidate start_of(const Family& family, std::size_t placement, Source source) const {
+    AssignCandidate result{.clusters = family.layout.clusters,
+                           .place = family.layout.placements.at(placement),
+                           .level = {},
+                           .by_picas = source.by_picas};
+    if (source.chains) {
+      result.level = detail::ordered_chains(stated_, *source.chains);
     }
     return result;
   }
 
-  bool consider(Candidate candidate, const char* start) {
-    if (has_best_ && !may_go_on()) {
-      return false;
-    }
-    const Quality found = quality_of(made(candidate));
-    if (has_best_ && !better(found, best_quality_, options_.objective)) {
-      return false;
-    }
-    has_best_ = true;
-    best_ = std::move(candidate);
-    best_quality_ = found;
-    if (*start != '\0') {
-      result_.start = start;
-    }
-    return true;
-  }
-
-  /// Considers the priorities of Audsley's algorithm over the chains: from the lowest priority up,
-  /// each goes to a chain that is proved at it, preferably the one with the longest deadline. If no
-  /// chain is, the remaining ones keep the deadline monotonic order.
-  void assign_from_below(const std::vector<std::size_t>& core) {
-    std::vector<std::size_t> open = order_by(ChainPriorities::kDeadlineMonotonic);
-    std::vector<std::size_t> below;  // the most urgent first
-    while (!open.empty()) {
-      bool found = false;
-      for (std::size_t i = open.size(); i-- > 0 && !found && may_go_on();) {
-        Candidate candidate{core, {}, Style::kChains};
-        const std::size_t chain = open[i];
-        std::ranges::copy_if(open, std::back_inserter(candidate.order),
-                             [&](std::size_t each) { return each != chain; });
-        candidate.order.push_back(chain);
-        candidate.order.insert(candidate.order.end(), below.begin(), below.end());
-        ++result_.evaluations;
-        const auto bounds =
-            chain_bounds(made(candidate), options_.executor, options_.overheads, effort());
-        if (bounds[chain].verdict == Verdict::kUnknown) {
-          continue;
-        }
-        found = true;
-        below.insert(below.begin(), chain);
-        open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
-      }
-      if (!found) {
-        break;
-      }
-    }
-    open.insert(open.end(), below.begin(), below.end());
-    consider({core, open, Style::kChains}, "Audsley's algorithm over the chains");
-  }
-
-  Candidate neighbour(Candidate candidate) {
-    const std::size_t chains = candidate.order.size();
-    const bool move_node = options_.cpus.size() > 1 && random_.uniform(0, 2) == 0;
-    if (move_node) {
-      const std::size_t to = random_.next() % options_.cpus.size();
-      const std::size_t chosen = random_.next() % units_.size();
-      const bool alone = random_.uniform(0, 1) == 0;
-      for (std::size_t node = 0; node < units_.size(); ++node) {
-        const bool moves = alone ? node == chosen : units_[node] == units_[chosen];
-        if (moves) {
-          candidate.core[node] = to;
+  /// Considers each allocation of each layout with each source of priorities. The sources come
+  /// first in order, so that the layouts advance together.
+  void try_starts() {
+    const std::array sources{
+        std::pair("given", Source{{}, false}),
+        std::pair("deadline", Source{ChainPriorities::kDeadlineMonotonic, false}),
+        std::pair("picas by deadline", Source{ChainPriorities::kDeadlineMonotonic, true}),
+        std::pair("chain priorities", Source{ChainPriorities::kGiven, false}),
+        std::pair("rate", Source{ChainPriorities::kRateMonotonic, false}),
+        std::pair("picas", Source{ChainPriorities::kGiven, true}),
+    };
+    for (const auto& [name, source] : sources) {
+      for (Family& family : families_) {
+        for (std::size_t i = 0; i < family.layout.placements.size(); ++i) {
+          consider(family, start_of(family, i, source), name);
         }
       }
-    } else if (random_.uniform(0, 7) == 0) {
-      candidate.style = candidate.style == Style::kChains ? Style::kPicas : Style::kChains;
-      candidate.as_stated = false;
-    } else {
-      const std::size_t from = random_.next() % chains;
-      const std::size_t to = random_.next() % chains;
-      const std::size_t chain = candidate.order[from];
-      candidate.order.erase(candidate.order.begin() + static_cast<std::ptrdiff_t>(from));
-      candidate.order.insert(candidate.order.begin() + static_cast<std::ptrdiff_t>(to), chain);
-      candidate.as_stated = false;
     }
-    return candidate;
+  }
+
+  /// Considers the priorities of Audsley's algorithm over the chains for the layout's best places,
+  /// if no start proves all deadlines. `shares`: how many layouts share the evaluations that are
+  /// left.
+  void try_from_below(Family& family, std::size_t shares) {
+    if (!family.best || family.quality.not_proved == 0 || !may_go_on()) {
+      return;
+    }
+    const std::size_t left = options_.evaluations - result_.evaluations;
+    const std::size_t most =
+        shares > 1 ? result_.evaluations + (left / (2 * shares)) : options_.evaluations;
+    const auto within_limit = [&] { return result_.evaluations < most; };
+    const auto hold = [&](const std::vector<int>& levels, std::span<const std::size_t> chains) {
+      return holds_at(family, levels, chains);
+    };
+    AssignCandidate candidate = *family.best;
+    candidate.by_picas = false;
+    candidate.level = detail::audsley(stated_, hold, within_limit).level;
+    gave_up_ = gave_up_ || !within_limit();
+    detail::normalise(candidate);
+    consider(family, std::move(candidate), "Audsley's algorithm over the chains");
+  }
+
+  std::vector<bool> holds_at(Family& family, const std::vector<int>& levels,
+                             std::span<const std::size_t> chains) {
+    count_evaluation(family);
+    AssignCandidate candidate = *family.best;
+    candidate.by_picas = false;
+    candidate.level = levels;
+    std::vector<bool> result;
+    try {
+      for (const ChainBound& bound :
+           detail::bounds_of_chains(made(candidate), options_.executor, options_.overheads,
+                                    effort(kStepsOfCandidate), chains, gave_up_)) {
+        result.push_back(holds(bound.verdict));
+      }
+    } catch (const std::invalid_argument&) {  // an executor has fewer priorities than levels
+      refused_ = std::current_exception();
+      gave_up_ = true;
+      result.assign(chains.size(), false);
+    }
+    return result;
+  }
+
+  /// Improves the layouts by turns. After each turn the worse half of them drops out, and the
+  /// others get more evaluations.
+  void climb_all() {
+    std::vector<Family*> open;
+    for (Family& family : families_) {
+      if (family.best) {
+        open.push_back(&family);
+      }
+    }
+    std::size_t slice = (options_.evaluations / kFirstSlice) + 1;
+    while (!open.empty() && may_go_on()) {
+      for (Family* const family : open) {
+        climb(*family, open.size() > 1 ? slice : options_.evaluations);
+      }
+      std::ranges::stable_sort(open, [&](const Family* a, const Family* b) {
+        return better(a->quality, b->quality, options_.objective);
+      });
+      open.resize((open.size() + 1) / 2);
+      std::erase_if(open, [&](const Family* each) { return each->vain >= patience(); });
+      slice *= 2;
+    }
+  }
+
+  void climb(Family& family, std::size_t evaluations) {
+    const std::size_t most = result_.evaluations + evaluations;
+    while (family.vain < patience() && result_.evaluations < most && may_go_on()) {
+      ++family.vain;
+      const bool resize = family.layout.kind == Layout::kClustered;
+      if (consider(family, moves_.neighbour(*family.best, family.bounds, resize), "")) {
+        family.vain = 0;
+      }
+    }
+  }
+
+  std::size_t patience() const {
+    return kVainMovesPerItem * (stated_.chains.size() + units_.size());
+  }
+
+  /// Returns whether the candidate is the best one of its layout so far.
+  bool consider(Family& family, AssignCandidate candidate, const char* start) {
+    if (options_.check_interrupt != nullptr) {
+      options_.check_interrupt();
+    }
+    const double load = highest_load(candidate);
+    const bool is_worse = load > 1 && family.best && load > highest_load(*family.best);
+    if (is_worse || !family.seen.insert(candidate).second || (best() != nullptr && !may_go_on())) {
+      return false;
+    }
+    count_evaluation(family);
+    std::vector<ChainBound> bounds;
+    Quality found;
+    try {
+      const Application application = made(candidate);
+      bounds = chain_bounds(application, options_.executor, options_.overheads,
+                            effort(load > 1 ? kStepsIfOverloaded : kStepsOfCandidate));
+      found = detail::quality_of(application, options_.executor, options_.overheads, bounds);
+    } catch (const std::invalid_argument&) {  // an executor has fewer priorities than levels
+      refused_ = std::current_exception();
+      return false;
+    }
+    const bool improves = !family.best || better(found, family.quality, options_.objective);
+    if (improves) {
+      family.best = std::move(candidate);
+      family.quality = found;
+      family.bounds = std::move(bounds);
+      family.start = *start == '\0' ? family.start : start;
+    }
+    return improves;
+  }
+
+  /// Returns the highest load per CPU of an executor; 0 for the executors of the file.
+  double highest_load(const AssignCandidate& candidate) const {
+    return detail::highest_load(units_, candidate.clusters, candidate.place);
+  }
+
+  Application made(const AssignCandidate& candidate) const {
+    return detail::apply(candidate, stated_, units_, options_.executor);
+  }
+
+  Effort effort(std::int64_t steps) const {
+    return {.steps = steps, .check_interrupt = options_.check_interrupt};
+  }
+
+  void count_evaluation(Family& family) {
+    ++result_.evaluations;
+    ++family.evaluations;
+    report_progress();
+  }
+
+  /// Returns the best layout so far; nullptr: none has an assignment.
+  Family* best() {
+    Family* result = nullptr;
+    for (Family& family : families_) {
+      const bool wins = family.best && (result == nullptr || better(family.quality, result->quality,
+                                                                    options_.objective));
+      result = wins ? &family : result;
+    }
+    return result;
+  }
+
+  bool may_go_on() {
+    const Family* const leader = best();
+    const bool done = options_.objective == Objective::kFeasible && leader != nullptr &&
+                      leader->quality.not_proved == 0;
+    return !done && result_.evaluations < options_.evaluations;
+  }
+
+  void report_progress() {
+    const Family* const leader = best();
+    if (options_.on_progress && leader != nullptr) {
+      options_.on_progress({.evaluations = result_.evaluations,
+                            .most_evaluations = options_.evaluations,
+                            .best = leader->quality,
+                            .layout = leader->layout.kind});
+    }
+  }
+
+  Assignment finished() {
+    const Family* const chosen = best();
+    if (chosen == nullptr) {
+      std::rethrow_exception(refused_);
+    }
+    result_.application = made(*chosen->best);
+    result_.after = chosen->quality;
+    result_.start = chosen->start;
+    for (const Family& family : families_) {
+      if (!family.best) {
+        continue;
+      }
+      std::size_t most = 0;
+      for (const model::Executor& executor : made(*family.best).executors) {
+        most = std::max(most, executor.cpus.size());
+      }
+      result_.layouts.push_back({.layout = family.layout.kind,
+                                 .most_cpus = most,
+                                 .quality = family.quality,
+                                 .evaluations = family.evaluations,
+                                 .chosen = &family == chosen});
+    }
+    result_.not_tried = detail::why_no_more_layouts(stated_, options_);
+    result_.optimal = !gave_up_ && result_.evaluations < options_.evaluations;
+    return std::move(result_);
   }
 
   const Application& stated_;
   const AssignOptions& options_;
   SimulationRandom random_;
-  std::vector<std::size_t> units_;  // units of nodes that stay together
+  std::vector<detail::PlacementUnit> units_;
+  detail::AssignMoves moves_;
   Assignment result_;
-  Candidate best_;
-  Quality best_quality_;
-  bool has_best_ = false;
+  std::vector<Family> families_;
+  std::exception_ptr refused_;  // the last candidate that is not possible
+  bool gave_up_ = false;        // Audsley's algorithm had too few evaluations or steps
 };
-
-/// Returns bound / limit; 0 without either.
-double share_of(const std::optional<Ticks>& bound, const std::optional<model::Nanoseconds>& limit) {
-  return bound && limit ? static_cast<double>(*bound) / static_cast<double>(limit->count()) : 0.0;
-}
 
 /// Returns whether chains can be ordered by Audsley's algorithm without loss: each chain is one
 /// callback that is on no other chain, every callback is on a chain, no callback is in a group, and
@@ -230,61 +385,15 @@ bool is_independent(const Application& application) {
 
 }  // namespace
 
-Quality quality(const Application& application, const model::ExecutorChoice& executor,
-                const Overheads& overheads, Effort effort) {
-  Quality result;
-  const auto bounds = chain_bounds(application, executor, overheads, effort);
-  std::size_t bounded = 0;
-  const auto add = [&](Verdict verdict, const std::optional<Ticks>& bound, double share) {
-    result.not_proved += holds(verdict) ? 0U : 1U;
-    if (!bound) {
-      ++result.not_bounded;
-      return;
-    }
-    ++bounded;
-    result.worst = std::max(result.worst, share);
-    result.mean += share;
-    result.mean_bound_ns += static_cast<double>(*bound);
-  };
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    if (model::has_deadline(application, i)) {
-      add(bounds[i].verdict, bounds[i].bound,
-          share_of(bounds[i].bound, application.chains[i].deadline));
-    }
-  }
-  const auto sampled = cause_effect_bounds(application, executor, overheads, bounds);
-  for (std::size_t i = 0; i < sampled.size(); ++i) {
-    const model::CauseEffectChain& chain = application.cause_effect_chains[i];
-    add(sampled[i].verdict, sampled[i].reaction,
-        std::max(share_of(sampled[i].reaction, chain.max_reaction),
-                 share_of(sampled[i].age, chain.max_age)));
-  }
-  if (bounded > 0) {
-    result.mean /= static_cast<double>(bounded);
-    result.mean_bound_ns /= static_cast<double>(bounded);
-  }
-  return result;
-}
-
-bool better(const Quality& a, const Quality& b, Objective objective) {
-  if (objective != Objective::kMinResponse) {
-    return a < b;
-  }
-  return std::tie(a.not_proved, a.not_bounded, a.mean_bound_ns, a.worst) <
-         std::tie(b.not_proved, b.not_bounded, b.mean_bound_ns, b.worst);
-}
-
 Assignment assign(const Application& application, const AssignOptions& options) {
   if (options.cpus.empty()) {
     throw std::invalid_argument("the options of assign() have no CPUs; expected at least one CPU");
   }
-  Assignment result = LocalSearch(application, options).run();
-  // The search begins with Audsley's algorithm. For independent chains, and threads that preempt by
-  // priority, no order proves more deadlines than its order does, if it had enough evaluations to
-  // reach the last chain.
-  result.optimal = is_independent(application) && options.cpus.size() == 1 &&
-                   options.method == AssignMethod::kSearch && traits(options.executor).has_levels &&
-                   result.evaluations < options.evaluations;
+  Assignment result = AssignSearch(application, options).run();
+  // Audsley's algorithm is one of the starts. For independent chains, and threads that preempt by
+  // priority, no order proves more deadlines than its order does, if it reached the last chain.
+  result.optimal = result.optimal && is_independent(application) && options.cpus.size() == 1 &&
+                   options.method == AssignMethod::kSearch && traits(options.executor).has_levels;
   return result;
 }
 

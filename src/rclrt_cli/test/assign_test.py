@@ -131,15 +131,40 @@ callbacks:
   - {id: b, node: nb, subscription: {topic: t}, wcet_ms: 12}
 chains: [{id: both, callbacks: [a, b], priority: 1, deadline_ms: 60}]
 """)
-    code, result = assigned(rclrt, app, "--cores", "2")
+    code, result = assigned(rclrt, app, "--cores", "2", "--layout", "partitioned")
     assert (code, result["chains"][0]["bound_ms"]) == (0, 28)
     # a ends up to 12 after its release, so two of b may come 8 apart: 12 + 12 + 4. With a hop of 2,
     # they may come 6 apart.
-    code, result = assigned(rclrt, app, "--cores", "2", "--hop-us", "2000")
+    apart = ("--cores", "2", "--layout", "partitioned")
+    code, result = assigned(rclrt, app, *apart, "--hop-us", "2000")
     assert (code, result["chains"][0]["bound_ms"]) == (0, 12 + 2 + 18)
-    code, result = assigned(rclrt, app, "--cores", "2", "--hop-us", "60000")
+    code, result = assigned(rclrt, app, *apart, "--hop-us", "60000")
     assert code == 1
     assert result["chains"][0]["verdict"] == "refuted"
+
+
+def test_one_executor_on_both_cpus_sends_no_message_to_another_one(
+    tmp_path: Path, rclrt: Rclrt
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text("""
+rclrt: 1
+name: fork
+nodes: [{name: n}]
+callbacks:
+  - {id: a, node: n, timer: {period_ms: 20}, wcet_ms: 2, publishes: [t]}
+  - {id: b, node: n, subscription: {topic: t}, wcet_ms: 9}
+  - {id: c, node: n, subscription: {topic: t}, wcet_ms: 9}
+chains:
+  - {id: left, callbacks: [a, b], priority: 1, deadline_ms: 12}
+  - {id: right, callbacks: [a, c], priority: 1, deadline_ms: 12}
+""")
+    options = ("--cores", "2", "--hop-us", "10000")
+    code, result = assigned(rclrt, app, *options)
+    assert code == 0
+    assert [layout["layout"] for layout in result["layouts"] if layout["chosen"]] == ["global"]
+    code, result = assigned(rclrt, app, *options, "--layout", "partitioned")
+    assert code == 1
 
 
 def test_the_objective_decides_what_is_the_best(tmp_path: Path, rclrt: Rclrt) -> None:
@@ -192,6 +217,97 @@ def test_picas_is_written_as_it_is(app: Path, tmp_path: Path, rclrt: Rclrt) -> N
     assert (answer.code, "--objective: --method picas does not search" in answer.err) == (2, True)
 
 
+ROBOT = """
+rclrt: 1
+name: robot
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: sensors}, {name: perception}, {name: control}]
+callbacks:
+  - {id: image, node: sensors, timer: {period_ms: 40}, wcet_ms: 8, publishes: [images]}
+  - {id: scan, node: sensors, timer: {period_ms: 50}, wcet_ms: 10, publishes: [scans]}
+  - {id: detect, node: perception, subscription: {topic: images}, wcet_ms: 20, publishes: [seen]}
+  - {id: segment, node: perception, subscription: {topic: scans}, wcet_ms: 30, group: clouds}
+  - {id: map, node: perception, timer: {period_ms: 200}, wcet_ms: 100, group: maps}
+  - {id: plan, node: control, subscription: {topic: seen}, wcet_ms: 8}
+  - {id: loop, node: control, timer: {period_ms: 10}, wcet_ms: 2}
+chains:
+  - {id: camera, callbacks: [image, detect, plan], priority: 1}
+  - {id: lidar, callbacks: [scan, segment], priority: 2}
+  - {id: mapping, callbacks: [map], priority: 3}
+  - {id: motion, callbacks: [loop], priority: 4}
+"""
+"""Three nodes, four chains, a load of 2.4. `perception` has more work than a CPU has time for."""
+
+
+@pytest.mark.parametrize("layout", ["any", "partitioned", "clusters", "global"])
+def test_the_chains_of_a_robot_on_four_cpus_are_proved(
+    layout: str, tmp_path: Path, rclrt: Rclrt
+) -> None:
+    app, out = tmp_path / "app.yaml", tmp_path / "new.yaml"
+    app.write_text(ROBOT)
+    options = ("--cores", "4", "--layout", layout, "--dispatch-us", "0", "--evaluations", "300")
+    code, result = assigned(rclrt, app, *options, "-o", out)
+    assert code == 0
+    assert [chain["verdict"] for chain in result["chains"]] == ["proved"] * 4
+    analysed = rclrt("analyze", out, "--dispatch-us", "0", "--json").json
+    assert [chain["verdict"] for chain in analysed["chains"]] == ["proved"] * 4
+    assert [chain["bound_ms"] for chain in analysed["chains"]] == [
+        chain["bound_ms"] for chain in result["chains"]
+    ]
+    # Whole nodes on one CPU each are not enough.
+    code, result = assigned(rclrt, app, "--cores", "4", "--method", "picas", "--dispatch-us", "0")
+    assert code == 1
+
+
+def test_the_table_says_why_a_layout_was_chosen_and_what_runs_where(
+    tmp_path: Path, rclrt: Rclrt
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(ROBOT)
+    options = ("--cores", "4", "--dispatch-us", "0", "--evaluations", "300")
+    said = rclrt("assign", app, *options).out.splitlines()
+    start = next(i for i, line in enumerate(said) if line.startswith("layout"))
+    rows = said[start + 1 : start + 5]
+    assert [row.split("  ")[0] for row in rows] == [
+        "as the file states",
+        "one CPU for each executor",
+        "up to 2 CPUs each",
+        "all CPUs for each process",
+    ]
+    assert sum(row.endswith("chosen") for row in rows) == 1
+    said = rclrt("assign", app, *options, "--layout", "partitioned").out.splitlines()
+    assert not any(line.startswith("layout") for line in said)
+    assert any(" on CPU " in line and "of perception: " in line for line in said)
+
+
+def test_cpus_that_no_option_states_are_those_of_the_file(tmp_path: Path, rclrt: Rclrt) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(APPLICATION.replace("nodes:", "executors: [{name: main, cpus: [5]}]\nnodes:"))
+    _, result = assigned(rclrt, app, "--evaluations", "20")
+    assert [executor["cpus"] for executor in result["executors"]] == [[5]]
+
+
+def test_a_seed_repeats_a_search(tmp_path: Path, rclrt: Rclrt) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(ROBOT)
+    options = ("--cores", "4", "--evaluations", "200", "--seed", "3")
+    assert assigned(rclrt, app, *options) == assigned(rclrt, app, *options)
+
+
+def test_kinds_without_bounds_on_several_cpus_get_one_cpu_for_each_executor(
+    app: Path, rclrt: Rclrt
+) -> None:
+    options = ("--cores", "3", "--executor", "picas")
+    code, result = assigned(rclrt, app, *options)
+    assert code == 0
+    assert {layout["layout"] for layout in result["layouts"]} == {"partitioned"}
+    said = rclrt("assign", app, *options).out
+    assert "No other layout: there are no bounds of executors of the kind picas on several" in said
+    answer = rclrt("assign", app, *options, "--layout", "global")
+    assert answer.code == 2
+    assert "this layout is not possible: there are no bounds" in answer.err
+
+
 def test_a_task_set_gets_audsleys_order(tmp_path: Path, rclrt: Rclrt) -> None:
     tasks, out = tmp_path / "tasks.yaml", tmp_path / "new.yaml"
     tasks.write_text("""
@@ -241,9 +357,15 @@ def test_an_impossible_task_set_is_said_to_be_so(tmp_path: Path, rclrt: Rclrt) -
         ("-o", "-", "--json"),
         ("--hops", "same_host"),
         ("--dispatch-us", "-1"),
+        ("--layout", "row"),
+        ("--layout", "clusters", "--cores", "2"),
+        ("--layout", "global", "--method", "picas"),
+        ("--layout", "stated"),
+        ("--seed", "x"),
     ],
 )
 def test_wrong_options_are_explained(app: Path, rclrt: Rclrt, options: tuple[str, ...]) -> None:
     answer = rclrt("assign", app, *options)
     assert answer.code == 2
-    assert any(word in answer.err for word in ("expected", "leave out", "add --"))
+    words = ("expected", "leave out", "add --", "invalid choice", "not possible")
+    assert any(word in answer.err for word in words)

@@ -1,40 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt assign`: nodes to cores and priorities to callbacks, or priorities to tasks."""
+"""`rclrt assign`: callbacks to executors and CPUs with priorities, or priorities to tasks."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+import signal
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 from rclrt_py.analyses.assignment import (
+    LAYOUTS,
     OBJECTIVES,
+    UNITS,
     Assignment,
-    AssignmentQuality,
     TaskAssignment,
     assign_application,
     assign_tasks,
 )
+from rclrt_py.analyses.robot_file import robot_file
 from rclrt_py.analyses.tasks import is_task_set, parse_tasks
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
-from rclrt_py.executors import ASSIGNABLE
+from rclrt_py.executors import ASSIGNABLE, kind_of
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
 from rclrt_py.native import load_application, read_input
 from rclrt_py.options import overheads, priorities
-from rclrt_py.terminal.table import Columns
-from rclrt_py.text import deadline, exact
+from rclrt_py.terminal.progress import Progress
 
-from rclrt_cli.tables.chains import assumption_lines
+from rclrt_cli.tables.assignment import chain_table, task_table
 
-HELP = "allocate nodes to cores and set priorities, for the bounds of the chains"
+if TYPE_CHECKING:
+    from rclrt_analysis import AssignProgress
+    from rclrt_model import Application
+
+HELP = "allocate callbacks to executors and CPUs and set priorities, for the bounds of the chains"
 MOST_CORES = 64
+ONLY_APPLICATIONS = (
+    "cores",
+    "cpus",
+    "priorities",
+    "method",
+    "objective",
+    "layout",
+    "unit",
+    "robot",
+    "seed",
+)
+MOST_SEED = 99_999_999
+DRAWN_EVERY_S = 0.1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="an app.yaml, or a task set")
     parser.add_argument(
-        "--cores", metavar="N", type=_count(MOST_CORES), help="use CPUs 0 to N-1; default 1"
+        "--cores",
+        metavar="N",
+        type=_count(MOST_CORES),
+        help="use CPUs 0 to N-1; default: those of the file, or CPU 0 if it states none",
     )
     parser.add_argument(
         "--cpus", metavar="A,B,...", type=_cpus, help="use these CPUs; excludes --cores"
@@ -47,6 +72,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the new app.yaml or task set to this file; - is the standard output",
     )
     parser.add_argument("--executor", choices=ASSIGNABLE, default="preemptive")
+    parser.add_argument(
+        "--robot",
+        metavar="FILE",
+        type=Path,
+        help="write a robot.yaml for rclcpp nodes to this file, with all processes of the host if "
+        "there are several; needs one executor for each process: --unit process",
+    )
+    _add_search_arguments(parser)
+    overheads.add_arguments(parser)
+    priorities.add_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def _add_search_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--layout",
+        choices=LAYOUTS,
+        help="the CPUs of the executors: as the file states them (stated), one each "
+        "(partitioned), clusters with CPUs of their own (clusters), all (global); default any: the "
+        "best of these",
+    )
+    parser.add_argument(
+        "--unit",
+        choices=UNITS,
+        help="what has one executor: the members of a callback group, or a callback without one "
+        "(group, default); the callbacks of a node (node) or of a process (process)",
+    )
     parser.add_argument(
         "--method",
         choices=("search", "picas"),
@@ -61,26 +113,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(feasible), the largest ratio of bound to deadline (max-slack, default), or "
         "the mean bound (min-response)",
     )
-    overheads.add_arguments(parser)
     parser.add_argument(
         "--evaluations",
         metavar="N",
         type=_count(10_000_000),
         default=2000,
-        help="how often the search may compute the bounds; default 2000",
+        help="how often the search may compute the bounds; default 2000; Ctrl-C ends it, too",
     )
-    priorities.add_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=_count(MOST_SEED),
+        help="of the search; default 1",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
+    outputs = [arguments.out, arguments.robot]
+    if outputs.count(STANDARD_OUTPUT) > 1:
+        raise BadInput("-o - and --robot -: both write to the standard output; name a file")
     if arguments.json and arguments.out == STANDARD_OUTPUT:
         raise BadInput(
             "-o - and --json: both write to the standard output; leave out one of the two"
         )
+    if arguments.json and arguments.robot == STANDARD_OUTPUT:
+        raise BadInput(
+            "--robot - and --json: both write to the standard output; leave out one of the two"
+        )
     text = read_input(arguments.file)
     if is_task_set(text):
-        for option in ("cores", "cpus", "priorities", "method", "objective", *overheads.OPTIONS):
+        for option in (*ONLY_APPLICATIONS, *overheads.OPTIONS):
             if getattr(arguments, option) is not None:
                 name = option.replace("_", "-")
                 raise BadInput(
@@ -89,18 +151,23 @@ def run(arguments: argparse.Namespace) -> int:
         name = str(arguments.file)
         tasks, written = assign_tasks(parse_tasks(text, name), name)
         result: Assignment | TaskAssignment = tasks
-        lines = _task_table(tasks)
+        lines = task_table(tasks)
     else:
-        chains, written = _assign_application(arguments)
+        chains, written, assigned = _assign_application(arguments)
         result = chains
-        lines = _chain_table(chains)
+        lines = chain_table(chains)
+        if arguments.robot is not None:
+            write_output(arguments.robot, robot_file(assigned, arguments.executor))
     if arguments.out is not None:
         write_output(arguments.out, written)
     if arguments.json:
         print(json.dumps(result, indent=1))
-    elif arguments.out != STANDARD_OUTPUT:
+    elif STANDARD_OUTPUT not in outputs:
         for line in lines:
             print(line)
+    if result.get("stopped"):
+        print("rclrt: stopped; this is the best assignment so far", file=sys.stderr)
+        return 128 + signal.SIGINT
     return EXIT_OK if result["feasible"] else EXIT_NO
 
 
@@ -109,80 +176,86 @@ def _how(arguments: argparse.Namespace) -> tuple[str, str]:
     method = arguments.method or "search"
     if method == "picas" and arguments.objective is not None:
         raise BadInput("--objective: --method picas does not search; leave out one of the two")
+    if method == "picas" and arguments.layout not in (None, "any", "partitioned"):
+        raise BadInput(
+            "--layout: --method picas gives each executor one CPU; expected 'partitioned'"
+        )
     return method, arguments.objective or "max-slack"
 
 
-def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]:
+def _unit(arguments: argparse.Namespace) -> str:
+    unit: str = arguments.unit or ("group" if arguments.robot is None else "process")
+    if arguments.robot is not None:
+        if unit != "process":
+            raise BadInput(
+                f"--robot: a process of rclcpp nodes has one executor, but --unit {unit} may give "
+                "it several; leave out --unit"
+            )
+        if not kind_of(arguments.executor).on_rclcpp:
+            raise BadInput(
+                f"--robot: the kind {arguments.executor} does not run rclcpp nodes; expected "
+                "another --executor, such as preemptive"
+            )
+    return unit
+
+
+def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str, Application]:
     if arguments.cores is not None and arguments.cpus is not None:
         raise BadInput("--cores and --cpus: both state the CPUs; leave out one of the two")
-    cpus = arguments.cpus or list(range(arguments.cores or 1))
     application = load_application(arguments.file, arguments.priorities)
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     method, objective = _how(arguments)
-    return assign_application(
-        application,
-        arguments.executor,
-        machine,
-        cpus,
-        method=method,
-        objective=objective,
-        evaluations=arguments.evaluations,
-    )
+    unit = _unit(arguments)
+    display = _Display(sys.stderr, arguments.evaluations)
+    try:
+        return assign_application(
+            application,
+            arguments.executor,
+            machine,
+            _cpus_to_use(arguments, application),
+            method=method,
+            objective=objective,
+            evaluations=arguments.evaluations,
+            layout=arguments.layout or "any",
+            unit=unit,
+            seed=arguments.seed or 1,
+            on_progress=display.show if display.live else None,
+            searched=display.clear,
+        )
+    finally:
+        display.clear()
 
 
-def _task_table(result: TaskAssignment) -> Iterator[str]:
-    columns = Columns(8, left=0)
-    for task in sorted(result["tasks"], key=lambda task: -task["priority"]):
-        name = task["id"][:60].encode("unicode_escape").decode()
-        yield columns.line(str(task["priority"]), f"  {name}")
-    yield ""
-    if result["schedulable"]:
-        yield "schedulable: proved, by Audsley's algorithm"
-    elif result["optimal"]:
-        yield "schedulable: no; nor with any other priorities (Audsley's algorithm is optimal here)"
-    else:
-        yield "schedulable: not proved; Audsley's algorithm is not optimal for this set"
+def _cpus_to_use(arguments: argparse.Namespace, application: Application) -> list[int]:
+    if arguments.cpus is not None:
+        return list(arguments.cpus)
+    if arguments.cores is not None:
+        return list(range(arguments.cores))
+    stated = {cpu for executor in application.executors for cpu in executor.cpus}
+    return sorted(stated) or [0]
 
 
-def _chain_table(result: Assignment) -> Iterator[str]:
-    sampled = result.get("cause_effect_chains", [])
-    names = [f"{chain['id']}, reaction" for chain in sampled]
-    names += [chain["id"] for chain in result["chains"]]
-    columns = Columns.named(["chain", *names], 13, 13, 13)
-    yield columns.line("chain", "before ms", "after ms", "deadline ms", "  verdict")
-    for chain in result["chains"]:
-        bounds = (exact(chain["bound_ms_before"]), exact(chain["bound_ms"]))
-        verdicts = f"  {chain['verdict_before']} -> {chain['verdict']}"
-        yield columns.line(chain["id"], *bounds, deadline(chain["deadline_ms"]), verdicts)
-        for assumption in chain["assumptions"]:
-            yield columns.indent + f"  if {assumption}"
-    for each in sampled:
-        verdicts = f"  {each['verdict_before']} -> {each['verdict']}"
-        reaction = (each["reaction_ms_before"], each["reaction_ms"], each["max_reaction_ms"])
-        age = (each["age_ms_before"], each["age_ms"], each["max_age_ms"])
-        yield columns.line(f"{each['id']}, reaction", *map(exact, reaction), verdicts)
-        yield columns.line(f"{each['id']}, data age", *map(exact, age))
-    yield ""
-    for executor in result["executors"]:
-        nodes = [node["id"] for node in result["nodes"] if node["executor"] == executor["name"]]
-        yield f"{executor['name']} on CPU {executor['cpus'][0]}: {', '.join(nodes)}"
-    yield (
-        f"Optimised: {result['optimised']}: "
-        f"{_reached(result['objective'], result['before'])} before, "
-        f"{_reached(result['objective'], result['after'])} after, "
-        f"in {result['evaluations']} evaluations from '{result['start']}'."
-    )
-    if result["optimal"]:
-        yield "Independent callbacks on one core: Audsley's algorithm, which misses no solution."
-    else:
-        yield "A local search: there may be better ones."
-    yield from assumption_lines(result["assumptions"], all_of_them=True)
+class _Display:
+    """The state of the search, on a terminal."""
 
+    def __init__(self, stream: TextIO, evaluations: int) -> None:
+        self._progress = Progress(stream, evaluations)
+        self._next = 0.0
+        self.live = self._progress.live
 
-def _reached(objective: str, quality: AssignmentQuality) -> str:
-    if objective == "min-response":
-        return f"{quality['not_proved']} and {quality['mean_bound_ms']:.6g} ms"
-    return f"{quality['not_proved']} and {quality['worst_bound_by_deadline']:.3g}"
+    def show(self, state: AssignProgress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + DRAWN_EVERY_S
+        best = state.best
+        reached = f"{best.not_proved} not proved, bound / deadline {best.worst:.3g}"
+        self._progress.show(
+            state.evaluations, f"{state.evaluations} evaluations, {state.layout}: {reached}"
+        )
+
+    def clear(self) -> None:
+        self._progress.clear()
 
 
 def _count(most: int) -> Callable[[str], int]:

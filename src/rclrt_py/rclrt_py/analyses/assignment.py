@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes on cores and priorities of callbacks, or priorities of tasks, as documents and files."""
+"""Callbacks on executors and CPUs with priorities, or priorities of tasks, as documents and
+files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_py.analyses.chains import Assumption, CallbackPriority, CauseEffectChain, Chain, sound
@@ -11,7 +12,8 @@ from rclrt_py.errors import BadInput
 from rclrt_py.native import analysis, model
 
 if TYPE_CHECKING:
-    from rclrt_analysis import Machine, Quality, TaskFile
+    from rclrt_analysis import Assignment as NativeAssignment
+    from rclrt_analysis import AssignProgress, Machine, Quality, TaskFile
     from rclrt_model import Application
 
 OBJECTIVES = {
@@ -22,12 +24,16 @@ OBJECTIVES = {
     "min-response": "the fewest chains without a proof, then the least mean of the bounds",
 }
 NOTHING_OPTIMISED = "nothing: as PiCAS has it"
+LAYOUTS = ("any", "stated", "partitioned", "clusters", "global")
+"""Which CPUs executors get: those of the file, one each, clusters of their own, all CPUs."""
 
 
 class AssignmentQuality(TypedDict):
     """The criteria by which an assignment is judged."""
 
     not_proved: int
+    not_bounded: int
+    conditional: int
     worst_bound_by_deadline: float
     mean_bound_by_deadline: float
     mean_bound_ms: float
@@ -59,18 +65,42 @@ class CauseEffectChange(TypedDict):
     verdict: str
 
 
-class NodePlace(TypedDict):
-    """The executor that an assignment gives to a node."""
+UNITS = ("group", "node", "process")
+"""The callbacks that have one executor. `group`: a callback without a group is placed alone."""
+
+
+class CallbackPlace(TypedDict):
+    """A callback with an executor that is not the one of its node."""
 
     id: str
     executor: str
+
+
+class NodePlace(TypedDict):
+    """The executor that an assignment gives to a node, and the callbacks that have another one."""
+
+    id: str
+    executor: str
+    callbacks: list[CallbackPlace]
 
 
 class ExecutorPlace(TypedDict):
     """The CPUs that an assignment gives to an executor."""
 
     name: str
+    process: str
     cpus: list[int]
+
+
+class LayoutChoice(TypedDict):
+    """The best assignment that was found with one layout of executors on CPUs."""
+
+    layout: str
+    most_cpus: int
+    """The most CPUs of an executor."""
+    chosen: bool
+    evaluations: int
+    quality: AssignmentQuality
 
 
 class Assignment(TypedDict):
@@ -83,8 +113,13 @@ class Assignment(TypedDict):
     optimised: str
     start: str
     evaluations: int
+    stopped: bool
+    """Ctrl-C has ended the search."""
     optimal: bool
     feasible: bool
+    layouts: list[LayoutChoice]
+    layouts_not_tried: str
+    """Why there are no more of them; empty if there is no reason."""
     overheads: dict[str, float]
     assumptions: list[Assumption]
     before: AssignmentQuality
@@ -115,21 +150,54 @@ def assign_application(
     method: str,
     objective: str,
     evaluations: int,
-) -> tuple[Assignment, str]:
-    """Searches for an assignment of the nodes to the CPUs and of priorities to the callbacks.
-    Returns the document of `--json`, and the text of the new app.yaml."""
-    found = analysis().assign(
-        application,
-        list(cpus),
-        executor,
-        overheads=machine.overheads,
-        method=method,
-        objective=objective,
-        evaluations=evaluations,
-    )
+    layout: str = "any",
+    unit: str = "group",
+    seed: int = 1,
+    on_progress: Callable[[AssignProgress], None] | None = None,
+    searched: Callable[[], None] = lambda: None,
+) -> tuple[Assignment, str, Application]:
+    """Searches for an assignment of the callbacks to executors on the CPUs, and of priorities to
+    the callbacks. Returns the document of `--json`, the text of the new app.yaml, and the new
+    application.
+
+    Ctrl-C ends the search with the best assignment so far, if there is one. `searched` is called at
+    the end of the search. Throws BadInput for a layout that is not possible."""
+    try:
+        found = analysis().assign(
+            application,
+            list(cpus),
+            executor,
+            overheads=machine.overheads,
+            method=method,
+            objective=objective,
+            evaluations=evaluations,
+            layout=layout,
+            unit=unit,
+            seed=seed,
+            anytime=True,
+            on_progress=on_progress,
+        )
+    except ValueError as error:
+        raise BadInput(f"{application.name}: {error}") from error
+    searched()
+    result = _document(application, executor, machine, found, (method, objective))
+    text: str = model().to_yaml(found.application)
+    return result, f"# Executors and priorities by rclrt assign.\n{text}", found.application
+
+
+def _document(
+    application: Application,
+    executor: str,
+    machine: Machine,
+    found: NativeAssignment,
+    how: tuple[str, str],
+) -> Assignment:
+    """Returns the document of `--json`. `how`: the method and the objective."""
+    method, objective = how
     made = found.application
-    before, _ = sound(application, executor, machine, search=True)
-    after, _ = sound(made, executor, machine, search=True)
+    search = not found.stopped  # a user who presses Ctrl-C does not wait for refutations
+    before, _ = sound(application, executor, machine, search=search)
+    after, _ = sound(made, executor, machine, search=search)
     result: Assignment = {
         "application": application.name,
         "executor": executor,
@@ -138,18 +206,20 @@ def assign_application(
         "optimised": OBJECTIVES[objective] if method == "search" else NOTHING_OPTIMISED,
         "start": found.start,
         "evaluations": found.evaluations,
+        "stopped": found.stopped,
         "optimal": found.optimal,
         "feasible": after["feasible"],
+        "layouts": _layouts(found),
+        "layouts_not_tried": found.not_tried,
         "overheads": after["overheads"],
         "assumptions": after["assumptions"],
         "before": _quality(found.before),
         "after": _quality(found.after),
         "chains": list(map(_change, before["chains"], after["chains"])),
-        "nodes": [
-            {"id": node.name, "executor": made.executors[node.executor].name} for node in made.nodes
-        ],
+        "nodes": _nodes(made),
         "executors": [
-            {"name": executor.name, "cpus": list(executor.cpus)} for executor in made.executors
+            {"name": each.name, "process": each.process, "cpus": list(each.cpus)}
+            for each in made.executors
         ],
         "callbacks": [
             {"id": callback.id, "priority": made.effective_priority(index)}
@@ -160,8 +230,33 @@ def assign_application(
         result["cause_effect_chains"] = list(
             map(_sampled_change, before["cause_effect_chains"], after["cause_effect_chains"])
         )
-    text: str = model().to_yaml(made)
-    return result, f"# Executors and priorities by rclrt assign.\n{text}"
+    return result
+
+
+def _nodes(made: Application) -> list[NodePlace]:
+    result: list[NodePlace] = [
+        {"id": node.name, "executor": made.executors[node.executor].name, "callbacks": []}
+        for node in made.nodes
+    ]
+    for callback in made.callbacks:
+        if callback.executor is not None:
+            result[callback.node]["callbacks"].append(
+                {"id": callback.id, "executor": made.executors[callback.executor].name}
+            )
+    return result
+
+
+def _layouts(found: NativeAssignment) -> list[LayoutChoice]:
+    return [
+        {
+            "layout": each.layout,
+            "most_cpus": each.most_cpus,
+            "chosen": each.chosen,
+            "evaluations": each.evaluations,
+            "quality": _quality(each.quality),
+        }
+        for each in found.layouts
+    ]
 
 
 def _change(old: Chain, new: Chain) -> ChainChange:
@@ -193,6 +288,8 @@ def _sampled_change(old: CauseEffectChain, new: CauseEffectChain) -> CauseEffect
 def _quality(quality: Quality) -> AssignmentQuality:
     return {
         "not_proved": quality.not_proved,
+        "not_bounded": quality.not_bounded,
+        "conditional": quality.conditional,
         "worst_bound_by_deadline": quality.worst,
         "mean_bound_by_deadline": quality.mean,
         "mean_bound_ms": quality.mean_bound_ns / 1e6,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assignment of callbacks to cores, and of priorities to callbacks and tasks.
+// Assignment of callbacks to executors and CPUs, and of priorities to callbacks and tasks.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,14 +42,15 @@ RCLRT_ANALYSIS_EXPORT TaskAssignment assign_priorities(std::span<const Task> tas
 struct Quality {
   std::size_t not_proved{};  ///< chains
   std::size_t not_bounded{};
-  double worst{};          ///< the largest bound / deadline
-  double mean{};           ///< the mean of bound / deadline
-  double mean_bound_ns{};  ///< the mean of the bounds themselves
+  std::size_t conditional{};  ///< chains with a proof that has conditions
+  double worst{};             ///< the largest bound / deadline
+  double mean{};              ///< the mean of bound / deadline
+  double mean_bound_ns{};     ///< the mean of the bounds themselves
   auto operator<=>(const Quality&) const = default;
 };
 
 /// The objective of assign(). Every objective first minimises the number of chains without a proved
-/// deadline, and then the number of chains without a bound.
+/// deadline, then the number of chains without a bound, and then that of chains with conditions.
 enum class Objective {
   kFeasible,     ///< nothing more: the search ends when all are proved
   kMaxSlack,     ///< the least Quality::worst: the most slack at the tightest deadline
@@ -58,25 +60,65 @@ enum class Objective {
 /// Returns whether `a` is better than `b`.
 RCLRT_ANALYSIS_EXPORT bool better(const Quality& a, const Quality& b, Objective objective);
 
-/// How cores are chosen for nodes, and priorities for callbacks.
+/// How CPUs are chosen for callbacks, and priorities.
 enum class AssignMethod {
   kSearch,  ///< local search over the bounds, from the best of several starts
   kPicas,   ///< PiCAS's allocation and priorities, as they are
 };
 
-/// The constraints and the effort of an assignment of nodes to cores.
+/// The CPUs of the executors.
+enum class Layout {
+  kStated,       ///< the executors of the file, with their callbacks and CPUs
+  kPartitioned,  ///< each executor has one CPU
+  kClustered,    ///< several executors, each with CPUs of its own, some with more than one
+  kGlobal,       ///< each executor has all CPUs: one executor for each process
+};
+
+/// The callbacks that have one executor.
+enum class PlacedUnit {
+  kGroup,    ///< the members of a callback group; a callback without a group by itself
+  kNode,     ///< all callbacks of a node
+  kProcess,  ///< all callbacks of a process
+};
+
+/// The state of a search, for a display.
+struct AssignProgress {
+  std::size_t evaluations{};       ///< so far
+  std::size_t most_evaluations{};  ///< at most
+  Quality best{};                  ///< of the best assignment so far
+  Layout layout{};                 ///< of the same
+};
+
+/// An exception for AssignOptions::check_interrupt: it ends the search, and assign() returns the
+/// best assignment so far.
+struct StopSearch {};
+
+/// The constraints and the effort of an assignment.
 struct AssignOptions {
-  std::vector<int> cpus{0};  ///< one executor for each that is used
+  std::vector<int> cpus{0};  ///< different CPUs that executors may use
   ExecutorKind executor{ExecutorKind::kPreemptive};
   Overheads overheads{};
   AssignMethod method{AssignMethod::kSearch};
   Objective objective{Objective::kMaxSlack};
+  std::optional<Layout> layout{};  ///< nullopt: all layouts are tried
+  PlacedUnit unit{PlacedUnit::kGroup};
   std::size_t evaluations = 2000;  ///< evaluations of all chain bounds, at most; for kSearch
   std::uint64_t seed = 1;
+  /// An exception passes through assign(), except for StopSearch.
   InterruptCheck check_interrupt = nullptr;
+  std::function<void(const AssignProgress&)> on_progress{};  ///< called after each evaluation
 };
 
-/// An application with nodes on cores and priorities of callbacks.
+/// The best assignment that was found with one layout.
+struct LayoutResult {
+  Layout layout{};
+  std::size_t most_cpus{};  ///< of an executor
+  Quality quality;
+  std::size_t evaluations{};
+  bool chosen{};
+};
+
+/// An application with callbacks on executors, and priorities of callbacks.
 struct Assignment {
   model::Application application;  ///< with its new executors and priorities
   Quality before;                  ///< of the application as it is
@@ -86,22 +128,39 @@ struct Assignment {
   /// does not prove all deadlines, no order does. This requires one core, chains of one callback
   /// that share no group, and threads that preempt by priority.
   bool optimal{};
-  std::string start;  ///< what the search began from, such as "picas"
+  std::string start;                  ///< what the search began from, such as "picas"
+  std::vector<LayoutResult> layouts;  ///< all that were tried, in the order of Layout
+  /// Why there are no more layouts, as a sentence; empty: all were tried, or one was asked for.
+  std::string not_tried;
+  bool stopped{};  ///< StopSearch has ended the search
 };
 
-/// Assigns the nodes to CPUs, with one executor per CPU, and priorities to the callbacks, as PiCAS
-/// does (Choi, Xiang and Kim, RTAS 2021, section V), and improves that by a search.
+/// Assigns the callbacks to executors, the executors to CPUs, and priorities to the callbacks.
 ///
-/// Allocation: all nodes that topics join begin on one core. If they are more than a core can do,
-/// each chain is placed by itself, the most urgent first. The heaviest group of nodes goes first,
-/// to the least loaded core. Priorities: the search starts from the best of the given ones, rate
-/// monotonic, deadline monotonic, PiCAS, and Audsley's algorithm over the chains. Local search over
-/// the chain bounds then moves nodes and changes the places of chains in the order of priorities.
-/// The result is never worse than the start. With AssignMethod::kPicas there is neither another
-/// start nor a search.
+/// The members of a callback group have one executor, and so has each callback without a group
+/// (AssignOptions::unit: or whole nodes, or whole processes). An executor has callbacks of one
+/// process. The result states the executor of a callback only if it
+/// is not that of its node. Executors have no CPU in common, except for those of several processes;
+/// these get values of Executor::top_priority that are as far apart as they have priorities.
 ///
-/// Deterministic; any thread. Throws std::invalid_argument if `options` has no CPUs, and as
-/// chain_bounds() does.
+/// Layouts: the executors of the file, if they use no other CPUs than `options` has; one executor
+/// for each CPU; clusters of 2 CPUs up to half of them; one executor on all CPUs. Kinds of
+/// executors without bounds on several CPUs have the first two only. Each layout begins with
+/// several allocations: PiCAS's (Choi, Xiang and Kim, RTAS 2021, section V), by which all nodes
+/// that topics join begin on one core, unless they are more than it can do; whole chains, and
+/// single groups, the heaviest first, each where there is the most room. For each of them the
+/// priorities are the given ones, rate monotonic, deadline monotonic, PiCAS's, and, if these prove
+/// too little, those of Audsley's algorithm over the chains.
+///
+/// Local search over the chain bounds improves the best start of each layout. Its moves prefer the
+/// chains that exceed their deadline most: they raise such a chain above one that delays it, or
+/// move a callback of either to another executor. The layouts with the worse results drop out, so
+/// the best one gets most evaluations. The result is never worse than the application as it is, if
+/// that uses no other CPUs. With AssignMethod::kPicas there is neither another start nor a search.
+///
+/// Deterministic; any thread. Throws std::invalid_argument if `options` has no CPUs or a layout
+/// that is not possible, and as chain_bounds() does; StopSearch if the search is stopped before
+/// there is a result.
 RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
                                         const AssignOptions& options);
 
