@@ -162,6 +162,9 @@ def section_of(kind: ExecutorTraits) -> Iterator[str]:
     yield "|---|---|---|"
     for option in options:
         bounds = option.no_bounds or f"those of `{kind.name}`"
+        if option.several_threads:
+            page = "../explanation/several-cpus.md#wait-sets-with-several-threads"
+            bounds = f"[for several threads]({page})"
         yield f"| `{kind.name}:{option.text}` | {option.help} | {bounds} |"
 
 

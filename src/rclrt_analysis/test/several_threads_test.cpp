@@ -151,6 +151,59 @@ TEST(SeveralThreads, WithOneForEachGroupACallbackWaitsForItsGroupOnly) {
   EXPECT_EQ(chain_bounds(with_groups("g2"), threads(2), without)[0].verdict, Verdict::kConditional);
 }
 
+/// An application of which executor e1 has two CPUs, more work than time, and a rare timer. A more
+/// urgent executor e2 on these CPUs may keep the timer, or a member of its group, from going on.
+model::Application below_another_executor(const std::vector<int>& cpus_above,
+                                          const std::string& group) {
+  Builder builder;
+  builder.timer("j", 60, group.empty() ? 2 : 0.5);
+  if (!group.empty()) {
+    builder.group(group).timer("m", 60, 2).group(group);
+  }
+  builder.timer("k1", 2, 1.5).timer("k2", 2, 1.5).timer("h", 60, 30).chain("j", {"j"}, 1, 1000);
+  model::Application application = builder.done();
+  application.executors = {{.name = "e1", .cpus = {0, 1}, .top_priority = 50},
+                           {.name = "e2", .cpus = cpus_above, .top_priority = 80}};
+  application.callbacks.back().executor = 1;
+  const auto start = [&](const std::string& id, double offset) {
+    const auto at = std::ranges::find(application.callbacks, id, &model::Callback::id);
+    std::get<model::Timer>(at->trigger).offset = ms(offset);
+  };
+  start("j", group.empty() ? 10 : 12);
+  if (!group.empty()) {
+    start("m", 10);
+  }
+  start("k2", 0.5);
+  start("h", 10.5);
+  return application;
+}
+
+// While h runs, the other thread goes on from set to set.
+TEST(SeveralThreads, BelowAnotherExecutorOnTheirCpusAreNotLimitedByReadySets) {
+  for (const auto& application :
+       {below_another_executor({0, 1}, ""), below_another_executor({0}, ""),
+        below_another_executor({0}, "g")}) {
+    const auto bound = chain_bounds(application, threads(2))[0].bound;
+    const auto simulated =
+        simulate(simulated_system(application, threads(2)), {.horizon_ns = 10'000'000'000});
+    EXPECT_GE(simulated.chains[0].response.worst_ns, ms(30).count());
+    EXPECT_LE(simulated.chains[0].response.worst_ns, bound.value_or(kMaxTicks));
+  }
+}
+
+// The response of s has no end: its publishers have more work than time.
+TEST(SeveralThreads, ASynchroniserWithoutABoundLeavesOthersTheirs) {
+  const auto application = on_cpus(Builder()
+                                       .timer("a", 1, 0.89)
+                                       .timer("b", 1, 0.55)
+                                       .sync("s", "a", "b", 1, 1)
+                                       .timer("j", 100, 1.18)
+                                       .chain("j", {"j"}, 0)
+                                       .done(),
+                                   2);
+  EXPECT_GT(bounds_ms(application, threads(2))[0], 1.18);
+}
+
 // Polling takes 0.1 ms, and the other threads wait meanwhile.
 TEST(SeveralThreads, PollOneAtATime) {
   const auto application = on_cpus(three_equal_timers(100), 2);

@@ -24,6 +24,7 @@ constexpr std::string_view kTriggerWaits =
 constexpr ExecutorOption kWaitSetOptions[] = {
     {.text = "threads=N",
      .help = "rclcpp's MultiThreadedExecutor: N threads draw from one ready set",
+     .several_threads = true,
      .lowest = 1,
      .highest = ExecutorChoice::kMaxThreads},
     {.text = "static",
@@ -41,7 +42,9 @@ constexpr ExecutorOption kWaitSetOptions[] = {
      .belongs_to = "order=arbitrary"},
 };
 constexpr ExecutorOption kEventsOptions[] = {
-    {.text = "timers_thread", .help = "timers have a thread of their own, at the same priority"},
+    {.text = "timers_thread",
+     .help = "timers have a thread of their own, at the same priority",
+     .several_threads = true},
 };
 constexpr ExecutorOption kStaticOrderOptions[] = {
     {.text = "trigger=any", .help = "a set runs when anything is ready", .is_default = true},

@@ -172,7 +172,8 @@ class Bounds {
       check_drops(found.relies_on, result);
       result.assumptions.insert(result.assumptions.end(), result.without_loss.begin(),
                                 result.without_loss.end());
-    } else if (may_starve_ && detail::shares_a_group(application_, chain)) {
+    } else if (may_starve_ && result.note.starts_with("no bound is found") &&
+               detail::shares_a_group(application_, chain)) {
       result.note +=
           "; under this executor, callbacks of a group may keep another member of it from running "
           "for ever";

@@ -13,6 +13,9 @@ namespace rclrt::analysis::detail {
 namespace {
 
 constexpr Ticks kPeriodsToFollow = 100;
+constexpr Ticks kLongestToFollow = 4;
+constexpr int kExactSteps = 100;
+constexpr Ticks kCoarse = 1000;
 
 }  // namespace
 
@@ -21,15 +24,21 @@ GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Glob
     : workload_(workload),
       system_(workload, component, pool, scheduled, overheads),
       budget_(effort) {
+  Ticks longest = 0;
   for (const GlobalSource& source : system_.sources) {
+    Ticks own = 0;
     for (const GlobalArrivals& each : source.arrivals) {
-      limit_ = std::max(limit_, product(kPeriodsToFollow, each.releases.period));
+      own = std::max(own, each.releases.period);
     }
+    longest = std::max(longest, own);
+    limits_.push_back(product(kPeriodsToFollow, own));
     for (const GlobalNode& node : source.nodes) {
-      limit_ = std::max(limit_, product(2, node.longest));
+      longest = std::max(longest, node.longest);
     }
   }
-  limit_ = std::min(limit_, kHorizon / 4);
+  for (Ticks& limit : limits_) {
+    limit = std::min(sum(limit, product(kLongestToFollow, longest)), kHorizon / 4);
+  }
 }
 
 GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explains) {
@@ -37,13 +46,18 @@ GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explain
   if (window.is_unbounded()) {
     return {};
   }
+  // Where as much work arrives as the CPUs do, x grows by nanoseconds. Every x with an end by x is
+  // a bound, so after some steps x grows by a thousandth at least.
   Ticks x = window.own();
-  while (true) {
-    const Ticks next = window.end(x);
+  for (int step = 0;; ++step) {
+    Ticks next = window.end(x);
     if (next <= x) {
       break;
     }
-    if (next > limit_ || !budget_.take(window.size())) {
+    if (step >= kExactSteps) {
+      next = std::max(next, x + x / kCoarse);
+    }
+    if (next > limits_[path.source] || !budget_.take(window.size())) {
       return {};
     }
     x = next;
@@ -94,6 +108,7 @@ bool GlobalBounds::raise(std::size_t source, std::size_t node) {
     response = found.response ? sum(*ready, *found.response) : kHorizon;
   }
   response = std::min(response, response_by_last(source, node));
+  response = response > limits_[source] ? kHorizon : response;
   return std::exchange(own.response, std::max(own.response, response)) < response;
 }
 

@@ -63,7 +63,7 @@ class GlobalBounds {
   const Workload& workload_;
   GlobalSystem system_;
   Budget budget_;
-  Ticks limit_ = 0;  // of a response; longer ones are not followed
+  std::vector<Ticks> limits_;  // of the responses of each source; longer ones are not followed
   bool solved_ = false;
 };
 

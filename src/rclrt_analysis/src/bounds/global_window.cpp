@@ -10,6 +10,8 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
+constexpr Ticks kMostRunsInWait = 3;
+
 /// Returns the most work that instances of a flow do within a time x, including instances that were
 /// released before. Each does `work` in sequence and ends within `response` after its release;
 /// releases are at least `period` apart.
@@ -93,6 +95,9 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
     term.kind = source.is_sync ? Contribution::Kind::kSets : Contribution::Kind::kInterference;
     term.callback = source.callback;
     term.releases = source.instances(x, unit.response);
+    if (unit.in_sets) {
+      term.releases = std::min(term.releases, product(waits(x), kMostRunsInWait));
+    }
     term.total = sum(term.total, sum(unit.blocks, unit.shared / own_executor_.cpus));
   }
   std::vector<Contribution> result;
@@ -176,15 +181,17 @@ void GlobalWindow::find_less_urgent() {
 /// Returns how often a node may run while a callback of the path waits with a free group; 0: any
 /// number of times. The callback is in the ready set after the current one, at the latest. A
 /// subscription that runs is in no set, so it runs once in each of the two. A timer may run, and be
-/// in the set that is formed meanwhile, too.
+/// in the set that is formed meanwhile, too. This requires CPUs of the executor's own: callbacks of
+/// a more urgent executor may preempt the path, or a member of its group, while the other threads
+/// go on from set to set.
 Ticks GlobalWindow::runs_in_wait(const GlobalNode& node) const {
-  if (!all_.pool.runs_sets || all_.executor_of[node.callback] != path_.executor ||
-      whole_[node.callback]) {
+  if (!all_.pool.runs_sets || whole_[node.callback] ||
+      std::ranges::count(own_executor_.callbacks_of, true) > 1) {
     return 0;
   }
   const bool is_timer =
       all_.workload.application.callbacks[node.callback].kind() == model::CallbackKind::kTimer;
-  return is_timer ? 3 : 2;
+  return is_timer ? kMostRunsInWait : kMostRunsInWait - 1;
 }
 
 /// Returns how many waits with a free group the path has within x, at most: one for each callback,

@@ -302,6 +302,7 @@ void bind_executor_kinds(py::module_& module) {
       .field("text", &ExecutorOption::text)
       .field("help", &ExecutorOption::help)
       .field("no_bounds", &ExecutorOption::no_bounds)
+      .field("several_threads", &ExecutorOption::several_threads)
       .field("belongs_to", &ExecutorOption::belongs_to)
       .field("in_place_of", &ExecutorOption::in_place_of)
       .field("is_default", &ExecutorOption::is_default)

@@ -25,6 +25,8 @@ CYCLE_NS = 10_000_000
 TICK_NS = 5_000_000
 ALONE_MS = 3
 SHORT_MS = 0.6
+_OPTIONS = {BASELINE: "threads=2", "events": "timers_thread"}
+"""The options with which executors of one thread run callbacks on two CPUs."""
 _TOPIC = "calibration_hop"
 _TICK = {"timer": {"period_ms": TICK_NS / 1e6}, "wcet_ms": 0, "publishes": [_TOPIC]}
 _FOLLOW = {"subscription": {"topic": _TOPIC}, "wcet_ms": 0}
@@ -67,8 +69,8 @@ def on_two_cpus(executor: str) -> str:
     """Returns the name of the executor of this kind that runs callbacks on two CPUs at once. Empty:
     the kind has none."""
     kind = kind_of(executor)
-    if kind.name == BASELINE:
-        return f"{executor}:threads=2"
+    if option := _OPTIONS.get(kind.name):
+        return f"{executor}:{option}"
     return "" if kind.one_at_a_time or kind.by_deadline or kind.orders_executors else executor
 
 

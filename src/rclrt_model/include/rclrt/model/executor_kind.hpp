@@ -46,6 +46,7 @@ struct ExecutorOption {
   std::string_view text;
   std::string_view help;              ///< one sentence
   std::string_view no_bounds{};       ///< why there are no bounds with it; empty: there are bounds
+  bool several_threads = false;       ///< its callbacks run on several threads
   std::string_view belongs_to{};      ///< the option that must be stated as well; empty: none
   std::string_view in_place_of{};     ///< the name of the option that it excludes; empty: none
   bool is_default{};                  ///< has the same meaning as no option
