@@ -393,6 +393,7 @@ Assignment assign(const Application& application, const AssignOptions& options) 
   // Audsley's algorithm is one of the starts. For independent chains, and threads that preempt by
   // priority, no order proves more deadlines than its order does, if it reached the last chain.
   result.optimal = result.optimal && is_independent(application) && options.cpus.size() == 1 &&
+                   result.application.executors.size() == 1 &&
                    options.method == AssignMethod::kSearch && traits(options.executor).has_levels;
   return result;
 }

@@ -33,8 +33,18 @@ std::vector<std::size_t> process_of_executors(const Application& application) {
 
 /// Returns "core_3" for one CPU and "cpus_0_1" for several, behind the name of a process.
 std::string executor_name(const std::string& process, const std::vector<int>& cpus) {
-  std::string result = process.empty() ? "" : process + "_";
-  result += cpus.size() == 1 ? "core" : "cpus";
+  // A name has no two underscores in a row, and 255 characters at most.
+  constexpr std::size_t kMostOfProcess = 100;
+  constexpr std::size_t kMostListed = 16;
+  std::string result = process.substr(0, kMostOfProcess);
+  while (result.ends_with('_')) {
+    result.pop_back();
+  }
+  result += (result.empty() ? "" : "_") + std::string(cpus.size() == 1 ? "core" : "cpus");
+  if (cpus.size() > kMostListed) {
+    return result + "_" + std::to_string(cpus.front()) + "_and_" +
+           std::to_string(cpus.size() - 1) + "_more";
+  }
   for (const int cpu : cpus) {
     result += "_" + std::to_string(cpu);
   }
@@ -289,7 +299,7 @@ void fit_kernel_priorities(Application& application) {
     same.push_back(i);
     sharers = std::max(sharers, same.size());
   }
-  const std::size_t most = std::max(kMappableLevels / sharers, std::size_t{1});
+  const std::size_t most = std::max((kMappableLevels - 1) / sharers, std::size_t{1})  // priority 0 counts, too;
   auto priorities = application.effective_priorities();
   auto levels = levels_of_executors(application, priorities);
   if (std::ranges::any_of(levels, [&](const auto& own) { return own.size() > most; })) {

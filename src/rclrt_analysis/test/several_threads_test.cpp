@@ -144,9 +144,9 @@ TEST(SeveralThreads, WithOneForEachGroupACallbackWaitsForItsGroupOnly) {
   EXPECT_THAT(bounds_ms(with_groups("g3"), threads(2))[0], -1);
   EXPECT_THAT(bounds_ms(with_groups("g2"), threads(4)), ElementsAre(90, 90));
   const Overheads machine{.dispatch = 100'000, .polling = 20'000, .handover = 50'000};
-  // Two runs, each with dispatch, hand-over, and the polls of both threads.
+  // Two runs, each with dispatch and two polls, and a hand-over and a poll for 10 draws.
   EXPECT_THAT(bounds_ms(with_groups("g2"), threads(2), machine)[0],
-              DoubleNear(90 + 2 * (0.1 + 0.05 + 3 * 0.02), kNanosecond));
+              DoubleNear(90 + 2 * (0.1 + 2 * 0.02 + 10 * (0.05 + 0.02)), kNanosecond));
   const Overheads without{.dispatch = 100'000};
   EXPECT_EQ(chain_bounds(with_groups("g2"), threads(2), without)[0].verdict, Verdict::kConditional);
 }
@@ -189,6 +189,25 @@ TEST(SeveralThreads, BelowAnotherExecutorOnTheirCpusAreNotLimitedByReadySets) {
     EXPECT_GE(simulated.chains[0].response.worst_ns, ms(30).count());
     EXPECT_LE(simulated.chains[0].response.worst_ns, bound.value_or(kMaxTicks));
   }
+}
+
+// With sets of several threads, s may take a later message of b before the one of a.
+TEST(SeveralThreads, OfferNoBoundForASynchroniser) {
+  const auto application = on_cpus(Builder()
+                                       .timer("a", 100, 1)
+                                       .timer("b", 100, 1)
+                                       .sync("s", "a", "b", 1, 50)
+                                       .chain("joined", {"a", "s"}, 0)
+                                       .chain("alone", {"a"}, 0)
+                                       .done(),
+                                   2);
+  for (const auto& executor : {threads(2), threads(4)}) {
+    const auto bounds = chain_bounds(application, executor);
+    EXPECT_FALSE(bounds[0].bound);
+    EXPECT_THAT(bounds[0].note, HasSubstr("may take a later message of another input first"));
+    EXPECT_TRUE(bounds[1].bound);
+  }
+  EXPECT_TRUE(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound);
 }
 
 // The response of s has no end: its publishers have more work than time.

@@ -270,6 +270,7 @@ void Executor::EntityRegistry::set_timing(const std::shared_ptr<void>& part, con
 std::vector<CallbackInfo> Executor::EntityRegistry::callbacks() {
   refresh();
   std::vector<CallbackInfo> result;
+  Kept kept;  // ends without the lock
   const std::scoped_lock lock(mutex_);
   for (const auto& [key, entry] : entries_) {
     const engine::Callback& callback = *entry.bound.callback;
@@ -292,6 +293,7 @@ std::vector<CallbackInfo> Executor::EntityRegistry::callbacks() {
       if (const auto timer = std::static_pointer_cast<rclcpp::TimerBase>(key.lock())) {
         info.period = std::chrono::nanoseconds(period_ns(timer));
         info.overdue = std::chrono::nanoseconds(overdue_ns(timer));
+        kept.push_back(timer);
       }
     }
     if (const auto& responses = listener.responses()) {

@@ -263,8 +263,15 @@ void ModelBuilder::assign_slots() {
     model_.slot_of[thread] = static_cast<std::uint32_t>(slot);
   }
   threads_of_.assign(application_.executors.size(), 0);
-  for (const auto& [executor, used] : slots) {
-    threads_of_[executor] = used.size();
+  std::vector<std::vector<const TracedInstance*>> runs(application_.executors.size());
+  for (const TracedInstance& instance : system_.instances()) {
+    const std::uint32_t executor = executor_of_[lives_.callback_of[instance.callback]];
+    if (executor != kNone) {
+      runs[executor].push_back(&instance);
+    }
+  }
+  for (std::size_t executor = 0; executor < runs.size(); ++executor) {
+    threads_of_[executor] = most_threads_at_once(std::move(runs[executor]));
   }
 }
 

@@ -19,6 +19,9 @@ namespace {
 /// So many runs for which another callback waited show that the two exclude each other. Fewer may
 /// be due to a CPU that was busy.
 constexpr std::uint64_t kConvincing = 3;
+/// Callbacks of a node with more of them are in no group. A real node has fewer, and the time for
+/// all pairs grows with the square.
+constexpr std::size_t kMostMembers = 500;
 
 }  // namespace
 
@@ -32,6 +35,11 @@ class ModelBuilder::GroupGuess {
       : builder_(builder), members_(std::move(members)), waits_(waits) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
       part_.push_back(i);
+    }
+    if (members_.size() > kMostMembers) {
+      return;
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (builder_.overlap(members_[i], members_[j])) {
           overlaps_.emplace(i, j);
@@ -42,8 +50,10 @@ class ModelBuilder::GroupGuess {
 
   /// Returns the parts of the members, each with the indices of the callbacks in it.
   std::vector<std::vector<std::uint32_t>> find() {
-    join_by_waits();
-    join_those_apart_from_none();
+    if (members_.size() <= kMostMembers) {
+      join_by_waits();
+      join_those_apart_from_none();
+    }
     std::map<std::size_t, std::vector<std::uint32_t>> parts;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       parts[part_[i]].push_back(members_[i]);

@@ -14,6 +14,8 @@ namespace rclrt::trace {
 
 namespace {
 
+constexpr std::size_t kMostNamed = 10;
+
 std::string seconds(std::int64_t ns) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%.3f s", static_cast<double>(ns) / 1e9);
@@ -91,12 +93,21 @@ void ModelBuilder::note_starvation() {
                              "known, state it");
     }
   }
+  if (!starvation_.is_complete) {
+    model_.notes.push_back(
+        "the search for callbacks that starved has ended early, because the trace has too many "
+        "waits: record a shorter time");
+  }
   std::string stopped;
   std::size_t count = 0;
   for (const auto& [callback, since_ns] : starvation_.stopped) {
-    ++count;
-    stopped += (stopped.empty() ? "" : ", ") + quoted_name(callback) + " since " +
-               seconds(since_ns - system_.first_run_ns());
+    if (++count <= kMostNamed) {
+      stopped += (stopped.empty() ? "" : ", ") + quoted_name(callback) + " since " +
+                 seconds(since_ns - system_.first_run_ns());
+    }
+  }
+  if (count > kMostNamed) {
+    stopped += " and " + std::to_string(count - kMostNamed) + " more";
   }
   if (count > 0) {
     model_.notes.push_back(
@@ -119,12 +130,12 @@ void ModelBuilder::note_pools() {
       cpus[executor].insert(run.first_cpu);  // allowed_cpus() removes kUnknownCpu
     }
   }
-  std::size_t most = 1;
+  std::size_t fewest = SIZE_MAX;  // one number for all, so that no bound is too low
   for (const auto& [executor, seen] : cpus) {
     if (threads_of_[executor] < 2) {
       continue;
     }
-    most = std::max(most, threads_of_[executor]);
+    fewest = std::min(fewest, threads_of_[executor]);
     model::Executor& of = application_.executors[executor];
     of.cpus = allowed_cpus({seen.begin(), seen.end()});
     model_.notes.push_back("executor '" + of.name + "' ran callbacks on " +
@@ -133,11 +144,11 @@ void ModelBuilder::note_pools() {
                            (of.cpus.empty() ? ": state its CPUs (cpus), they are not in the trace"
                                             : ": its CPUs are those on which callbacks began"));
   }
-  if (most > 1) {
+  if (fewest != SIZE_MAX) {
     model_.proposals.insert(model_.proposals.begin(),
                             "Threads drew callbacks from one wait set: rclrt analyze FILE "
                             "--executor wait_set:threads=" +
-                                std::to_string(most));
+                                std::to_string(fewest));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace rclrt::trace {
@@ -52,15 +53,13 @@ void add_silent_callbacks(const TracedSystem& system, const std::vector<std::uin
 
 void sort_runs(Pool& pool) {
   std::ranges::stable_sort(pool.runs, {}, &TracedInstance::start_ns);
-  std::set<std::uint32_t> threads;
   std::int64_t latest_ns = INT64_MIN;
   for (const TracedInstance* run : pool.runs) {
-    threads.insert(run->thread);
     pool.runs_of[run->callback].push_back(run);
     latest_ns = std::max(latest_ns, run->end_ns);
     pool.latest_end_ns.push_back(latest_ns);
   }
-  pool.threads = threads.size();
+  pool.threads = most_threads_at_once(pool.runs);
 }
 
 /// A run of the callback, or a time for which events may be missing.
@@ -113,6 +112,9 @@ class Due {
       return before.run->release_ns + callback_.period_ns;
     }
     const std::int64_t from_ns = before.run != nullptr ? before.start_ns : before.end_ns;
+    if (from_ns == INT64_MAX) {
+      return std::nullopt;  // the rest of the trace is missing
+    }
     const std::int64_t since_ns = std::max(from_ns, callback_.created_ns) - callback_.created_ns;
     return callback_.created_ns + (since_ns / callback_.period_ns + 1) * callback_.period_ns;
   }
@@ -158,12 +160,33 @@ std::vector<Pool> find_pools(const TracedSystem& system) {
   return pools;
 }
 
+std::size_t most_threads_at_once(std::vector<const TracedInstance*> runs) {
+  std::ranges::stable_sort(runs, {}, &TracedInstance::start_ns);
+  std::multimap<std::int64_t, std::uint32_t> ends;      // of runs in progress, with their threads
+  std::unordered_map<std::uint32_t, std::size_t> busy;  // runs in progress, by thread
+  std::size_t most = 0;
+  for (const TracedInstance* run : runs) {
+    while (!ends.empty() && ends.begin()->first <= run->start_ns) {
+      const auto of = busy.find(ends.begin()->second);
+      if (--of->second == 0) {
+        busy.erase(of);
+      }
+      ends.erase(ends.begin());
+    }
+    ends.emplace(run->end_ns, run->thread);
+    ++busy[run->thread];
+    most = std::max(most, busy.size());
+  }
+  return most;
+}
+
 void visit_stretches(const Pool& pool, std::int64_t from_ns, std::int64_t to_ns,
-                     const std::function<void(const Stretch&)>& visit) {
+                     std::int64_t& steps, const std::function<void(const Stretch&)>& visit) {
   auto at = static_cast<std::size_t>(std::ranges::upper_bound(pool.latest_end_ns, from_ns) -
                                      pool.latest_end_ns.begin());
   std::vector<const TracedInstance*> running;
-  while (from_ns < to_ns) {
+  while (from_ns < to_ns && steps > 0) {
+    const std::size_t first = at;
     std::erase_if(running, [&](const auto* run) { return run->end_ns <= from_ns; });
     for (; at < pool.runs.size() && pool.runs[at]->start_ns <= from_ns; ++at) {
       if (pool.runs[at]->end_ns > from_ns) {
@@ -174,6 +197,8 @@ void visit_stretches(const Pool& pool, std::int64_t from_ns, std::int64_t to_ns,
     for (const TracedInstance* run : running) {
       next_ns = std::min(next_ns, run->end_ns);
     }
+    const std::size_t cost = running.size() * running.size() + (at - first) + 1;
+    steps -= static_cast<std::int64_t>(cost);
     visit({from_ns, next_ns, running});
     from_ns = next_ns;
   }

@@ -18,7 +18,7 @@ namespace rclrt::trace {
 struct Pool {
   std::int64_t process = 0;
   bool is_stated = false;   ///< the trace has the executor itself, as that of rclrt
-  std::size_t threads = 0;  ///< number of threads that ran a callback
+  std::size_t threads = 0;  ///< the most that ran callbacks at once
   /// Those that ran, and those that never ran, if all other callbacks of their node are in this
   /// pool.
   std::vector<std::uint32_t> callbacks{};
@@ -46,10 +46,15 @@ struct Wait {
 /// Returns the pools of all processes in which a callback ran.
 std::vector<Pool> find_pools(const TracedSystem& system);
 
+/// Returns the most threads that these runs occupied at once. Two threads that ran callbacks one
+/// after the other count as one: a program may spin in main first, and in a thread later.
+std::size_t most_threads_at_once(std::vector<const TracedInstance*> runs);
+
 /// Calls `visit` for each stretch from `from_ns` to `to_ns` in which the same runs are in progress,
-/// in order of time. A stretch may be without any run.
+/// in order of time. A stretch may be without any run. Takes the steps that it needs from `steps`,
+/// and ends when none are left.
 void visit_stretches(const Pool& pool, std::int64_t from_ns, std::int64_t to_ns,
-                     const std::function<void(const Stretch&)>& visit);
+                     std::int64_t& steps, const std::function<void(const Stretch&)>& visit);
 
 /// Returns how many threads the runs occupy. A run may be within another one on the same thread.
 std::size_t busy_threads(const std::vector<const TracedInstance*>& running);

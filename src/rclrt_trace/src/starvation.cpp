@@ -13,6 +13,8 @@ namespace {
 /// Within this time, a free thread begins a callback that is due. On a busy machine it may take
 /// longer, so such times are added up, and only a share of the wait counts.
 constexpr std::int64_t kReaction_ns = 1'000'000;
+/// The steps of one search in all waits of a trace: some seconds.
+constexpr std::int64_t kSteps = 300'000'000;
 /// One part in so many of a wait may be without any reason to wait.
 constexpr std::int64_t kUnexplainedPart = 20;
 
@@ -55,8 +57,14 @@ bool is_unexplained(std::int64_t time_ns, const Wait& wait) {
 class ExclusionSearch {
  public:
   ExclusionSearch(const TracedSystem& system, const Lives& lives, const Pool& pool,
-                  const std::map<std::uint32_t, std::int64_t>& stopped, WaitsForRuns& found)
-      : system_(system), lives_(lives), pool_(pool), stopped_(stopped), found_(found) {}
+                  const std::map<std::uint32_t, std::int64_t>& stopped, std::int64_t& steps,
+                  WaitsForRuns& found)
+      : system_(system),
+        lives_(lives),
+        pool_(pool),
+        stopped_(stopped),
+        steps_(steps),
+        found_(found) {}
 
   void search(std::uint32_t callback) {
     const TracedCallback& own = system_.callbacks()[callback];
@@ -76,7 +84,7 @@ class ExclusionSearch {
   void judge(const Wait& wait, std::uint32_t node) {
     LongTimes without_reason;
     std::map<const TracedInstance*, std::int64_t> waited_for;
-    visit_stretches(pool_, wait.from_ns, wait.to_ns, [&](const Stretch& stretch) {
+    visit_stretches(pool_, wait.from_ns, wait.to_ns, steps_, [&](const Stretch& stretch) {
       const bool is_free = busy_threads(stretch.running) < pool_.threads;
       const TracedInstance* only = nullptr;
       std::size_t of_node = 0;
@@ -106,6 +114,7 @@ class ExclusionSearch {
   const Lives& lives_;
   const Pool& pool_;
   const std::map<std::uint32_t, std::int64_t>& stopped_;
+  std::int64_t& steps_;
   WaitsForRuns& found_;
 };
 
@@ -113,8 +122,15 @@ class ExclusionSearch {
 class StarvationSearch {
  public:
   StarvationSearch(const TracedSystem& system, const Lives& lives, const Pool& pool,
-                   const GroupNumbers& groups, StarvationFindings& findings)
-      : system_(system), lives_(lives), pool_(pool), groups_(groups), findings_(findings) {}
+                   const GroupNumbers& groups, const std::vector<std::int64_t>& last_starts,
+                   std::int64_t& steps, StarvationFindings& findings)
+      : system_(system),
+        lives_(lives),
+        pool_(pool),
+        groups_(groups),
+        last_starts_(last_starts),
+        steps_(steps),
+        findings_(findings) {}
 
   void search(std::uint32_t callback) {
     const std::int64_t period_ns = release_interval_ns(system_, callback);
@@ -122,7 +138,9 @@ class StarvationSearch {
       return;
     }
     for (const Wait& wait : find_waits(system_, pool_, callback)) {
-      if ((wait.to_ns - wait.from_ns) / kStarvingPeriods >= period_ns) {
+      const bool has_next_life =
+          wait.next == nullptr && last_starts_[lives_.callback_of[callback]] > wait.from_ns;
+      if (!has_next_life && (wait.to_ns - wait.from_ns) / kStarvingPeriods >= period_ns) {
         judge(wait, period_ns);
       }
     }
@@ -144,14 +162,15 @@ class StarvationSearch {
     const auto priority = [&](std::uint32_t of) {
       return system_.callbacks()[of].priority.value_or(0);
     };
-    return callback != other && priority(callback) == priority(other);
+    return lives_.callback_of[callback] != lives_.callback_of[other] &&
+           priority(callback) == priority(other);
   }
 
   void judge(const Wait& wait, std::int64_t period_ns) {
     Starvation found{.wait = wait, .period_ns = period_ns};
     LongTimes open;
     std::map<std::uint32_t, Starts> starts;
-    visit_stretches(pool_, wait.from_ns, wait.to_ns, [&](const Stretch& stretch) {
+    visit_stretches(pool_, wait.from_ns, wait.to_ns, steps_, [&](const Stretch& stretch) {
       const bool is_free = busy_threads(stretch.running) < pool_.threads;
       const auto of_group = std::ranges::count_if(stretch.running, [&](const auto* run) {
         return is_of_group(wait.callback, run->callback);
@@ -221,6 +240,8 @@ class StarvationSearch {
   const Lives& lives_;
   const Pool& pool_;
   const GroupNumbers& groups_;
+  const std::vector<std::int64_t>& last_starts_;  // of all lives of a callback
+  std::int64_t& steps_;
   StarvationFindings& findings_;
 };
 
@@ -242,9 +263,10 @@ WaitsForRuns count_waits_for_runs(const TracedSystem& system, const Lives& lives
                                   const std::vector<Pool>& pools,
                                   const std::map<std::uint32_t, std::int64_t>& stopped) {
   WaitsForRuns found;
+  std::int64_t steps = kSteps;
   for_each_callback(pools, [&](const Pool& pool, std::uint32_t callback) {
     if (!pool.is_stated) {
-      ExclusionSearch(system, lives, pool, stopped, found).search(callback);
+      ExclusionSearch(system, lives, pool, stopped, steps, found).search(callback);
     }
   });
   return found;
@@ -253,9 +275,16 @@ WaitsForRuns count_waits_for_runs(const TracedSystem& system, const Lives& lives
 StarvationFindings find_starvation(const TracedSystem& system, const Lives& lives,
                                    const std::vector<Pool>& pools, const GroupNumbers& groups) {
   StarvationFindings findings;
+  std::int64_t steps = kSteps;
+  std::vector<std::int64_t> last_starts(lives.callback_of.size(), INT64_MIN);
+  for (const TracedInstance& run : system.instances()) {
+    std::int64_t& last = last_starts[lives.callback_of[run.callback]];
+    last = std::max(last, run.start_ns);
+  }
   for_each_callback(pools, [&](const Pool& pool, std::uint32_t callback) {
-    StarvationSearch(system, lives, pool, groups, findings).search(callback);
+    StarvationSearch(system, lives, pool, groups, last_starts, steps, findings).search(callback);
   });
+  findings.is_complete = steps > 0;
   return findings;
 }
 

@@ -35,6 +35,7 @@ struct StarvationFindings {
   /// Callbacks that did not run any more although a thread and their group were free: starved,
   /// cancelled or destroyed, which a trace does not distinguish. The time since they were due.
   std::map<std::uint32_t, std::int64_t> stopped;
+  bool is_complete = true;  ///< false: the search ended with its steps
 };
 
 /// For each callback that represents all its lives: the number of its group, the same for callbacks

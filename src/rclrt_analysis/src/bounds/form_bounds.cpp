@@ -24,13 +24,33 @@ void keep_lower(ChainBound& own, ChainBound other) {
 
 /// Adds the condition of a bound that counts no hand-over, although dispatching takes time.
 void assume_no_handover(const Overheads& overheads, ChainBound& bound) {
-  if (!bound.bound || overheads.dispatch == 0 || overheads.handover > 0) {
+  const bool takes_time = overheads.dispatch > 0 || overheads.polling > 0;
+  if (!bound.bound || !takes_time || overheads.handover > 0) {
     return;
   }
   bound.assumptions.emplace_back(detail::kNoHandoverTime);
   if (bound.verdict == Verdict::kProved) {
     bound.verdict = Verdict::kConditional;
   }
+}
+
+/// Returns whether the messages of a chain may come to a synchroniser later than others that are
+/// published after them: each input waits for the thread that forms the next ready set.
+bool may_be_overtaken(const model::Application& application,
+                      const model::ExecutorChoice& executor, const model::Chain& chain) {
+  return traits(executor).runs_sets && executor.threads > 1 &&
+         std::ranges::any_of(chain.callbacks, [&](std::size_t callback) {
+           return application.callbacks[callback].kind() == model::CallbackKind::kSync;
+         });
+}
+
+void remove_bound(ChainBound& bound) {
+  const int level = bound.level;
+  bound = {};
+  bound.level = level;
+  bound.note =
+      "no bound is offered for a synchroniser under a wait set of several threads: it may take a "
+      "later message of another input first";
 }
 
 }  // namespace
@@ -50,6 +70,11 @@ std::vector<ChainBound> detail::bounds_of_chains(const model::Application& appli
     for (std::size_t i = 0; i < result.size(); ++i) {
       assume_no_handover(overheads, others[i]);
       keep_lower(result[i], std::move(others[i]));
+    }
+  }
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (may_be_overtaken(application, executor, application.chains[chains[i]])) {
+      remove_bound(result[i]);
     }
   }
   return result;

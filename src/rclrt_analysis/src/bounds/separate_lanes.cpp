@@ -78,8 +78,12 @@ Overheads separate_overheads(const Overheads& overheads, const model::Applicatio
                              const model::ExecutorChoice& executor) {
   Overheads result = overheads;
   const auto cpus = static_cast<Ticks>(application.executors.front().cpus.size());
-  const Ticks other_polls = product(executor.max_threads() - 1, overheads.polling);
-  result.dispatch = sum(result.dispatch, sum(overheads.handover, other_polls));
+  // In a wait, each other callback is drawn three times at most (GlobalWindow::runs_in_wait).
+  constexpr Ticks kMostDraws = 3;
+  const auto others = static_cast<Ticks>(application.callbacks.size() - 1);
+  const Ticks draws = executor.threads > 1 ? product(kMostDraws, others) + 1 : 1;
+  const Ticks draw = sum(overheads.handover, overheads.polling);
+  result.dispatch = sum(result.dispatch, product(draws, draw));
   result.handover = 0;
   result.far = result.near;
   result.stall = product(result.stall, cpus);

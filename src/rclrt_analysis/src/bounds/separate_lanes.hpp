@@ -22,8 +22,9 @@ namespace rclrt::analysis::detail {
 std::optional<model::Application> with_separate_lanes(const model::Application& application,
                                                       const model::ExecutorChoice& executor);
 
-/// Returns the overheads of the application with separate lanes. Each callback starts after a
-/// hand-over, and behind the polls of all other threads. A callback may lose time on each CPU.
+/// Returns the overheads of the application with separate lanes. Threads of a wait set draw their
+/// callbacks one after the other: each callback starts after a hand-over and a poll for each draw
+/// of another one, and for its own. A callback may lose time on each CPU.
 Overheads separate_overheads(const Overheads& overheads, const model::Application& application,
                              const model::ExecutorChoice& executor);
 

@@ -25,7 +25,7 @@ from rclrt_py.analyses.robot_file import robot_file
 from rclrt_py.analyses.tasks import is_task_set, parse_tasks
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import ASSIGNABLE, kind_of
-from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
+from rclrt_py.files.atomic import STANDARD_OUTPUT, check_file, write_output
 from rclrt_py.native import load_application, read_input
 from rclrt_py.options import overheads, priorities
 from rclrt_py.terminal.progress import Progress
@@ -132,6 +132,11 @@ def run(arguments: argparse.Namespace) -> int:
     outputs = [arguments.out, arguments.robot]
     if outputs.count(STANDARD_OUTPUT) > 1:
         raise BadInput("-o - and --robot -: both write to the standard output; name a file")
+    if arguments.out is not None and arguments.out == arguments.robot:
+        raise BadInput(f"-o and --robot: both write to {arguments.out}; name two files")
+    for option, path in (("-o", arguments.out), ("--robot", arguments.robot)):
+        if path is not None and path != STANDARD_OUTPUT:
+            check_file(option, path)
     if arguments.json and arguments.out == STANDARD_OUTPUT:
         raise BadInput(
             "-o - and --json: both write to the standard output; leave out one of the two"

@@ -196,8 +196,12 @@ def _document(
     method, objective = how
     made = found.application
     search = not found.stopped  # a user who presses Ctrl-C does not wait for refutations
-    before, _ = sound(application, executor, machine, search=search)
-    after, _ = sound(made, executor, machine, search=search)
+    try:
+        before, _ = sound(application, executor, machine, search=search)
+        after, _ = sound(made, executor, machine, search=search)
+    except KeyboardInterrupt:
+        before, _ = sound(application, executor, machine, search=False)
+        after, _ = sound(made, executor, machine, search=False)
     result: Assignment = {
         "application": application.name,
         "executor": executor,

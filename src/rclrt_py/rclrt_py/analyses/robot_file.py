@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from rclrt_py.analyses.node_priorities import ReasonedPriority, entry_lines
+from rclrt_py.errors import BadInput
 from rclrt_py.executors import kind_of
 from rclrt_py.native import model
 
@@ -24,6 +26,11 @@ def robot_file(application: Application, executor: str) -> str:
     With several processes, the priorities are those of the threads (SCHED_FIFO), because they are
     compared between processes."""
     several = len(application.executors) > 1
+    if several and kind_of(executor).orders_executors:
+        raise BadInput(
+            f"--robot: {executor} orders the executors of one process, and here are "
+            f"{len(application.executors)} processes; choose another --executor"
+        )
     reasons = _reasons(application)
     values = [application.effective_priority(index) for index in range(len(reasons))]
     levels = kind_of(executor).has_levels
@@ -36,7 +43,7 @@ def robot_file(application: Application, executor: str) -> str:
     for index, own in enumerate(application.executors):
         indent = "    " if several else ""
         if several:
-            lines.append(f"  - name: {own.process or own.name}\n")
+            lines.append(f"  - name: {json.dumps(own.process or own.name)}\n")
         lines.append(f"{indent}executor: {_settings(own, executor, several and levels)}\n")
         entries = entry_lines(
             [
@@ -69,6 +76,8 @@ def _settings(executor: Executor, kind: str, host_scale: bool) -> str:
     """Returns the section `executor`. With a scale of the host, no executor states the upper end
     of its priorities."""
     cpus = ", ".join(map(str, executor.cpus))
+    if executor.scheduler_cpus:
+        cpus += f"], scheduler_cpus: [{', '.join(map(str, executor.scheduler_cpus))}"
     top = ""
     if executor.top_priority is not None and not host_scale:
         top = f", top_priority: {executor.top_priority}"

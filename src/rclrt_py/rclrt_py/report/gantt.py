@@ -16,6 +16,8 @@ from rclrt_py.runs.run_data import Run
 
 MAX_SLICES = 800
 """Limit on the slices that are drawn in one panel. A note reports when there were more."""
+MOST_CPUS = 64
+"""Limit on the rows of CPUs in one panel."""
 MAX_PARTS = 1600
 """Limit on the parts of interrupted slices in one panel."""
 
@@ -122,7 +124,7 @@ class _Collector:
             "instance": window.instance,
             "cut": window in self._cut,
             "tracks": tracks,
-            "cpus": sorted(self._cpus.get((window.executor, window.round), ())),
+            "cpus": sorted(self._cpus.get((window.executor, window.round), ()))[:MOST_CPUS],
             "responses": self._responses[window],
             "slices": slices,
         }
