@@ -365,11 +365,11 @@ class AssignSearch {
   bool gave_up_ = false;        // Audsley's algorithm had too few evaluations or steps
 };
 
-/// Returns whether chains can be ordered by Audsley's algorithm without loss: each chain is one
-/// callback that is on no other chain, every callback is on a chain, no callback is in a group, and
-/// none reads a variable.
+/// Returns whether chains can be ordered by Audsley's algorithm without loss: there is one
+/// executor, each chain is one callback that is on no other chain, every callback is on a chain, no
+/// callback is in a group, and none reads a variable.
 bool is_independent(const Application& application) {
-  if (!application.cause_effect_chains.empty()) {
+  if (application.executors.size() != 1 || !application.cause_effect_chains.empty()) {
     return false;
   }
   std::set<std::size_t> seen;
@@ -392,9 +392,9 @@ Assignment assign(const Application& application, const AssignOptions& options) 
   Assignment result = AssignSearch(application, options).run();
   // Audsley's algorithm is one of the starts. For independent chains, and threads that preempt by
   // priority, no order proves more deadlines than its order does, if it reached the last chain.
-  result.optimal = result.optimal && is_independent(application) && options.cpus.size() == 1 &&
-                   result.application.executors.size() == 1 &&
-                   options.method == AssignMethod::kSearch && traits(options.executor).has_levels;
+  result.optimal = result.optimal && is_independent(result.application) &&
+                   options.cpus.size() == 1 && options.method == AssignMethod::kSearch &&
+                   traits(options.executor).has_levels;
   return result;
 }
 

@@ -42,8 +42,8 @@ std::string executor_name(const std::string& process, const std::vector<int>& cp
   }
   result += (result.empty() ? "" : "_") + std::string(cpus.size() == 1 ? "core" : "cpus");
   if (cpus.size() > kMostListed) {
-    return result + "_" + std::to_string(cpus.front()) + "_and_" +
-           std::to_string(cpus.size() - 1) + "_more";
+    return result + "_" + std::to_string(cpus.front()) + "_and_" + std::to_string(cpus.size() - 1) +
+           "_more";
   }
   for (const int cpu : cpus) {
     result += "_" + std::to_string(cpu);
@@ -299,7 +299,7 @@ void fit_kernel_priorities(Application& application) {
     same.push_back(i);
     sharers = std::max(sharers, same.size());
   }
-  const std::size_t most = std::max((kMappableLevels - 1) / sharers, std::size_t{1})  // priority 0 counts, too;
+  const std::size_t most = std::max((kMappableLevels - 1) / sharers, std::size_t{1});
   auto priorities = application.effective_priorities();
   auto levels = levels_of_executors(application, priorities);
   if (std::ranges::any_of(levels, [&](const auto& own) { return own.size() > most; })) {

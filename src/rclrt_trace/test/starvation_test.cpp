@@ -53,6 +53,23 @@ TEST(Starvation, TheModelHasTheTimerThatNeverRanInItsGroup) {
   EXPECT_FALSE(has_note(made, "never ran: left out"));
 }
 
+// A program that spins in main first, and in a thread later.
+TEST(Starvation, ThreadsThatRanOneAfterTheOtherAreOneThread) {
+  Schedule robot;
+  robot.add_timer(21, 1000);
+  robot.add_timer(22, 1000);
+  for (int i = 1; i <= 8; ++i) {
+    robot.run(i < 3 ? 0 : 1, 21, i * 1000, i * 1000 + 100);
+    robot.run(i < 3 ? 0 : 1, 22, i * 1000 + 200, i * 1000 + 300);
+  }
+  const TracedModel made = robot.play();
+  EXPECT_FALSE(has_note(made, "as rclcpp's MultiThreadedExecutor does"));
+  EXPECT_TRUE(made.application.executors.at(0).cpus.empty());
+  for (const std::string& proposal : made.proposals) {
+    EXPECT_EQ(proposal.find("wait_set:threads"), std::string::npos) << proposal;
+  }
+}
+
 TEST(Starvation, TheModelStatesThreadsAndCpus) {
   Example4 robot;
   const TracedModel made = robot.play();

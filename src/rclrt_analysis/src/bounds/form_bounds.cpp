@@ -36,8 +36,8 @@ void assume_no_handover(const Overheads& overheads, ChainBound& bound) {
 
 /// Returns whether the messages of a chain may come to a synchroniser later than others that are
 /// published after them: each input waits for the thread that forms the next ready set.
-bool may_be_overtaken(const model::Application& application,
-                      const model::ExecutorChoice& executor, const model::Chain& chain) {
+bool may_be_overtaken(const model::Application& application, const model::ExecutorChoice& executor,
+                      const model::Chain& chain) {
   return traits(executor).runs_sets && executor.threads > 1 &&
          std::ranges::any_of(chain.callbacks, [&](std::size_t callback) {
            return application.callbacks[callback].kind() == model::CallbackKind::kSync;
