@@ -387,14 +387,13 @@ bool is_independent(const Application& application) {
 
 Assignment assign(const Application& application, const AssignOptions& options) {
   if (options.cpus.empty()) {
-    throw std::invalid_argument("the options of assign() have no CPUs; expected at least one CPU");
+    throw std::invalid_argument("the options of assign() have no CPUs; expected at least one");
   }
   Assignment result = AssignSearch(application, options).run();
-  // Audsley's algorithm is one of the starts. For independent chains, and threads that preempt by
-  // priority, no order proves more deadlines than its order does, if it reached the last chain.
-  result.optimal = result.optimal && is_independent(result.application) &&
-                   options.cpus.size() == 1 && options.method == AssignMethod::kSearch &&
-                   traits(options.executor).has_levels;
+  // For independent chains, and threads that preempt by priority, no order proves more deadlines
+  // than that of Audsley's algorithm, if it reached the last chain.
+  result.optimal &= is_independent(result.application) && options.cpus.size() == 1 &&
+                    options.method == AssignMethod::kSearch && traits(options.executor).has_levels;
   return result;
 }
 

@@ -219,7 +219,6 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
 
   InstanceRecord record;
   record.end_ns = realtime::monotonic_now_ns();
-  record.end_cpu = sink_ != nullptr ? sched_getcpu() : -1;
   fill_in_times(info, record.end_ns);
   if (is_timed) {
     record.cpu_ns = t_cpu.took(cpu_before, record.end_ns - info.start_ns, is_exact);
@@ -236,6 +235,7 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
   }
   count(state_of(callback), outcome, worker.polls);
   if (sink_ != nullptr) {
+    record.end_cpu = sched_getcpu();
     record.start_cpu = start_cpu;
     record.preemptions = involuntary_switches() - switches_before;
     record.info = info;
