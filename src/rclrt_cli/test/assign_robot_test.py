@@ -79,8 +79,8 @@ def test_several_processes_are_in_one_file_of_the_host(
     layout: str, tmp_path: Path, rclrt: Rclrt
 ) -> None:
     text = robot_of(rclrt, TWO_PROCESSES, tmp_path, "--layout", layout)
-    assert "- name: sensing\n" in text
-    assert "- name: acting\n" in text
+    assert '- name: "sensing"\n' in text
+    assert '- name: "acting"\n' in text
     said = check(tmp_path / "robot.yaml", "--host")
     assert "ok: 2 processes, " in said
     if layout == "global":
@@ -96,10 +96,16 @@ def test_what_a_robot_file_cannot_state_is_refused(tmp_path: Path, rclrt: Rclrt)
         (("--unit", "group"), "leave out --unit"),
         (("--json", "--robot", "-"), "leave out one of the two"),
         (("-o", "-", "--robot", "-"), "name a file"),
+        (("-o", robot), "name two files"),
+        (("-o", tmp_path), "expected the name of a file"),
     ):
         answer = rclrt("assign", app, "--robot", robot, *options)
         assert answer.code == 2
         assert fix in answer.err
+    app.write_text(TWO_PROCESSES)
+    answer = rclrt("assign", app, "--robot", robot, "--executor", "picas", "--dispatch-us", "0")
+    assert answer.code == 2
+    assert "picas orders the executors of one process" in answer.err
     assert not robot.exists()
 
 
