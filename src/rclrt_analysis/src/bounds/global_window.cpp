@@ -199,9 +199,7 @@ Ticks GlobalWindow::runs_in_wait(const GlobalNode& node) const {
 Ticks GlobalWindow::waits(Ticks x) const {
   Ticks result = path_.jobs;
   for (const Busy& each : busy_) {
-    const Ticks instances = each.source == path_.source
-                                ? others(x, each.response)
-                                : all_.sources[each.source].instances(x, each.response);
+    const Ticks instances = instances_beside_path(each.source, x, each.response);
     result = sum(result, sum(each.once, product(instances, each.count)));
   }
   return result;
@@ -339,6 +337,11 @@ Ticks GlobalWindow::others(Ticks x, Ticks response) const {
   return earlier + std::max<Ticks>(0, later);
 }
 
+/// Returns how many instances of a source are under way within x, without that of the path.
+Ticks GlobalWindow::instances_beside_path(std::size_t source, Ticks x, Ticks response) const {
+  return source == path_.source ? others(x, response) : all_.sources[source].instances(x, response);
+}
+
 Ticks GlobalWindow::background(Ticks x) const {
   return product(own_executor_.all_cpus, product(milliseconds(x), all_.workload.background));
 }
@@ -379,9 +382,8 @@ Ticks GlobalWindow::wait(Ticks x) {
     result = sum(result, unit.blocks);
   }
   for (const Jobs& each : jobs_) {
-    const Ticks instances = each.source == path_.source
-                                ? others(x, each.response) + 1
-                                : all_.sources[each.source].instances(x, each.response);
+    const Ticks own = each.source == path_.source ? 1 : 0;
+    const Ticks instances = instances_beside_path(each.source, x, each.response) + own;
     const Ticks runs = product(instances, each.count);
     const Ticks most = each.in_wait > 0 ? product(waiting, each.in_wait) : kHorizon;
     result = sum(result, product(std::min(runs, most), each.cost));

@@ -94,6 +94,7 @@ class GlobalWindow {
   void add_jobs(std::size_t index);
   void attribute(const Low& low);
   Ticks others(Ticks x, Ticks response) const;
+  Ticks instances_beside_path(std::size_t source, Ticks x, Ticks response) const;
   Ticks milliseconds(Ticks x) const { return ceil_div(sum(x, kMillisecond), kMillisecond); }
   Ticks background(Ticks x) const;
   Ticks share(Ticks y);

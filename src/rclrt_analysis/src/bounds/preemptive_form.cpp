@@ -16,4 +16,10 @@ PreemptiveForm::PreemptiveForm(const model::Application& application,
   }
 }
 
+void level_callbacks(model::Application& application, const std::vector<int>& /*tops*/) {
+  for (model::Callback& callback : application.callbacks) {
+    callback.priority = 0;
+  }
+}
+
 }  // namespace rclrt::analysis::detail

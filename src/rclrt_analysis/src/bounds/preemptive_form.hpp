@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "rclrt/model/application.hpp"
 #include "rclrt/model/executor_choice.hpp"
@@ -28,5 +29,8 @@ class PreemptiveForm {
   model::ExecutorKind kind_;
   std::optional<model::Application> form_;
 };
+
+/// Gives all callbacks one priority: a KindBounds::to_preemptive. Groups stay.
+void level_callbacks(model::Application& application, const std::vector<int>& tops);
 
 }  // namespace rclrt::analysis::detail

@@ -7,7 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from rclrt_py.analyses.chains import Assumption, CallbackPriority, CauseEffectChain, Chain, sound
+from rclrt_py.analyses.chains import (
+    Analysis,
+    Assumption,
+    CallbackPriority,
+    CauseEffectChain,
+    Chain,
+    sound,
+)
 from rclrt_py.errors import BadInput
 from rclrt_py.native import analysis, model
 
@@ -195,13 +202,14 @@ def _document(
     """Returns the document of `--json`. `how`: the method and the objective."""
     method, objective = how
     made = found.application
-    search = not found.stopped  # a user who presses Ctrl-C does not wait for refutations
+
+    def judged(search: bool) -> list[Analysis]:
+        return [sound(each, executor, machine, search=search)[0] for each in (application, made)]
+
     try:
-        before, _ = sound(application, executor, machine, search=search)
-        after, _ = sound(made, executor, machine, search=search)
-    except KeyboardInterrupt:
-        before, _ = sound(application, executor, machine, search=False)
-        after, _ = sound(made, executor, machine, search=False)
+        before, after = judged(search=not found.stopped)
+    except KeyboardInterrupt:  # the search for refutations ends, too
+        before, after = judged(search=False)
     result: Assignment = {
         "application": application.name,
         "executor": executor,

@@ -2,17 +2,11 @@
 // `preemptive` with one level: one worker takes the callbacks in order of release. If timers have a
 // thread of their own, that thread has the same priority: callbacks delay each other in any order.
 #include "bounds/kind.hpp"
+#include "bounds/preemptive_form.hpp"
 
 namespace rclrt::analysis::detail {
 
 namespace {
-
-/// Gives all callbacks one priority.
-void level_callbacks(model::Application& application, const std::vector<int>& /*tops*/) {
-  for (model::Callback& callback : application.callbacks) {
-    callback.priority = 0;
-  }
-}
 
 /// Gives all callbacks one priority. One thread needs no groups.
 void join_callbacks(model::Application& application, const std::vector<int>& tops) {

@@ -3,19 +3,9 @@
 // callback that is ready waits only for its group, or while every thread runs another one. The
 // proof is in docs/explanation/several-cpus.md.
 #include "bounds/kind.hpp"
+#include "bounds/preemptive_form.hpp"
 
 namespace rclrt::analysis::detail {
-
-namespace {
-
-/// Gives all callbacks one priority. Callbacks without a group keep to themselves.
-void level_callbacks(model::Application& application, const std::vector<int>& /*tops*/) {
-  for (model::Callback& callback : application.callbacks) {
-    callback.priority = 0;
-  }
-}
-
-}  // namespace
 
 constinit const KindBounds kinds::kWaitSet{
     .order = Workload::Order::kAnyToTheEnd,
