@@ -18,7 +18,6 @@ constexpr std::uint64_t kMostPacketBytes = std::uint64_t{1} << 30U;
 // Limit of the types visited in a packet, which no real packet reaches.
 constexpr std::uint64_t kStepsAtLeast = 100'000;
 constexpr std::uint64_t kStepsPerByte = 16;
-constexpr std::uint64_t kMostLostPackets = 1U << 30U;
 constexpr std::size_t kMostNotes = 5;
 
 }  // namespace
@@ -212,6 +211,9 @@ std::int64_t Stream::nanoseconds() const {
 /// Processes the packet's context. Returns false if the packet was read already.
 bool Stream::take_packet_context() {
   const bool lossy_before = std::exchange(lossy_, false);
+  take_losses();
+  // The loss count is taken at the packet's end: events may be missing in this packet or after it.
+  gap_ = gap_ || lossy_ || lossy_before;
   const Named* const number = find(Scope::kPacketContext, "packet_seq_num");
   if (number != nullptr && instance_ && !metadata_.uuid.empty() &&
       !seen_.emplace(metadata_.uuid, *instance_, number->value).second) {
@@ -225,10 +227,20 @@ bool Stream::take_packet_context() {
       clock_ = begin->value;
     }
   }
-  if (number != nullptr) {
-    if (!first_packet_) {
-      first_packet_ = {number->value, clock_};
-    }
+  if (number != nullptr && !first_packet_) {
+    first_packet_ = {number->value, clock_};
+  }
+  if (const Named* const cpu = find(Scope::kPacketContext, "cpu_id"); cpu != nullptr) {
+    cpu_ = cpu->value;
+  }
+  return true;
+}
+
+/// Finds out what was lost since the packet before. A packet that another file has, too, counts as
+/// well: it is not missing.
+void Stream::take_losses() {
+  if (const Named* const number = find(Scope::kPacketContext, "packet_seq_num");
+      number != nullptr) {
     if (sequence_ && number->value > *sequence_ + 1 &&
         number->value - *sequence_ < kMostLostPackets) {
       lost_packets_ += number->value - *sequence_ - 1;
@@ -236,17 +248,12 @@ bool Stream::take_packet_context() {
     }
     sequence_ = number->value;
   }
-  if (const Named* const cpu = find(Scope::kPacketContext, "cpu_id"); cpu != nullptr) {
-    cpu_ = cpu->value;
-  }
   if (const Named* const discarded = find(Scope::kPacketContext, "events_discarded");
       discarded != nullptr) {
-    lossy_ = lossy_ || discarded->value > discarded_.value_or(0);
+    lossy_ = lossy_ || (discarded_ && discarded->value > *discarded_);
+    first_discarded_ = first_discarded_ ? first_discarded_ : discarded->value;
     discarded_ = discarded->value;
   }
-  // The loss count is taken at the packet's end: events may be missing in this packet or after it.
-  gap_ = lossy_ || lossy_before;
-  return true;
 }
 
 /// Reads the next event of the packet. Returns false if it was not chosen.

@@ -38,6 +38,9 @@ class Choice {
                       Fields& of_event) = 0;
 };
 
+/// A larger gap in the numbers of packets is no loss: the numbers are damaged.
+inline constexpr std::uint64_t kMostLostPackets = 1U << 30U;
+
 /// The packets that were read already, identified by trace, stream and number. Snapshots of one
 /// session overlap, so a packet may be in several files.
 using SeenPackets = std::set<std::tuple<std::string, std::uint64_t, std::uint64_t>>;
@@ -60,12 +63,22 @@ class Stream {
   std::string_view text(std::size_t place) const { return texts_[place]; }
   std::span<const std::uint64_t> list(std::size_t place) const { return lists_[place]; }
 
-  /// Returns whether the tracer lost events before this one, for lack of room.
+  /// Returns whether the tracer lost events before this one, for lack of room. What was lost before
+  /// the first packet of the file is not known here: see lose_before_first().
   bool after_gap() const { return after_gap_; }
+  /// Returns whether the tracer may have lost events after the last one so far.
+  bool ends_lossy() const { return lossy_ || gap_; }
+  /// Returns the number of events that the stream had lost up to the end of the file's first packet.
+  std::uint64_t first_lost_events() const { return first_discarded_.value_or(0); }
+  /// States that events were lost in the file's first packet or before it. Called at the first
+  /// event.
+  void lose_before_first() { lossy_ = after_gap_ = true; }
   /// Returns the number and the begin of the file's first packet; none: not known.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> first_packet() const {
     return first_packet_;
   }
+  /// Returns the number of the latest packet; none: not known.
+  std::optional<std::uint64_t> last_packet() const { return sequence_; }
   /// Returns the number of the stream, the same in all of its files; none: not in the trace.
   std::optional<std::uint64_t> instance() const { return instance_; }
 
@@ -111,6 +124,7 @@ class Stream {
   void read_packet(std::uint64_t left);
   bool read_event();
   bool take_packet_context();
+  void take_losses();
   void load(std::uint64_t bytes);
   void read_packet_header();
   void check_uuid(std::uint64_t begin) const;
@@ -162,6 +176,7 @@ class Stream {
   const StreamClass* stream_ = nullptr;
   std::uint64_t clock_ = 0;
   std::optional<std::uint64_t> discarded_;
+  std::optional<std::uint64_t> first_discarded_;
   std::optional<std::uint64_t> sequence_;
   std::optional<std::uint64_t> instance_;
   std::optional<std::uint64_t> cpu_;

@@ -11,6 +11,7 @@
 
 #include "ctf_metadata.hpp"
 #include "ctf_stream.hpp"
+#include "missing_events.hpp"
 #include "trace_files.hpp"
 #include "trace_origins.hpp"
 
@@ -123,61 +124,11 @@ std::int32_t cpu_of(const ctf::Stream& stream, const ctf::Metadata& metadata) {
   return cpu && *cpu < kMostCpus ? static_cast<std::int32_t>(*cpu) : -1;
 }
 
-/// Reports where events are missing: the tracer lost them, or a file is damaged or cut off.
-class MissingEvents {
- public:
-  MissingEvents(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
-                const std::vector<bool>& of_kernel,
-                const std::function<void(const TraceEvent&)>& handle)
-      : streams_(streams), of_kernel_(of_kernel), handle_(handle), last_(streams.size()) {
-    for (const auto& stream : streams) {
-      damaged_.push_back(stream->damaged_places());
-    }
-  }
-
-  /// Reports what is missing between the stream's latest event and the one at which it is now.
-  void before_event(std::size_t number) {
-    const ctf::Stream& stream = *streams_[number];
-    const auto now = static_cast<std::uint64_t>(stream.time());
-    if (stream.damaged_places() > damaged_[number] && !of_kernel_[number]) {
-      report(EventKind::kDamage, now, now, last_[number]);
-    }
-    damaged_[number] = stream.damaged_places();
-    if (stream.after_gap() && of_kernel_[number]) {
-      report(EventKind::kSwitchesLost, now, 0, last_[number]);
-    } else if (stream.after_gap()) {
-      report(EventKind::kLoss, now, now, last_[number]);
-    }
-    last_[number] = now;
-  }
-
-  /// Reports that the rest of the stream is missing if its file is cut off.
-  void after_last_event(std::size_t number) {
-    if (streams_[number]->is_cut_off() && !of_kernel_[number]) {
-      report(EventKind::kDamage, last_[number], INT64_MAX, last_[number]);
-    }
-  }
-
- private:
-  void report(EventKind kind, std::uint64_t time, std::uint64_t until, std::uint64_t since) const {
-    handle_({.kind = kind, .time_ns = static_cast<std::int64_t>(time), .numbers = {until, since}});
-  }
-
-  const std::vector<std::unique_ptr<ctf::Stream>>& streams_;
-  const std::vector<bool>& of_kernel_;
-  const std::function<void(const TraceEvent&)>& handle_;
-  std::vector<std::uint64_t> last_;     // time of each stream's latest event
-  std::vector<std::uint64_t> damaged_;  // damaged places up to there
-};
-
-/// A stream of a trace, which may have several files.
-using StreamKey = std::pair<std::string, std::uint64_t>;
-
 /// Returns, for each session, the time from which on all of its streams are complete. In a session
 /// with a limit on disk space, more of one stream may be overwritten than of another.
-std::map<std::string, std::int64_t> complete_since(
-    const std::vector<std::unique_ptr<ctf::Stream>>& streams, const std::vector<StreamKey>& keys,
-    const std::vector<std::string>& sessions) {
+std::map<std::string, std::int64_t> complete_since(const Streams& streams,
+                                                   const std::vector<StreamKey>& keys,
+                                                   const std::vector<std::string>& sessions) {
   using Packet = std::pair<std::uint64_t, std::uint64_t>;  // number and begin
   std::map<std::pair<std::string, StreamKey>, Packet> oldest;
   for (std::size_t i = 0; i < streams.size(); ++i) {
@@ -197,9 +148,8 @@ std::map<std::string, std::int64_t> complete_since(
 
 /// Adds the counts of all streams to the result. Each file of a stream has the number of events
 /// that the whole stream lost, so the loss of a stream is the largest number in its files.
-void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
-            const std::vector<StreamKey>& keys, const std::vector<bool>& of_kernel,
-            ReadCounts& counts) {
+void add_up(const Streams& streams, const std::vector<StreamKey>& keys, const FileOrder& files,
+            const std::vector<bool>& of_kernel, ReadCounts& counts) {
   std::map<StreamKey, std::uint64_t> lost;
   std::set<std::uint64_t> cpus;
   for (std::size_t i = 0; i < streams.size(); ++i) {
@@ -208,7 +158,7 @@ void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
     if (stream.cpu() && stream.events() > 0 && !of_kernel[i]) {
       cpus.insert(*stream.cpu());
     }
-    counts.lost_packets += stream.lost_packets();
+    counts.lost_packets += stream.lost_packets() + files.lost_packets_before(i);
     counts.damage.insert(counts.damage.end(), stream.damage().begin(), stream.damage().end());
     std::uint64_t& of_stream = lost[keys[i]];
     of_stream = std::max(of_stream, stream.lost_events());
@@ -222,7 +172,7 @@ void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
 /// Throws TraceError if a metadata file is cut off between two declarations. Such a file is valid,
 /// but most packets then contain something that it does not declare. If only a few packets do,
 /// those are damaged.
-void require_whole_metadata(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
+void require_whole_metadata(const Streams& streams,
                             const std::vector<std::size_t>& number_of,
                             const std::vector<std::unique_ptr<ctf::Metadata>>& metadata,
                             const std::vector<fs::path>& traces) {
@@ -253,7 +203,7 @@ ReadCounts read_trace(const fs::path& directory,
   ReadCounts counts;
   KnownEvents choice;
   std::vector<std::unique_ptr<ctf::Metadata>> metadata;
-  std::vector<std::unique_ptr<ctf::Stream>> streams;
+  Streams streams;
   std::vector<std::string> trace_of;   // of each stream: the identity of its trace
   std::vector<std::size_t> number_of;  // of each stream: the place of its trace in `metadata`
   std::vector<bool> of_kernel;         // of each stream
@@ -291,7 +241,8 @@ ReadCounts read_trace(const fs::path& directory,
     keys.emplace_back(trace_of[i], streams[i]->instance().value_or(UINT64_MAX - i));
   }
   const std::map<std::string, std::int64_t> complete_from = complete_since(streams, keys, sessions);
-  MissingEvents missing(streams, of_kernel, handle);
+  const FileOrder files(streams, keys);
+  MissingEvents missing(streams, files, of_kernel, handle);
   while (!order.empty()) {
     const std::size_t next = order.top();
     order.pop();
@@ -323,7 +274,7 @@ ReadCounts read_trace(const fs::path& directory,
     } while (true);
   }
   require_whole_metadata(streams, number_of, metadata, traces);
-  add_up(streams, keys, of_kernel, counts);
+  add_up(streams, keys, files, of_kernel, counts);
   return counts;
 }
 
