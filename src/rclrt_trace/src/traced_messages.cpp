@@ -47,6 +47,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
       if (const auto found = publishers_.find(first); found != publishers_.end()) {
         ++gaps_.publications;
         thread.published = publish(thread, found->second.topic, event.time_ns);
+        thread.handed_over_by = event.numbers[0];
         if (rclrt_processes_.contains(event.pid)) {
           handed_over_[{event.pid, event.numbers[1]}] = *thread.published;
         }
@@ -90,16 +91,24 @@ void TracedSystem::take_message(const TraceEvent& event) {
 
 /// Processes an event rcl_publish, which every ROS release has. The next rmw_publish on the same
 /// thread is of the same message. If that event has a source timestamp, the publication of a
-/// received message is found by this timestamp; otherwise by the time at which it was sent.
+/// received message is found by this timestamp; otherwise by the time at which it was sent. rclcpp
+/// hands a message over within the process first, and then sends the same one to other processes.
 void TracedSystem::take_rcl_publish(const TraceEvent& event) {
   const auto found = publishers_.find({event.pid, event.numbers[0]});
   if (found == publishers_.end()) {
     return;
   }
   Thread& thread = thread_of(event);
-  ++gaps_.publications;
+  Publication publication;
+  if (std::exchange(thread.handed_over_by, 0) == event.numbers[0] && thread.published) {
+    publication = *thread.published;
+    publication.time_ns = event.time_ns;
+  } else {
+    ++gaps_.publications;
+    publication = publish(thread, found->second.topic, event.time_ns);
+  }
   std::deque<Publication>& latest = timeless_[found->second.topic].publications;
-  latest.push_back(publish(thread, found->second.topic, event.time_ns));
+  latest.push_back(publication);
   if (latest.size() > kMostOfTopic) {
     latest.pop_front();
   }
@@ -208,6 +217,7 @@ void TracedSystem::note_running_name(Thread& thread, const TraceEvent& event) {
 
 void TracedSystem::start(const TraceEvent& event) {
   Thread& thread = thread_of(event);
+  thread.handed_over_by = 0;
   note_running_name(thread, event);
   thread.cut_short.erase(event.numbers[0]);
   const auto found = pointers_.find({event.pid, event.numbers[0]});
@@ -253,6 +263,7 @@ void TracedSystem::start(const TraceEvent& event) {
 
 void TracedSystem::end(const TraceEvent& event) {
   Thread& thread = thread_of(event);
+  thread.handed_over_by = 0;
   // The runs above it on the stack have lost their ends.
   const auto found = std::ranges::find(thread.running.rbegin(), thread.running.rend(),
                                        event.numbers[0], &Running::pointer);

@@ -248,6 +248,7 @@ class TracedSystem {
     std::uint32_t taken_topic = kNone;
     std::int64_t taken_sent_ns = 0;
     std::optional<Publication> published;  // intra-process, for the enqueue event that follows
+    std::uint64_t handed_over_by = 0;      // its publisher, until the callback ends or publishes
     std::uint64_t released = 0;            // rclrt: callback of release_ns
     std::int64_t release_ns = 0;
     std::int64_t ready_ns = 0;
