@@ -185,7 +185,7 @@ class TracedSystem {
   /// Returns the time of the first start of a callback; 0: there is none.
   std::int64_t first_run_ns() const { return first_run_ns_; }
   /// Returns the times of the publications on a topic, ascending, from within and outside of
-  /// callbacks. A publication within the process and to other processes may be in it twice.
+  /// callbacks.
   const std::vector<std::int64_t>& publications(std::uint32_t topic) const {
     return publication_times_[topic];
   }
