@@ -21,6 +21,9 @@ constexpr std::int64_t kClockError_ns = 20'000;
 /// Longest time from rcl_publish to the message's source timestamp of the middleware.
 constexpr std::int64_t kLongestSend_ns = 10'000'000;
 
+/// Callbacks that run within each other on one thread, because they spin. More have lost their ends.
+constexpr std::size_t kMostNested = 256;
+
 /// Signs of two processes with the same number that are needed. A damaged trace may show one.
 constexpr std::size_t kCrossings = 2;
 constexpr std::size_t kNameReturns = 3;
@@ -220,6 +223,10 @@ void TracedSystem::start(const TraceEvent& event) {
   thread.handed_over_by = 0;
   note_running_name(thread, event);
   thread.cut_short.erase(event.numbers[0]);
+  if (thread.running.size() == kMostNested) {
+    thread.running.erase(thread.running.begin());
+    ++gaps_.unfinished;
+  }
   const auto found = pointers_.find({event.pid, event.numbers[0]});
   if (found == pointers_.end()) {
     ++gaps_.unknown_callbacks;

@@ -173,6 +173,21 @@ TEST(TracedModel, AMessageThatIsHandedOverAndSentIsOnePublication) {
   EXPECT_EQ(robot.system.instances().back().publisher, 0U);
 }
 
+TEST(TracedModel, StartsWithoutEndsDoNotGrowWithTheTrace) {
+  Robot robot;
+  robot.node(1, "sensor");
+  robot.timer(20, 1, 10 * kMs, 21);
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    robot.start(21);
+  }
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    robot.end(21, kMs);
+  }
+  EXPECT_EQ(robot.system.instances().size(), 256U);
+  EXPECT_EQ(robot.system.gaps().unfinished, 744U);
+  EXPECT_EQ(robot.system.gaps().unmatched_ends, 744U);
+}
+
 TEST(TracedModel, ACycleIsCutWhereItLeadsBack) {
   Line line;
   line.publisher(12, 3, "/feedback");
