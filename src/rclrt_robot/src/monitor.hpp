@@ -168,7 +168,7 @@ class Monitor final : public engine::MissHandler {
   bool has_failed_ = false;                // to publish; reported once
   std::set<std::string> stalled_;          // the workers that have ever stalled
   std::map<std::string, Progress> progress_;             // at the last publication
-  std::set<std::string> without_progress_;               // the callbacks that ever were
+  std::set<std::string> without_progress_;               // the present callbacks that ever were
   std::optional<rclrt::realtime::PeriodicDrain> drain_;  // last: its thread uses all of the above
 };
 

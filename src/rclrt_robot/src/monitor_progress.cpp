@@ -71,7 +71,8 @@ void Monitor::report_progress(const std::vector<CallbackInfo>& callbacks, std::i
     const auto found = now.find(name);
     if (found == now.end() || found->second.waiting() < kReleases) {
       status.level = Status::OK;
-      status.message = "its instances end";
+      status.message = found == now.end() ? "the executor does not have it any more"
+                                          : "its instances end";
       continue;
     }
     const Progress& each = found->second;
@@ -89,6 +90,8 @@ void Monitor::report_progress(const std::vector<CallbackInfo>& callbacks, std::i
       status.values.push_back(value("its_instances", std::to_string(most_ended)));
     }
   }
+  // A callback that is gone has its last status now.
+  std::erase_if(without_progress_, [&](const std::string& name) { return !now.contains(name); });
   progress_ = std::move(now);
 }
 

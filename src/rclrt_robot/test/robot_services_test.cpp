@@ -74,6 +74,16 @@ TEST_F(ProgressOnDiagnostics, NamesTheCallbackThatWaitsAndTheOneThatEndsInstead)
            status.message == "its instances end" && runs > 0;
   });
   EXPECT_TRUE(operator_.statuses("rclrt: /node timer 0 progress").empty());
+
+  // A callback that is removed has one more status, and then none.
+  robot.executor().remove_node(node);
+  const std::string gone = "the executor does not have it any more";
+  spin(robot, [&] { return last().message == gone; });
+  EXPECT_EQ(last().level, DiagnosticStatus::OK);
+  const std::size_t published = operator_.statuses(process_name()).size();
+  spin(robot, [&] { return operator_.statuses(process_name()).size() > published + 2; });
+  const auto statuses = operator_.statuses("rclrt: /node group 1 timer 0 progress");
+  EXPECT_EQ(std::ranges::count(statuses, gone, &DiagnosticStatus::message), 1);
 }
 
 TEST_F(ProgressOnDiagnostics, ATimerThatWaitsIsOverdueAndACancelledOneIsNot) {
