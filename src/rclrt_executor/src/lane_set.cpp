@@ -95,7 +95,8 @@ std::string LaneSet::stall_advice() const {
              : "give the callback that it waits for a different priority, or " + more + ".";
 }
 
-std::size_t LaneSet::wanted_workers(const Level& level) const {
+/// Returns the number of workers that the options state for a level.
+std::size_t LaneSet::stated_workers(const Level& level) const {
   const ThreadSettings& threads = context_.threads;
   if (threads.runs_to_completion()) {
     return workers_per_lane_;
@@ -113,23 +114,34 @@ std::size_t LaneSet::wanted_workers(const Level& level) const {
                                                : workers_per_lane_;
 }
 
-/// Returns the number of spare threads; 0 where no callback could use one.
-std::size_t LaneSet::wanted_spares(const Level& level) const {
-  const ThreadSettings& threads = context_.threads;
-  const bool shares = threads.runs_to_completion();
-  const std::size_t spares = threads.spare_count();
-  const std::size_t workers = wanted_workers(level);
-  if (spares == 0 || workers == 0 || context_.spin.limit() != SpinLimit::kNone ||
-      (!shares && threads.is_reserved(level.level))) {
-    return 0;
-  }
+/// Returns how many instances of the level can run at the same time, but at most `limit`.
+std::size_t LaneSet::most_of(const Level& level, std::size_t limit) const {
+  const bool shares = context_.threads.runs_to_completion();
   std::vector<const Callback*> callbacks;
   for (const auto& each : context_.callbacks.locked()) {
     if (shares || each->level() == level.level) {
       callbacks.push_back(each.get());
     }
   }
-  return std::max(most_at_a_time(callbacks, workers + spares), workers) - workers;
+  return most_at_a_time(callbacks, limit);
+}
+
+/// Returns the number of workers. More than can run at the same time would never have work, and each
+/// would lock the memory of its stack.
+std::size_t LaneSet::wanted_workers(const Level& level) const {
+  const std::size_t stated = stated_workers(level);
+  return stated == 0 ? 0 : most_of(level, stated);
+}
+
+/// Returns the number of spare threads; 0 where no callback could use one.
+std::size_t LaneSet::wanted_spares(const Level& level) const {
+  const ThreadSettings& threads = context_.threads;
+  const std::size_t spares = threads.spare_count();
+  if (spares == 0 || level.workers == 0 || context_.spin.limit() != SpinLimit::kNone ||
+      (!threads.runs_to_completion() && threads.is_reserved(level.level))) {
+    return 0;
+  }
+  return std::max(most_of(level, level.workers + spares), level.workers) - level.workers;
 }
 
 void LaneSet::start_threads(Level& level) {

@@ -61,7 +61,8 @@ class LaneSet {
   /// Returns a remedy if all threads of a lane wait.
   std::string stall_advice() const;
 
-  /// Starts `workers_per_lane` workers for each lane. Also starts spare threads for each lane in
+  /// Starts `workers_per_lane` workers for each lane, or fewer if not so many instances of the lane
+  /// can run at the same time. Also starts spare threads for each lane in
   /// which all workers may wait at the same time. Throws std::system_error.
   RCLRT_SETUP void start(std::size_t workers_per_lane);
   /// Joins the threads. Locks the configuration itself to get the list of threads, but not while it
@@ -87,6 +88,8 @@ class LaneSet {
   /// Starts the threads that the level lacks.
   void start_threads(Level& level);
   void start_thread(Level& level, LaneWorker::Kind kind);
+  std::size_t stated_workers(const Level& level) const;
+  std::size_t most_of(const Level& level, std::size_t limit) const;
   std::size_t wanted_workers(const Level& level) const;
   std::size_t wanted_spares(const Level& level) const;
   realtime::ThreadOptions worker_options(const Level& level) const;

@@ -54,7 +54,8 @@ struct ExecutorOptions {
   /// probes.
   int top_priority = 95;
   /// The number of worker threads of each level. 0: the executor's default, which is the number of
-  /// its CPUs for `preemptive` and 1 for `producer_consumer`. Without preemption it is the number
+  /// its CPUs for `preemptive` and 1 for `producer_consumer`. A level has fewer if its groups do not
+  /// let as many instances run at the same time. Without preemption it is the number
   /// of worker threads of all levels together; 0: the number of the executor's CPUs. `edf` without
   /// preemption has one worker. If the number is stated there are no spare threads, so a callback
   /// that waits for another one needs two workers.
