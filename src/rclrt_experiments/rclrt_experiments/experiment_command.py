@@ -30,7 +30,7 @@ from rclrt_experiments.live import Live, alone, check_cpus
 from rclrt_experiments.page import Page, write_page
 from rclrt_experiments.runs import QUIET
 from rclrt_experiments.settings import Settings, sweep_units
-from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
+from rclrt_experiments.sweep import InProcess, add_backend_arguments, backend_of
 from rclrt_py import __version__
 
 QUICK_TRIALS, QUICK_SECONDS, TRIES = 1, 2.0, 3
@@ -85,17 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="continue the interrupted experiment in DIR; all other options must be the same",
     )
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=count_argument,
-        help="processes of a simulation; default: one for each CPU",
-    )
-    parser.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="simulate on the workers of this Dask scheduler, like tcp://host:8786",
-    )
+    add_backend_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -112,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         0 if arguments.simulate else _tries(arguments),
         __version__,
     )
-    backend = _backend(arguments)
+    backend = backend_of(arguments) if arguments.simulate else InProcess()
     units = [unit for number, each in enumerate(settings) for unit in each.units(number)]
     with StopSignals() as stop, opened(arguments.out, plan, arguments.resume) as journal:
         page: Page | None = None
@@ -188,14 +178,3 @@ def _check(arguments: argparse.Namespace, settings: Sequence[Settings]) -> None:
 def _tries(arguments: argparse.Namespace) -> int:
     stated: int | None = arguments.tries
     return stated or (1 if arguments.quick else TRIES)
-
-
-def _backend(arguments: argparse.Namespace) -> Backend:
-    if arguments.scheduler is not None:
-        if arguments.jobs is not None:
-            raise BadInput(
-                "--scheduler and --jobs: both state where to run; leave out one of the two"
-            )
-        return Dask(arguments.scheduler)
-    jobs = (arguments.jobs or cores()) if arguments.simulate else 1
-    return InProcess() if jobs == 1 else Cores(jobs)

@@ -15,7 +15,7 @@ from rclrt_py.terminal.progress import Progress
 from rclrt_experiments.experiment import Experiment
 from rclrt_experiments.journal import Journal
 from rclrt_experiments.live import Live
-from rclrt_experiments.sweep import Backend
+from rclrt_experiments.sweep import Backend, WorkersFailed
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
 SAY_EACH_S = 60.0
@@ -58,14 +58,19 @@ def sweep_units(
     progress = Progress(sys.stderr, len(units))
     clock = Clock(len(units) - len(left), len(units))
     work = partial(_simulate, settings) if live is None else partial(_run, settings, live)
-    for unit, done in backend.run(work, left, lambda: stop.requested):
-        journal.add(unit, done)
-        clock.count += 1
-        name = settings[unit.experiment].experiment.name
-        if progress.live:
-            progress.show(clock.count, clock.text(name))
-        elif clock.is_due():
-            progress.say(clock.text(name))
+    try:
+        for unit, done in backend.run(work, left, lambda: stop.requested):
+            journal.add(unit, done)
+            clock.count += 1
+            name = settings[unit.experiment].experiment.name
+            if progress.live:
+                progress.show(clock.count, clock.text(name))
+            elif clock.is_due():
+                progress.say(clock.text(name))
+    except WorkersFailed as error:
+        raise WorkersFailed(
+            f"{error}\n  completed units are kept, continue with --resume"
+        ) from error
     progress.clear()
 
 

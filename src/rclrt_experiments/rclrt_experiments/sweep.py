@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Back ends that process the units of experiments: in this process, on this machine's CPUs, or on
-Dask workers.
+"""Back ends that process units, such as those of an experiment or the seeds of `rclrt verify`: in
+this process, on this machine's CPUs, or on Dask workers.
 
 A back end yields the result of each unit, in any order, and ends early on request. Runs on ROS 2
 must not run side by side on a machine, so they always use InProcess.
@@ -8,6 +8,7 @@ must not run side by side on a machine, so they always use InProcess.
 
 from __future__ import annotations
 
+import argparse
 import concurrent.futures
 import importlib
 import multiprocessing
@@ -16,15 +17,17 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from rclrt_py.errors import BadInput, RunFailed
 from rclrt_py.processes.parent_death import end_with_parent
 
-from rclrt_experiments.unit import Done, Unit
+from rclrt_experiments.generator.options import count_argument
 
-Work = Callable[[Unit], Done]
-Results = Iterator[tuple[Unit, Done]]
+Unit = TypeVar("Unit")
+Done = TypeVar("Done")
+Stopping = Callable[[], bool]
+"""Returns whether the user has stopped the work."""
 AT_ONCE = 10
 """Number of units that a worker gets at once."""
 PATIENCE_S = 0.2
@@ -35,17 +38,25 @@ CONNECT_S = 10
 class Backend(Protocol):
     """Processes units. `work` must be picklable, unless the back end is this process."""
 
-    def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results: ...
+    def run(
+        self, work: Callable[[Unit], Done], units: Sequence[Unit], stopped: Stopping
+    ) -> Iterator[tuple[Unit, Done]]: ...
 
 
 class Stopped(Exception):
     """Thrown if the user stopped the work on a unit. The unit is not done."""
 
 
+class WorkersFailed(RunFailed):
+    """A worker process ended before its work was done."""
+
+
 class InProcess:
     """Processes one unit after the other in this process."""
 
-    def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
+    def run(
+        self, work: Callable[[Unit], Done], units: Sequence[Unit], stopped: Stopping
+    ) -> Iterator[tuple[Unit, Done]]:
         for unit in units:
             if stopped():
                 return
@@ -62,7 +73,9 @@ class Cores:
 
     jobs: int
 
-    def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
+    def run(
+        self, work: Callable[[Unit], Done], units: Sequence[Unit], stopped: Stopping
+    ) -> Iterator[tuple[Unit, Done]]:
         pool = concurrent.futures.ProcessPoolExecutor(
             self.jobs,
             multiprocessing.get_context("fork"),  # forked by this thread: the workers end with it
@@ -78,9 +91,7 @@ class Cores:
                 for future in done:
                     yield from future.result()
         except BrokenProcessPool as error:
-            raise RunFailed(
-                "a worker process was killed; completed units are kept, continue with --resume"
-            ) from error
+            raise WorkersFailed("a worker process was killed") from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -93,7 +104,9 @@ class Dask:
 
     address: str
 
-    def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
+    def run(
+        self, work: Callable[[Unit], Done], units: Sequence[Unit], stopped: Stopping
+    ) -> Iterator[tuple[Unit, Done]]:
         distributed = _distributed()
         try:
             client = distributed.Client(self.address, timeout=CONNECT_S)
@@ -119,16 +132,38 @@ class Dask:
             client.cancel(list(left))
 
 
-def _gathered(client: Any, future: Any) -> list[tuple[Unit, Done]]:
+def add_backend_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=count_argument,
+        help="processes of a simulation; default: one for each CPU",
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="simulate on the workers of this Dask scheduler, like tcp://host:8786",
+    )
+
+
+def backend_of(arguments: argparse.Namespace) -> Backend:
+    """Returns the back end that the options state. Throws BadInput."""
+    if arguments.scheduler is not None:
+        if arguments.jobs is not None:
+            raise BadInput(
+                "--scheduler and --jobs: both state where to run; leave out one of the two"
+            )
+        return Dask(arguments.scheduler)
+    jobs = arguments.jobs or cores()
+    return InProcess() if jobs == 1 else Cores(jobs)
+
+
+def _gathered(client: Any, future: Any) -> Any:
     """Returns the result of a finished future. If its worker died since, Dask computes it again."""
     try:
-        result: list[tuple[Unit, Done]] = client.gather(future)
+        return client.gather(future)
     except Exception as error:
-        raise RunFailed(
-            f"the Dask workers failed: {type(error).__name__}: {error}\n  completed units are "
-            "kept, continue with --resume"
-        ) from error
-    return result
+        raise WorkersFailed(f"the Dask workers failed: {type(error).__name__}: {error}") from error
 
 
 def _distributed() -> Any:
@@ -151,7 +186,7 @@ def _batches(units: Sequence[Unit]) -> Iterator[list[Unit]]:
         yield list(units[first : first + AT_ONCE])
 
 
-def _work_on(work: Work, units: Sequence[Unit]) -> list[tuple[Unit, Done]]:
+def _work_on(work: Callable[[Unit], Done], units: Sequence[Unit]) -> list[tuple[Unit, Done]]:
     return [(unit, work(unit)) for unit in units]
 
 

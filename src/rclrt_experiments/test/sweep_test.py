@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from rclrt_experiments.journal import opened, read_journal
 from rclrt_experiments.sweep import AT_ONCE, Cores, InProcess
 from rclrt_experiments.unit import Done, Unit
-from rclrt_py.testing.command import Command
+from rclrt_py.testing.command import Command, command
 from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 from small_experiment import SMALL, command_line
 
@@ -103,6 +104,20 @@ def test_a_worker_that_is_killed_loses_nothing_and_nothing_counts_twice(
     assert experiment(small, "--simulate", "--jobs", 1, "--out", here).returncode == 0
     for name in ("rows.csv", "overheads.csv"):
         assert (here / name).read_bytes() == (there / name).read_bytes()
+
+
+def test_a_search_for_violations_loses_nothing_with_a_worker(cluster: Cluster) -> None:
+    line = command("verify", "--count", 200, "--seed", 9, "--instances", 2000, "--json")
+    there = subprocess.Popen(
+        [*line, "--scheduler", cluster.address], stdout=subprocess.PIPE, text=True
+    )
+    with importlib.import_module("distributed").Client(cluster.address) as client:
+        wait_for(lambda: there.poll() is not None or len(client.has_what()) > 0)
+    cluster.workers[0].kill()
+    found, _ = there.communicate(timeout=GENEROUS_S)
+    assert there.returncode == 0
+    here = subprocess.run([*line, "--jobs", "1"], capture_output=True, text=True, check=True)
+    assert json.loads(found) == json.loads(here.stdout)
 
 
 def test_what_comes_twice_counts_once(tmp_path: Path) -> None:

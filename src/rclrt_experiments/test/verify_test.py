@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from rclrt_experiments.verification.verify import (
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis, load_application
 from rclrt_py.testing.command import command
-from rclrt_py.testing.waiting import GENEROUS_S
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 
 if TYPE_CHECKING:
     from rclrt_analysis import Machine
@@ -330,9 +331,25 @@ def test_json_has_what_the_tables_have() -> None:
         assert row["sampled_below_load"]["tightness"][what]["median"] >= 1
 
 
+def test_ctrl_c_ends_the_search_and_keeps_what_was_found() -> None:
+    line = command("verify", "--count", 100_000, "--executors", "preemptive", "--jobs", 2)
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    wait_for(lambda: len(children.read_text().split()) == 2)
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=GENEROUS_S)
+    assert process.returncode == 128 + signal.SIGINT
+    stopped = re.search(r"rclrt: stopped after (\d+) of 100000 applications", complained)
+    counted = re.match(r"(\d+) applications, (\d+) infeasible; ", said)
+    assert stopped is not None
+    assert counted is not None
+    assert int(stopped[1]) == int(counted[1]) + int(counted[2])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("--jobs", "2", "--scheduler", "tcp://x"), "--scheduler and --jobs: both state where"),
         (("--executors", "fifo"), "unknown executor 'fifo'"),
         (("--executors", "static_order:trigger=all"), "no bounds are offered for a trigger"),
         (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),

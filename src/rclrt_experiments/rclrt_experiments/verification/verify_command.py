@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -16,6 +17,7 @@ from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, executor_argument
 from rclrt_py.files.atomic import check_new_directory, new_directory
 from rclrt_py.native import analysis
+from rclrt_py.processes.stop_signals import StopSignals
 
 from rclrt_experiments.generator.app_yaml import app_yaml
 from rclrt_experiments.generator.options import (
@@ -25,6 +27,7 @@ from rclrt_experiments.generator.options import (
     rules_of,
     workloads_of,
 )
+from rclrt_experiments.sweep import add_backend_arguments, backend_of
 from rclrt_experiments.verification.attacks import attack_all
 from rclrt_experiments.verification.live import run_live
 from rclrt_experiments.verification.summary import json_of, print_tables, row_of
@@ -74,12 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number of instances to simulate for each application and executor; default "
         "%(default)s",
     )
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=count_argument,
-        help="number of processes; default: one for each CPU",
-    )
+    add_backend_arguments(parser)
     _add_live_arguments(parser)
     parser.add_argument(
         "-o",
@@ -131,20 +129,21 @@ def run(arguments: argparse.Namespace) -> int:
         check_new_directory(arguments.out)
     if arguments.overheads is not None:
         OverheadsFile(arguments.overheads)  # throws if it cannot be used
-    attack = Attack(instances=arguments.instances)
     seeds = range(rules.random_seed, rules.random_seed + arguments.count)
     started = time.monotonic()
-    attacked = partial(
+    attack = partial(
         attack_seed,
         rules,
         executors=arguments.executors,
-        attack=attack,
+        attack=Attack(instances=arguments.instances),
         vary=not stated,
         cpus=arguments.cpus,
         across=arguments.back_and_forth,
     )
-    outcomes = attack_all(attacked, seeds, arguments.jobs)
+    with StopSignals() as stop:
+        attacked = attack_all(backend_of(arguments), attack, seeds, lambda: stop.requested)
     elapsed = time.monotonic() - started
+    outcomes = attacked.outcomes
     rows = [row_of(executor, outcomes) for executor in arguments.executors]
     found = list(violations(outcomes))
     differing = [
@@ -153,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
         for executor, outcome in each.items()
         if outcome.difference
     ]
-    counts = {"applications": len(outcomes), "infeasible": arguments.count - len(outcomes)}
+    counts = {"applications": len(outcomes), "infeasible": attacked.infeasible}
     if arguments.out is not None and found:
         with new_directory(arguments.out) as directory:
             for number, violation in enumerate(found):
@@ -162,13 +161,17 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(counts | json_of(rows, found, differing), indent=1))
     else:
         print(
-            f"{len(outcomes)} applications, {counts['infeasible']} infeasible; seeds "
+            f"{len(outcomes)} applications, {attacked.infeasible} infeasible; seeds "
             f"{seeds[0]} to {seeds[-1]}, {elapsed:.0f} s"
         )
         print_tables(rows)
         _say_all(found, differing, arguments.out)
     live = EXIT_OK
-    if arguments.run > 0:
+    if stop.requested:
+        done = len(outcomes) + attacked.infeasible
+        print(f"rclrt: stopped after {done} of {len(seeds)} applications", file=sys.stderr)
+        live = stop.exit_code
+    elif arguments.run > 0:
         live = run_live(
             rules, not stated, arguments.cpus, seeds, arguments.run, arguments.executors[0],
             arguments.seconds, arguments.overheads, workloads,
