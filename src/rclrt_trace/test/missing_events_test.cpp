@@ -29,8 +29,9 @@ trace {
   packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint64_t stream_instance_id; };
 };
 clock { name = "monotonic"; freq = 1000000000; };
+typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := clock64_t;
 stream {
-  event.header := struct { uint8_t id; uint64_t timestamp; };
+  event.header := struct { uint8_t id; clock64_t timestamp; };
   event.context := struct { uint32_t _vpid; uint32_t _vtid; };
   packet.context := struct { uint64_t content_size; uint64_t packet_size; uint64_t packet_seq_num;
     uint64_t events_discarded; };
