@@ -126,8 +126,8 @@ std::size_t LaneSet::most_of(const Level& level, std::size_t limit) const {
   return most_at_a_time(callbacks, limit);
 }
 
-/// Returns the number of workers. More than can run at the same time would never have work, and each
-/// would lock the memory of its stack.
+/// Returns the number of workers. More than can run at the same time would never have work, and
+/// each would lock the memory of its stack.
 std::size_t LaneSet::wanted_workers(const Level& level) const {
   const std::size_t stated = stated_workers(level);
   return stated == 0 ? 0 : most_of(level, stated);

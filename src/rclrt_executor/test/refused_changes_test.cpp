@@ -80,7 +80,8 @@ class AddressSpace {
   rlimit before_{};
 };
 
-/// Leaves room for only one of the two threads that a new level needs.
+/// Leaves room for only one of the two threads that a new level needs, because two instances of its
+/// callback may run at the same time.
 class WithoutThreads : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -90,6 +91,9 @@ class WithoutThreads : public ::testing::Test {
   }
   static constexpr std::size_t kStack = std::size_t{512} << 20;
   static constexpr std::size_t kRoomForOne = kStack + kStack / 2;
+  static std::shared_ptr<Group> reentrant() {
+    return std::make_shared<Group>(GroupType::kReentrant);
+  }
   static ExecutorOptions options() {
     auto options = on_all_cpus();
     options.workers_per_level = 2;
@@ -103,7 +107,7 @@ TEST_F(WithoutThreads, AddingALevelFailsAndCanBeTriedAgain) {
   std::atomic<int> low_runs{0};
   std::atomic<int> high_runs{0};
   executor.add(every_millisecond([&](const InstanceInfo&) { ++low_runs; }, 1));
-  const auto high = every_millisecond([&](const InstanceInfo&) { ++high_runs; }, 2);
+  const auto high = every_millisecond([&](const InstanceInfo&) { ++high_runs; }, 2, reentrant());
   executor.prepare();
   const Spinning spinning(executor);
   ASSERT_TRUE(eventually([&] { return low_runs > 0; }));
@@ -124,7 +128,7 @@ TEST_F(WithoutThreads, AddingALevelFailsAndCanBeTriedAgain) {
 TEST_F(WithoutThreads, ATimerThatCannotMoveToANewLevelStaysWhereItWas) {
   PreemptiveExecutor executor(options());
   std::atomic<int> runs{0};
-  const auto timer = every_millisecond([&](const InstanceInfo&) { ++runs; }, 1);
+  const auto timer = every_millisecond([&](const InstanceInfo&) { ++runs; }, 1, reentrant());
   executor.add(timer);
   executor.prepare();
   const Spinning spinning(executor);
@@ -141,11 +145,12 @@ TEST_F(WithoutThreads, ATimerThatCannotMoveToANewLevelStaysWhereItWas) {
 
 TEST_F(WithoutThreads, SpinFailsAndCanBeTriedAgain) {
   PreemptiveExecutor executor(options());
-  int runs = 0;
-  executor.add(every_millisecond([&](const InstanceInfo&) {
+  std::atomic<int> runs{0};
+  const auto body = [&](const InstanceInfo&) {
     ++runs;
     executor.cancel();
-  }));
+  };
+  executor.add(every_millisecond(body, 0, reentrant()));
   executor.prepare();
   {
     const AddressSpace room(kRoomForOne);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -61,7 +62,11 @@ TEST_P(WorkerCount, ALevelHasNoMoreWorkersThanInstancesThatCanRunAtOnce) {
   }
   executor->add(callback("often", 5, std::make_shared<Group>(GroupType::kReentrant)));
   const Spinning spinning(*executor);
-  EXPECT_TRUE(eventually([] { return threads_by_name().size() == 5; }));
+  EXPECT_TRUE(eventually([] {  // a thread sets its name when it has begun
+    const auto threads = threads_by_name();
+    return std::accumulate(threads.begin(), threads.end(), 0,
+                           [](int sum, const auto& each) { return sum + each.second; }) == 10;
+  }));
   EXPECT_THAT(threads_by_name(),
               ElementsAre(Pair("test L1", 1), Pair("test L2", 1), Pair("test L3", 2),
                           Pair("test L4", 3), Pair("test L5", 3)));

@@ -71,8 +71,8 @@ void Monitor::report_progress(const std::vector<CallbackInfo>& callbacks, std::i
     const auto found = now.find(name);
     if (found == now.end() || found->second.waiting() < kReleases) {
       status.level = Status::OK;
-      status.message = found == now.end() ? "the executor does not have it any more"
-                                          : "its instances end";
+      status.message =
+          found == now.end() ? "the executor does not have it any more" : "its instances end";
       continue;
     }
     const Progress& each = found->second;

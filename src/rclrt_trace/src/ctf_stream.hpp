@@ -68,11 +68,15 @@ class Stream {
   bool after_gap() const { return after_gap_; }
   /// Returns whether the tracer may have lost events after the last one so far.
   bool ends_lossy() const { return lossy_ || gap_; }
-  /// Returns the number of events that the stream had lost up to the end of the file's first packet.
+  /// Returns the number of events that the stream had lost up to the end of the file's first
+  /// packet.
   std::uint64_t first_lost_events() const { return first_discarded_.value_or(0); }
-  /// States that events were lost in the file's first packet or before it. Called at the first
-  /// event.
-  void lose_before_first() { lossy_ = after_gap_ = true; }
+  /// States that events were lost before the file's first event. `in_packet`: they may be missing
+  /// in its first packet or after it, too. Called at the first event.
+  void lose_before_first(bool in_packet) {
+    after_gap_ = true;
+    lossy_ = lossy_ || in_packet;
+  }
   /// Returns the number and the begin of the file's first packet; none: not known.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> first_packet() const {
     return first_packet_;

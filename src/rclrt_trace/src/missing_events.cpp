@@ -70,13 +70,13 @@ void MissingEvents::after_last_event(std::size_t number) {
   }
 }
 
-/// Finds out what is missing before the first event of a file. The files before it have been read by
-/// now, because all their events are earlier.
+/// Finds out what is missing before the first event of a file. The files before it have been read
+/// by now, because all their events are earlier.
 void MissingEvents::begin(std::size_t number) {
   const std::size_t before = events_before(number);
   last_[number] = before == FileOrder::kNone ? 0 : last_[before];
   if (lost_before(number)) {
-    streams_[number]->lose_before_first();
+    streams_[number]->lose_before_first(lost_in_first_packet(number));
   }
   has_begun_[number] = true;
 }
@@ -90,14 +90,20 @@ std::size_t MissingEvents::events_before(std::size_t number) const {
   return before;
 }
 
+/// Returns whether the first packet of a file counts events that were lost in it or right before
+/// it.
+bool MissingEvents::lost_in_first_packet(std::size_t file) const {
+  const std::size_t before = files_.before(file);
+  const std::uint64_t known = before == FileOrder::kNone ? 0 : streams_[before]->lost_events();
+  return streams_[file]->first_lost_events() > known || files_.lost_packets_before(file) > 0;
+}
+
 /// Returns whether events were lost since that file.
 bool MissingEvents::lost_before(std::size_t number) const {
   const std::size_t end = events_before(number);
   for (std::size_t file = number; file != end; file = files_.before(file)) {
     const std::size_t before = files_.before(file);
-    const std::uint64_t known =
-        before == FileOrder::kNone ? 0 : streams_[before]->lost_events();
-    if (streams_[file]->first_lost_events() > known || files_.lost_packets_before(file) > 0 ||
+    if (lost_in_first_packet(file) ||
         (before != FileOrder::kNone && streams_[before]->ends_lossy())) {
       return true;
     }
@@ -105,8 +111,7 @@ bool MissingEvents::lost_before(std::size_t number) const {
   return false;
 }
 
-void MissingEvents::report_loss(std::size_t number, std::uint64_t time,
-                                std::uint64_t until) const {
+void MissingEvents::report_loss(std::size_t number, std::uint64_t time, std::uint64_t until) const {
   if (of_kernel_[number]) {
     report(EventKind::kSwitchesLost, time, 0, last_[number]);
   } else {

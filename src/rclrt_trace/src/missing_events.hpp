@@ -55,6 +55,7 @@ class MissingEvents {
  private:
   void begin(std::size_t number);
   std::size_t events_before(std::size_t number) const;
+  bool lost_in_first_packet(std::size_t file) const;
   bool lost_before(std::size_t number) const;
   void report_loss(std::size_t number, std::uint64_t time, std::uint64_t until) const;
   void report(EventKind kind, std::uint64_t time, std::uint64_t until, std::uint64_t since) const;
