@@ -33,6 +33,7 @@ LiveApplication::LiveApplication(const model::Application& application,
     }
   }
   connect_calls();
+  create_variables();
 }
 
 LiveApplication::~LiveApplication() = default;
@@ -69,6 +70,25 @@ void LiveApplication::create_output(const std::string& topic, LiveCallback& live
   }
   output.message.padding.resize(padding_of(application_, topic));
   live.outputs.push_back(std::move(output));
+}
+
+void LiveApplication::create_variables() {
+  for (const auto& writer : callbacks_) {
+    for (const std::string& variable : writer->callback.stores) {
+      const auto reads = [&](const auto& live) {
+        return std::ranges::find(live->callback.reads, variable) != live->callback.reads.end();
+      };
+      const auto readers = static_cast<std::size_t>(std::ranges::count_if(callbacks_, reads));
+      const auto value = std::make_shared<realtime::SampledValue<std::int64_t>>(
+          std::max<std::size_t>(readers, 1));
+      for (const auto& live : callbacks_) {
+        if (reads(live)) {
+          live->reads.push_back(value->reader());
+        }
+      }
+      writer->stores.push_back(value);
+    }
+  }
 }
 
 void LiveApplication::connect_calls() {

@@ -12,6 +12,7 @@
 #include "live_services.hpp"
 #include "message_check.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/sampled_value.hpp"
 #include "rclrt/workloads/workload.hpp"
 
 namespace rclrt::runner {
@@ -37,6 +38,10 @@ struct LiveApplication::LiveCallback {
     ChainMessage message;          // reused; the callback never overlaps with itself
   };
   std::vector<Output> outputs;
+  /// The values of its variables: the releases of the data. A run reads at its begin, and stores at
+  /// its end. The results follow the times of the runs; the values are for traces.
+  std::vector<std::shared_ptr<realtime::SampledValue<std::int64_t>>> stores;
+  std::vector<realtime::SampledValue<std::int64_t>::Reader> reads;
   std::vector<std::shared_ptr<executor::Callback>>
       entities;  // one for each input; a service has one
   std::unique_ptr<LiveService> service;
@@ -52,6 +57,9 @@ struct LiveApplication::LiveCallback {
   /// topics, `input` is the index of the topic by which the message came; otherwise 0.
   void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const BusyLoop& busy_loop,
             std::size_t input = 0) {
+    for (auto& variable : reads) {
+      variable.view();
+    }
     for (std::uint64_t i = 0; kernel != nullptr && i < callback.workload->iterations; ++i) {
       if (kernel->run() != kernel_result) {
         results_differ = true;
@@ -82,6 +90,9 @@ struct LiveApplication::LiveCallback {
       } else if (output.client != nullptr) {
         output.client->send(output.message);
       }  // otherwise the service sends it at the end
+    }
+    for (const auto& variable : stores) {
+      variable->store(stamp_ns, {stamp_ns, true});
     }
     recorder::InstanceLog::set_tokens(tokens);
   }

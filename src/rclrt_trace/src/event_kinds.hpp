@@ -38,6 +38,8 @@ enum class EventKind : std::uint8_t {
   kTake,
   kEnqueue,
   kDequeue,
+  kValueStored,
+  kValueRead,
   // Switches of threads; see is_scheduling().
   kThreadSwitch,
   kKernelSwitch,
@@ -126,6 +128,8 @@ inline constexpr auto kEventTypes = std::to_array<EventType>({
     {EventKind::kMessageLink, "ros2:message_link_periodic_async", {}, {}, {"subs", "pubs"}},
     {EventKind::kMessageLink, "ros2:message_link_partial_sync", {}, {}, {"subs", "pubs"}},
     {EventKind::kCallbackRelease, "rclrt:callback_release", {"callback", "release", "ready"}},
+    {EventKind::kValueStored, "rclrt:value_stored", {"value", "number"}},
+    {EventKind::kValueRead, "rclrt:value_read", {"value", "number"}},
     {EventKind::kThreadSwitch, "rclrt:thread_switch", {"state"}},
     {EventKind::kKernelSwitch, "sched_switch", {"prev_tid", "next_tid", "prev_state"}},
     {EventKind::kSwitchesLost, "rclrt:thread_switches_lost", {"count", "since"}},

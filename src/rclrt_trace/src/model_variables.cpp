@@ -51,7 +51,43 @@ std::set<std::size_t> ModelBuilder::linked_readers(const MessageLink& link) cons
   return readers;
 }
 
+/// Adds what the callback stores for the readers, except where messages lead from the one to the
+/// other anyway.
+void ModelBuilder::add_variable(std::size_t writer, const std::set<std::size_t>& readers) {
+  model::Callback& stores = application_.callbacks[writer];
+  const std::vector<std::size_t> next = application_.successors(writer);
+  for (const std::size_t reader : readers) {
+    const bool by_message = reader == writer || std::ranges::find(next, reader) != next.end();
+    if (!by_message && !reads(reader, writer)) {
+      application_.callbacks[reader].reads.push_back(stores.id);
+      stores.stores = {stores.id};
+    }
+  }
+}
+
+/// Adds the values that rclrt's events show exactly.
+void ModelBuilder::add_stored_values() {
+  const auto in_model = [&](std::uint32_t traced) {
+    return model_.callback_of[lives_.callback_of[traced]];
+  };
+  for (const StoredValue& value : system_.stored_values()) {
+    std::set<std::size_t> readers;
+    for (const std::uint32_t traced : value.readers) {
+      if (const std::uint32_t index = in_model(traced); index != kNone) {
+        readers.insert(index);
+      }
+    }
+    for (const std::uint32_t traced : value.writers) {
+      if (const std::uint32_t index = in_model(traced); index != kNone) {
+        known_writers_.insert(index);
+        add_variable(index, readers);
+      }
+    }
+  }
+}
+
 void ModelBuilder::add_variables() {
+  add_stored_values();
   for (const MessageLink& link : system_.links()) {
     const std::set<std::size_t> readers = linked_readers(link);
     for (const std::uint32_t traced : link.callbacks) {
@@ -59,21 +95,12 @@ void ModelBuilder::add_variables() {
       if (index == kNone) {
         continue;  // it never ran
       }
-      model::Callback& writer = application_.callbacks[index];
       if (readers.empty()) {
-        add_note_once("callback '" + writer.id +
+        add_note_once("callback '" + application_.callbacks[index].id +
                       "' is linked to topics on which no callback of the trace publishes: no chain "
                       "leads on");
       }
-      const std::vector<std::size_t> next = application_.successors(index);
-      for (const std::size_t reader : readers) {
-        // If it publishes at once, or the reader takes its message, a chain leads on anyway.
-        const bool by_message = reader == index || std::ranges::find(next, reader) != next.end();
-        if (!by_message && !reads(reader, index)) {
-          application_.callbacks[reader].reads.push_back(writer.id);
-          writer.stores = {writer.id};
-        }
-      }
+      add_variable(index, readers);
     }
   }
 }
@@ -156,7 +183,8 @@ void ModelBuilder::continue_sampling(model::CauseEffectChain& chain,
 }
 
 /// Returns the callbacks of a timer's node that take messages and publish nothing for them, if the
-/// timer publishes and is not known to read what they took. Returns none for other callbacks.
+/// timer publishes and is not known to read what they took. Leaves out callbacks that store values
+/// of which the trace has each read. Returns none for other callbacks.
 std::vector<std::size_t> ModelBuilder::may_read(std::size_t timer) const {
   const TracedCallback& reader = callback_at(traced_of_[timer]);
   std::vector<std::size_t> result;
@@ -166,7 +194,7 @@ std::vector<std::size_t> ModelBuilder::may_read(std::size_t timer) const {
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
     const TracedCallback& taker = callback_at(traced_of_[i]);
     if (taker.kind == TriggerKind::kSubscription && taker.node == reader.node &&
-        taker.outputs.empty() && !reads(timer, i)) {
+        taker.outputs.empty() && !reads(timer, i) && !known_writers_.contains(i)) {
       result.push_back(i);
     }
   }

@@ -44,6 +44,8 @@ recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& m
   record.level = callback.priority.value_or(0);
   record.start_ns = traced.start_ns;
   record.end_ns = traced.end_ns;
+  record.read_ns = traced.read_ns;
+  record.stored_ns = traced.stored_ns;
   record.cpu_ns = traced.cpu_ns();
   record.preemptions = traced.preemptions;
   record.first_cpu = traced.first_cpu;

@@ -98,6 +98,13 @@ struct MessageLink {
   bool operator==(const MessageLink&) const = default;
 };
 
+/// A value of one process that callbacks store and read: a SampledValue of rclrt_realtime.
+struct StoredValue {
+  std::int64_t process = 0;
+  std::set<std::uint32_t> writers{};  ///< callbacks
+  std::set<std::uint32_t> readers{};
+};
+
 /// Publications of a thread while it runs no callback.
 struct OutsideWork {
   std::uint32_t thread = kNone;
@@ -124,6 +131,10 @@ struct TracedInstance {
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  /// When it first read a value of StoredValue, not after the time at which the next value was
+  /// stored, and when it last stored one; 0: it did not.
+  std::int64_t read_ns = 0;
+  std::int64_t stored_ns = 0;
   bool scheduled = false;  ///< the trace has its thread's switches: the three below are known
   std::int64_t preempted_ns = 0;  ///< the thread could run, but another one ran
   std::int64_t waited_ns = 0;     ///< the thread slept or waited
@@ -154,6 +165,7 @@ struct Gaps {
   std::uint64_t switches_lost = 0;      ///< places where switches of threads are missing
   std::uint64_t publications = 0;       ///< publications in the trace
   std::uint64_t unknown_links = 0;  ///< ends of message links without their creation in the trace
+  std::uint64_t unknown_reads = 0;  ///< reads of values without their store in the trace
   std::uint64_t timeless = 0;       ///< publications found by time, because the trace has no stamp
 };
 
@@ -192,6 +204,7 @@ class TracedSystem {
   /// Returns when events may be missing because the tracer had no room or a file is damaged.
   const std::vector<LostTime>& lost_times() const { return lost_times_; }
   const std::vector<MessageLink>& links() const { return links_; }
+  const std::vector<StoredValue>& stored_values() const { return stored_values_; }
   const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
   const Gaps& gaps() const { return gaps_; }
   std::int64_t last_ns() const { return last_ns_; }
@@ -260,6 +273,11 @@ class TracedSystem {
     std::set<std::string> running_names;
     std::size_t name_returns = 0;  // number of times that an earlier name came back
   };
+  struct Value {                      // at an address
+    std::uint32_t index = kNone;      // into stored_values_
+    std::uint64_t newest = 0;         // number of the newest stored value
+    std::deque<std::int64_t> stored;  // times of the latest ones, the newest last
+  };
   struct Topic {  // the latest publications without a stamp
     std::deque<Publication> publications;
   };
@@ -272,6 +290,8 @@ class TracedSystem {
   void take_message(const TraceEvent& event);
   void add_synchronizer_input(const TraceEvent& event);
   void add_link(const TraceEvent& event);
+  void take_value(const TraceEvent& event);
+  std::int64_t read_time(const Value& value, std::uint64_t number, std::int64_t time_ns) const;
   void take_switch(const TraceEvent& event);
   bool is_scheduled(std::int64_t process) const;
   static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);
@@ -320,6 +340,8 @@ class TracedSystem {
   std::set<std::uint32_t> topics_with_publisher_;
   std::unordered_map<std::uint32_t, Topic> timeless_;  // by topic
   std::vector<MessageLink> links_;
+  std::vector<StoredValue> stored_values_;
+  ByHandle<Value> values_;
   std::vector<OutsideWork> outside_work_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> outside_of_;  // thread, topic
   Gaps gaps_;

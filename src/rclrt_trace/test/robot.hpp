@@ -73,6 +73,12 @@ class Robot {
                  .thread = thread,
                  .lists = {subscriptions, publishers}});
   }
+  void store(std::uint64_t value, std::uint64_t number) {
+    emit(EventKind::kValueStored, {value, number});
+  }
+  void read(std::uint64_t value, std::uint64_t number) {
+    emit(EventKind::kValueRead, {value, number});
+  }
   void take(std::uint64_t subscription_handle, std::uint64_t stamp) {
     emit(EventKind::kRmwTake, {subscription_handle + 1000, stamp, 1});
   }
