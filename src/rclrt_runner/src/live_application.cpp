@@ -47,6 +47,9 @@ void LiveApplication::create(std::size_t index, Node& node) {
   for (const std::string& topic : live.callback.publishes) {
     create_output(topic, live, node);
   }
+  for (const std::string& topic : live.callback.samples) {
+    live.newest.push_back(std::make_unique<NewestMessage>(node, topic, live.callback.id));
+  }
   std::visit([&](const auto& trigger) { create_entities(trigger, live, node); },
              live.callback.trigger);
   for (const auto& entity : live.entities) {
@@ -65,8 +68,10 @@ void LiveApplication::create_output(const std::string& topic, LiveCallback& live
   output.publisher = node.create_publisher<ChainMessage>(topic, kPublisherDepth);
   for (const model::Callback& other : application_.callbacks) {
     const auto topics = model::inputs(other);
+    const auto samples = static_cast<std::size_t>(std::ranges::count(other.samples, topic));
     output.expected_subscriptions +=
-        static_cast<std::size_t>(std::count(topics.begin(), topics.end(), topic));
+        samples + static_cast<std::size_t>(std::count(topics.begin(), topics.end(), topic));
+    output.is_sampled = output.is_sampled || samples > 0;
   }
   output.message.padding.resize(padding_of(application_, topic));
   live.outputs.push_back(std::move(output));
