@@ -162,6 +162,7 @@ class ModelBuilder {
   void add_sampling_chains();
   void continue_sampling(model::CauseEffectChain& chain, std::set<std::vector<std::size_t>>& seen);
   std::set<std::size_t> linked_readers(const MessageLink& link) const;
+  void add_samples();
   void add_stored_values();
   void add_variable(std::size_t writer, const std::set<std::size_t>& readers);
   void add_note_once(std::string note);
@@ -185,6 +186,7 @@ class ModelBuilder {
   TopicNames name_spaces_;
   std::vector<std::uint32_t> executor_of_;  // per traced callback
   std::set<std::size_t> known_writers_;     // callbacks that store values; see StoredValue
+  std::set<std::size_t> is_sampled_;        // callbacks of which others read the newest message
   Names callback_names_;
   Names node_names_;
   Names chain_names_;

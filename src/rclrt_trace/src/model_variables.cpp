@@ -2,12 +2,14 @@
 // Values that callbacks store and others read, in a traced model.
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model_builder.hpp"
+#include "rclrt/model/tool_interfaces.hpp"
 
 namespace rclrt::trace {
 
@@ -21,10 +23,44 @@ bool may_have_segments(const std::string& id) { return is_token(id + "_1000"); }
 
 }  // namespace
 
-/// Returns whether a callback reads what another one stores.
+/// Returns whether a callback reads what another one stores, or its newest message.
 bool ModelBuilder::reads(std::size_t callback, std::size_t of) const {
-  const auto& read = application_.callbacks[callback].reads;
-  return std::ranges::find(read, application_.callbacks[of].id) != read.end();
+  const model::Callback& reader = application_.callbacks[callback];
+  const model::Callback& writer = application_.callbacks[of];
+  return std::ranges::find(reader.reads, writer.id) != reader.reads.end() ||
+         model::sampled_topic(writer, reader);
+}
+
+/// Adds the topics of which callbacks take messages themselves.
+void ModelBuilder::add_samples() {
+  std::map<std::string, std::vector<std::size_t>> publishers;
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    for (const std::string& topic : application_.callbacks[i].publishes) {
+      publishers[topic].push_back(i);
+    }
+  }
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    model::Callback& reader = application_.callbacks[i];
+    const std::vector<std::string> taken = model::inputs(reader);
+    for (const std::uint32_t number : callback_at(traced_of_[i]).samples) {
+      const std::string& name = topic(number);
+      const std::vector<std::size_t>& from = publishers[name];
+      if (model::is_tool_topic(system_.topic(number)) ||
+          std::ranges::find(taken, name) != taken.end()) {
+        continue;
+      }
+      if (from.size() == 1 && from.front() != i) {
+        reader.samples.push_back(name);
+        is_sampled_.insert(from.front());
+      } else {
+        model_.notes.push_back("callback '" + reader.id + "' takes messages of topic '" + name +
+                               "' itself, which " +
+                               (from.empty() ? "no callback of the trace publishes"
+                                             : "no single other callback publishes") +
+                               ": no chain leads on");
+      }
+    }
+  }
 }
 
 /// Returns the callbacks that publish on the topics of a link's publishers, in their nodes.
@@ -87,6 +123,7 @@ void ModelBuilder::add_stored_values() {
 }
 
 void ModelBuilder::add_variables() {
+  add_samples();
   add_stored_values();
   for (const MessageLink& link : system_.links()) {
     const std::set<std::size_t> readers = linked_readers(link);
@@ -111,12 +148,14 @@ void ModelBuilder::add_note_once(std::string note) {
   }
 }
 
-/// Adds the chains that end with each callback that stores a value and publishes, too.
+/// Adds the chains that end with each callback that stores a value, or of which another one reads
+/// the newest message, and that triggers others, too.
 void ModelBuilder::add_chains_to_variables() {
   std::set<std::vector<std::size_t>> ways;
   for (const model::Chain& chain : application_.chains) {
     for (std::size_t i = 0; i + 1 < chain.callbacks.size(); ++i) {
-      if (!application_.callbacks[chain.callbacks[i]].stores.empty()) {
+      if (!application_.callbacks[chain.callbacks[i]].stores.empty() ||
+          is_sampled_.contains(chain.callbacks[i])) {
         ways.insert({chain.callbacks.begin(),
                      chain.callbacks.begin() + static_cast<std::ptrdiff_t>(i) + 1});
       }

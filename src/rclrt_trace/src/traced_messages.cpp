@@ -74,6 +74,10 @@ void TracedSystem::take_message(const TraceEvent& event) {
       break;
     case EventKind::kRmwTake: {
       const auto subscription = rmw_subscriptions_.find(first);
+      note_sample(thread);
+      if (!thread.running.empty() && subscription != rmw_subscriptions_.end()) {
+        thread.sample = {.topic = subscription->second, .taken = event.numbers[2] != 0};
+      }
       if (event.numbers[2] == 0 || subscription == rmw_subscriptions_.end()) {
         thread.taken.reset();
         break;
@@ -81,6 +85,9 @@ void TracedSystem::take_message(const TraceEvent& event) {
       thread.taken = publication_of(event, subscription->second);
       thread.taken_sent_ns = sent_ns(event);
       thread.taken_topic = subscription->second;
+      if (thread.sample) {
+        thread.sample->published_ns = thread.taken->time_ns;
+      }
       break;
     }
     default:
@@ -149,7 +156,7 @@ TracedSystem::Publication TracedSystem::publication_of(const TraceEvent& take,
   return *std::prev(after);
 }
 
-TracedSystem::Publication TracedSystem::publish(const Thread& thread, std::uint32_t topic,
+TracedSystem::Publication TracedSystem::publish(Thread& thread, std::uint32_t topic,
                                                 std::int64_t time_ns) {
   publication_times_[topic].push_back(time_ns);
   if (thread.running.empty()) {
@@ -158,7 +165,9 @@ TracedSystem::Publication TracedSystem::publish(const Thread& thread, std::uint3
   if (thread.running.empty() || thread.running.back().instance.callback == kNone) {
     return {kNone, time_ns, thread.index};
   }
-  const TracedInstance& running = thread.running.back().instance;
+  TracedInstance& running = thread.running.back().instance;
+  running.first_publication_ns =
+      running.first_publication_ns != 0 ? running.first_publication_ns : time_ns;
   callbacks_[running.callback].outputs.emplace(running.input, topic);
   return {running.callback, time_ns, thread.index};
 }
@@ -219,6 +228,11 @@ void TracedSystem::start(const TraceEvent& event) {
   }
   first_run_ns_ = first_run_ns_ == 0 ? event.time_ns : first_run_ns_;
   const TracedCallback& callback = callbacks_[found->second];
+  if (thread.sample && std::ranges::find(callback.inputs, thread.sample->topic,
+                                         &TracedInput::topic) != callback.inputs.end()) {
+    thread.sample.reset();  // an executor took it, which the running callback spins
+  }
+  note_sample(thread);
   TracedInstance instance{.callback = found->second,
                           .thread = thread.index,
                           .start_ns = event.time_ns,
@@ -253,6 +267,7 @@ void TracedSystem::start(const TraceEvent& event) {
 
 void TracedSystem::end(const TraceEvent& event) {
   Thread& thread = thread_of(event);
+  note_sample(thread);
   // The runs above it on the stack have lost their ends.
   const auto found = std::ranges::find(thread.running.rbegin(), thread.running.rend(),
                                        event.numbers[0], &Running::pointer);
@@ -292,6 +307,7 @@ void TracedSystem::forget_running() {
     thread.running.clear();
     thread.taken.reset();
     thread.published.reset();
+    thread.sample.reset();
     thread.published_topic = kNone;
     thread.cut_short.clear();
     thread.release_ns = 0;

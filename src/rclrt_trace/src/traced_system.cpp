@@ -284,6 +284,7 @@ void TracedSystem::join(std::uint32_t into, const Handle& pointer) {
   TracedCallback& source = callbacks_[from];
   TracedCallback& target = callbacks_[into];
   target.inputs.insert(target.inputs.end(), source.inputs.begin(), source.inputs.end());
+  target.samples.insert(source.samples.begin(), source.samples.end());
   source = {};
   const auto redirect = [&](std::uint32_t& index) { index = index == from ? into : index; };
   for (auto& [handle, index] : by_subscription_) {

@@ -60,6 +60,7 @@ struct TracedCallback {
   std::int64_t period_ns = 0;         ///< of a timer
   std::vector<TracedInput> inputs{};  ///< of a subscription; several inputs share the callback
   std::set<std::pair<std::uint32_t, std::uint32_t>> outputs{};  ///< input (or kNone), topic
+  std::set<std::uint32_t> samples{};  ///< topics of which it takes messages while it runs
   std::optional<std::int64_t> sync_window_ns{};  ///< 0: equal stamps; none: no synchroniser
   std::optional<int> priority{};
   std::uint64_t group = 0;  ///< the same number for members of a group; 0: not known
@@ -131,10 +132,11 @@ struct TracedInstance {
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  /// When it first read a value of StoredValue, not after the time at which the next value was
-  /// stored, and when it last stored one; 0: it did not.
+  /// A time at which the value that it read first was the newest one: of StoredValue, or the
+  /// publication of the message that it took itself. When it last stored a value. 0: it did not.
   std::int64_t read_ns = 0;
   std::int64_t stored_ns = 0;
+  std::int64_t first_publication_ns = 0;  ///< 0: it published nothing
   bool scheduled = false;  ///< the trace has its thread's switches: the three below are known
   std::int64_t preempted_ns = 0;  ///< the thread could run, but another one ran
   std::int64_t waited_ns = 0;     ///< the thread slept or waited
@@ -254,6 +256,11 @@ class TracedSystem {
     std::int32_t cpu = recorder::kUnknownCpu;  // on which its thread runs
     std::int64_t on_since_ns = 0;              // ditto, since then; 0: it has no CPU
   };
+  struct Sample {  // a message that a thread took while it ran a callback
+    std::uint32_t topic = kNone;
+    bool taken = false;           // false: there was no new one
+    std::int64_t published_ns = 0;  // 0: not known
+  };
   struct Thread {
     std::uint32_t index = 0;
     std::vector<Running> running;      // a stack: callbacks may spin
@@ -261,6 +268,7 @@ class TracedSystem {
     std::uint32_t taken_topic = kNone;
     std::int64_t taken_sent_ns = 0;
     std::optional<Publication> published;  // intra-process, for the enqueue event that follows
+    std::optional<Sample> sample;  // for the running callback, unless another one starts for it
     std::uint64_t released = 0;            // rclrt: callback of release_ns
     std::int64_t release_ns = 0;
     std::int64_t ready_ns = 0;
@@ -291,6 +299,7 @@ class TracedSystem {
   void add_synchronizer_input(const TraceEvent& event);
   void add_link(const TraceEvent& event);
   void take_value(const TraceEvent& event);
+  void note_sample(Thread& thread);
   std::int64_t read_time(const Value& value, std::uint64_t number, std::int64_t time_ns) const;
   void take_switch(const TraceEvent& event);
   bool is_scheduled(std::int64_t process) const;
@@ -318,7 +327,7 @@ class TracedSystem {
   void join(std::uint32_t into, const Handle& pointer);
   std::uint32_t executor_of(const TraceEvent& event);
   /// Returns a publication on the topic by the callback that the thread runs, if it runs one.
-  Publication publish(const Thread& thread, std::uint32_t topic, std::int64_t time_ns);
+  Publication publish(Thread& thread, std::uint32_t topic, std::int64_t time_ns);
   void remember(const Handle& key, const Publication& publication);
   void note_outside(std::uint32_t thread, std::uint32_t topic);
   void take_rcl_publish(const TraceEvent& event);
@@ -342,6 +351,8 @@ class TracedSystem {
   std::vector<MessageLink> links_;
   std::vector<StoredValue> stored_values_;
   ByHandle<Value> values_;
+  // By callback and topic: when the newest message that it took itself was published.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> sampled_ns_;
   std::vector<OutsideWork> outside_work_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> outside_of_;  // thread, topic
   Gaps gaps_;

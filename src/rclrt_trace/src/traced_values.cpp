@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that callbacks store and read: events of rclrt_realtime's SampledValue.
+// Values that callbacks store and read: events of rclrt_realtime's SampledValue, and messages that
+// callbacks take themselves.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "traced_system.hpp"
 
@@ -61,6 +63,25 @@ void TracedSystem::take_value(const TraceEvent& event) {
   } else {
     known.readers.insert(run.callback);
     run.read_ns = run.read_ns != 0 ? run.read_ns : read_time(value, number, event.time_ns);
+  }
+}
+
+/// Notes that the thread's callback took the message of Thread::sample, if there is one.
+void TracedSystem::note_sample(Thread& thread) {
+  const std::optional<Sample> sample = std::exchange(thread.sample, std::nullopt);
+  if (!sample || thread.running.empty() || thread.running.back().instance.callback == kNone) {
+    return;
+  }
+  TracedInstance& run = thread.running.back().instance;
+  if (sample->taken) {
+    thread.taken.reset();  // it is for no other run
+    callbacks_[run.callback].samples.insert(sample->topic);
+    sampled_ns_[{run.callback, sample->topic}] = sample->published_ns;
+  }
+  // Without a new message, the last one counts again.
+  const auto newest = sampled_ns_.find({run.callback, sample->topic});
+  if (newest != sampled_ns_.end() && run.read_ns == 0) {
+    run.read_ns = newest->second;
   }
 }
 
