@@ -59,6 +59,7 @@ RUN_EVENTS = (
     "rclrt:callback_release",
     "rclrt:value_stored",
     "rclrt:value_read",
+    "rclrt:message_stamped",
 )
 """Events that occur while the robot runs. The oldest are dropped when there is no room."""
 CREATION, RUNNING = "creation", "running"

@@ -40,6 +40,7 @@ enum class EventKind : std::uint8_t {
   kDequeue,
   kValueStored,
   kValueRead,
+  kMessageStamp,
   // Switches of threads; see is_scheduling().
   kThreadSwitch,
   kKernelSwitch,
@@ -130,6 +131,7 @@ inline constexpr auto kEventTypes = std::to_array<EventType>({
     {EventKind::kCallbackRelease, "rclrt:callback_release", {"callback", "release", "ready"}},
     {EventKind::kValueStored, "rclrt:value_stored", {"value", "number"}},
     {EventKind::kValueRead, "rclrt:value_read", {"value", "number"}},
+    {EventKind::kMessageStamp, "rclrt:message_stamped", {"stamp"}},
     {EventKind::kThreadSwitch, "rclrt:thread_switch", {"state"}},
     {EventKind::kKernelSwitch, "sched_switch", {"prev_tid", "next_tid", "prev_state"}},
     {EventKind::kSwitchesLost, "rclrt:thread_switches_lost", {"count", "since"}},

@@ -163,6 +163,9 @@ class ModelBuilder {
   void continue_sampling(model::CauseEffectChain& chain, std::set<std::vector<std::size_t>>& seen);
   std::set<std::size_t> linked_readers(const MessageLink& link) const;
   void add_samples();
+  void add_equal_stamps();
+  void add_equal_stamps_of(std::size_t publisher, std::uint64_t messages,
+                           const std::map<std::size_t, std::uint64_t>& equal);
   void add_stored_values();
   void add_variable(std::size_t writer, const std::set<std::size_t>& readers);
   void add_note_once(std::string note);

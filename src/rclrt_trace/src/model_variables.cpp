@@ -140,6 +140,7 @@ void ModelBuilder::add_variables() {
       add_variable(index, readers);
     }
   }
+  add_equal_stamps();
 }
 
 void ModelBuilder::add_note_once(std::string note) {

@@ -90,6 +90,9 @@ void TracedSystem::take_message(const TraceEvent& event) {
       }
       break;
     }
+    case EventKind::kMessageStamp:
+      thread.taken_stamp_ns = static_cast<std::int64_t>(event.numbers[0]);
+      break;
     default:
       break;
   }
@@ -242,6 +245,7 @@ void TracedSystem::start(const TraceEvent& event) {
     instance.publisher = thread.taken->callback;
     instance.published_ns = thread.taken->time_ns;
     instance.sent_ns = thread.taken_sent_ns;
+    instance.stamp_ns = thread.taken_stamp_ns;
     const auto input = std::ranges::find(callback.inputs, thread.taken_topic, &TracedInput::topic);
     instance.input = input != callback.inputs.end()
                          ? static_cast<std::uint32_t>(input - callback.inputs.begin())
@@ -254,6 +258,7 @@ void TracedSystem::start(const TraceEvent& event) {
   }
   thread.taken.reset();
   thread.taken_sent_ns = 0;
+  thread.taken_stamp_ns = 0;
   if (thread.released == event.numbers[0] && thread.release_ns != 0) {
     instance.release_ns = thread.release_ns;
     instance.ready_ns = thread.ready_ns;

@@ -128,6 +128,7 @@ struct TracedInstance {
   std::uint32_t publisher = kNone;  ///< the callback that published it
   std::int64_t published_ns = 0;    ///< 0: not known
   std::int64_t sent_ns = 0;         ///< the time of day at which its message was sent; 0: not known
+  std::int64_t stamp_ns = 0;        ///< the header.stamp of its message; 0: not known
   std::int64_t release_ns = 0;      ///< 0: not known
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
@@ -267,6 +268,7 @@ class TracedSystem {
     std::optional<Publication> taken;  // the message that the next run is for
     std::uint32_t taken_topic = kNone;
     std::int64_t taken_sent_ns = 0;
+    std::int64_t taken_stamp_ns = 0;
     std::optional<Publication> published;  // intra-process, for the enqueue event that follows
     std::optional<Sample> sample;  // for the running callback, unless another one starts for it
     std::uint64_t released = 0;            // rclrt: callback of release_ns

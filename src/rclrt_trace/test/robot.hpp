@@ -82,6 +82,7 @@ class Robot {
   void take(std::uint64_t subscription_handle, std::uint64_t stamp) {
     emit(EventKind::kRmwTake, {subscription_handle + 1000, stamp, 1});
   }
+  void stamped(std::uint64_t stamp) { emit(EventKind::kMessageStamp, {stamp}); }
   void start(std::uint64_t callback) { emit(EventKind::kCallbackStart, {callback, 0}); }
   void publish(std::uint64_t publisher_handle, std::uint64_t stamp) {
     emit(EventKind::kRmwPublish, {publisher_handle + 1000, stamp});

@@ -16,6 +16,7 @@ void rclrt_trace_executor_entity_added(const void* executor, const char* name, c
 void rclrt_trace_callback_release(const void* callback, int64_t release_ns, int64_t ready_ns);
 void rclrt_trace_value_stored(const void* value, uint64_t number, int64_t since_ns, int is_whole);
 void rclrt_trace_value_read(const void* value, uint64_t number);
+void rclrt_trace_message_stamped(int64_t stamp_ns);
 
 void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,
                                 const char* kind, int32_t priority, const void* group,
@@ -51,4 +52,8 @@ void rclrt_trace_value_stored(const void* value, uint64_t number, int64_t since_
 
 void rclrt_trace_value_read(const void* value, uint64_t number) {
   lttng_ust_tracepoint(rclrt, value_read, value, number);
+}
+
+void rclrt_trace_message_stamped(int64_t stamp_ns) {
+  lttng_ust_tracepoint(rclrt, message_stamped, stamp_ns);
 }

@@ -93,6 +93,11 @@ LTTNG_UST_TRACEPOINT_EVENT(rclrt, value_read,
   LTTNG_UST_TP_FIELDS(
     lttng_ust_field_integer_hex(const void*, value, value_arg)
     lttng_ust_field_integer(uint64_t, number, number_arg)))
+
+/* The message that this thread has taken last has this header.stamp, in nanoseconds since 1970. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, message_stamped,
+  LTTNG_UST_TP_ARGS(int64_t, stamp_arg),
+  LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int64_t, stamp, stamp_arg)))
 /* clang-format on */
 
 #endif /* RCLRT_RCLRT_PROVIDER_H */
