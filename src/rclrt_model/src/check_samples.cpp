@@ -13,7 +13,8 @@
 
 namespace rclrt::model::detail {
 
-void check_samples(const Draft& draft, Context& context) {
+bool check_samples(const Draft& draft, Context& context) {
+  bool all_published = true;
   const auto& callbacks = draft.application.callbacks;
   std::map<std::string_view, std::vector<std::string_view>> publishers;
   std::vector<std::string_view> in_order;
@@ -33,6 +34,7 @@ void check_samples(const Draft& draft, Context& context) {
       const Position at = draft.callbacks[i].samples[t];
       const auto found = publishers.find(topic);
       if (found == publishers.end()) {
+        all_published = false;
         context.diagnostics.report(
             at, "topic " + in_quotes(topic) + " is published by no callback",
             context.suggester.suggest(topic, in_order, "a topic that a callback publishes")
@@ -52,6 +54,7 @@ void check_samples(const Draft& draft, Context& context) {
       }
     }
   }
+  return all_published;
 }
 
 }  // namespace rclrt::model::detail

@@ -259,10 +259,10 @@ void check_application(const Draft& draft, Context& context) {
   }
   const Graph graph(draft.application);
   check_inputs_are_published(draft, context);
-  check_samples(draft, context);
+  const bool samples_known = check_samples(draft, context);
   check_topic_names(draft, context);
   check_cycles(draft, graph, context);
-  check_chains(draft, graph, variables_known, context);
+  check_chains(draft, graph, variables_known && samples_known, context);
 }
 
 }  // namespace rclrt::model::detail

@@ -69,7 +69,7 @@ class Segments {
 bool check_variables(const Draft& draft, Context& context);
 
 /// Reports topics of which a callback reads the newest message, if none or several callbacks
-/// publish them, or if their messages trigger the reader.
-void check_samples(const Draft& draft, Context& context);
+/// publish them, or if their messages trigger the reader. Returns whether each is published.
+bool check_samples(const Draft& draft, Context& context);
 
 }  // namespace rclrt::model::detail

@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
                     .executor = options.declare_parameter("executor", std::string()),
                     .ages = options.declare_parameter("ages", std::string())};
     const bool stamped = options.declare_parameter("stamped", false);
-    if (task.executor != "" && task.executor != "wait_set" && task.executor != "events") {
+    if (!task.executor.empty() && task.executor != "wait_set" && task.executor != "events") {
       throw std::invalid_argument("parameter executor is '" + task.executor +
                                   "'; expected wait_set or events, or none for that of " +
                                   task.robot);

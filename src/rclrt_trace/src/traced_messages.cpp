@@ -76,7 +76,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
       const auto subscription = rmw_subscriptions_.find(first);
       note_sample(thread);
       if (!thread.running.empty() && subscription != rmw_subscriptions_.end()) {
-        thread.sample = {.topic = subscription->second, .taken = event.numbers[2] != 0};
+        thread.sample = Sample{.topic = subscription->second, .taken = event.numbers[2] != 0};
       }
       if (event.numbers[2] == 0 || subscription == rmw_subscriptions_.end()) {
         thread.taken.reset();

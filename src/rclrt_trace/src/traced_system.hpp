@@ -286,7 +286,7 @@ class TracedSystem {
   struct Value {                      // at an address
     std::uint32_t index = kNone;      // into stored_values_
     std::uint64_t newest = 0;         // number of the newest stored value
-    std::deque<std::int64_t> stored;  // times of the latest ones, the newest last
+    std::deque<std::int64_t> stored{};  // times of the latest ones, the newest last
   };
   struct Topic {  // the latest publications without a stamp
     std::deque<Publication> publications;
@@ -302,7 +302,7 @@ class TracedSystem {
   void add_link(const TraceEvent& event);
   void take_value(const TraceEvent& event);
   void note_sample(Thread& thread);
-  std::int64_t read_time(const Value& value, std::uint64_t number, std::int64_t time_ns) const;
+  static std::int64_t read_time(const Value& value, std::uint64_t number, std::int64_t time_ns);
   void take_switch(const TraceEvent& event);
   bool is_scheduled(std::int64_t process) const;
   static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);

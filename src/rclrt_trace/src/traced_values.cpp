@@ -20,7 +20,7 @@ constexpr std::size_t kStores = 16;
 /// store comes before the value can be read, so a run may read an older value after it: then it
 /// counts as read just before that event.
 std::int64_t TracedSystem::read_time(const Value& value, std::uint64_t number,
-                                     std::int64_t time_ns) const {
+                                     std::int64_t time_ns) {
   const std::uint64_t newer = value.newest - std::min(number, value.newest);
   if (newer == 0 || newer > value.stored.size()) {
     return time_ns;
