@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from rclrt_experiments.generator.application import GeneratedApplication, Limits
+from rclrt_experiments.generator.application import GeneratedApplication, Limits, newest_topic
 from rclrt_experiments.generator.graph import Kind
 
 
@@ -123,11 +123,17 @@ def _callback(
         text += f", workload: {{name: {does.name}, iterations: {does.iterations}}}"
     if sent:
         text += f", publishes: {publishes}"
-    for key, variables in (
-        ("stores", [each.name for each in application.variables if each.writer == callback]),
-        ("reads", [each.name for each in application.variables if each.reader == callback]),
+    variables = application.variables
+    newest = [chain for chain, reader in application.newest.items() if reader == callback]
+    for key, values in (
+        ("stores", [each.name for each in variables if each.writer == callback]),
+        (
+            "reads",
+            [each.name for each in variables if each.reader == callback]
+            + [f"{{topic: {newest_topic(chain)}}}" for chain in newest],
+        ),
     ):
-        text += f", {key}: [{', '.join(variables)}]" if variables else ""
+        text += f", {key}: [{', '.join(values)}]" if values else ""
     if clients := application.calls.get(callback):
         text += f", calls: [{', '.join(map(application.id_of, clients))}]"
     if callback in application.grouped:
