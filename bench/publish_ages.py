@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from results_page import HERE, begin, end, replaced
 from rclrt_py.files.atomic import write_atomically
+from results_page import HERE, begin, end, replaced
 
 ROOT = HERE.parent
 EXAMPLE = ROOT / "examples" / "eye_to_wheel"

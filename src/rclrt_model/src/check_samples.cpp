@@ -40,17 +40,16 @@ bool check_samples(const Draft& draft, Context& context) {
             context.suggester.suggest(topic, in_order, "a topic that a callback publishes")
                 .expected);
       } else if (found->second.size() > 1) {
-        context.diagnostics.report(
-            at,
-            "the newest message of topic " + in_quotes(topic) + " may be that of any of " +
-                list_in_quotes(found->second),
-            "a topic that one callback publishes");
+        context.diagnostics.report(at,
+                                   "the newest message of topic " + in_quotes(topic) +
+                                       " may be that of any of " + list_in_quotes(found->second),
+                                   "a topic that one callback publishes");
       } else if (std::ranges::find(taken, topic) != taken.end()) {
-        context.diagnostics.report(
-            at,
-            "callback " + in_quotes(callbacks[i].id) + " reads the newest message of topic " +
-                in_quotes(topic) + ", of which each message triggers it",
-            "a topic that does not trigger it, or no entry here");
+        context.diagnostics.report(at,
+                                   "callback " + in_quotes(callbacks[i].id) +
+                                       " reads the newest message of topic " + in_quotes(topic) +
+                                       ", of which each message triggers it",
+                                   "a topic that does not trigger it, or no entry here");
       }
     }
   }

@@ -245,9 +245,9 @@ void read_reads(const YamlNode& node, Callback& callback, CallbackSource& source
     }
   }
   if (callback.samples.size() > static_cast<std::size_t>(kSampledTopics.max)) {
-    context.diagnostics.report(node.at,
-                               "'reads' lists " + std::to_string(callback.samples.size()) + " topics",
-                               "at most " + std::to_string(kSampledTopics.max));
+    context.diagnostics.report(
+        node.at, "'reads' lists " + std::to_string(callback.samples.size()) + " topics",
+        "at most " + std::to_string(kSampledTopics.max));
     topics.lose();
   }
 }

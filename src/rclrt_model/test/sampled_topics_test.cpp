@@ -21,7 +21,8 @@ using testing::IsEmpty;
 
 /// An estimator of 10 ms, and a controller of 20 ms in another process that reads its newest
 /// message.
-std::string sampling_topic(const std::string& more = "", const std::string& reads = "{topic: state}",
+std::string sampling_topic(const std::string& more = "",
+                           const std::string& reads = "{topic: state}",
                            const std::string& chains = "") {
   return R"(rclrt: 1
 name: robot
@@ -106,10 +107,12 @@ TEST(SampledTopics, AtMostAHundredAreRead) {
     reads += (i == 0 ? "{topic: t" : ", {topic: t") + std::to_string(i) + "}";
     publishes += (i == 0 ? "t" : ", t") + std::to_string(i);
   }
-  EXPECT_THAT(problems_of(sampling_topic("  - {id: all, node: base, timer: {period_ms: 5}, wcet_ms: 1, "
-                                         "publishes: [" + publishes + "]}\n",
-                                         reads)),
-              ElementsAre(HasSubstr("7: 'reads' lists 101 topics; expected at most 100")));
+  EXPECT_THAT(
+      problems_of(sampling_topic("  - {id: all, node: base, timer: {period_ms: 5}, wcet_ms: 1, "
+                                 "publishes: [" +
+                                     publishes + "]}\n",
+                                 reads)),
+      ElementsAre(HasSubstr("7: 'reads' lists 101 topics; expected at most 100")));
 }
 
 TEST(SampledTopics, OneSpellingIsForOneTopic) {
@@ -136,9 +139,10 @@ chains:
 
 TEST(SampledTopics, AChainFollowsTheRoutes) {
   EXPECT_THAT(problems_of(tracker("front_tracks")), IsEmpty());
-  EXPECT_THAT(problems_of(tracker("rear_tracks")),
-              ElementsAre(HasSubstr("chain 'path' enters 'track' by an input for which it publishes "
-                                    "nothing that 'steer' reads")));
+  EXPECT_THAT(
+      problems_of(tracker("rear_tracks")),
+      ElementsAre(HasSubstr("chain 'path' enters 'track' by an input for which it publishes "
+                            "nothing that 'steer' reads")));
 }
 
 TEST(SampledTopics, TimesFollowWhatARunReadAndStored) {
@@ -169,10 +173,18 @@ TEST(SampledTopics, TimesFollowWhatARunReadAndStored) {
 TEST(SampledTopics, TheOutputOfAChainEndsWithItsRun) {
   const Application robot = parse_application(sampling_topic()).application.value();
   CauseEffectTimes times(robot);
-  times.add({.callback = 0, .chain = 0, .instance = 0, .release = milliseconds(0),
-             .start = milliseconds(0), .end = milliseconds(1)});
-  ChainRun reader{.callback = 1, .chain = 1, .instance = 0, .release = milliseconds(5),
-                  .start = milliseconds(5), .end = milliseconds(8)};
+  times.add({.callback = 0,
+             .chain = 0,
+             .instance = 0,
+             .release = milliseconds(0),
+             .start = milliseconds(0),
+             .end = milliseconds(1)});
+  ChainRun reader{.callback = 1,
+                  .chain = 1,
+                  .instance = 0,
+                  .release = milliseconds(5),
+                  .start = milliseconds(5),
+                  .end = milliseconds(8)};
   reader.stored = milliseconds(6);  // of another path
   times.add(reader);
   EXPECT_EQ(times.outputs().at(0).outputs.at(0).age(), milliseconds(8));

@@ -64,9 +64,9 @@ TEST(SampledValueTrace, HasTheReadsOfSeveralValuesAtOnce) {
   SampleReaders<int, double> readers(near, far);
   far->store(0.5, {7, true});
   readers.view();
-  EXPECT_THAT(events(), testing::UnorderedElementsAre(Event{far.get(), 1, 7, 1},
-                                                      Event{near.get(), 0, -1, -1},
-                                                      Event{far.get(), 1, -1, -1}));
+  EXPECT_THAT(events(),
+              testing::UnorderedElementsAre(Event{far.get(), 1, 7, 1}, Event{near.get(), 0, -1, -1},
+                                            Event{far.get(), 1, -1, -1}));
 }
 
 }  // namespace

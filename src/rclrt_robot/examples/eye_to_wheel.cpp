@@ -204,8 +204,10 @@ int main(int argc, char** argv) {
                                   task.robot);
     }
     if (!task.executor.empty() && !stamped) {
-      throw std::invalid_argument("rclcpp's executors do not know the origin of messages; expected "
-                                  "stamped:=true beside executor:=" + task.executor);
+      throw std::invalid_argument(
+          "rclcpp's executors do not know the origin of messages; expected "
+          "stamped:=true beside executor:=" +
+          task.executor);
     }
     stamped ? run<PointStamped>(task) : run<eye_to_wheel::Float64>(task);
   } catch (const std::exception& error) {

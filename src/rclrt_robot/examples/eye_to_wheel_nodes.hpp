@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of examples/eye_to_wheel on rclcpp. Their messages are of type M: with a stamp, which is
-// the time of the image, or without one.
+// The nodes of examples/eye_to_wheel on rclcpp. Their messages are of type M: with a stamp, which
+// is the time of the image, or without one.
 #pragma once
 
 #include <algorithm>
@@ -40,9 +40,8 @@ template <typename M>
 M message_from(const Origin& origin) {
   M message;
   if constexpr (rclrt::realtime::Stamped<M>) {
-    message.header.stamp =
-        rclcpp::Time(origin.since_ns - rclrt::realtime::monotonic_less_realtime_ns(),
-                     RCL_SYSTEM_TIME);
+    message.header.stamp = rclcpp::Time(
+        origin.since_ns - rclrt::realtime::monotonic_less_realtime_ns(), RCL_SYSTEM_TIME);
   }
   return message;
 }

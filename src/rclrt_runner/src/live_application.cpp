@@ -84,8 +84,8 @@ void LiveApplication::create_variables() {
         return std::ranges::find(live->callback.reads, variable) != live->callback.reads.end();
       };
       const auto readers = static_cast<std::size_t>(std::ranges::count_if(callbacks_, reads));
-      const auto value = std::make_shared<realtime::SampledValue<std::int64_t>>(
-          std::max<std::size_t>(readers, 1));
+      const auto value =
+          std::make_shared<realtime::SampledValue<std::int64_t>>(std::max<std::size_t>(readers, 1));
       for (const auto& live : callbacks_) {
         if (reads(live)) {
           live->reads.push_back(value->reader());

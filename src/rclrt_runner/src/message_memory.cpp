@@ -19,15 +19,15 @@ std::size_t kept_by(const model::Callback& callback, const std::string& topic) {
   // Of a topic that it samples: the one in the queue, and the one that was taken.
   const auto newest = 2 * static_cast<std::size_t>(std::ranges::count(callback.samples, topic));
   return newest + std::visit(
-      [&]<typename Trigger>(const Trigger& trigger) -> std::size_t {
-        if constexpr (std::is_same_v<Trigger, model::Subscription> ||
-                      std::is_same_v<Trigger, model::Sync>) {
-          return inputs * (trigger.depth + 1);
-        } else {
-          return 0;
-        }
-      },
-      callback.trigger);
+                      [&]<typename Trigger>(const Trigger& trigger) -> std::size_t {
+                        if constexpr (std::is_same_v<Trigger, model::Subscription> ||
+                                      std::is_same_v<Trigger, model::Sync>) {
+                          return inputs * (trigger.depth + 1);
+                        } else {
+                          return 0;
+                        }
+                      },
+                      callback.trigger);
 }
 
 }  // namespace

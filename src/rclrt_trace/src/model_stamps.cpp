@@ -22,9 +22,9 @@ constexpr std::uint64_t kOneOf = 10;
 
 /// What the stamps of the messages of one callback show.
 struct Sources {
-  std::uint64_t messages = 0;                     ///< with a stamp
+  std::uint64_t messages = 0;                    ///< with a stamp
   std::map<std::size_t, std::uint64_t> equal{};  ///< by callback that took this stamp before
-  bool passes_on = false;  ///< its own messages have these stamps
+  bool passes_on = false;                        ///< its own messages have these stamps
 };
 
 }  // namespace
@@ -75,12 +75,13 @@ void ModelBuilder::add_equal_stamps_of(std::size_t publisher, std::uint64_t mess
                                        const std::map<std::size_t, std::uint64_t>& equal) {
   std::vector<std::size_t> takers;
   for (const auto& [taker, count] : equal) {
-    if (messages >= kFewest && count >= kFewest && messages - std::min(count, messages) <= messages / kOneOf) {
+    if (messages >= kFewest && count >= kFewest &&
+        messages - std::min(count, messages) <= messages / kOneOf) {
       takers.push_back(taker);
     }
   }
-  const bool is_known = std::ranges::any_of(
-      takers, [&](std::size_t taker) { return reads(publisher, taker); });
+  const bool is_known =
+      std::ranges::any_of(takers, [&](std::size_t taker) { return reads(publisher, taker); });
   if (takers.size() == 1 && !is_known) {
     add_variable(takers.front(), {publisher});
   } else if (takers.size() > 1 && !is_known) {
@@ -90,7 +91,8 @@ void ModelBuilder::add_equal_stamps_of(std::size_t publisher, std::uint64_t mess
     }
     model_.notes.push_back("callback '" + application_.callbacks[publisher].id +
                            "' publishes with the stamps of messages that several callbacks of its "
-                           "node took (" + ids + "): state which of them it reads");
+                           "node took (" +
+                           ids + "): state which of them it reads");
   }
 }
 

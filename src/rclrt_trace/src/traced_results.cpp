@@ -45,9 +45,8 @@ std::vector<bool> are_sampled(const model::Application& application) {
   }
   std::vector<bool> result;
   for (const model::Callback& callback : application.callbacks) {
-    result.push_back(std::ranges::any_of(callback.publishes, [&](const std::string& topic) {
-      return topics.contains(topic);
-    }));
+    result.push_back(std::ranges::any_of(
+        callback.publishes, [&](const std::string& topic) { return topics.contains(topic); }));
   }
   return result;
 }

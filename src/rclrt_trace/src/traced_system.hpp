@@ -259,7 +259,7 @@ class TracedSystem {
   };
   struct Sample {  // a message that a thread took while it ran a callback
     std::uint32_t topic = kNone;
-    bool taken = false;           // false: there was no new one
+    bool taken = false;             // false: there was no new one
     std::int64_t published_ns = 0;  // 0: not known
   };
   struct Thread {
@@ -271,7 +271,7 @@ class TracedSystem {
     std::int64_t taken_stamp_ns = 0;
     std::optional<Publication> published;  // intra-process, for the enqueue event that follows
     std::optional<Sample> sample;  // for the running callback, unless another one starts for it
-    std::uint64_t released = 0;            // rclrt: callback of release_ns
+    std::uint64_t released = 0;    // rclrt: callback of release_ns
     std::int64_t release_ns = 0;
     std::int64_t ready_ns = 0;
     std::int64_t off_since_ns = 0;          // without a CPU since; 0: it has one, or not known
@@ -283,9 +283,9 @@ class TracedSystem {
     std::set<std::string> running_names;
     std::size_t name_returns = 0;  // number of times that an earlier name came back
   };
-  struct Value {                      // at an address
-    std::uint32_t index = kNone;      // into stored_values_
-    std::uint64_t newest = 0;         // number of the newest stored value
+  struct Value {                        // at an address
+    std::uint32_t index = kNone;        // into stored_values_
+    std::uint64_t newest = 0;           // number of the newest stored value
     std::deque<std::int64_t> stored{};  // times of the latest ones, the newest last
   };
   struct Topic {  // the latest publications without a stamp

@@ -82,8 +82,9 @@ TEST(TracedStamps, SeveralSourcesAreNamedAndNotInTheModel) {
   robot.run(5);
   const TracedModel made = robot.model();
   EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
-  EXPECT_TRUE(has_note(made, "'planner_timer_1' publishes with the stamps of messages that several "
-                             "callbacks of its node took (planner_images, planner_images_2)"));
+  EXPECT_TRUE(has_note(made,
+                       "'planner_timer_1' publishes with the stamps of messages that several "
+                       "callbacks of its node took (planner_images, planner_images_2)"));
 }
 
 TEST(TracedStamps, AStampIsOfTheNextRunOnly) {

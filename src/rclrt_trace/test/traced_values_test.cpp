@@ -321,8 +321,9 @@ TEST(TracedValues, ATopicOfSeveralPublishersIsNoted) {
   robot.run();
   const TracedModel made = robot.model();
   EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
-  EXPECT_TRUE(has_note(made, "callback 'planner_timer_1' takes messages of topic '/images' itself, "
-                             "which no single other callback publishes"));
+  EXPECT_TRUE(has_note(made,
+                       "callback 'planner_timer_1' takes messages of topic '/images' itself, "
+                       "which no single other callback publishes"));
 }
 
 }  // namespace

@@ -94,8 +94,8 @@ struct CauseEffectDetails {
 };
 
 /// Joins runs of callbacks to outputs of cause-effect chains: a run reads the value that was stored
-/// last before its start, or before ChainRun::read. With Chain::logical_execution it reads at its release, and its end is the
-/// deadline of its chain, if it is not later. Not thread-safe.
+/// last before its start, or before ChainRun::read. With Chain::logical_execution it reads at its
+/// release, and its end is the deadline of its chain, if it is not later. Not thread-safe.
 class RCLRT_MODEL_EXPORT CauseEffectTimes {
  public:
   /// Keeps a reference to the application.
