@@ -35,7 +35,7 @@ PAGE = ROOT / "docs" / "how-to" / "age-of-data.md"
 KINDS = ("preemptive", "wait_set", "events")
 CHAIN = "eye_to_wheel"
 PERIOD_NS = 5_000_000
-"""Of the timer that sends the commands."""
+"""The period of the timer that sends the commands."""
 FIRST_NS = 1_000_000_000
 """Commands before it are left out: memory and caches are cold."""
 
@@ -50,7 +50,7 @@ class Round:
     run: list[float]
     nodes: list[float]
     differences: list[float]
-    """Of each pair of commands: nodes less run."""
+    """One for each pair of commands: nodes less run."""
     steal_ms: float
 
 

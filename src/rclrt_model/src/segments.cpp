@@ -137,6 +137,19 @@ bool Segments::publishes_for(const Segment& segment, std::size_t reader) const {
   });
 }
 
+/// Reports that the callback before path[end] publishes nothing for path[end] in this chain.
+void Segments::report_route(const ChainDraft& draft, std::size_t end) {
+  const auto id = [&](std::size_t place) {
+    return in_quotes(reading_.draft.application.callbacks[draft.chain.callbacks[place]].id);
+  };
+  reading_.context.diagnostics.report(
+      draft.source.callbacks[end],
+      "chain " + in_quotes(draft.chain.id) + " enters " + id(end - 1) +
+          " by an input for which it publishes nothing that " + id(end) + " reads",
+      "'publishes' of " + id(end - 1) + " to list, for this input, a topic that " + id(end) +
+          " reads");
+}
+
 void Segments::add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains) {
   Application& application = reading_.draft.application;
   const Path& path = draft.chain.callbacks;
@@ -174,15 +187,7 @@ void Segments::add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains
     }
     result.segments.push_back(*found);
     if (end < path.size() && !publishes_for(*found, path[end])) {
-      reading_.context.diagnostics.report(
-          draft.source.callbacks[end],
-          "chain " + in_quotes(draft.chain.id) + " enters " +
-              in_quotes(application.callbacks[path[end - 1]].id) +
-              " by an input for which it publishes nothing that " +
-              in_quotes(application.callbacks[path[end]].id) + " reads",
-          "'publishes' of " + in_quotes(application.callbacks[path[end - 1]].id) +
-              " to list, for this input, a topic that " +
-              in_quotes(application.callbacks[path[end]].id) + " reads");
+      report_route(draft, end);
       return;
     }
     begin = end;

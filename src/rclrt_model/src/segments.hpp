@@ -54,6 +54,7 @@ class Segments {
   /// Returns whether the reader gets what the last callback of the segment puts out for the inputs
   /// by which the segment's chain enters it.
   bool publishes_for(const Segment& segment, std::size_t reader) const;
+  void report_route(const ChainDraft& draft, std::size_t end);
   std::optional<Segment> segment(const ChainDraft& draft, std::size_t number, std::size_t begin,
                                  std::size_t end, NameIndex& chains);
 

@@ -104,7 +104,7 @@ void align(rclcpp::TimerBase& timer, std::chrono::nanoseconds period, std::int64
   } while (late_ns > kClose_ns);
 }
 
-/// What the user asks for.
+/// The arguments of the program.
 struct Task {
   std::string application;
   std::string robot;

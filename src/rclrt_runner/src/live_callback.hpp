@@ -121,8 +121,8 @@ struct LiveApplication::LiveCallback {
     if (newest.empty()) {
       return;
     }
-    // The time at which the message was sent identifies it. Of several values, all are those of the
-    // time at which they were read.
+    // The time at which the message was sent identifies it. Several values are those of the time at
+    // which they were read.
     const bool is_alone = newest.size() == 1 && reads.empty();
     recorder::InstanceLog::set_read(is_alone && sent_ns != 0 ? sent_ns
                                                              : realtime::monotonic_now_ns());

@@ -20,7 +20,7 @@ constexpr std::uint64_t kFewest = 3;
 /// One of so many messages may be without its source, which may have come before the trace.
 constexpr std::uint64_t kOneOf = 10;
 
-/// What the stamps of the messages of one callback show.
+/// The callbacks that took the stamps which the messages of one callback have.
 struct Sources {
   std::uint64_t messages = 0;                    ///< with a stamp
   std::map<std::size_t, std::uint64_t> equal{};  ///< by callback that took this stamp before

@@ -72,29 +72,33 @@ void TracedSystem::take_message(const TraceEvent& event) {
         thread.taken_sent_ns = 0;
       }
       break;
-    case EventKind::kRmwTake: {
-      const auto subscription = rmw_subscriptions_.find(first);
-      note_sample(thread);
-      if (!thread.running.empty() && subscription != rmw_subscriptions_.end()) {
-        thread.sample = Sample{.topic = subscription->second, .taken = event.numbers[2] != 0};
-      }
-      if (event.numbers[2] == 0 || subscription == rmw_subscriptions_.end()) {
-        thread.taken.reset();
-        break;
-      }
-      thread.taken = publication_of(event, subscription->second);
-      thread.taken_sent_ns = sent_ns(event);
-      thread.taken_topic = subscription->second;
-      if (thread.sample) {
-        thread.sample->published_ns = thread.taken->time_ns;
-      }
+    case EventKind::kRmwTake:
+      take_rmw_take(event);
       break;
-    }
     case EventKind::kMessageStamp:
       thread.taken_stamp_ns = static_cast<std::int64_t>(event.numbers[0]);
       break;
     default:
       break;
+  }
+}
+
+void TracedSystem::take_rmw_take(const TraceEvent& event) {
+  Thread& thread = thread_of(event);
+  note_sample(thread);
+  const auto subscription = rmw_subscriptions_.find({event.pid, event.numbers[0]});
+  const bool is_known = subscription != rmw_subscriptions_.end();
+  const bool taken = event.numbers[2] != 0 && is_known;
+  thread.taken.reset();
+  if (taken) {
+    thread.taken = publication_of(event, subscription->second);
+    thread.taken_sent_ns = sent_ns(event);
+    thread.taken_topic = subscription->second;
+  }
+  if (!thread.running.empty() && is_known) {
+    thread.sample = Sample{.topic = subscription->second,
+                           .taken = taken,
+                           .published_ns = taken ? thread.taken->time_ns : 0};
   }
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "rclrt/recorder/instance_record.hpp"
+#include "stored_value.hpp"
 #include "trace_reader.hpp"
 
 namespace rclrt::trace {
@@ -99,13 +100,6 @@ struct MessageLink {
   bool operator==(const MessageLink&) const = default;
 };
 
-/// A value of one process that callbacks store and read: a SampledValue of rclrt_realtime.
-struct StoredValue {
-  std::int64_t process = 0;
-  std::set<std::uint32_t> writers{};  ///< callbacks
-  std::set<std::uint32_t> readers{};
-};
-
 /// Publications of a thread while it runs no callback.
 struct OutsideWork {
   std::uint32_t thread = kNone;
@@ -133,8 +127,8 @@ struct TracedInstance {
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  /// A time at which the value that it read first was the newest one: of StoredValue, or the
-  /// publication of the message that it took itself. When it last stored a value. 0: it did not.
+  /// A time at which the value or message that it read first was the newest one; when it last
+  /// stored a value. 0: it did not.
   std::int64_t read_ns = 0;
   std::int64_t stored_ns = 0;
   std::int64_t first_publication_ns = 0;  ///< 0: it published nothing
@@ -334,6 +328,7 @@ class TracedSystem {
   void note_outside(std::uint32_t thread, std::uint32_t topic);
   void take_rcl_publish(const TraceEvent& event);
   void take_rmw_publish(const TraceEvent& event);
+  void take_rmw_take(const TraceEvent& event);
   /// Returns the publication of a message; its time is 0 if not known.
   Publication publication_of(const TraceEvent& take, std::uint32_t topic);
 
@@ -353,7 +348,7 @@ class TracedSystem {
   std::vector<MessageLink> links_;
   std::vector<StoredValue> stored_values_;
   ByHandle<Value> values_;
-  // By callback and topic: when the newest message that it took itself was published.
+  // When the newest message that a callback took itself was published, by callback and topic.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> sampled_ns_;
   std::vector<OutsideWork> outside_work_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> outside_of_;  // thread, topic

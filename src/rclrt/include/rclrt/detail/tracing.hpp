@@ -32,7 +32,7 @@ RCLRT_EXPORT void trace_start(const executor::Callback& callback,
 
 /// Traces the stamp of the message that the calling thread has taken, in nanoseconds since 1970.
 RCLRT_EXPORT void trace_stamp(std::int64_t stamp_ns) noexcept;
-/// Does so if messages of this type have one.
+/// Traces the stamp of a message if messages of this type have one.
 template <typename T>
 void trace_stamp_of(const T& message) noexcept {
   if constexpr (realtime::Stamped<T>) {
