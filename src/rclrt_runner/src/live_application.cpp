@@ -88,7 +88,7 @@ void LiveApplication::create_variables() {
           std::make_shared<realtime::SampledValue<std::int64_t>>(std::max<std::size_t>(readers, 1));
       for (const auto& live : callbacks_) {
         if (reads(live)) {
-          live->reads.push_back(value->reader());
+          live->reads.emplace_back(value);
         }
       }
       writer->stores.push_back(value);

@@ -43,8 +43,8 @@ struct LiveApplication::LiveCallback {
   /// The values of its variables: the releases of the data. A run reads at its begin, and stores at
   /// its end. The results follow the times of the runs; the values are for traces.
   std::vector<std::shared_ptr<realtime::SampledValue<std::int64_t>>> stores;
-  std::vector<realtime::SampledValue<std::int64_t>::Reader> reads;
-  std::vector<std::unique_ptr<NewestMessage>> newest;  // of the topics that it samples
+  std::vector<realtime::SampleReaders<std::int64_t>> reads;  // they keep the values
+  std::vector<std::unique_ptr<NewestMessage>> newest;        // of the topics that it samples
   std::vector<std::shared_ptr<executor::Callback>>
       entities;  // one for each input; a service has one
   std::unique_ptr<LiveService> service;

@@ -30,7 +30,7 @@ def outputs(directory: Path, process: str, scan_ms: int, steer_ms: int, executor
     done = run(path, directory / "out", executor)
     assert done.returncode == 0, done.stderr
     results = json.loads((directory / "out" / "results.json").read_text())
-    assert results["foreign_messages"] == 0
+    assert results["context"]["foreign_messages"] == 0
     return directory / "out"
 
 
