@@ -63,3 +63,15 @@ def test_of_fast_messages_only_the_newest_ones_are_used(tmp_path: Path) -> None:
 @without_fork
 def test_the_publisher_may_be_in_another_process(tmp_path: Path) -> None:
     assert check(outputs(tmp_path, ", process: apart", 20, 20, "preemptive"))
+
+
+def test_a_variable_and_a_topic_are_read_in_one_run(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    text = APP.format(process="", scan_ms=20, steer_ms=20)
+    # The reader is made after the callback that stores, and ends after it.
+    text = text.replace("publishes: [points]}", "publishes: [points], stores: [seen]}")
+    text = text.replace("reads: [{topic: points}]", "reads: [seen, {topic: points}]")
+    path.write_text(text)
+    done = run(path, tmp_path / "out", "preemptive")
+    assert done.returncode == 0, done.stderr
+    assert check(tmp_path / "out")
