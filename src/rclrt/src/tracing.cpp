@@ -20,6 +20,7 @@ extern "C" {
                                                        const char* cpus, const void* callback);
 [[gnu::weak]] void rclrt_trace_callback_release(const void* callback, std::int64_t release_ns,
                                                 std::int64_t ready_ns);
+[[gnu::weak]] void rclrt_trace_message_stamped(std::int64_t stamp_ns);
 }
 
 namespace rclrt::detail {
@@ -88,6 +89,12 @@ void trace_added(const executor::Executor& executor, const executor::Callback& c
   }
   rclrt_trace_executor_callback_added(&executor, executor.options().name.c_str(), cpus.c_str(),
                                       id(callback));
+}
+
+void trace_stamp(std::int64_t stamp_ns) noexcept {
+  if (rclrt_trace_message_stamped != nullptr && stamp_ns > 0) {
+    rclrt_trace_message_stamped(stamp_ns);
+  }
 }
 
 void trace_start(const executor::Callback& callback, const executor::InstanceInfo& info,

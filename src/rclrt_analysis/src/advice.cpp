@@ -201,6 +201,7 @@ class Adviser {
     changed.topics.push_back({.name = topic});
     changed.callbacks[reads].trigger = model::Subscription{.topics = {topic}, .depth = kDepth};
     changed.callbacks[reads].reads.clear();
+    changed.callbacks[reads].samples.clear();
     auto& joined = changed.chains[own].callbacks;
     joined.insert(joined.begin(), path(segment - 1).begin(), path(segment - 1).end());
     auto& segments = changed.cause_effect_chains[index_].segments;

@@ -139,7 +139,7 @@ class Steps {
                            .reaction = times[i + 1].interval,
                            .age = times[i].interval};
       if (times[i].in_turns || times[i + 1].in_turns) {
-        add_end(i, times[i].end);
+        add_end(i, times[i].end + transport(segments[i], segments[i + 1]));
       } else {
         const Ticks stored = stored_after(segments[i], segments[i + 1]);
         add_end(i, stored);
@@ -161,9 +161,21 @@ class Steps {
   /// Returns the time after a release of the writer at which every run of the reader that starts
   /// finds its value stored.
   Ticks stored_after(const Segment& writer, const Segment& reader) const {
-    const Ticks end = end_of(writer);
+    const Ticks end = end_of(writer) + transport(writer, reader);
     const bool waits = !is_logical(writer) && !is_logical(reader) && waits_for(writer, reader);
     return waits ? std::min(end, overheads_.timer_jitter) : end;
+  }
+
+  /// Returns how long a value takes from the writer's end until it can be read: the time of a
+  /// message if the reader takes the newest one of a topic.
+  Ticks transport(const Segment& writer, const Segment& reader) const {
+    const std::size_t from = application_.chains[writer.chain].callbacks.back();
+    const std::size_t to = application_.chains[reader.chain].callbacks[reader.entry];
+    if (!model::sampled_topic(application_.callbacks[from], application_.callbacks[to])) {
+      return 0;
+    }
+    const bool is_near = application_.executor_of(from) == application_.executor_of(to);
+    return is_near ? overheads_.near.max : overheads_.far.max;
   }
 
   bool is_logical(const Segment& segment) const {

@@ -266,6 +266,32 @@ TEST(Sampling, AReaderThatMayOvertakeTheWriterWaitsForItsResponse) {
   EXPECT_EQ(with("", slow), 10 + 1 + 3);
 }
 
+TEST(Sampling, TheNewestMessageOfATopicIsStoredWhenItHasArrived) {
+  // As a variable, and the time of the message: 0.1 ms within an executor, 0.5 ms to another one.
+  const auto application = [](const std::string& reader) {
+    return sampling_application(
+        "executors: [{name: main, cpus: [0]}, {name: other, cpus: [1], process: apart}]\n"
+        "nodes: [{name: n, executor: main}, {name: m, executor: other}]\ncallbacks:\n"
+        "  - {id: a, node: n, timer: {period_ms: 10}, wcet_ms: 2, priority: 1, publishes: [x]}\n"
+        "  - {id: b, node: " +
+        reader +
+        ", timer: {period_ms: 20}, wcet_ms: 1, priority: 2, reads: [{topic: x}]}\n"
+        "chains: [{id: path, callbacks: [a, b], max_age_ms: 14}]\n");
+  };
+  Machine machine;
+  machine.overheads.near = {.min = 0, .max = 100'000};
+  machine.overheads.far = {.min = 0, .max = 500'000};
+  const auto bound = [&](const std::string& reader, const Machine& with) {
+    return sampling_bound(application(reader), ExecutorKind::kPreemptive, with);
+  };
+  EXPECT_EQ(as_ms(bound("n", {}).age), 10 + 3 + 1);
+  EXPECT_EQ(as_ms(bound("n", machine).age), 10 + 3.1 + 1);
+  EXPECT_EQ(as_ms(bound("n", machine).reaction), 10 + 3.1 + 20 + 1);
+  EXPECT_EQ(as_ms(bound("m", {}).age), 10 + 2 + 1);
+  EXPECT_EQ(as_ms(bound("m", machine).age), 10 + 2.5 + 1);
+  EXPECT_EQ(bound("m", machine).verdict, Verdict::kProved);
+}
+
 TEST(Sampling, TheVerdictNamesWhatIsMissing) {
   const std::string writer = "timer: {period_ms: 10}, wcet_ms: 2, priority: 1";
   const std::string reader = "timer: {period_ms: 20}, wcet_ms: 1, priority: 2";

@@ -68,6 +68,32 @@ def test_the_model_has_the_segments_and_readers_that_were_drawn(
     assert (single > 5) == (limits == "all")
 
 
+def test_sampled_links_may_be_newest_messages(tmp_path_factory: pytest.TempPathFactory) -> None:
+    by_topic = by_variable = apart = 0
+    for application in applications(replace(RULES, topic_p=0.5), 25):
+        model = load(tmp_path_factory, application)
+        assert len(model.cause_effect_chains) == len(application.paths)
+        for chain in model.cause_effect_chains:
+            for last, following in pairwise(chain.segments):
+                writer = model.chains[last.chain].callbacks[-1]
+                reader = model.chains[following.chain].callbacks[following.entry]
+                published = set(model.callbacks[writer].publishes)
+                if published & set(model.callbacks[reader].samples):
+                    by_topic += 1
+                    apart += process_of(model, writer) != process_of(model, reader)
+                else:
+                    by_variable += 1
+                    assert set(model.callbacks[writer].stores) & set(model.callbacks[reader].reads)
+                    assert process_of(model, writer) == process_of(model, reader)
+    assert by_topic > 30
+    assert by_variable > 30
+    assert apart > 5
+
+
+def process_of(model: rclrt_model.Application, callback: int) -> str:
+    return model.executors[model.executor_of(callback)].process
+
+
 def test_each_drawn_chain_has_limits_if_the_rules_say_so(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -121,6 +121,9 @@ class Callback:
     def reads(self) -> tuple[str, ...]:
         """The variables of which each run takes the latest value at its start."""
     @property
+    def samples(self) -> tuple[str, ...]:
+        """The topics of which each run takes the newest message at its start."""
+    @property
     def routes(self) -> tuple[tuple[int, ...], ...]:
         """For each input, the indices into `publishes` on which its messages are answered."""
     @property

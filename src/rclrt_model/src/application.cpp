@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include "graph.hpp"
@@ -58,6 +59,17 @@ std::vector<std::string> inputs(const Callback& callback) {
     return sync->topics;
   }
   return {};
+}
+
+std::optional<std::string> sampled_topic(const Callback& from, const Callback& to) {
+  const std::set<std::string_view> read(to.reads.begin(), to.reads.end());
+  if (std::ranges::any_of(from.stores, [&](const auto& each) { return read.contains(each); })) {
+    return std::nullopt;
+  }
+  const auto found = std::ranges::find_if(to.samples, [&](const std::string& topic) {
+    return std::ranges::find(from.publishes, topic) != from.publishes.end();
+  });
+  return found != to.samples.end() ? std::optional(*found) : std::nullopt;
 }
 
 Nanoseconds period(const Callback& callback) {

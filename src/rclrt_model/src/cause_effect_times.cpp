@@ -80,12 +80,15 @@ std::size_t CauseEffectTimes::add(const ChainRun& run) {
     SegmentRuns& runs = runs_[place.chain][place.segment];
     if (run.callback == chain.callbacks[segment.entry]) {
       const bool at_release = place.segment == 0 || chain.logical_execution;
-      runs.begun.push_back({run.instance, at_release ? run.release : run.start, run.release});
+      runs.begun.push_back(
+          {run.instance, at_release ? run.release : run.read.value_or(run.start), run.release});
     }
     if (run.callback == chain.callbacks.back()) {
+      const bool is_last = place.segment + 1 == runs_[place.chain].size();
+      const Nanoseconds end = is_last ? run.end : run.stored.value_or(run.end);
       runs.ended.push_back(
           {run.instance,
-           chain.logical_execution ? std::max(run.end, run.release + chain.deadline) : run.end,
+           chain.logical_execution ? std::max(end, run.release + chain.deadline) : end,
            run.release});
     }
   }

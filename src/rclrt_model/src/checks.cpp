@@ -96,6 +96,9 @@ void check_topic_names(const Draft& draft, Context& context) {
         names.check(topics[t], name_space, draft.callbacks[i].inputs[t]);
       }
     }
+    for (std::size_t t = 0; t < callback.samples.size(); ++t) {
+      names.check(callback.samples[t], name_space, draft.callbacks[i].samples[t]);
+    }
     for (std::size_t t = 0; t < callback.publishes.size(); ++t) {
       if (!is_service_topic(callback.publishes[t])) {
         names.check(callback.publishes[t], name_space, draft.callbacks[i].publishes[t]);
@@ -256,9 +259,10 @@ void check_application(const Draft& draft, Context& context) {
   }
   const Graph graph(draft.application);
   check_inputs_are_published(draft, context);
+  const bool samples_known = check_samples(draft, context);
   check_topic_names(draft, context);
   check_cycles(draft, graph, context);
-  check_chains(draft, graph, variables_known, context);
+  check_chains(draft, graph, variables_known && samples_known, context);
 }
 
 }  // namespace rclrt::model::detail

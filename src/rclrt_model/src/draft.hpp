@@ -19,6 +19,7 @@ struct CallbackSource {
   std::vector<std::pair<std::string, Position>> calls{};  ///< ids of clients
   std::vector<Position> stores{};                         ///< one per Callback::stores
   std::vector<Position> reads{};                          ///< one per Callback::reads
+  std::vector<Position> samples{};                        ///< one per Callback::samples
   Position executor{};  ///< of its own executor, or of the callback without one
 };
 

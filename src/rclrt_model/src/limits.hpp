@@ -19,6 +19,7 @@ inline constexpr IntegerRange kIterations{1, 1'000'000'000};
 inline constexpr IntegerRange kObservations{1, 1'000'000'000'000};
 inline constexpr IntegerRange kSyncTopics{2, 9};
 inline constexpr IntegerRange kSubscriptionTopics{1, 100};
+inline constexpr IntegerRange kSampledTopics{0, 100};
 inline constexpr Nanoseconds kLeastInterval = std::chrono::microseconds(1);  // of events
 inline constexpr IntegerRange kEventSeeds{0, 1'000'000'000};
 inline constexpr std::size_t kServiceClients = 100;

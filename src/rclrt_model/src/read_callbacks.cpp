@@ -197,23 +197,59 @@ void read_executor(const Fields& fields, Callback& callback, CallbackSource& sou
   }
 }
 
-/// Reads a list of distinct variables. Returns whether there is one.
-bool read_variables(const YamlNode& node, std::string_view what,
-                    std::vector<std::string>& variables, std::vector<Position>& positions,
-                    Context& context) {
-  std::set<std::string> seen;  // ordered, because an attacker chooses the keys
-  for (const YamlNode& item : read_filled_list(node, what, context)) {
-    const std::string variable = read_name(item, "variable", context).value_or("");
-    if (!seen.insert(variable).second && !variable.empty()) {
+/// Distinct names of one kind in a list of the file, with their positions.
+struct NameList {
+  const char* kind;
+  std::vector<std::string>& names;
+  std::vector<Position>& positions;
+  std::set<std::string> seen{};  // ordered, because an attacker chooses the keys
+
+  /// Adds the name, which may be empty if it could not be read. `what`: the key of the list.
+  void add(const YamlNode& item, std::string_view what, const std::string& name, Context& context) {
+    if (!seen.insert(name).second && !name.empty()) {
       context.diagnostics.report(
-          item.at, in_quotes(what) + " lists the variable " + in_quotes(variable) + " twice",
-          "each variable once");
-      continue;
+          item.at, in_quotes(what) + " lists the " + kind + " " + in_quotes(name) + " twice",
+          "each " + std::string(kind) + " once");
+      return;
     }
-    variables.push_back(variable);
+    names.push_back(name);
     positions.push_back(item.at);
   }
-  return !variables.empty();
+};
+
+void read_stores(const YamlNode& node, Callback& callback, CallbackSource& source,
+                 Context& context) {
+  NameList variables{"variable", callback.stores, source.stores};
+  for (const YamlNode& item : read_filled_list(node, "stores", context)) {
+    variables.add(item, "stores", read_name(item, "variable", context).value_or(""), context);
+  }
+}
+
+/// Reads a list of variables, and of topics as `{topic: scan}`.
+void read_reads(const YamlNode& node, Callback& callback, CallbackSource& source,
+                TopicReader& topics) {
+  Context& context = topics.context();
+  NameList variables{"variable", callback.reads, source.reads};
+  NameList newest{"topic", callback.samples, source.samples};
+  for (const YamlNode& item : read_filled_list(node, "reads", context)) {
+    if (item.kind != YamlKind::kMapping) {
+      variables.add(item, "reads", read_name(item, "variable", context).value_or(""), context);
+      continue;
+    }
+    const Fields fields(item, "newest message", {"topic"}, context);
+    const YamlNode* const topic = fields.require("topic", "topic: scan");
+    if (topic == nullptr) {
+      topics.lose();
+    } else if (const std::string name = topics.read(*topic); !name.empty()) {
+      newest.add(*topic, "reads", name, context);
+    }
+  }
+  if (callback.samples.size() > static_cast<std::size_t>(kSampledTopics.max)) {
+    context.diagnostics.report(
+        node.at, "'reads' lists " + std::to_string(callback.samples.size()) + " topics",
+        "at most " + std::to_string(kSampledTopics.max));
+    topics.lose();
+  }
 }
 
 void read_timing(const Fields& fields, Callback& callback, Context& context) {
@@ -287,12 +323,12 @@ void read_callback(const YamlNode& item, Reading& reading) {
       read_calls(*value, source, topics);
     }
     if (const YamlNode* value = fields.find("stores")) {
-      reading.draft.variables_known &=
-          read_variables(*value, "stores", callback.stores, source.stores, context);
+      read_stores(*value, callback, source, context);
+      reading.draft.variables_known &= !callback.stores.empty();
     }
     if (const YamlNode* value = fields.find("reads")) {
-      reading.draft.variables_known &=
-          read_variables(*value, "reads", callback.reads, source.reads, context);
+      read_reads(*value, callback, source, topics);
+      reading.draft.variables_known &= !callback.reads.empty() || !callback.samples.empty();
     }
     read_timing(fields, callback, context);
     read_executor(fields, callback, source, reading);

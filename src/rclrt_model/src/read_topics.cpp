@@ -30,6 +30,9 @@ TopicIndex collect_topics(Application& application) {
     for (const std::string& topic : callback.publishes) {
       add(topic);
     }
+    for (const std::string& topic : callback.samples) {
+      add(topic);
+    }
   }
   return index;
 }

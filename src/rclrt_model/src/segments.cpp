@@ -20,8 +20,21 @@ Segments::Segments(Reading& reading) : reading_(reading) {
       writers[variable].push_back(i);
     }
   }
-  if (writers.empty()) {
+  std::map<std::string_view, std::vector<std::size_t>> publishers;  // of sampled topics
+  for (const Callback& callback : callbacks) {
+    for (const std::string& topic : callback.samples) {
+      publishers.try_emplace(topic);
+    }
+  }
+  if (writers.empty() && publishers.empty()) {
     return;
+  }
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    for (const std::string& topic : callbacks[i].publishes) {
+      if (const auto found = publishers.find(topic); found != publishers.end()) {
+        found->second.push_back(i);
+      }
+    }
   }
   const Graph graph(reading.draft.application);
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
@@ -29,6 +42,13 @@ Segments::Segments(Reading& reading) : reading_(reading) {
       const auto found = writers.find(variable);
       if (found != writers.end() && !graph.has_edge(found->second.front(), i)) {
         sampled_.emplace(found->second.front(), i);
+      }
+    }
+    for (const std::string& topic : callbacks[i].samples) {
+      for (const std::size_t publisher : publishers.at(topic)) {
+        if (!graph.has_edge(publisher, i)) {
+          sampled_.emplace(publisher, i);
+        }
       }
     }
   }
@@ -98,6 +118,38 @@ std::optional<Segment> Segments::segment(const ChainDraft& draft, std::size_t nu
   return Segment{.chain = add_chain(std::move(chain), {.callbacks = part(draft.source.callbacks)})};
 }
 
+bool Segments::publishes_for(const Segment& segment, std::size_t reader) const {
+  const Application& application = reading_.draft.application;
+  const Chain& chain = application.chains[segment.chain];
+  const Callback& writer = application.callbacks[chain.callbacks.back()];
+  const Callback& reads = application.callbacks[reader];
+  if (!sampled_topic(writer, reads)) {
+    return true;  // it stores a variable in each run
+  }
+  const auto entries = application.entries(chain).back();
+  return std::ranges::any_of(reads.samples, [&](const std::string& topic) {
+    const auto output = std::ranges::find(writer.publishes, topic);
+    const auto index = static_cast<std::size_t>(output - writer.publishes.begin());
+    return output != writer.publishes.end() &&
+           (entries.empty() || std::ranges::any_of(entries, [&](std::size_t input) {
+              return writer.sends(input, index);
+            }));
+  });
+}
+
+/// Reports that the callback before path[end] publishes nothing for path[end] in this chain.
+void Segments::report_route(const ChainDraft& draft, std::size_t end) {
+  const auto id = [&](std::size_t place) {
+    return in_quotes(reading_.draft.application.callbacks[draft.chain.callbacks[place]].id);
+  };
+  reading_.context.diagnostics.report(
+      draft.source.callbacks[end],
+      "chain " + in_quotes(draft.chain.id) + " enters " + id(end - 1) +
+          " by an input for which it publishes nothing that " + id(end) + " reads",
+      "'publishes' of " + id(end - 1) + " to list, for this input, a topic that " + id(end) +
+          " reads");
+}
+
 void Segments::add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains) {
   Application& application = reading_.draft.application;
   const Path& path = draft.chain.callbacks;
@@ -134,6 +186,10 @@ void Segments::add_cause_effect_chain(const ChainDraft& draft, NameIndex& chains
       return;
     }
     result.segments.push_back(*found);
+    if (end < path.size() && !publishes_for(*found, path[end])) {
+      report_route(draft, end);
+      return;
+    }
     begin = end;
   }
   const bool all_stated = std::ranges::none_of(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains that read variables: their segments, which are chains of messages.
+// Chains that read variables or newest messages: their segments, which are chains of messages.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class Segments {
   /// Keeps a reference to `reading`, of which the callbacks have been read.
   explicit Segments(Reading& reading);
 
-  /// Returns whether a callback of the path reads a variable that the callback before it stores,
-  /// and takes no message of it.
+  /// Returns whether a callback of the path reads a variable that the callback before it stores, or
+  /// the newest message of a topic that it publishes, and no message of it triggers the callback.
   bool samples(const Chain& chain) const;
 
   /// Adds a chain of messages to the application.
@@ -51,6 +51,10 @@ class Segments {
 
   bool is_sampled(std::size_t from, std::size_t to) const;
   std::optional<Segment> chain_that_ends_with(const Path& path) const;
+  /// Returns whether the reader gets what the last callback of the segment puts out for the inputs
+  /// by which the segment's chain enters it.
+  bool publishes_for(const Segment& segment, std::size_t reader) const;
+  void report_route(const ChainDraft& draft, std::size_t end);
   std::optional<Segment> segment(const ChainDraft& draft, std::size_t number, std::size_t begin,
                                  std::size_t end, NameIndex& chains);
 
@@ -64,5 +68,9 @@ class Segments {
 /// Reports variables that no callback stores, or several, or one of another process. Returns
 /// whether each variable that is read is stored.
 bool check_variables(const Draft& draft, Context& context);
+
+/// Reports topics of which a callback reads the newest message, if none or several callbacks
+/// publish them, or if their messages trigger the reader. Returns whether each is published.
+bool check_samples(const Draft& draft, Context& context);
 
 }  // namespace rclrt::model::detail

@@ -175,6 +175,19 @@ std::string publishes(const Callback& callback) {
   return text + "}";
 }
 
+/// Returns the callback's key `reads` as YAML; an empty text if it reads nothing.
+std::string reads(const Callback& callback) {
+  std::string items;
+  const auto add = [&](const std::string& item) { items += (items.empty() ? "" : ", ") + item; };
+  for (const std::string& variable : callback.reads) {
+    add(name(variable));
+  }
+  for (const std::string& topic : callback.samples) {
+    add("{topic: " + name(topic) + "}");
+  }
+  return items.empty() ? "" : ", reads: [" + items + "]";
+}
+
 std::string to_text(const Application& application, const Callback& callback) {
   std::string text =
       "{id: " + name(callback.id) + ", node: " + name(application.nodes.at(callback.node).name);
@@ -195,9 +208,7 @@ std::string to_text(const Application& application, const Callback& callback) {
   if (!callback.stores.empty()) {
     text += ", stores: " + names(callback.stores);
   }
-  if (!callback.reads.empty()) {
-    text += ", reads: " + names(callback.reads);
-  }
+  text += reads(callback);
   if (callback.executor) {
     text += ", executor: " + name(application.executors.at(*callback.executor).name);
   }

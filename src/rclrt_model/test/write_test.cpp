@@ -59,7 +59,8 @@ callbacks:
      event: {min_interval_ms: 2, max_interval_ms: 7.5, offset_ms: 0, depth: 3, seed: 9}}
   - {id: camera, node: n, wcet_ms: 1, event: {period_ms: 33.3, jitter_ms: 10}}
   - {id: bursts, node: n, wcet_ms: 1, event: {period_ms: 10, jitter_ms: 50, min_interval_ms: 1}}
-  - {id: pulse, node: n, wcet_ms: 1, event: {period_ms: 10}}
+  - {id: pulse, node: n, wcet_ms: 1, event: {period_ms: 10}, stores: [pulse]}
+  - {id: newest, node: n, wcet_ms: 1, timer: {period_ms: 10}, reads: [pulse, {topic: /m}]}
 topics: [{name: /y, size_bytes: 5}]
 chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12.345678}]
 threads: [{name: middleware, policy: other, nice: -3, cpus: [2]}]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subscriptions, services and clients: a middleware announces their work by number.
 #include <memory>
+#include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <stdexcept>
 #include <string>
@@ -9,6 +10,7 @@
 #include "message_age.hpp"
 #include "message_callback.hpp"
 #include "rclrt/realtime/stamp.hpp"
+#include "tracing.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -31,7 +33,14 @@ bool taken(const char* what, const char* name, const Take& take) {
 
 class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBase> {
  public:
-  using MessageCallback::MessageCallback;
+  SubscriptionCallback(const std::shared_ptr<rclcpp::SubscriptionBase>& subscription,
+                       const rclcpp::QoS& qos, const engine::CallbackOptions& options,
+                       Changes& changes)
+      : MessageCallback(subscription, qos, options, changes) {
+    if (traces_stamps()) {
+      traced_stamps_.emplace(subscription->get_message_type_support_handle());
+    }
+  }
 
   void count_from_stamp(const rclcpp::SubscriptionBase& subscription, AgeOptions options) override {
     own_age_ = std::make_unique<MessageAge>(subscription.get_message_type_support_handle(),
@@ -97,6 +106,9 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
   template <typename Message>
   Origin note_taken(const Message& message, const rclcpp::MessageInfo& info,
                     InstanceInfo& instance) {
+    if (traced_stamps_) {
+      trace_stamp(traced_stamps_->stamp_ns(message));
+    }
     MessageAge* const age = age_.load(std::memory_order_acquire);  // PAIRS WITH: count_from_stamp()
     const bool has_age = age != nullptr && (age->is_limited() || shares_origins(instance.ready_ns));
     if (observer() == nullptr && !has_age) {
@@ -194,6 +206,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     return Outcome::kRan;
   }
 
+  std::optional<StampReader> traced_stamps_;  // none: no session of `rclrt trace record`
   std::unique_ptr<MessageAge> own_age_;
   // nullptr: no reader asks for the age. Release and acquire: it may be set while instances run.
   std::atomic<MessageAge*> age_{nullptr};

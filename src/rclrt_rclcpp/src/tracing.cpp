@@ -11,6 +11,7 @@ extern "C" {
                                                      const char* cpus, const void* entity,
                                                      std::int32_t priority, const void* group,
                                                      int reentrant, std::int64_t deadline_ns);
+[[gnu::weak]] void rclrt_trace_message_stamped(std::int64_t stamp_ns);
 }
 
 namespace rclrt_rclcpp {
@@ -30,6 +31,14 @@ void trace_entity(const engine::Executor& executor, const void* entity,
       &executor, executor.options().name.c_str(), cpus.c_str(), entity, callback.level(),
       &callback.group(), callback.group().type() == engine::GroupType::kReentrant ? 1 : 0,
       callback.deadline_ns());
+}
+
+bool traces_stamps() noexcept { return rclrt_trace_message_stamped != nullptr; }
+
+void trace_stamp(std::int64_t stamp_ns) noexcept {
+  if (traces_stamps() && stamp_ns > 0) {
+    rclrt_trace_message_stamped(stamp_ns);
+  }
 }
 
 }  // namespace rclrt_rclcpp

@@ -2,6 +2,7 @@
 // Writes to a trace which entities an executor runs, and how: other tracepoints do not show it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 
@@ -26,5 +27,12 @@ inline const void* trace_handle(const std::shared_ptr<void>& /*other*/) { return
 /// has changed. Does nothing without `rclrt trace record`, or if `entity` is nullptr.
 void trace_entity(const rclrt::executor::Executor& executor, const void* entity,
                   const rclrt::executor::Callback& callback);
+
+/// Returns whether `rclrt trace record` has loaded its events, so that stamps are worth reading.
+bool traces_stamps() noexcept;
+
+/// Writes a trace event: the message that the calling thread has taken has this stamp, in
+/// nanoseconds since 1970. Does nothing for 0.
+void trace_stamp(std::int64_t stamp_ns) noexcept;
 
 }  // namespace rclrt_rclcpp

@@ -10,6 +10,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+std::optional<nanoseconds> if_known(std::int64_t time_ns) {
+  return time_ns != 0 ? std::optional(nanoseconds(time_ns)) : std::nullopt;
+}
+
 CauseEffectResult result_of(const model::CauseEffectChain& chain, model::CauseEffectDetails details,
                             nanoseconds end) {
   CauseEffectResult result{.found = std::move(details.found)};
@@ -59,7 +63,9 @@ std::vector<CauseEffectResult> account_cause_effect_chains(
                  .instance = token.instance,
                  .release = nanoseconds(token.release_ns),
                  .start = nanoseconds(record.start_ns),
-                 .end = nanoseconds(record.end_ns)});
+                 .end = nanoseconds(record.end_ns),
+                 .read = if_known(record.read_ns),
+                 .stored = if_known(record.stored_ns)});
     }
   }
   std::vector<CauseEffectResult> results;

@@ -18,6 +18,8 @@ thread_local ChainTokens t_tokens;
 thread_local std::uint32_t t_input = 0;
 thread_local std::int64_t t_stamp_ns = 0;
 thread_local std::int64_t t_published_ns = 0;
+thread_local std::int64_t t_read_ns = 0;
+thread_local std::int64_t t_stored_ns = 0;
 thread_local std::uint32_t t_publisher = LoggedInstance::kNobody;
 
 Outcome outcome_of(executor::Outcome outcome) {
@@ -56,6 +58,10 @@ void InstanceLog::set_published(std::int64_t time_ns, std::uint32_t publisher) n
   t_publisher = publisher;
 }
 
+void InstanceLog::set_read(std::int64_t time_ns) noexcept { t_read_ns = time_ns; }
+
+void InstanceLog::set_stored(std::int64_t time_ns) noexcept { t_stored_ns = time_ns; }
+
 void InstanceLog::Sink::record(const executor::InstanceRecord& record) noexcept {
   const auto mapped = log_.indices_.find(record.callback);
   const std::uint32_t index =
@@ -80,6 +86,8 @@ void InstanceLog::Sink::record(const executor::InstanceRecord& record) noexcept 
                    .outcome = outcome_of(record.outcome),
                    .input = std::exchange(t_input, 0),
                    .stamp_ns = std::exchange(t_stamp_ns, 0),
+                   .read_ns = std::exchange(t_read_ns, 0),
+                   .stored_ns = std::exchange(t_stored_ns, 0),
                    .tokens = std::exchange(t_tokens, {})};
   if (index != executor::kNoNumber && !log_.queue_.try_push(logged)) {
     log_.dropped_.fetch_add(1);

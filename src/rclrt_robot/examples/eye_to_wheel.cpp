@@ -2,217 +2,54 @@
 // The robot of examples/eye_to_wheel as nodes of rclcpp: a camera, a planner and a controller that
 // sample. At the end it prints how old the data of the camera were at the wheel.
 //
-//   eye_to_wheel APP.YAML ROBOT.YAML      -p duration:=SECONDS
+//   eye_to_wheel APP.YAML ROBOT.YAML --ros-args -p duration:=SECONDS
+//     -p stamped:=true     the messages carry the stamp of the image, and images come within the
+//                          process; default: the monitor follows messages without a stamp
+//     -p executor:=NAME    wait_set, events: rclcpp's SingleThreadedExecutor and EventsExecutor in
+//                          place of that of ROBOT.YAML, without a monitor; needs stamps
+//     -p ages:=FILE        writes each command's time since the begin, and the age of its data
 //
 // Periods, execution times and the times of the images are those of the first file, so that the
 // ages are comparable with those of `rclrt run` and `rclrt simulate`. The second file has the
 // priorities, the largest age and the monitor, which reports the age on /diagnostics.
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <geometry_msgs/msg/point_stamped.hpp>
 #include <memory>
+#include <optional>
+#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <rclcpp/rclcpp.hpp>
-#include <std_msgs/msg/float64.hpp>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "eye_to_wheel_nodes.hpp"
 #include "rclrt/model/event_times.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
-#include "rclrt/realtime/stamp.hpp"
 #include "rclrt/realtime/thread.hpp"
 #include "rclrt_rclcpp/detail/seconds_parameter.hpp"
-#include "rclrt_rclcpp/sampling.hpp"
 #include "rclrt_robot/robot.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
-using geometry_msgs::msg::PointStamped;
-using rclrt_rclcpp::Sample;
-using std_msgs::msg::Float64;
+using eye_to_wheel::Ages;
+using eye_to_wheel::Callbacks;
+using eye_to_wheel::PointStamped;
 namespace model = rclrt::model;
-
-double value_of(const Float64& message) { return message.data; }
-
-/// The callbacks of the application.
-class Callbacks {
- public:
-  explicit Callbacks(model::Application application) : application_(std::move(application)) {}
-
-  const model::Callback& operator[](std::string_view id) const {
-    const auto found = std::ranges::find(application_.callbacks, id, &model::Callback::id);
-    if (found == application_.callbacks.end()) {
-      throw std::invalid_argument("the application has no callback \"" + std::string(id) +
-                                  "\"; take examples/eye_to_wheel/app.yaml");
-    }
-    return *found;
-  }
-  /// Uses the CPU as long as the callback does at most.
-  void work(std::string_view id) const {
-    const std::int64_t end_ns = rclrt::realtime::thread_cpu_now_ns() + (*this)[id].wcet.count();
-    while (rclrt::realtime::thread_cpu_now_ns() < end_ns) {
-    }
-  }
-  std::chrono::nanoseconds period(std::string_view id) const {
-    return std::get<model::Timer>((*this)[id].trigger).period;
-  }
-
- private:
-  model::Application application_;
-};
-
-/// A node of which each callback excludes only itself, as in the application.
-class RobotNode : public rclcpp::Node {
- public:
-  RobotNode(const std::string& name, const Callbacks& callbacks)
-      : Node(name), callbacks_(callbacks) {}
-
- protected:
-  rclcpp::CallbackGroup::SharedPtr own_group() {
-    return groups_.emplace_back(
-        create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive));
-  }
-  rclcpp::SubscriptionOptions in_own_group() {
-    rclcpp::SubscriptionOptions options;
-    options.callback_group = own_group();
-    return options;
-  }
-  void work(std::string_view id) const { callbacks_.work(id); }
-
- private:
-  const Callbacks& callbacks_;
-  std::vector<rclcpp::CallbackGroup::SharedPtr> groups_;
-};
-
-class Camera final : public RobotNode {
- public:
-  explicit Camera(const Callbacks& callbacks) : RobotNode("camera", callbacks) {}
-
- private:
-  rclcpp::Publisher<Float64>::SharedPtr frames_ = create_publisher<Float64>("frames", 10);
-  rclcpp::Publisher<Float64>::SharedPtr obstacles_ = create_publisher<Float64>("obstacles", 10);
-  rclcpp::Subscription<PointStamped>::SharedPtr image_ = create_subscription<PointStamped>(
-      "images", 10,
-      [this](const PointStamped&) {
-        work("image");
-        frames_->publish(Float64());
-      },
-      in_own_group());
-  rclcpp::Subscription<Float64>::SharedPtr detect_ = create_subscription<Float64>(
-      "frames", 10,
-      [this](const Float64&) {
-        work("detect");
-        obstacles_->publish(Float64());
-      },
-      in_own_group());
-};
-
-class Planner final : public RobotNode {
- public:
-  explicit Planner(const Callbacks& callbacks) : RobotNode("planner", callbacks) {
-    const auto seen = rclrt_rclcpp::create_sampled_subscription<Float64>(
-        *this, "obstacles", 10,
-        [this](const Float64& message) {
-          work("see");
-          return value_of(message);
-        },
-        in_own_group());
-    plan = rclrt_rclcpp::create_sampling_timer(
-        *this, callbacks.period("plan"), seen,
-        [this](const Sample<double>& obstacle) {
-          work("plan");
-          if (obstacle.is_stored()) {  // otherwise the chain would begin at this timer
-            path_->publish(Float64());
-          }
-        },
-        own_group());
-    seen_ = seen.subscription;
-  }
-
-  rclcpp::TimerBase::SharedPtr plan;
-
- private:
-  rclcpp::Publisher<Float64>::SharedPtr path_ = create_publisher<Float64>("path", 10);
-  rclcpp::SubscriptionBase::SharedPtr seen_;
-};
-
-class Controller final : public RobotNode {
- public:
-  explicit Controller(const Callbacks& callbacks) : RobotNode("controller", callbacks) {
-    const auto followed = rclrt_rclcpp::create_sampled_subscription<Float64>(
-        *this, "path", 10,
-        [this](const Float64& message) {
-          work("follow");
-          return value_of(message);
-        },
-        in_own_group());
-    control = rclrt_rclcpp::create_sampling_timer(
-        *this, callbacks.period("control"), followed,
-        [this](const Sample<double>& path) {
-          work("control");
-          if (path.is_stored()) {
-            command_->publish(Float64());
-          }
-        },
-        own_group());
-    followed_ = followed.subscription;
-    actuate_ = create_subscription<Float64>(
-        "command", 10,
-        [this](const Float64&) {
-          work("actuate");
-          count_age();
-        },
-        in_own_group());
-    ages_ns_.reserve(1'000'000);
-  }
-
-  void print() {
-    std::ranges::sort(ages_ns_);
-    const auto ms = [this](std::size_t percent) {
-      return static_cast<double>(ages_ns_[(ages_ns_.size() - 1) * percent / 100]) / 1e6;
-    };
-    std::printf("commands to the wheel: %zu", ages_ns_.size());
-    if (!ages_ns_.empty()) {
-      std::printf(", age of their data best %.3f ms, median %.3f ms, p99 %.3f ms, worst %.3f ms",
-                  ms(0), ms(50), ms(99), ms(100));
-    }
-    std::printf("; %zu of unknown origin\n", unknown_);
-  }
-
-  rclcpp::TimerBase::SharedPtr control;
-
- private:
-  void count_age() {
-    const rclrt_rclcpp::Origin origin = rclrt_rclcpp::current_origin();
-    if (origin.is_whole && ages_ns_.size() < ages_ns_.capacity()) {
-      ages_ns_.push_back(rclrt::realtime::monotonic_now_ns() - origin.since_ns);
-    } else {
-      ++unknown_;  // for about a second for each node of the chain, until the monitor follows it
-    }
-  }
-
-  rclcpp::Publisher<Float64>::SharedPtr command_ = create_publisher<Float64>("command", 10);
-  rclcpp::SubscriptionBase::SharedPtr followed_;
-  rclcpp::SubscriptionBase::SharedPtr actuate_;
-  std::vector<std::int64_t> ages_ns_;
-  std::size_t unknown_ = 0;
-};
 
 /// The driver of the camera: publishes a stamp at the times of the application's event.
 class Driver {
  public:
-  Driver(rclcpp::Node& node, const model::Callback& image, std::int64_t epoch_ns)
-      : images_(node.create_publisher<PointStamped>("images", 10)),
+  Driver(rclcpp::Publisher<PointStamped>::SharedPtr images, const model::Callback& image,
+         std::int64_t epoch_ns)
+      : images_(std::move(images)),
         thread_({.name = "driver", .scheduling = scheduling()},
                 [this, image, epoch_ns](const rclrt::realtime::StopFlag& stop) {
                   run(image, epoch_ns, stop);
@@ -235,10 +72,7 @@ class Driver {
       if (stop.wait_until(at_ns)) {
         return;
       }
-      PointStamped message;
-      message.header.stamp =
-          rclcpp::Time(at_ns - rclrt::realtime::monotonic_less_realtime_ns(), RCL_SYSTEM_TIME);
-      images_->publish(message);
+      images_->publish(eye_to_wheel::message_from<PointStamped>({at_ns, true}));
     }
   }
 
@@ -250,7 +84,7 @@ class Driver {
 /// begins a period, so this waits for the right time, and repeats it if the thread was delayed. It
 /// needs a period for each try, and a second is enough for many.
 void align(rclcpp::TimerBase& timer, std::chrono::nanoseconds period, std::int64_t epoch_ns) {
-  constexpr std::int64_t kClose_ns = 50'000;
+  constexpr std::int64_t kClose_ns = 10'000;
   constexpr std::int64_t kWakesUpWithin_ns = 300'000;
   std::int64_t late_ns = 0;
   do {
@@ -270,33 +104,80 @@ void align(rclcpp::TimerBase& timer, std::chrono::nanoseconds period, std::int64
   } while (late_ns > kClose_ns);
 }
 
-void run(const std::string& application, const std::string& robot_file,
-         std::chrono::duration<double> time) {
-  const Callbacks callbacks(model::load_application(application));
-  rclrt_robot::Robot robot(rclrt_robot::load_robot(robot_file));
-  const auto camera = std::make_shared<Camera>(callbacks);
-  const auto planner = std::make_shared<Planner>(callbacks);
-  const auto controller = std::make_shared<Controller>(callbacks);
-  for (const rclcpp::Node::SharedPtr& node :
-       {rclcpp::Node::SharedPtr(camera), rclcpp::Node::SharedPtr(planner),
-        rclcpp::Node::SharedPtr(controller)}) {
-    robot.executor().add_node(node);
+/// The arguments of the program.
+struct Task {
+  std::string application;
+  std::string robot;
+  std::chrono::duration<double> time{};
+  std::string executor;  ///< empty: that of the robot
+  std::string ages;      ///< a file; empty: none
+};
+
+/// Runs an executor of rclcpp on a thread like the one of rclrt's executors.
+void spin_of_rclcpp(const Task& task, const Callbacks& callbacks,
+                    const std::vector<rclcpp::Node::SharedPtr>& nodes) {
+  std::unique_ptr<rclcpp::Executor> executor;
+  if (task.executor == "wait_set") {
+    executor = std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
+  } else {
+    executor = std::make_unique<rclcpp::experimental::executors::EventsExecutor>();
+  }
+  for (const rclcpp::Node::SharedPtr& node : nodes) {
+    executor->add_node(node);
+  }
+  rclrt::realtime::Scheduling scheduling{.cpus = callbacks.cpus()};
+  if (!rclrt::realtime::why_no_realtime(model::kTopPriority)) {
+    scheduling.policy = rclrt::realtime::Policy::kFifo;
+    scheduling.priority = model::kTopPriority;
+  }
+  rclrt::realtime::Thread thread({.name = task.executor, .scheduling = scheduling},
+                                 [&] { executor->spin(); });
+  thread.join();
+}
+
+template <typename M>
+void run(const Task& task) {
+  const Callbacks callbacks(model::load_application(task.application));
+  Ages ages;
+  const bool is_ours = task.executor.empty();
+  std::optional<rclrt_robot::Robot> robot;
+  if (is_ours) {
+    robot.emplace(rclrt_robot::load_robot(task.robot));
+  }
+  const auto camera = std::make_shared<eye_to_wheel::Camera<M>>(callbacks);
+  const auto planner = std::make_shared<eye_to_wheel::Planner<M>>(callbacks);
+  const auto controller = std::make_shared<eye_to_wheel::Controller<M>>(callbacks, ages);
+  const std::vector<rclcpp::Node::SharedPtr> nodes{camera, planner, controller};
+  for (const rclcpp::Node::SharedPtr& node : nodes) {
+    if (is_ours) {
+      robot->executor().add_node(node);
+    }
   }
   const std::int64_t epoch_ns = rclrt::realtime::monotonic_now_ns() + 2'000'000'000;
   align(*planner->plan, callbacks.period("plan"), epoch_ns);
   align(*controller->control, callbacks.period("control"), epoch_ns);
   {
-    const Driver driver(*camera, callbacks["image"], epoch_ns);
+    const Driver driver(camera->template create_publisher<PointStamped>(
+                            "images", 10, eye_to_wheel::for_images<M>(rclcpp::PublisherOptions())),
+                        callbacks["image"], epoch_ns);
     const std::jthread watch([&] {
-      const auto end = std::chrono::steady_clock::now() + time;
-      while (rclcpp::ok() && std::chrono::steady_clock::now() < end) {
+      const std::int64_t end_ns =
+          epoch_ns + std::chrono::duration_cast<std::chrono::nanoseconds>(task.time).count();
+      while (rclcpp::ok() && rclrt::realtime::monotonic_now_ns() < end_ns) {
         std::this_thread::sleep_for(10ms);
       }
       rclcpp::shutdown();
     });
-    robot.spin();
+    if (is_ours) {
+      robot->spin();
+    } else {
+      spin_of_rclcpp(task, callbacks, nodes);
+    }
   }
-  controller->print();
+  ages.print();
+  if (!task.ages.empty()) {
+    ages.write(task.ages, epoch_ns);
+  }
 }
 
 }  // namespace
@@ -305,13 +186,30 @@ int main(int argc, char** argv) {
   const auto arguments = rclcpp::init_and_remove_ros_arguments(argc, argv);
   if (arguments.size() != 3) {
     std::fprintf(stderr,
-                 "usage: eye_to_wheel APP.YAML ROBOT.YAML [--ros-args -p duration:=SECONDS]\n");
+                 "usage: eye_to_wheel APP.YAML ROBOT.YAML [--ros-args -p duration:=SECONDS "
+                 "-p stamped:=true -p executor:=wait_set|events -p ages:=FILE]\n");
     return 2;
   }
   try {
     rclcpp::Node options("eye_to_wheel");
-    run(arguments[1], arguments[2],
-        rclrt_rclcpp::detail::declare_seconds(options, "duration", 60.0));
+    const Task task{.application = arguments[1],
+                    .robot = arguments[2],
+                    .time = rclrt_rclcpp::detail::declare_seconds(options, "duration", 60.0),
+                    .executor = options.declare_parameter("executor", std::string()),
+                    .ages = options.declare_parameter("ages", std::string())};
+    const bool stamped = options.declare_parameter("stamped", false);
+    if (!task.executor.empty() && task.executor != "wait_set" && task.executor != "events") {
+      throw std::invalid_argument("parameter executor is '" + task.executor +
+                                  "'; expected wait_set or events, or none for that of " +
+                                  task.robot);
+    }
+    if (!task.executor.empty() && !stamped) {
+      throw std::invalid_argument(
+          "rclcpp's executors do not know the origin of messages; expected "
+          "stamped:=true beside executor:=" +
+          task.executor);
+    }
+    stamped ? run<PointStamped>(task) : run<eye_to_wheel::Float64>(task);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "eye_to_wheel: %s\n", error.what());
     return 2;

@@ -33,6 +33,7 @@ LiveApplication::LiveApplication(const model::Application& application,
     }
   }
   connect_calls();
+  create_variables();
 }
 
 LiveApplication::~LiveApplication() = default;
@@ -45,6 +46,9 @@ void LiveApplication::create(std::size_t index, Node& node) {
   }
   for (const std::string& topic : live.callback.publishes) {
     create_output(topic, live, node);
+  }
+  for (const std::string& topic : live.callback.samples) {
+    live.newest.push_back(std::make_unique<NewestMessage>(node, topic, live.callback.id));
   }
   std::visit([&](const auto& trigger) { create_entities(trigger, live, node); },
              live.callback.trigger);
@@ -64,11 +68,32 @@ void LiveApplication::create_output(const std::string& topic, LiveCallback& live
   output.publisher = node.create_publisher<ChainMessage>(topic, kPublisherDepth);
   for (const model::Callback& other : application_.callbacks) {
     const auto topics = model::inputs(other);
+    const auto samples = static_cast<std::size_t>(std::ranges::count(other.samples, topic));
     output.expected_subscriptions +=
-        static_cast<std::size_t>(std::count(topics.begin(), topics.end(), topic));
+        samples + static_cast<std::size_t>(std::count(topics.begin(), topics.end(), topic));
+    output.is_sampled = output.is_sampled || samples > 0;
   }
   output.message.padding.resize(padding_of(application_, topic));
   live.outputs.push_back(std::move(output));
+}
+
+void LiveApplication::create_variables() {
+  for (const auto& writer : callbacks_) {
+    for (const std::string& variable : writer->callback.stores) {
+      const auto reads = [&](const auto& live) {
+        return std::ranges::find(live->callback.reads, variable) != live->callback.reads.end();
+      };
+      const auto readers = static_cast<std::size_t>(std::ranges::count_if(callbacks_, reads));
+      const auto value =
+          std::make_shared<realtime::SampledValue<std::int64_t>>(std::max<std::size_t>(readers, 1));
+      for (const auto& live : callbacks_) {
+        if (reads(live)) {
+          live->reads.emplace_back(value);
+        }
+      }
+      writer->stores.push_back(value);
+    }
+  }
 }
 
 void LiveApplication::connect_calls() {

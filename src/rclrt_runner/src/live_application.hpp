@@ -73,6 +73,8 @@ class LiveApplication {
   struct SyncFunction;
 
   void create(std::size_t index, Node& node);
+  /// Gives the callbacks of this process the values that they store and read.
+  void create_variables();
   void create_output(const std::string& topic, LiveCallback& live, Node& node);
   /// Gives each output that calls a service the ROS client that sends its requests.
   void connect_calls();

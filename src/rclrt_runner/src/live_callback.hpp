@@ -11,7 +11,9 @@
 #include "live_application.hpp"
 #include "live_services.hpp"
 #include "message_check.hpp"
+#include "newest_message.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/sampled_value.hpp"
 #include "rclrt/workloads/workload.hpp"
 
 namespace rclrt::runner {
@@ -34,9 +36,15 @@ struct LiveApplication::LiveCallback {
     std::shared_ptr<Publisher<ChainMessage>> publisher;  // nullptr: a request or a response
     std::size_t expected_subscriptions = 0;
     LiveClient* client = nullptr;  // of a request
+    bool is_sampled = false;       // callbacks read its newest message
     ChainMessage message;          // reused; the callback never overlaps with itself
   };
   std::vector<Output> outputs;
+  /// The values of its variables: the releases of the data. A run reads at its begin, and stores at
+  /// its end. The results follow the times of the runs; the values are for traces.
+  std::vector<std::shared_ptr<realtime::SampledValue<std::int64_t>>> stores;
+  std::vector<realtime::SampleReaders<std::int64_t>> reads;  // they keep the values
+  std::vector<std::unique_ptr<NewestMessage>> newest;        // of the topics that it samples
   std::vector<std::shared_ptr<executor::Callback>>
       entities;  // one for each input; a service has one
   std::unique_ptr<LiveService> service;
@@ -52,6 +60,8 @@ struct LiveApplication::LiveCallback {
   /// topics, `input` is the index of the topic by which the message came; otherwise 0.
   void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const BusyLoop& busy_loop,
             std::size_t input = 0) {
+    std::int64_t stored_ns = 0;  // when it published the first message that others sample
+    read_variables();
     for (std::uint64_t i = 0; kernel != nullptr && i < callback.workload->iterations; ++i) {
       if (kernel->run() != kernel_result) {
         results_differ = true;
@@ -77,13 +87,45 @@ struct LiveApplication::LiveCallback {
         }
       }
       output.message.sent_ns = realtime::monotonic_now_ns();
+      if (output.is_sampled && stored_ns == 0) {
+        stored_ns = output.message.sent_ns;
+      }
       if (output.publisher != nullptr) {
         output.publisher->publish(output.message);
       } else if (output.client != nullptr) {
         output.client->send(output.message);
       }  // otherwise the service sends it at the end
     }
+    for (const auto& variable : stores) {
+      variable->store(stamp_ns, {stamp_ns, true});
+    }
     recorder::InstanceLog::set_tokens(tokens);
+    if (stored_ns != 0) {
+      recorder::InstanceLog::set_stored(stored_ns);
+    }
+  }
+
+  /// Reads the variables, and takes the newest messages of topics.
+  void read_variables() {
+    for (auto& variable : reads) {
+      variable.view();
+    }
+    std::int64_t sent_ns = 0;
+    for (std::size_t i = 0; i < newest.size(); ++i) {
+      const bool is_own = newest[i]->take([&](const ChainMessage& message) {
+        return check.is_own_sample(message, i, realtime::monotonic_now_ns());
+      });
+      foreign += is_own ? 0 : 1;
+      sent_ns = newest[i]->sent_ns();
+    }
+    if (newest.empty()) {
+      return;
+    }
+    // The time at which the message was sent identifies it. Several values are those of the time at
+    // which they were read.
+    const bool is_alone = newest.size() == 1 && reads.empty();
+    recorder::InstanceLog::set_read(is_alone && sent_ns != 0 ? sent_ns
+                                                             : realtime::monotonic_now_ns());
   }
 
   /// Returns whether the message is of the application; counts it if not.

@@ -12,17 +12,22 @@ template <typename Use>
 void LiveApplication::for_each_subscription(const LiveCallback& live, const Use& use) const {
   // The entity of an event is not on a topic of the application, so it is left out. A service has
   // one entity for all of its topics.
+  const auto publishers = [&](const std::string& topic) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(application_.callbacks, [&](const model::Callback& other) {
+          return std::ranges::find(other.publishes, topic) != other.publishes.end();
+        }));
+  };
   const auto topics = model::inputs(live.callback);
   for (std::size_t input = 0; input < std::min(live.entities.size(), topics.size()); ++input) {
     const auto* const subscription =
         dynamic_cast<const SubscriptionBase*>(live.entities[input].get());
     if (subscription != nullptr) {
-      const auto publishes = [&](const model::Callback& other) {
-        return std::ranges::find(other.publishes, topics[input]) != other.publishes.end();
-      };
-      use(*subscription,
-          static_cast<std::size_t>(std::ranges::count_if(application_.callbacks, publishes)));
+      use(*subscription, publishers(topics[input]));
     }
+  }
+  for (std::size_t i = 0; i < live.newest.size(); ++i) {
+    use(*live.newest[i], publishers(live.callback.samples[i]));
   }
 }
 

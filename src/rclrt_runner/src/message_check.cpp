@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <rclrt/model/services.hpp>
 #include <string>
+#include <utility>
 
 #include "rclrt/recorder/instance_record.hpp"
 
@@ -20,16 +21,30 @@ std::size_t padding_of(const model::Application& application, const std::string&
 
 MessageCheck::MessageCheck(const model::Application& application, std::size_t callback)
     : application_(application), callback_(static_cast<std::uint32_t>(callback)) {
-  for (const std::string& topic : model::inputs(application.callbacks[callback])) {
-    Input input{{}, padding_of(application, topic)};
-    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-      const auto& publishes = application.callbacks[i].publishes;
-      if (std::ranges::find(publishes, topic) != publishes.end()) {
-        input.senders.push_back(static_cast<std::uint32_t>(i));
-      }
-    }
-    inputs_.push_back(std::move(input));
+  const model::Callback& own = application.callbacks[callback];
+  for (const std::string& topic : model::inputs(own)) {
+    add_input(topic);
   }
+  samples_ = inputs_.size();
+  for (const std::string& topic : own.samples) {
+    add_input(topic);
+  }
+}
+
+void MessageCheck::add_input(const std::string& topic) {
+  Input input{{}, padding_of(application_, topic)};
+  for (std::size_t i = 0; i < application_.callbacks.size(); ++i) {
+    const auto& publishes = application_.callbacks[i].publishes;
+    if (std::ranges::find(publishes, topic) != publishes.end()) {
+      input.senders.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  inputs_.push_back(std::move(input));
+}
+
+bool MessageCheck::is_own_sample(const ChainMessage& message, std::size_t sample,
+                                 std::int64_t now_ns) const noexcept {
+  return is_own(message, samples_ + sample, now_ns);
 }
 
 bool MessageCheck::is_own(const ChainMessage& message, std::size_t input,

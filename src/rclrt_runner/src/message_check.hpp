@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <rclrt/model/application.hpp>
 #include <rclrt_msgs/msg/chain_message.hpp>
+#include <string>
 #include <vector>
 
 namespace rclrt::runner {
@@ -30,6 +31,10 @@ class MessageCheck {
   bool is_own(const rclrt_msgs::msg::ChainMessage& message, std::size_t input,
               std::int64_t now_ns) const noexcept;
 
+  /// Returns the same for a message of the topic model::Callback::samples[sample].
+  bool is_own_sample(const rclrt_msgs::msg::ChainMessage& message, std::size_t sample,
+                     std::int64_t now_ns) const noexcept;
+
   /// Returns whether the message is a release of the callback, which is an event.
   bool is_own_release(const rclrt_msgs::msg::ChainMessage& message,
                       std::int64_t now_ns) const noexcept;
@@ -39,12 +44,14 @@ class MessageCheck {
     std::vector<std::uint32_t> senders;
     std::size_t padding;
   };
+  void add_input(const std::string& topic);
   bool is_token_of(std::uint32_t chain, std::uint32_t position,
                    std::uint32_t sender) const noexcept;
 
   const model::Application& application_;
   const std::uint32_t callback_;
-  std::vector<Input> inputs_;
+  std::vector<Input> inputs_;  // and then the topics that it samples
+  std::size_t samples_ = 0;    // index of their first one
 };
 
 }  // namespace rclrt::runner

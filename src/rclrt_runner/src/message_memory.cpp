@@ -16,16 +16,18 @@ constexpr std::size_t kMost = std::size_t{32} << 20;
 std::size_t kept_by(const model::Callback& callback, const std::string& topic) {
   const auto topics = model::inputs(callback);
   const auto inputs = static_cast<std::size_t>(std::ranges::count(topics, topic));
-  return std::visit(
-      [&]<typename Trigger>(const Trigger& trigger) -> std::size_t {
-        if constexpr (std::is_same_v<Trigger, model::Subscription> ||
-                      std::is_same_v<Trigger, model::Sync>) {
-          return inputs * (trigger.depth + 1);
-        } else {
-          return 0;
-        }
-      },
-      callback.trigger);
+  // A topic that it samples has one message in the queue, and one that was taken.
+  const auto newest = 2 * static_cast<std::size_t>(std::ranges::count(callback.samples, topic));
+  return newest + std::visit(
+                      [&]<typename Trigger>(const Trigger& trigger) -> std::size_t {
+                        if constexpr (std::is_same_v<Trigger, model::Subscription> ||
+                                      std::is_same_v<Trigger, model::Sync>) {
+                          return inputs * (trigger.depth + 1);
+                        } else {
+                          return 0;
+                        }
+                      },
+                      callback.trigger);
 }
 
 }  // namespace

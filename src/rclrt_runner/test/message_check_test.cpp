@@ -132,5 +132,26 @@ TEST(MessageCheck, TakesNoReleaseThatItsOwnSourceCannotHaveMade) {
   }
 }
 
+TEST(MessageCheck, ASampledMessageIsFromThePublisherOfItsTopic) {
+  const model::Application sampling =
+      model::parse_application(
+          "rclrt: 1\nname: small\nnodes: [{name: node}]\n"
+          "callbacks:\n"
+          "  - {id: take, node: node, timer: {period_ms: 10}, wcet_ms: 1, publishes: [image]}\n"
+          "  - {id: tick, node: node, timer: {period_ms: 10}, wcet_ms: 1, publishes: [ticks]}\n"
+          "  - {id: find, node: node, subscription: {topic: ticks}, wcet_ms: 1,\n"
+          "     reads: [{topic: image}]}\n"
+          "chains: [{id: see, callbacks: [take], priority: 1}]\n"
+          "topics: [{name: image, size_bytes: 100}]\n")
+          .application.value();
+  const MessageCheck check(sampling, 2);
+  EXPECT_TRUE(check.is_own_sample(image(), 0, kNow_ns));
+  EXPECT_FALSE(check.is_own(image(), 0, kNow_ns));  // of the topic that triggers it
+  EXPECT_FALSE(check.is_own_sample(image(), 1, kNow_ns));
+  ChainMessage other = image();
+  other.sender = 1;
+  EXPECT_FALSE(check.is_own_sample(other, 0, kNow_ns));
+}
+
 }  // namespace
 }  // namespace rclrt::runner

@@ -57,6 +57,9 @@ RUN_EVENTS = (
     "ros2:rclcpp_ring_buffer_dequeue",
     "ros2:rclcpp_ring_buffer_clear",
     "rclrt:callback_release",
+    "rclrt:value_stored",
+    "rclrt:value_read",
+    "rclrt:message_stamped",
 )
 """Events that occur while the robot runs. The oldest are dropped when there is no room."""
 CREATION, RUNNING = "creation", "running"

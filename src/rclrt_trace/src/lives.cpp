@@ -228,6 +228,7 @@ class Finder {
       }
       TracedCallback& all = result_.callbacks[root];
       all.outputs.insert(own.outputs.begin(), own.outputs.end());
+      all.samples.insert(own.samples.begin(), own.samples.end());
       for (std::size_t input = 0; input < std::min(all.inputs.size(), own.inputs.size()); ++input) {
         all.inputs[input].depth = std::max(all.inputs[input].depth, own.inputs[input].depth);
       }

@@ -94,7 +94,8 @@ class ModelBuilder {
   void connect();
   /// Turns subscriptions into events until the graph has no cycle.
   void break_cycles();
-  /// Adds the values that nodes state to keep: see MessageLink.
+  /// Adds the values that callbacks store and read, and those that nodes state to keep: see
+  /// StoredValue and MessageLink.
   void add_variables();
   /// Adds observed execution times, groups and priorities.
   void add_timing();
@@ -161,6 +162,12 @@ class ModelBuilder {
   void add_sampling_chains();
   void continue_sampling(model::CauseEffectChain& chain, std::set<std::vector<std::size_t>>& seen);
   std::set<std::size_t> linked_readers(const MessageLink& link) const;
+  void add_samples();
+  void add_equal_stamps();
+  void add_equal_stamps_of(std::size_t publisher, std::uint64_t messages,
+                           const std::map<std::size_t, std::uint64_t>& equal);
+  void add_stored_values();
+  void add_variable(std::size_t writer, const std::set<std::size_t>& readers);
   void add_note_once(std::string note);
   void propose_chain(std::size_t taker, std::size_t timer);
   bool reads(std::size_t callback, std::size_t of) const;
@@ -181,6 +188,8 @@ class ModelBuilder {
   std::map<std::int64_t, std::size_t> nameless_;  // by process: node for callbacks without one
   TopicNames name_spaces_;
   std::vector<std::uint32_t> executor_of_;  // per traced callback
+  std::set<std::size_t> known_writers_;     // callbacks that store values; see StoredValue
+  std::set<std::size_t> is_sampled_;        // callbacks of which others read the newest message
   Names callback_names_;
   Names node_names_;
   Names chain_names_;

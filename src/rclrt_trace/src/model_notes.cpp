@@ -144,6 +144,8 @@ void ModelBuilder::note_gaps() {
        "lost");
   note(gaps.unknown_links,
        "subscriptions and publishers of message links were made before the trace: left out");
+  note(gaps.unknown_reads,
+       "reads are of values that were stored before the trace, or of which the store was lost");
   note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");
   note(gaps.timeless,
        "messages were followed by when they were sent: the trace has no times of publications, as "

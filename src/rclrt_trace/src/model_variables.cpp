@@ -2,12 +2,14 @@
 // Values that callbacks store and others read, in a traced model.
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model_builder.hpp"
+#include "rclrt/model/tool_interfaces.hpp"
 
 namespace rclrt::trace {
 
@@ -21,10 +23,44 @@ bool may_have_segments(const std::string& id) { return is_token(id + "_1000"); }
 
 }  // namespace
 
-/// Returns whether a callback reads what another one stores.
+/// Returns whether a callback reads what another one stores, or its newest message.
 bool ModelBuilder::reads(std::size_t callback, std::size_t of) const {
-  const auto& read = application_.callbacks[callback].reads;
-  return std::ranges::find(read, application_.callbacks[of].id) != read.end();
+  const model::Callback& reader = application_.callbacks[callback];
+  const model::Callback& writer = application_.callbacks[of];
+  return std::ranges::find(reader.reads, writer.id) != reader.reads.end() ||
+         model::sampled_topic(writer, reader);
+}
+
+/// Adds the topics of which callbacks take messages themselves.
+void ModelBuilder::add_samples() {
+  std::map<std::string, std::vector<std::size_t>> publishers;
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    for (const std::string& topic : application_.callbacks[i].publishes) {
+      publishers[topic].push_back(i);
+    }
+  }
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    model::Callback& reader = application_.callbacks[i];
+    const std::vector<std::string> taken = model::inputs(reader);
+    for (const std::uint32_t number : callback_at(traced_of_[i]).samples) {
+      const std::string& name = topic(number);
+      const std::vector<std::size_t>& from = publishers[name];
+      if (model::is_tool_topic(system_.topic(number)) ||
+          std::ranges::find(taken, name) != taken.end()) {
+        continue;
+      }
+      if (from.size() == 1 && from.front() != i) {
+        reader.samples.push_back(name);
+        is_sampled_.insert(from.front());
+      } else {
+        model_.notes.push_back("callback '" + reader.id + "' takes messages of topic '" + name +
+                               "' itself, which " +
+                               (from.empty() ? "no callback of the trace publishes"
+                                             : "no single other callback publishes") +
+                               ": no chain leads on");
+      }
+    }
+  }
 }
 
 /// Returns the callbacks that publish on the topics of a link's publishers, in their nodes.
@@ -51,7 +87,44 @@ std::set<std::size_t> ModelBuilder::linked_readers(const MessageLink& link) cons
   return readers;
 }
 
+/// Adds what the callback stores for the readers, except where messages lead from the one to the
+/// other anyway.
+void ModelBuilder::add_variable(std::size_t writer, const std::set<std::size_t>& readers) {
+  model::Callback& stores = application_.callbacks[writer];
+  const std::vector<std::size_t> next = application_.successors(writer);
+  for (const std::size_t reader : readers) {
+    const bool by_message = reader == writer || std::ranges::find(next, reader) != next.end();
+    if (!by_message && !reads(reader, writer)) {
+      application_.callbacks[reader].reads.push_back(stores.id);
+      stores.stores = {stores.id};
+    }
+  }
+}
+
+/// Adds the values that rclrt's events show exactly.
+void ModelBuilder::add_stored_values() {
+  const auto in_model = [&](std::uint32_t traced) {
+    return model_.callback_of[lives_.callback_of[traced]];
+  };
+  for (const StoredValue& value : system_.stored_values()) {
+    std::set<std::size_t> readers;
+    for (const std::uint32_t traced : value.readers) {
+      if (const std::uint32_t index = in_model(traced); index != kNone) {
+        readers.insert(index);
+      }
+    }
+    for (const std::uint32_t traced : value.writers) {
+      if (const std::uint32_t index = in_model(traced); index != kNone) {
+        known_writers_.insert(index);
+        add_variable(index, readers);
+      }
+    }
+  }
+}
+
 void ModelBuilder::add_variables() {
+  add_samples();
+  add_stored_values();
   for (const MessageLink& link : system_.links()) {
     const std::set<std::size_t> readers = linked_readers(link);
     for (const std::uint32_t traced : link.callbacks) {
@@ -59,23 +132,15 @@ void ModelBuilder::add_variables() {
       if (index == kNone) {
         continue;  // it never ran
       }
-      model::Callback& writer = application_.callbacks[index];
       if (readers.empty()) {
-        add_note_once("callback '" + writer.id +
+        add_note_once("callback '" + application_.callbacks[index].id +
                       "' is linked to topics on which no callback of the trace publishes: no chain "
                       "leads on");
       }
-      const std::vector<std::size_t> next = application_.successors(index);
-      for (const std::size_t reader : readers) {
-        // If it publishes at once, or the reader takes its message, a chain leads on anyway.
-        const bool by_message = reader == index || std::ranges::find(next, reader) != next.end();
-        if (!by_message && !reads(reader, index)) {
-          application_.callbacks[reader].reads.push_back(writer.id);
-          writer.stores = {writer.id};
-        }
-      }
+      add_variable(index, readers);
     }
   }
+  add_equal_stamps();
 }
 
 void ModelBuilder::add_note_once(std::string note) {
@@ -84,12 +149,14 @@ void ModelBuilder::add_note_once(std::string note) {
   }
 }
 
-/// Adds the chains that end with each callback that stores a value and publishes, too.
+/// Adds the chains that end with each callback that stores a value, or of which another one reads
+/// the newest message, and that triggers others, too.
 void ModelBuilder::add_chains_to_variables() {
   std::set<std::vector<std::size_t>> ways;
   for (const model::Chain& chain : application_.chains) {
     for (std::size_t i = 0; i + 1 < chain.callbacks.size(); ++i) {
-      if (!application_.callbacks[chain.callbacks[i]].stores.empty()) {
+      if (!application_.callbacks[chain.callbacks[i]].stores.empty() ||
+          is_sampled_.contains(chain.callbacks[i])) {
         ways.insert({chain.callbacks.begin(),
                      chain.callbacks.begin() + static_cast<std::ptrdiff_t>(i) + 1});
       }
@@ -156,7 +223,8 @@ void ModelBuilder::continue_sampling(model::CauseEffectChain& chain,
 }
 
 /// Returns the callbacks of a timer's node that take messages and publish nothing for them, if the
-/// timer publishes and is not known to read what they took. Returns none for other callbacks.
+/// timer publishes and is not known to read what they took. Leaves out callbacks that store values
+/// of which the trace has each read. Returns none for other callbacks.
 std::vector<std::size_t> ModelBuilder::may_read(std::size_t timer) const {
   const TracedCallback& reader = callback_at(traced_of_[timer]);
   std::vector<std::size_t> result;
@@ -166,7 +234,7 @@ std::vector<std::size_t> ModelBuilder::may_read(std::size_t timer) const {
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
     const TracedCallback& taker = callback_at(traced_of_[i]);
     if (taker.kind == TriggerKind::kSubscription && taker.node == reader.node &&
-        taker.outputs.empty() && !reads(timer, i)) {
+        taker.outputs.empty() && !reads(timer, i) && !known_writers_.contains(i)) {
       result.push_back(i);
     }
   }

@@ -76,19 +76,33 @@ void TracedSystem::take_message(const TraceEvent& event) {
         thread.taken_sent_ns = 0;
       }
       break;
-    case EventKind::kRmwTake: {
-      const auto subscription = rmw_subscriptions_.find(first);
-      if (event.numbers[2] == 0 || subscription == rmw_subscriptions_.end()) {
-        thread.taken.reset();
-        break;
-      }
-      thread.taken = publication_of(event, subscription->second);
-      thread.taken_sent_ns = sent_ns(event);
-      thread.taken_topic = subscription->second;
+    case EventKind::kRmwTake:
+      take_rmw_take(event);
       break;
-    }
+    case EventKind::kMessageStamp:
+      thread.taken_stamp_ns = static_cast<std::int64_t>(event.numbers[0]);
+      break;
     default:
       break;
+  }
+}
+
+void TracedSystem::take_rmw_take(const TraceEvent& event) {
+  Thread& thread = thread_of(event);
+  note_sample(thread);
+  const auto subscription = rmw_subscriptions_.find({event.pid, event.numbers[0]});
+  const bool is_known = subscription != rmw_subscriptions_.end();
+  const bool taken = event.numbers[2] != 0 && is_known;
+  thread.taken.reset();
+  if (taken) {
+    thread.taken = publication_of(event, subscription->second);
+    thread.taken_sent_ns = sent_ns(event);
+    thread.taken_topic = subscription->second;
+  }
+  if (!thread.running.empty() && is_known) {
+    thread.sample = Sample{.topic = subscription->second,
+                           .taken = taken,
+                           .published_ns = taken ? thread.taken->time_ns : 0};
   }
 }
 
@@ -161,7 +175,7 @@ TracedSystem::Publication TracedSystem::publication_of(const TraceEvent& take,
   return *std::prev(after);
 }
 
-TracedSystem::Publication TracedSystem::publish(const Thread& thread, std::uint32_t topic,
+TracedSystem::Publication TracedSystem::publish(Thread& thread, std::uint32_t topic,
                                                 std::int64_t time_ns) {
   publication_times_[topic].push_back(time_ns);
   if (thread.running.empty()) {
@@ -170,7 +184,9 @@ TracedSystem::Publication TracedSystem::publish(const Thread& thread, std::uint3
   if (thread.running.empty() || thread.running.back().instance.callback == kNone) {
     return {kNone, time_ns, thread.index};
   }
-  const TracedInstance& running = thread.running.back().instance;
+  TracedInstance& running = thread.running.back().instance;
+  running.first_publication_ns =
+      running.first_publication_ns != 0 ? running.first_publication_ns : time_ns;
   callbacks_[running.callback].outputs.emplace(running.input, topic);
   return {running.callback, time_ns, thread.index};
 }
@@ -236,6 +252,11 @@ void TracedSystem::start(const TraceEvent& event) {
   }
   first_run_ns_ = first_run_ns_ == 0 ? event.time_ns : first_run_ns_;
   const TracedCallback& callback = callbacks_[found->second];
+  if (thread.sample && std::ranges::find(callback.inputs, thread.sample->topic,
+                                         &TracedInput::topic) != callback.inputs.end()) {
+    thread.sample.reset();  // an executor took it, which the running callback spins
+  }
+  note_sample(thread);
   TracedInstance instance{.callback = found->second,
                           .thread = thread.index,
                           .start_ns = event.time_ns,
@@ -245,6 +266,7 @@ void TracedSystem::start(const TraceEvent& event) {
     instance.publisher = thread.taken->callback;
     instance.published_ns = thread.taken->time_ns;
     instance.sent_ns = thread.taken_sent_ns;
+    instance.stamp_ns = thread.taken_stamp_ns;
     const auto input = std::ranges::find(callback.inputs, thread.taken_topic, &TracedInput::topic);
     instance.input = input != callback.inputs.end()
                          ? static_cast<std::uint32_t>(input - callback.inputs.begin())
@@ -257,6 +279,7 @@ void TracedSystem::start(const TraceEvent& event) {
   }
   thread.taken.reset();
   thread.taken_sent_ns = 0;
+  thread.taken_stamp_ns = 0;
   if (thread.released == event.numbers[0] && thread.release_ns != 0) {
     instance.release_ns = thread.release_ns;
     instance.ready_ns = thread.ready_ns;
@@ -271,6 +294,7 @@ void TracedSystem::start(const TraceEvent& event) {
 void TracedSystem::end(const TraceEvent& event) {
   Thread& thread = thread_of(event);
   thread.handed_over_by = 0;
+  note_sample(thread);
   // The runs above it on the stack have lost their ends.
   const auto found = std::ranges::find(thread.running.rbegin(), thread.running.rend(),
                                        event.numbers[0], &Running::pointer);
@@ -310,6 +334,7 @@ void TracedSystem::forget_running() {
     thread.running.clear();
     thread.taken.reset();
     thread.published.reset();
+    thread.sample.reset();
     thread.published_topic = kNone;
     thread.cut_short.clear();
     thread.release_ns = 0;

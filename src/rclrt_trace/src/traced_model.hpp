@@ -29,8 +29,8 @@ struct TracedModel {
 /// Returns a model of the system in the trace. Callbacks that never ran are left out, and so are
 /// topics that only tools use. Execution times are the observed ones. A chain is proposed for each
 /// path from a timer or an event to a callback without a successor, also through values that a
-/// callback stores and another one reads: only those that nodes state (MessageLink). Throws
-/// TraceError if nothing ran.
+/// callback stores and another one reads: only those that the trace has (StoredValue), and those
+/// that nodes state (MessageLink). Throws TraceError if nothing ran.
 TracedModel build_model(const TracedSystem& system, const std::string& name);
 
 }  // namespace rclrt::trace

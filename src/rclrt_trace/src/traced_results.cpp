@@ -2,7 +2,10 @@
 #include "traced_results.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "rclrt/recorder/lineage.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
@@ -34,6 +37,20 @@ void add_releases(const TracedSystem& system, std::vector<TracedInstance>& runs)
   }
 }
 
+/// Returns for each callback of the application whether others read its newest message.
+std::vector<bool> are_sampled(const model::Application& application) {
+  std::set<std::string> topics;
+  for (const model::Callback& callback : application.callbacks) {
+    topics.insert(callback.samples.begin(), callback.samples.end());
+  }
+  std::vector<bool> result;
+  for (const model::Callback& callback : application.callbacks) {
+    result.push_back(std::ranges::any_of(
+        callback.publishes, [&](const std::string& topic) { return topics.contains(topic); }));
+  }
+  return result;
+}
+
 recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& model,
                                 const TracedInstance& traced) {
   const TracedCallback& callback = system.callbacks()[traced.callback];
@@ -44,6 +61,8 @@ recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& m
   record.level = callback.priority.value_or(0);
   record.start_ns = traced.start_ns;
   record.end_ns = traced.end_ns;
+  record.read_ns = traced.read_ns;
+  record.stored_ns = traced.stored_ns;
   record.cpu_ns = traced.cpu_ns();
   record.preemptions = traced.preemptions;
   record.first_cpu = traced.first_cpu;
@@ -107,11 +126,16 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
   std::vector<recorder::LoggedInstance> instances;
   std::int64_t first_ns = INT64_MAX;
   std::vector<TracedInstance> runs = system.instances();
+  const std::vector<bool> sampled = are_sampled(results.application);
   std::ranges::sort(runs, {}, &TracedInstance::start_ns);
   add_releases(system, runs);
   for (const TracedInstance& each : runs) {
     if (model.callback_of[each.callback] != kNone) {
       instances.push_back(logged(system, model, each));
+      recorder::InstanceRecord& record = instances.back().record;
+      if (record.stored_ns == 0 && sampled[record.callback]) {
+        record.stored_ns = each.first_publication_ns;
+      }
       first_ns = std::min(first_ns, instances.back().record.release_ns);
     }
   }

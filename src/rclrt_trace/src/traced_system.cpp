@@ -65,6 +65,9 @@ void TracedSystem::take(const TraceEvent& of_trace) {
       return take_rclrt(event);
     case EventKind::kMessageLink:
       return add_link(event);
+    case EventKind::kValueStored:
+    case EventKind::kValueRead:
+      return take_value(event);
     default:
       return is_creation(event.kind) ? take_entity(event) : take_message(event);
   }
@@ -281,6 +284,7 @@ void TracedSystem::join(std::uint32_t into, const Handle& pointer) {
   TracedCallback& source = callbacks_[from];
   TracedCallback& target = callbacks_[into];
   target.inputs.insert(target.inputs.end(), source.inputs.begin(), source.inputs.end());
+  target.samples.insert(source.samples.begin(), source.samples.end());
   source = {};
   const auto redirect = [&](std::uint32_t& index) { index = index == from ? into : index; };
   for (auto& [handle, index] : by_subscription_) {
@@ -295,6 +299,13 @@ void TracedSystem::join(std::uint32_t into, const Handle& pointer) {
   for (MessageLink& link : links_) {
     if (link.callbacks.erase(from) > 0) {
       link.callbacks.insert(into);
+    }
+  }
+  for (StoredValue& value : stored_values_) {
+    for (std::set<std::uint32_t>* const callbacks : {&value.writers, &value.readers}) {
+      if (callbacks->erase(from) > 0) {
+        callbacks->insert(into);
+      }
     }
   }
   pointers_[pointer] = into;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "rclrt/recorder/instance_record.hpp"
+#include "stored_value.hpp"
 #include "trace_reader.hpp"
 
 namespace rclrt::trace {
@@ -60,6 +61,7 @@ struct TracedCallback {
   std::int64_t period_ns = 0;         ///< of a timer
   std::vector<TracedInput> inputs{};  ///< of a subscription; several inputs share the callback
   std::set<std::pair<std::uint32_t, std::uint32_t>> outputs{};  ///< input (or kNone), topic
+  std::set<std::uint32_t> samples{};  ///< topics of which it takes messages while it runs
   std::optional<std::int64_t> sync_window_ns{};  ///< 0: equal stamps; none: no synchroniser
   std::optional<int> priority{};
   std::uint64_t group = 0;  ///< the same number for members of a group; 0: not known
@@ -120,10 +122,16 @@ struct TracedInstance {
   std::uint32_t publisher = kNone;  ///< the callback that published it
   std::int64_t published_ns = 0;    ///< 0: not known
   std::int64_t sent_ns = 0;         ///< the time of day at which its message was sent; 0: not known
+  std::int64_t stamp_ns = 0;        ///< the header.stamp of its message; 0: not known
   std::int64_t release_ns = 0;      ///< 0: not known
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  /// A time at which the value or message that it read first was the newest one; when it last
+  /// stored a value. 0: it did not.
+  std::int64_t read_ns = 0;
+  std::int64_t stored_ns = 0;
+  std::int64_t first_publication_ns = 0;  ///< 0: it published nothing
   bool scheduled = false;  ///< the trace has its thread's switches: the three below are known
   std::int64_t preempted_ns = 0;  ///< the thread could run, but another one ran
   std::int64_t waited_ns = 0;     ///< the thread slept or waited
@@ -154,6 +162,7 @@ struct Gaps {
   std::uint64_t switches_lost = 0;      ///< places where switches of threads are missing
   std::uint64_t publications = 0;       ///< publications in the trace
   std::uint64_t unknown_links = 0;  ///< ends of message links without their creation in the trace
+  std::uint64_t unknown_reads = 0;  ///< reads of values without their store in the trace
   std::uint64_t timeless = 0;       ///< publications found by time, because the trace has no stamp
 };
 
@@ -192,6 +201,7 @@ class TracedSystem {
   /// Returns when events may be missing because the tracer had no room or a file is damaged.
   const std::vector<LostTime>& lost_times() const { return lost_times_; }
   const std::vector<MessageLink>& links() const { return links_; }
+  const std::vector<StoredValue>& stored_values() const { return stored_values_; }
   const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
   const Gaps& gaps() const { return gaps_; }
   std::int64_t last_ns() const { return last_ns_; }
@@ -241,15 +251,22 @@ class TracedSystem {
     std::int32_t cpu = recorder::kUnknownCpu;  // on which its thread runs
     std::int64_t on_since_ns = 0;              // ditto, since then; 0: it has no CPU
   };
+  struct Sample {  // a message that a thread took while it ran a callback
+    std::uint32_t topic = kNone;
+    bool taken = false;             // false: there was no new one
+    std::int64_t published_ns = 0;  // 0: not known
+  };
   struct Thread {
     std::uint32_t index = 0;
     std::vector<Running> running;      // a stack: callbacks may spin
     std::optional<Publication> taken;  // the message that the next run is for
     std::uint32_t taken_topic = kNone;
     std::int64_t taken_sent_ns = 0;
+    std::int64_t taken_stamp_ns = 0;
     std::optional<Publication> published;  // intra-process, for the enqueue event that follows
     std::uint64_t handed_over_by = 0;      // its publisher, until the callback ends or publishes
-    std::uint64_t released = 0;            // rclrt: callback of release_ns
+    std::optional<Sample> sample;  // for the running callback, unless another one starts for it
+    std::uint64_t released = 0;    // rclrt: callback of release_ns
     std::int64_t release_ns = 0;
     std::int64_t ready_ns = 0;
     std::int64_t off_since_ns = 0;          // without a CPU since; 0: it has one, or not known
@@ -260,6 +277,11 @@ class TracedSystem {
     std::string running_name;               // the thread's name at its latest run
     std::set<std::string> running_names;
     std::size_t name_returns = 0;  // number of times that an earlier name came back
+  };
+  struct Value {                        // at an address
+    std::uint32_t index = kNone;        // into stored_values_
+    std::uint64_t newest = 0;           // number of the newest stored value
+    std::deque<std::int64_t> stored{};  // times of the latest ones, the newest last
   };
   struct Topic {  // the latest publications without a stamp
     std::deque<Publication> publications;
@@ -273,6 +295,9 @@ class TracedSystem {
   void take_message(const TraceEvent& event);
   void add_synchronizer_input(const TraceEvent& event);
   void add_link(const TraceEvent& event);
+  void take_value(const TraceEvent& event);
+  void note_sample(Thread& thread);
+  static std::int64_t read_time(const Value& value, std::uint64_t number, std::int64_t time_ns);
   void take_switch(const TraceEvent& event);
   bool is_scheduled(std::int64_t process) const;
   static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);
@@ -299,11 +324,12 @@ class TracedSystem {
   void join(std::uint32_t into, const Handle& pointer);
   std::uint32_t executor_of(const TraceEvent& event);
   /// Returns a publication on the topic by the callback that the thread runs, if it runs one.
-  Publication publish(const Thread& thread, std::uint32_t topic, std::int64_t time_ns);
+  Publication publish(Thread& thread, std::uint32_t topic, std::int64_t time_ns);
   void remember(const Handle& key, const Publication& publication);
   void note_outside(std::uint32_t thread, std::uint32_t topic);
   void take_rcl_publish(const TraceEvent& event);
   void take_rmw_publish(const TraceEvent& event);
+  void take_rmw_take(const TraceEvent& event);
   /// Returns the publication of a message; its time is 0 if not known.
   Publication publication_of(const TraceEvent& take, std::uint32_t topic);
 
@@ -321,6 +347,10 @@ class TracedSystem {
   std::set<std::uint32_t> topics_with_publisher_;
   std::unordered_map<std::uint32_t, Topic> timeless_;  // by topic
   std::vector<MessageLink> links_;
+  std::vector<StoredValue> stored_values_;
+  ByHandle<Value> values_;
+  // When the newest message that a callback took itself was published, by callback and topic.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> sampled_ns_;
   std::vector<OutsideWork> outside_work_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> outside_of_;  // thread, topic
   Gaps gaps_;

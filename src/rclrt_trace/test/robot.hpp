@@ -73,9 +73,16 @@ class Robot {
                  .thread = thread,
                  .lists = {subscriptions, publishers}});
   }
+  void store(std::uint64_t value, std::uint64_t number) {
+    emit(EventKind::kValueStored, {value, number});
+  }
+  void read(std::uint64_t value, std::uint64_t number) {
+    emit(EventKind::kValueRead, {value, number});
+  }
   void take(std::uint64_t subscription_handle, std::uint64_t stamp) {
     emit(EventKind::kRmwTake, {subscription_handle + 1000, stamp, 1});
   }
+  void stamped(std::uint64_t stamp) { emit(EventKind::kMessageStamp, {stamp}); }
   void start(std::uint64_t callback) { emit(EventKind::kCallbackStart, {callback, 0}); }
   void publish(std::uint64_t publisher_handle, std::uint64_t stamp) {
     emit(EventKind::kRmwPublish, {publisher_handle + 1000, stamp});

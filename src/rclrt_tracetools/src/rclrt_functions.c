@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that rclrt and rclrt_rclcpp call if this library is loaded: see their
-   src/tracing.cpp. */
+/* The functions that rclrt, rclrt_rclcpp and rclrt_realtime call if this library is loaded: see
+   their src/tracing.cpp, of the last one src/sampled_value.cpp. */
 #include "rclrt_provider.h"
 
 void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,
@@ -14,6 +14,9 @@ void rclrt_trace_executor_entity_added(const void* executor, const char* name, c
                                        const void* entity, int32_t priority, const void* group,
                                        int reentrant, int64_t deadline_ns);
 void rclrt_trace_callback_release(const void* callback, int64_t release_ns, int64_t ready_ns);
+void rclrt_trace_value_stored(const void* value, uint64_t number, int64_t since_ns, int is_whole);
+void rclrt_trace_value_read(const void* value, uint64_t number);
+void rclrt_trace_message_stamped(int64_t stamp_ns);
 
 void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,
                                 const char* kind, int32_t priority, const void* group,
@@ -41,4 +44,16 @@ void rclrt_trace_executor_entity_added(const void* executor, const char* name, c
 
 void rclrt_trace_callback_release(const void* callback, int64_t release_ns, int64_t ready_ns) {
   lttng_ust_tracepoint(rclrt, callback_release, callback, release_ns, ready_ns);
+}
+
+void rclrt_trace_value_stored(const void* value, uint64_t number, int64_t since_ns, int is_whole) {
+  lttng_ust_tracepoint(rclrt, value_stored, value, number, since_ns, is_whole);
+}
+
+void rclrt_trace_value_read(const void* value, uint64_t number) {
+  lttng_ust_tracepoint(rclrt, value_read, value, number);
+}
+
+void rclrt_trace_message_stamped(int64_t stamp_ns) {
+  lttng_ust_tracepoint(rclrt, message_stamped, stamp_ns);
 }

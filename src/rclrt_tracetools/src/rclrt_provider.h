@@ -74,6 +74,30 @@ LTTNG_UST_TRACEPOINT_EVENT(rclrt, callback_release,
     lttng_ust_field_integer_hex(const void*, callback, callback_arg)
     lttng_ust_field_integer(int64_t, release, release_arg)
     lttng_ust_field_integer(int64_t, ready, ready_arg)))
+
+/* The callback that this thread runs stores a value for others: a SampledValue of rclrt_realtime.
+   Values are numbered from 1. The event comes before the value can be read. Its data count from
+   since, CLOCK_MONOTONIC; 0: unknown. is_whole: since is their true origin. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, value_stored,
+  LTTNG_UST_TP_ARGS(const void*, value_arg, uint64_t, number_arg, int64_t, since_arg,
+                    int, is_whole_arg),
+  LTTNG_UST_TP_FIELDS(
+    lttng_ust_field_integer_hex(const void*, value, value_arg)
+    lttng_ust_field_integer(uint64_t, number, number_arg)
+    lttng_ust_field_integer(int64_t, since, since_arg)
+    lttng_ust_field_integer(int, is_whole, is_whole_arg)))
+
+/* The callback that this thread runs has read the value with this number; 0: none was stored. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, value_read,
+  LTTNG_UST_TP_ARGS(const void*, value_arg, uint64_t, number_arg),
+  LTTNG_UST_TP_FIELDS(
+    lttng_ust_field_integer_hex(const void*, value, value_arg)
+    lttng_ust_field_integer(uint64_t, number, number_arg)))
+
+/* The message that this thread has taken last has this header.stamp, in nanoseconds since 1970. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, message_stamped,
+  LTTNG_UST_TP_ARGS(int64_t, stamp_arg),
+  LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int64_t, stamp, stamp_arg)))
 /* clang-format on */
 
 #endif /* RCLRT_RCLRT_PROVIDER_H */

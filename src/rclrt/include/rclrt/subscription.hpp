@@ -233,6 +233,7 @@ class SubscriptionOf final : public Subscription<T> {
       return executor::Outcome::kEmpty;
     }
     const bool in_place = taken_ahead_ == TakenAhead::kInPlace;
+    trace_stamp_of(in_place ? **in_place_ : std::as_const(message_));
     const UserCode user_code(*this, info, in_place && in_place_->is_handed_over());
     call(function_, info, in_place ? **in_place_ : std::as_const(message_));
     return executor::Outcome::kRan;
@@ -240,6 +241,7 @@ class SubscriptionOf final : public Subscription<T> {
 
   executor::Outcome run_once(InstanceInfo& info) {
     if (const typename Subscription<T>::InPlace in_place(*this, info); in_place) {
+      trace_stamp_of(*in_place);
       const UserCode user_code(*this, info, in_place.is_handed_over());
       call(function_, info, *in_place);
       return executor::Outcome::kRan;
@@ -258,6 +260,7 @@ class SubscriptionOf final : public Subscription<T> {
     if (!SubscriptionBase::take(&message, info)) {
       return executor::Outcome::kEmpty;
     }
+    trace_stamp_of(message);
     const UserCode user_code(*this, info);
     call(function_, info, std::as_const(message));
     return executor::Outcome::kRan;

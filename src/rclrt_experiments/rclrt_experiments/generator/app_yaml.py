@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from rclrt_experiments.generator.application import GeneratedApplication, Limits
+from rclrt_experiments.generator.application import GeneratedApplication, Limits, newest_topic
 from rclrt_experiments.generator.graph import Kind
 
 
@@ -123,11 +123,7 @@ def _callback(
         text += f", workload: {{name: {does.name}, iterations: {does.iterations}}}"
     if sent:
         text += f", publishes: {publishes}"
-    for key, variables in (
-        ("stores", [each.name for each in application.variables if each.writer == callback]),
-        ("reads", [each.name for each in application.variables if each.reader == callback]),
-    ):
-        text += f", {key}: [{', '.join(variables)}]" if variables else ""
+    text += _variables(application, callback)
     if clients := application.calls.get(callback):
         text += f", calls: [{', '.join(map(application.id_of, clients))}]"
     if callback in application.grouped:
@@ -137,6 +133,17 @@ def _callback(
     if name in deadlines_ns:
         text += f", deadline_ms: {_ms(deadlines_ns[name])}"
     return text + "}"
+
+
+def _variables(application: GeneratedApplication, callback: int) -> str:
+    """Returns the keys for what the callback stores and reads."""
+    variables = application.variables
+    newest = [chain for chain, reader in application.newest.items() if reader == callback]
+    stores = [each.name for each in variables if each.writer == callback]
+    reads = [each.name for each in variables if each.reader == callback]
+    reads += [f"{{topic: {newest_topic(chain)}}}" for chain in newest]
+    text = f", stores: [{', '.join(stores)}]" if stores else ""
+    return text + (f", reads: [{', '.join(reads)}]" if reads else "")
 
 
 def _answers(steps: list[tuple[str | None, str | None]]) -> str:

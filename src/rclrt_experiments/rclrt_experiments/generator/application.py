@@ -14,7 +14,13 @@ from rclrt_experiments.generator.draws import Draws
 from rclrt_experiments.generator.graph import ChainGraph, Kind, draw_graph
 from rclrt_experiments.generator.places import Place, draw_places, placed_services
 from rclrt_experiments.generator.rules import US_PER_HOUR, Rules
-from rclrt_experiments.generator.sampling import Path, draw_logical, draw_sampling
+from rclrt_experiments.generator.sampling import (
+    Path,
+    Segment,
+    draw_logical,
+    draw_sampling,
+    draw_topics,
+)
 from rclrt_experiments.generator.services import Service, draw_services
 from rclrt_experiments.generator.timing import ChainTime, draw_times, split_times
 
@@ -80,8 +86,12 @@ class GeneratedApplication:
     def steps(self, callback: int) -> Iterator[tuple[str | None, str | None]]:
         """Yields, for each chain of the callback, the topics that it takes and sends."""
         for chain in self.graph.chains_of(callback):
-            hop = self.graph.chains[chain].index(callback)
-            yield self.topic(chain, hop - 1), self.topic(chain, hop)
+            callbacks = self.graph.chains[chain]
+            hop = callbacks.index(callback)
+            sent = self.topic(chain, hop)
+            if hop == len(callbacks) - 1 and chain in self.newest:
+                sent = newest_topic(chain)
+            yield self.topic(chain, hop - 1), sent
 
     def topic(self, chain: int, hop: int) -> str | None:
         """Returns the topic between the callbacks `hop` and `hop` + 1 of the chain. None: one of
@@ -109,15 +119,30 @@ class GeneratedApplication:
         return calls
 
     @cached_property
+    def sampled_links(self) -> list[tuple[Segment, Segment]]:
+        """Returns the segments before and behind each sampled link."""
+        return [link for path in self.paths for link in pairwise(path)]
+
+    @cached_property
     def variables(self) -> list[Variable]:
         """Returns the variables of all cause-effect chains."""
         return [
             Variable(
                 f"chain{last.chain}_value", self.graph.chains[last.chain][-1], following.reader
             )
-            for path in self.paths
-            for last, following in pairwise(path)
+            for last, following in self.sampled_links
+            if not following.by_topic
         ]
+
+    @cached_property
+    def newest(self) -> dict[int, int]:
+        """Returns the callbacks that read the newest message of a topic, by the chain at the end of
+        which it is published."""
+        return {
+            last.chain: following.reader
+            for last, following in self.sampled_links
+            if following.by_topic
+        }
 
     @cached_property
     def logical(self) -> frozenset[int]:
@@ -209,6 +234,11 @@ def topic(chain: int, hop: int) -> str:
     return f"chain{chain}_hop{hop}"
 
 
+def newest_topic(chain: int) -> str:
+    """Returns the topic at the end of a chain, of which a callback reads the newest message."""
+    return f"chain{chain}_newest"
+
+
 def draw_application(
     rules: Rules, given: Sequence[ChainTime] | None = None, attempt: int = 0
 ) -> GeneratedApplication:
@@ -251,7 +281,11 @@ def draw_application(
         priorities=_priorities(rules, times),
         events=events,
         services=services,
-        paths=draw_logical(sampled.paths, rules.let_p, Draws(seed, "logical")),
+        paths=draw_topics(
+            draw_logical(sampled.paths, rules.let_p, Draws(seed, "logical")),
+            rules.topic_p,
+            Draws(seed, "newest"),
+        ),
     )
     return replace(
         application, limits_ns=[_limits(application, path) for path in application.paths]

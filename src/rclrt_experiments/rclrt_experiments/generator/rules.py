@@ -82,6 +82,8 @@ class Rules:
     sample_p: float = 0.0
     """Probability that a link of a chain is sampled: the callback before it stores a variable, and
     the one behind it, or one further on, reads that when a timer runs."""
+    topic_p: float = 0.0
+    """Probability that a sampled link is the newest message of a topic, in place of a variable."""
     sample_share_period: bool = False
     """Whether the parts of a sampled chain have one period."""
     let_p: float = 0.0
@@ -225,6 +227,7 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "event_jitter": (0, 100),
     "service_p": (0, 1),
     "sample_p": (0, 1),
+    "topic_p": (0, 1),
     "let_p": (0, 1),
     "group_p": (0, 1),
     "min_message_bytes": (0, 16 * 1024 * 1024),

@@ -23,6 +23,8 @@ class Segment:
     """Reads what the segment before has stored. In the first segment, it is the first callback."""
     logical: bool = False
     """Whether the chain has logical execution time."""
+    by_topic: bool = False
+    """Whether the reader takes the newest message of a topic, in place of a variable."""
 
 
 Path = tuple[Segment, ...]
@@ -106,6 +108,15 @@ def draw_logical(paths: Sequence[Path], probability: float, draws: Draws) -> lis
     """Draws which segments have logical execution time: each one does with this probability."""
     return [
         tuple(replace(segment, logical=draws.chance(probability)) for segment in path)
+        for path in paths
+    ]
+
+
+def draw_topics(paths: Sequence[Path], probability: float, draws: Draws) -> list[Path]:
+    """Draws which sampled links are newest messages of topics: each one is with this
+    probability."""
+    return [
+        (path[0], *(replace(segment, by_topic=draws.chance(probability)) for segment in path[1:]))
         for path in paths
     ]
 

@@ -274,6 +274,7 @@ def varied(rules: Rules, cpus: int = 1) -> Rules:
         event_jitter=draws.one_of((Decimal(0), Decimal("0.3"), Decimal("0.9"), Decimal("2.5"))),
         sample_p=draws.one_of((0.0, 0.3, 0.6)),
         let_p=draws.one_of((0.0, 0.0, 0.5, 1.0)),
+        topic_p=draws.one_of((0.0, 0.5)),
     )
     if result.let_p > 0:
         result = replace(result, min_deadline=Decimal("0.1"), max_deadline=Decimal("1.5"))

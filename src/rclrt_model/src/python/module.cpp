@@ -196,6 +196,7 @@ void bind_callback(py::module_& module) {
       .field("publishes", &Callback::publishes)
       .field("stores", &Callback::stores)
       .field("reads", &Callback::reads)
+      .field("samples", &Callback::samples)
       .field("routes", &Callback::routes)
       .field("overload", &Callback::overload)
       .field("deadline_ns", &Callback::deadline)

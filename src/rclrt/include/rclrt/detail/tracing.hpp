@@ -10,6 +10,7 @@
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/stamp.hpp"
 
 namespace rclrt {
 
@@ -28,6 +29,18 @@ RCLRT_EXPORT void trace_synchronizer_input(const void* state, const executor::Ca
 /// Traces the start of user code and its release.
 RCLRT_EXPORT void trace_start(const executor::Callback& callback,
                               const executor::InstanceInfo& info, bool intra_process) noexcept;
+
+/// Traces the stamp of the message that the calling thread has taken, in nanoseconds since 1970.
+RCLRT_EXPORT void trace_stamp(std::int64_t stamp_ns) noexcept;
+/// Traces the stamp of a message if messages of this type have one.
+template <typename T>
+void trace_stamp_of(const T& message) noexcept {
+  if constexpr (realtime::Stamped<T>) {
+    if (TRACETOOLS_TRACEPOINT_ENABLED(callback_start)) [[unlikely]] {
+      trace_stamp(realtime::stamp_ns(message));
+    }
+  }
+}
 
 /// The scope of user code: traces its start and its end. It checks only at the start whether a
 /// trace session is active. So a session that contains the start of an instance also contains its

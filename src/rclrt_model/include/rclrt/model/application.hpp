@@ -173,6 +173,10 @@ struct Callback {
   std::vector<std::string> stores{};
   /// The variables of which each run takes the latest value at its start.
   std::vector<std::string> reads{};
+  /// The topics of which each run takes the newest message at its start. Each is a subscription of
+  /// depth 1 that triggers nothing: without a newer message, the last one counts again. One
+  /// callback publishes the topic, possibly in another process.
+  std::vector<std::string> samples{};
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
 
@@ -305,6 +309,12 @@ struct RCLRT_MODEL_EXPORT Application {
 /// Returns the topics that trigger the callback: none for timers and events, one or several for
 /// subscriptions, at least two for a sync.
 RCLRT_MODEL_EXPORT std::vector<std::string> inputs(const Callback& callback);
+
+/// Returns the topic of which `to` reads the newest message, published by `from`: the first such
+/// topic, nullopt if there is none. A variable that `from` stores and `to` reads leads from the one
+/// to the other instead: then the result is nullopt, too.
+RCLRT_MODEL_EXPORT std::optional<std::string> sampled_topic(const Callback& from,
+                                                            const Callback& to);
 
 /// Returns the period of a timer or an event; for an event without a period, its shortest interval.
 /// Zero for other callbacks. In the long run, no release comes more often.

@@ -21,6 +21,10 @@ struct ChainRun {
   Nanoseconds release{};     ///< of that instance of the chain
   Nanoseconds start{};       ///< of the run: it reads its variables
   Nanoseconds end{};         ///< of the run: it stores its variables and publishes
+  /// When it read a variable in place of its start, and stored one in place of its end, if that is
+  /// known.
+  std::optional<Nanoseconds> read{};
+  std::optional<Nanoseconds> stored{};
 };
 
 /// A run of the last callback of a cause-effect chain that used data of the first one.
@@ -90,8 +94,8 @@ struct CauseEffectDetails {
 };
 
 /// Joins runs of callbacks to outputs of cause-effect chains: a run reads the value that was stored
-/// last before its start. With Chain::logical_execution it reads at its release, and its end is the
-/// deadline of its chain, if it is not later. Not thread-safe.
+/// last before its start, or before ChainRun::read. With Chain::logical_execution it reads at its
+/// release, and its end is the deadline of its chain, if it is not later. Not thread-safe.
 class RCLRT_MODEL_EXPORT CauseEffectTimes {
  public:
   /// Keeps a reference to the application.
@@ -120,8 +124,8 @@ class RCLRT_MODEL_EXPORT CauseEffectTimes {
     auto operator<=>(const Moment&) const = default;
   };
   struct SegmentRuns {
-    std::vector<Moment> begun;  ///< starts of the entry; of the first segment, releases
-    std::vector<Moment> ended;  ///< ends of the last callback
+    std::vector<Moment> begun;  ///< reads of the entry; of the first segment, releases
+    std::vector<Moment> ended;  ///< stores of the last callback; of the last segment, its ends
   };
   struct Place {
     std::size_t chain;  ///< index into Application::cause_effect_chains

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/latest_value.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -49,6 +50,19 @@ struct Sample {
   }
 };
 
+namespace detail {
+
+/// Writes a trace event: the callback that the calling thread runs stores number `number` of the
+/// value. Call it before the value can be read, so that no read comes first in the trace. Does
+/// nothing without `rclrt trace record`.
+RCLRT_REALTIME_EXPORT void trace_stored(const void* value, std::uint64_t number,
+                                        Origin origin) noexcept RCLRT_NONBLOCKING;
+/// Writes a trace event: it has read number `number`.
+RCLRT_REALTIME_EXPORT void trace_read(const void* value,
+                                      std::uint64_t number) noexcept RCLRT_NONBLOCKING;
+
+}  // namespace detail
+
 /// One writer stores values with their origins, many readers sample the newest one. Both are
 /// wait-free and allocate nothing.
 ///
@@ -64,12 +78,34 @@ struct Sample {
 /// the `fetch_add` that takes it an acquire. `stored_` belongs to the writer. If several threads
 /// write one after the other, something else must order them, as an executor does with the
 /// instances of one callback.
+///
+/// `rclrt trace record` records each store and each read with its number: `rclrt model` then knows
+/// which callback reads which value.
 template <typename T>
 class SampledValue {
  public:
-  /// Reads in one thread; not thread-safe. `read` returns a Sample<T>. `view` returns a reference,
-  /// valid until the next call of this reader. Must not outlive the SampledValue.
-  using Reader = LatestValue<Sample<T>>::Reader;
+  /// Reads in one thread. Movable. Not thread-safe. Must not outlive the SampledValue.
+  class Reader {
+   public:
+    /// Returns the newest sample, by copy.
+    Sample<T> read() noexcept RCLRT_NONBLOCKING { return view(); }
+    /// Returns a reference to the newest sample, valid until the next call of this reader.
+    const Sample<T>& view() noexcept RCLRT_NONBLOCKING {
+      const Sample<T>& sample = reader_.view();
+      detail::trace_read(value_, sample.number);
+      return sample;
+    }
+    /// Returns true when a newer value was stored than this reader last read.
+    bool changed() const noexcept RCLRT_NONBLOCKING { return reader_.changed(); }
+
+   private:
+    friend class SampledValue;
+    Reader(const SampledValue* value, LatestValue<Sample<T>>::Reader reader) noexcept
+        : value_(value), reader_(std::move(reader)) {}
+
+    const SampledValue* value_;
+    LatestValue<Sample<T>>::Reader reader_;
+  };
 
   /// Makes a value for at most `max_readers` readers. Readers see `initial`, with the number 0,
   /// until something is stored. Throws as LatestValue.
@@ -78,11 +114,13 @@ class SampledValue {
 
   /// Returns a reader for one more reading thread. Throws std::length_error if all are in use.
   /// Thread-safe.
-  RCLRT_SETUP Reader reader() { return latest_.reader(); }
+  RCLRT_SETUP Reader reader() { return Reader(this, latest_.reader()); }
 
   /// Stores a value with its origin. Only one thread may store at a time.
   void store(const T& value, Origin origin) noexcept RCLRT_NONBLOCKING {
-    latest_.write(Sample<T>{value, origin, ++stored_});
+    ++stored_;
+    detail::trace_stored(this, stored_, origin);
+    latest_.write(Sample<T>{value, origin, stored_});
   }
 
  private:

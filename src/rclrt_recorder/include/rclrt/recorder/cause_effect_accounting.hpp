@@ -29,8 +29,8 @@ struct CauseEffectResult {
 };
 
 /// Returns one result for each cause-effect chain of `application`, in the same order. A run reads
-/// the value that was stored last before it started, by the times of the records. `releases[c]` are
-/// the releases of chain c, as for account_chains().
+/// the value that was stored last before it started or, if that is known, before it read it, by the
+/// times of the records. `releases[c]` are the releases of chain c, as for account_chains().
 RCLRT_RECORDER_EXPORT std::vector<CauseEffectResult> account_cause_effect_chains(
     const model::Application& application, const RunWindow& window,
     std::span<const std::vector<ChainRelease>> releases, std::span<const InstanceRecord> records);

@@ -60,6 +60,11 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   static void set_published(std::int64_t time_ns,
                             std::uint32_t publisher = LoggedInstance::kNobody) noexcept;
 
+  /// Sets the time by which the calling thread's instance read a variable, or stored one, for
+  /// InstanceRecord::read_ns and stored_ns.
+  static void set_read(std::int64_t time_ns) noexcept;
+  static void set_stored(std::int64_t time_ns) noexcept;
+
   /// Ends the thread, after all executors have stopped, and returns the collected instances.
   std::vector<LoggedInstance> finish();
   std::uint64_t dropped() const noexcept { return dropped_.load(); }

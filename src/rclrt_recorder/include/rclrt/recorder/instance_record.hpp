@@ -82,6 +82,9 @@ struct InstanceRecord {
   Outcome outcome = Outcome::kRan;
   std::uint32_t input = 0;    ///< of a synchroniser: the input of the message that it took
   std::int64_t stamp_ns = 0;  ///< ditto: the stamp of that message
+  /// A time at which the value that it read was the newest one; 0: not known, its start counts.
+  std::int64_t read_ns = 0;
+  std::int64_t stored_ns = 0;  ///< when it stored a variable; 0: not known, its end counts
   /// The tokens of the chain instances for which this instance worked. If a synchroniser only
   /// stored the message for a later set, the tokens that the message carries.
   ChainTokens tokens;

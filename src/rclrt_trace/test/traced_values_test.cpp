@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that callbacks store and read, by rclrt's own events.
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rclrt/recorder/results.hpp"
+#include "sampling_robot.hpp"
+#include "traced_results.hpp"
+
+namespace rclrt::trace {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::uint64_t kValue = 700;
+
+/// The planner's subscription stores its image in a value, which the timer reads.
+struct SamplingByValue : Sampling {
+  std::uint64_t stored = 0;
+
+  void image(std::uint64_t stamp) {
+    start(21);
+    publish(10, stamp);
+    end(21, kMs);
+    take(30, stamp);
+    start(31);
+    now_ns += kMs;
+    store(kValue, ++stored);
+    end(31, 0);
+  }
+
+  void plan(std::uint64_t stamp) {
+    start(41);
+    read(kValue, stored);
+    publish(11, stamp);
+    end(41, 2 * kMs);
+    take(50, stamp);
+    start(51);
+    end(51, kMs);
+  }
+
+  /// An image of 0 and 10 ms and a path, every 20 ms.
+  void run() {
+    const std::int64_t begin_ns = now_ns;
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs;
+      image(2 * i);
+      plan(i);
+      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs + 10 * kMs;
+      image(2 * i + 1);
+    }
+  }
+};
+
+std::vector<model::CauseEffectOutput> outputs_of(Robot& robot) {
+  std::vector<std::string> notes;
+  const recorder::RunResults results = trace_results(
+      robot.system, robot.model(), model::ExecutorKind::kPreemptive, ReadCounts{}, notes);
+  recorder::require_consistent(results);
+  return results.cause_effect_chains.at(0).found.outputs;
+}
+
+TEST(TracedValues, ReadsJoinTheSegmentsOfAChain) {
+  SamplingByValue robot;
+  robot.run();
+  const TracedModel made = robot.model();
+  const model::Application& application = made.application;
+  ASSERT_EQ(application.callbacks.size(), 4U);
+  EXPECT_THAT(application.callbacks[1].stores, ElementsAre("planner_images"));
+  EXPECT_THAT(application.callbacks[2].reads, ElementsAre("planner_images"));
+  ASSERT_EQ(application.cause_effect_chains.size(), 1U);
+  EXPECT_THAT(path_of(application, 0),
+              ElementsAre("camera_timer_1", "planner_images", "planner_timer_1", "motor_path"));
+  EXPECT_THAT(made.proposals, IsEmpty());
+  EXPECT_FALSE(has_note(made, "may publish"));
+  EXPECT_FALSE(has_note(made, "reads are of values"));
+}
+
+TEST(TracedValues, ATimerThatDoesNotReadAKnownValueIsNotProposed) {
+  SamplingByValue robot;
+  robot.publisher(12, 2, "/alive");
+  robot.timer(42, 2, 20 * kMs, 43);
+  robot.subscription(60, 3, "/alive", 61);
+  robot.run();
+  robot.start(43);
+  robot.publish(12, 1);
+  robot.end(43, kMs);
+  robot.take(60, 1);
+  robot.start(61);
+  robot.end(61, kMs);
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.cause_effect_chains.size(), 1U);
+  EXPECT_THAT(made.proposals, Not(Contains(HasSubstr("planner_timer_2"))));
+  EXPECT_FALSE(has_note(made, "planner_timer_2 may publish"));
+}
+
+TEST(TracedValues, AgesFollowTheValueThatWasReadNotTheEndOfItsCallback) {
+  SamplingByValue robot;
+  robot.run();
+  // The subscription stores the image of 120 ms and is preempted before its end by the timer, which
+  // reads this image. By the ends of the runs it would have read that of 110 ms.
+  robot.now_ns = 121 * kMs;
+  robot.start(21);
+  robot.publish(10, 100);
+  robot.end(21, kMs);
+  robot.take(30, 100);
+  robot.start(31);
+  robot.now_ns += kMs;
+  robot.store(kValue, ++robot.stored);
+  robot.tid = 101;
+  robot.start(41);
+  robot.read(kValue, robot.stored);
+  robot.publish(11, 100);
+  robot.end(41, 2 * kMs);
+  robot.take(50, 100);
+  robot.start(51);
+  robot.end(51, kMs);
+  robot.tid = 100;
+  robot.end(31, kMs);
+  const auto outputs = outputs_of(robot);
+  ASSERT_EQ(outputs.size(), 6U);
+  EXPECT_EQ(outputs.back().age(), model::Nanoseconds(5 * kMs));
+}
+
+TEST(TracedValues, AReaderThatMissesAValueJustBeforeItsStoreReadTheOneBefore) {
+  SamplingByValue robot;
+  robot.run();
+  // The timer on another thread comes between the event of the store and the store itself.
+  robot.now_ns = 121 * kMs;
+  robot.start(21);
+  robot.publish(10, 100);
+  robot.end(21, kMs);
+  robot.take(30, 100);
+  robot.start(31);
+  robot.now_ns += kMs;
+  robot.store(kValue, ++robot.stored);
+  robot.now_ns += 100;
+  robot.end(31, 0);  // has ended before the event of the read
+  robot.tid = 101;
+  robot.start(41);
+  robot.read(kValue, robot.stored - 1);
+  robot.publish(11, 100);
+  robot.end(41, 2 * kMs);
+  robot.take(50, 100);
+  robot.start(51);
+  robot.end(51, kMs);
+  const auto outputs = outputs_of(robot);
+  ASSERT_EQ(outputs.size(), 6U);
+  // The image of 110 ms: 10 ms older.
+  EXPECT_EQ(outputs.back().age(), model::Nanoseconds(15 * kMs + 100));
+}
+
+TEST(TracedValues, ALaterValueAtTheSameAddressIsAnother) {
+  Sampling robot;
+  robot.timer(42, 2, 20 * kMs, 43);
+  robot.publisher(12, 2, "/alive");
+  robot.subscription(60, 3, "/alive", 61);
+  const auto each = [&](std::uint64_t timer, std::uint64_t publisher, std::uint64_t subscription,
+                        std::uint64_t number) {
+    robot.start(31);
+    robot.store(kValue, number);
+    robot.end(31, kMs);
+    robot.start(timer);
+    robot.read(kValue, number);
+    robot.publish(publisher, number);
+    robot.end(timer, kMs);
+    robot.take(subscription, number);
+    robot.start(subscription + 1);
+    robot.end(subscription + 1, kMs);
+  };
+  robot.run();
+  each(41, 11, 50, 1000);
+  each(41, 11, 50, 1001);
+  each(43, 12, 60, 1);
+  EXPECT_EQ(robot.system.stored_values().size(), 2U);
+  EXPECT_EQ(robot.system.stored_values()[0].readers.size(), 1U);
+  EXPECT_NE(robot.system.stored_values()[0].readers, robot.system.stored_values()[1].readers);
+}
+
+TEST(TracedValues, ReadsOfValuesFromBeforeTheTraceAreNoted) {
+  SamplingByValue robot;
+  robot.start(41);
+  robot.read(kValue, 7);
+  robot.publish(11, 50);
+  robot.end(41, kMs);
+  robot.stored = 7;
+  robot.run();
+  const TracedModel made = robot.model();
+  EXPECT_EQ(made.application.cause_effect_chains.size(), 1U);
+  EXPECT_TRUE(has_note(made, "1 reads are of values that were stored before the trace"));
+}
+
+TEST(TracedValues, StoresOutsideOfCallbacksHaveNoWriter) {
+  SamplingByValue robot;
+  robot.store(kValue + 1, 1);
+  robot.run();
+  robot.start(41);
+  robot.read(kValue + 1, 1);
+  robot.end(41, kMs);
+  const TracedModel made = robot.model();
+  EXPECT_THAT(made.application.callbacks[2].reads, ElementsAre("planner_images"));
+}
+
+/// The planner's timer takes the newest image itself, as from a subscription of depth 1.
+struct SamplingByTake : Sampling {
+  std::uint64_t newest = 0;
+
+  void image(std::uint64_t stamp) {
+    start(21);
+    now_ns += kMs / 2;
+    publish(10, stamp);
+    end(21, kMs / 2);
+    newest = stamp;
+  }
+
+  void plan(std::uint64_t stamp) {
+    start(41);
+    take(30, newest);
+    emit(EventKind::kRmwTake, {1030, 0, 0});  // there is no other one
+    publish(11, stamp);
+    end(41, 2 * kMs);
+    take(50, stamp);
+    start(51);
+    end(51, kMs);
+  }
+
+  void run() {
+    const std::int64_t begin_ns = now_ns;
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs;
+      image(2 * i);
+      plan(i);
+      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs + 10 * kMs;
+      image(2 * i + 1);
+    }
+  }
+};
+
+TEST(TracedValues, ATimerThatTakesTheNewestMessageReadsItsTopic) {
+  SamplingByTake robot;
+  robot.run();
+  const TracedModel made = robot.model();
+  const model::Application& application = made.application;
+  ASSERT_EQ(application.callbacks.size(), 3U);
+  EXPECT_THAT(application.callbacks[1].samples, ElementsAre("/images"));
+  ASSERT_EQ(application.cause_effect_chains.size(), 1U);
+  EXPECT_THAT(path_of(application, 0),
+              ElementsAre("camera_timer_1", "planner_timer_1", "motor_path"));
+  EXPECT_THAT(made.proposals, IsEmpty());
+}
+
+TEST(TracedValues, AgesFollowTheMessageThatWasTaken) {
+  SamplingByTake robot;
+  robot.run();
+  // The camera publishes the image of 121 ms; before it ends, the planner takes this image on
+  // another thread.
+  robot.now_ns = 121 * kMs;
+  robot.start(21);
+  robot.publish(10, 100);
+  robot.now_ns += kMs;
+  robot.tid = 101;
+  robot.newest = 100;
+  robot.plan(100);
+  robot.tid = 100;
+  robot.end(21, kMs);
+  const auto outputs = outputs_of(robot);
+  ASSERT_EQ(outputs.size(), 6U);
+  EXPECT_EQ(outputs.back().age(), model::Nanoseconds(4 * kMs));
+}
+
+TEST(TracedValues, WithoutANewMessageTheLastOneCountsAgain) {
+  SamplingByTake robot;
+  robot.run();
+  robot.now_ns = 131 * kMs;
+  robot.image(100);  // lost on its way
+  robot.now_ns = 141 * kMs;
+  robot.start(41);
+  robot.emit(EventKind::kRmwTake, {1030, 0, 0});
+  robot.publish(11, 100);
+  robot.end(41, 2 * kMs);
+  robot.take(50, 100);
+  robot.start(51);
+  robot.end(51, kMs);
+  const auto outputs = outputs_of(robot);
+  ASSERT_EQ(outputs.size(), 6U);
+  // That of 101 ms, because the image of 111 ms was not taken.
+  EXPECT_EQ(outputs.back().age(), model::Nanoseconds(43 * kMs));
+}
+
+TEST(TracedValues, AMessageThatACallbackTakesBySpinningIsForItsOwnSubscription) {
+  Sampling robot;
+  robot.run();
+  robot.now_ns += 10 * kMs;
+  robot.start(21);
+  robot.publish(10, 1000);
+  robot.end(21, kMs);
+  robot.start(41);
+  robot.take(30, 1000);
+  robot.start(31);
+  robot.end(31, kMs);
+  robot.end(41, kMs);
+  const TracedModel made = robot.model();
+  for (const model::Callback& each : made.application.callbacks) {
+    EXPECT_THAT(each.samples, IsEmpty()) << each.id;
+  }
+}
+
+TEST(TracedValues, ATopicOfSeveralPublishersIsNoted) {
+  SamplingByTake robot;
+  robot.timer(22, 1, 100 * kMs, 23);
+  robot.start(23);
+  robot.publish(10, 1000);
+  robot.end(23, kMs);
+  robot.run();
+  const TracedModel made = robot.model();
+  EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
+  EXPECT_TRUE(has_note(made,
+                       "callback 'planner_timer_1' takes messages of topic '/images' itself, "
+                       "which no single other callback publishes"));
+}
+
+}  // namespace
+}  // namespace rclrt::trace
