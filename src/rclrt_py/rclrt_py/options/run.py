@@ -32,6 +32,16 @@ def add_fail_on_miss_argument(parser: argparse.ArgumentParser, which: str = "") 
     )
 
 
+def add_keep_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--keep",
+        metavar="N",
+        type=count_argument,
+        help="keep all instances of callbacks up to N (default 1000000); a run with more keeps "
+        "counts, histograms, and the worst and the latest instances",
+    )
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `run` and `compare` share."""
     add_application_argument(parser)
@@ -41,13 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="fail if real-time scheduling is not permitted"
     )
-    parser.add_argument(
-        "--keep",
-        metavar="N",
-        type=count_argument,
-        help="keep all instances of callbacks up to N (default 1000000); a run with more keeps "
-        "counts, histograms, and the worst and the latest instances",
-    )
+    add_keep_argument(parser)
     add_fail_on_miss_argument(
         parser,
         " that no stall of the machine explains; a comparison does not hold this against its "
