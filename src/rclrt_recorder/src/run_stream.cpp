@@ -125,7 +125,7 @@ class RunStream::Impl {
  private:
   using Records = std::span<const LoggedInstance>;
 
-  std::size_t most_records() const { return limits_.latest + 2 * limits_.step; }
+  std::size_t most_records() const { return limits_.latest + 3 * limits_.step; }
 
   /// Returns the counted instances that the others are explained with.
   Records latest() const {
@@ -236,7 +236,7 @@ class RunStream::Impl {
 
   /// Lets go of the oldest records, if the run streams.
   void let_go() {
-    if (!streams_ || front_ == 0) {
+    if (!streams_ || front_ < limits_.step) {  // moving the others costs time
       return;
     }
     records_.erase(records_.begin(), records_.begin() + static_cast<std::ptrdiff_t>(front_));

@@ -61,7 +61,7 @@ text::OptionTable option_table(CommandLine& line) {
       .notes =
           "exit code: 0 done, 1 the run failed, 2 bad input, 130 interrupted (what was\n"
           "           measured is written)\n"
-          "A run of more than a minute writes results while it goes on, from 10 s on.",
+          "A run of more than a minute writes results while it goes on, from 2 s on.",
       .until = "--ros-args",
   };
 }

@@ -19,7 +19,7 @@ constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::size_t kMostWaiting = 262'144;
 /// A run that is asked to last longer than this writes results before its end.
 constexpr std::chrono::seconds kShort{60};
-constexpr std::int64_t kFirstWrite_ns = 10 * kSecond_ns;
+constexpr std::int64_t kFirstWrite_ns = 2 * kSecond_ns;
 /// Writing takes at most one part in so many of the time.
 constexpr std::int64_t kWriteShare = 50;
 /// How many of the latest instances results have that are written before the end.

@@ -150,9 +150,9 @@ def test_a_run_that_is_killed_leaves_what_it_had(app: Path, tmp_path: Path) -> N
         process.wait(timeout=GENEROUS_S)
     results = check_streamed(out)
     assert results["ended"] == "running"
-    assert results["duration_s"] > first >= 8
+    assert results["duration_s"] > first > 0.5
     for chain in results["chains"]:
-        assert chain["completed"] > 100
+        assert chain["completed"] > 10
 
 
 def test_a_long_run_that_does_not_stream_leaves_the_same(app: Path, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_instances_of_several_processes_are_counted_while_they_run(tmp_path: Pat
     with endless(app, out, "--keep", "10") as process:
         wait_for((out / "results.json").exists, process)
         (chain,) = results_of(out)["chains"]
-        assert chain["completed"] > 100
+        assert chain["completed"] > 10
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=GENEROUS_S)
     assert process.returncode == 130, said
@@ -243,7 +243,7 @@ def test_instances_of_several_processes_are_counted_while_they_run(tmp_path: Pat
     assert results["ended"] == "interrupted"
     (chain,) = results["chains"]
     assert chain["released"] == int(results["duration_s"] / 0.02) + 1
-    assert chain["completed"] > 400
+    assert chain["completed"] > 20
     (hop,) = results["hops"]
     assert (hop["between"], hop["messages"]) == ("processes", chain["completed"])
     assert {each.get("process", "") for each in results["threads"]} == {"", "sensing"}
