@@ -128,8 +128,8 @@ void judge(ChainInstance& instance, const ChainFacts& facts, std::int64_t deadli
     instance.status = ChainStatus::kPending;
   }
   instance.host_stall_ns = stalls.stalled_ns(instance.release_ns, until_ns);
-  instance.missed_host = instance.missed && in_time_until_ns &&
-                         until_ns - instance.host_stall_ns <= *in_time_until_ns;
+  instance.missed_host =
+      instance.missed && in_time_until_ns && until_ns - instance.host_stall_ns <= *in_time_until_ns;
 }
 
 model::SyncFates find_fates(const model::Application& application, std::int64_t end_ns,

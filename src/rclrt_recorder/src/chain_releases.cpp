@@ -8,8 +8,7 @@ namespace rclrt::recorder {
 ChainReleases::ChainReleases(const model::Application& application, std::size_t chain,
                              std::int64_t start_ns)
     : start_ns_(start_ns) {
-  const model::Callback& first =
-      application.callbacks[application.chains[chain].callbacks.front()];
+  const model::Callback& first = application.callbacks[application.chains[chain].callbacks.front()];
   if (const auto* event = std::get_if<model::Event>(&first.trigger)) {
     event_.emplace(*event, first.id);
     since_start_ns_ = event_->next().count();

@@ -27,6 +27,7 @@ void ChainStream::take(const InstanceRecord& record, const ChainToken& token) {
   if (record.callback != last_ || record.outcome != Outcome::kRan) {
     return;
   }
+  release_before(std::min(token.release_ns, record.end_ns) + 1);
   const auto open = std::ranges::lower_bound(open_, token.instance, {}, &Open::instance);
   if (open != open_.end() && open->instance == token.instance) {
     std::optional<std::int64_t>& completion_ns = open->facts.completion_ns;
@@ -93,7 +94,8 @@ void ChainStream::advance(std::int64_t horizon_ns, const model::SyncFates* fates
                           const StallTimeline& stalls, std::vector<ChainInstance>& settled) {
   release_before(horizon_ns);
   note_newer_completions();
-  const std::int64_t patience_ns = has_deadline_ ? std::max(kPatience_ns, 2 * deadline_ns_) : kPatience_ns;
+  const std::int64_t patience_ns =
+      has_deadline_ ? std::max(kPatience_ns, 2 * deadline_ns_) : kPatience_ns;
   std::erase_if(open_, [&](Open& open) {
     bool is_certain = false;
     if (open.facts.completion_ns) {
@@ -151,7 +153,8 @@ void ChainStream::finish(std::int64_t end_ns, const model::SyncFates* fates,
   open_.clear();
   counts_.released += waiting_;
   counts_.pending += waiting_;
-  counts_.missed += waiting_ > 0 && last_waiting_->release_ns + deadline_ns_ <= end_ns ? waiting_ : 0;
+  counts_.missed +=
+      waiting_ > 0 && last_waiting_->release_ns + deadline_ns_ <= end_ns ? waiting_ : 0;
   waiting_ = 0;
 }
 

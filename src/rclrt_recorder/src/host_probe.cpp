@@ -44,8 +44,7 @@ void StallRecorder::wake(std::int64_t expected_ns, std::int64_t actual_ns,
   stalls_[recorded % stalls_.size()] = {.cpu = cpu_,
                                         .start_ns = expected_ns,
                                         .end_ns = actual_ns,
-                                        .waited_ns =
-                                            std::min(waited_ns, actual_ns - expected_ns)};
+                                        .waited_ns = std::min(waited_ns, actual_ns - expected_ns)};
   // release: the stall is complete. PAIRS WITH: stalls()
   recorded_.store(recorded + 1, std::memory_order_release);
 }

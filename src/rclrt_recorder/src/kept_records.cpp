@@ -69,9 +69,10 @@ void set_kept(RunResults& results, const WorstInstances& worst,
   std::vector<std::pair<ChainMiss, std::size_t>> misses;  // with the number of its first record
   for (std::size_t chain = 0; chain < results.chains.size(); ++chain) {
     add_instances(results.chains[chain].instances, worst.kept()[chain]);
+    std::size_t explained = 0;
     for (const WorstInstance& each : worst.kept()[chain]) {
       const std::size_t first = joined.add(each.around);
-      if (each.miss) {
+      if (each.miss && explained++ < MissExplainer::kMissesPerChain) {
         misses.emplace_back(*each.miss, first);
       }
     }

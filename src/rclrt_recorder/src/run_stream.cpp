@@ -34,7 +34,7 @@ constexpr std::int64_t kLateArrival_ns = 1'000'000'000;
 /// Returns the most instances to keep around one of the worst, so that those of all chains together
 /// are no more than the latest ones.
 std::size_t around_each(const StreamLimits& limits, std::size_t chains) {
-  const std::size_t worst = StreamLimits::kWorst * std::max<std::size_t>(chains, 1);
+  const std::size_t worst = 2 * StreamLimits::kWorst * std::max<std::size_t>(chains, 1);
   return std::clamp<std::size_t>(limits.latest / worst, 16, limits.around);
 }
 
@@ -77,7 +77,7 @@ class RunStream::Impl {
       instances = instances.subspan(now.size());
       records_.insert(records_.end(), now.begin(), now.end());
       streams_ = streams_ || records_.size() > limits_.keep_all;
-      if (streams_ && records_.size() - taken_ >= limits_.step) {
+      if (streams_ && records_.size() - advanced_ >= limits_.step) {
         advance(newest() - kLateArrival_ns);
       }
     }
@@ -92,6 +92,7 @@ class RunStream::Impl {
       take_until(std::min(records_.size(), taken_ + limits_.step));
       settle(taken_ == records_.size() ? horizon_ns : newest_ns_ - kLateArrival_ns);
     } while (taken_ < records_.size());
+    advanced_ = taken_;
     let_go();
   }
 
@@ -128,9 +129,7 @@ class RunStream::Impl {
   std::size_t most_records() const { return limits_.latest + 3 * limits_.step; }
 
   /// Returns the counted instances that the others are explained with.
-  Records latest() const {
-    return Records(records_).subspan(front_, taken_ - front_);
-  }
+  Records latest() const { return Records(records_).subspan(front_, taken_ - front_); }
   bool is_whole() const { return let_go_ + front_ == 0; }
 
   std::int64_t newest() const {
@@ -241,6 +240,7 @@ class RunStream::Impl {
     }
     records_.erase(records_.begin(), records_.begin() + static_cast<std::ptrdiff_t>(front_));
     taken_ -= front_;
+    advanced_ -= front_;
     let_go_ += front_;
     front_ = 0;
     if (records_.capacity() > most_records()) {  // it kept all of them before
@@ -264,8 +264,7 @@ class RunStream::Impl {
     for (std::size_t chain = 0; chain < state.chains.size(); ++chain) {
       results.streamed->responses.push_back(state.chains[chain].responses());
       results.chains.push_back(state.chains[chain].result());
-      std::ranges::copy_if(state.latest[chain],
-                           std::back_inserter(results.chains.back().instances),
+      std::ranges::copy_if(state.latest[chain], std::back_inserter(results.chains.back().instances),
                            [&](const auto& one) { return one.release_ns >= since_ns; });
     }
     set_kept(results, state.worst, kept);
@@ -295,6 +294,7 @@ class RunStream::Impl {
   std::vector<LoggedInstance> records_;  // all, or the latest ones
   std::size_t front_ = 0;                // the first of those that are used
   std::size_t taken_ = 0;                // how many are counted
+  std::size_t advanced_ = 0;             // how many there were when it last settled instances
   std::uint64_t let_go_ = 0;             // how many came before records_
   std::int64_t newest_ns_ = 0;           // end of the counted ones
   std::vector<CallbackStream> callbacks_;

@@ -8,40 +8,60 @@ namespace rclrt::recorder {
 
 namespace {
 
-constexpr std::int64_t kNotBad = -1;
-
+/// Returns the response time, or for an instance that never ended although it should have the
+/// largest number. Instances with a negative result are not among the worst.
 std::int64_t badness(const ChainInstance& one) {
-  return one.response_ns().value_or(one.missed ? INT64_MAX : kNotBad);
+  return one.response_ns().value_or(one.missed ? INT64_MAX : -1);
 }
 
-std::int64_t badness_of(const WorstInstance& one) { return badness(one.instance); }
+/// Sorts the worst to the front and removes what is not among the worst of its kind.
+template <typename Instances, typename InstanceOf>
+void keep_worst(Instances& instances, InstanceOf instance_of) {
+  std::ranges::stable_sort(instances, std::greater{},
+                           [&](const auto& one) { return badness(instance_of(one)); });
+  std::size_t ended = 0;
+  std::size_t never_ended = 0;
+  std::erase_if(instances, [&](const auto& one) {
+    const bool has_ended = instance_of(one).completion_ns.has_value();
+    return badness(instance_of(one)) < 0 ||
+           ++(has_ended ? ended : never_ended) > StreamLimits::kWorst;
+  });
+}
+
+constexpr auto kOfWorst = [](const WorstInstance& one) -> const ChainInstance& {
+  return one.instance;
+};
 
 }  // namespace
 
-/// Returns those of the settled instances that belong to the worst, ascending by instance.
+/// Returns those of the settled instances that may belong to the worst, ascending by instance.
 std::vector<ChainInstance> WorstInstances::candidates(
     std::size_t chain, std::span<const ChainInstance> settled) const {
-  const std::vector<WorstInstance>& kept = worst_[chain];
-  const std::int64_t above =
-      kept.size() < StreamLimits::kWorst ? kNotBad : badness_of(kept.back());
+  std::int64_t ended_above = -1;
+  std::size_t never_ended = 0;
+  std::size_t ended = 0;
+  for (const WorstInstance& one : worst_[chain]) {
+    const auto response_ns = one.instance.response_ns();
+    ++(response_ns ? ended : never_ended);
+    ended_above = ended == StreamLimits::kWorst ? *response_ns : -1;  // the last one
+  }
   std::vector<ChainInstance> result;
-  std::ranges::copy_if(settled, std::back_inserter(result),
-                       [&](const ChainInstance& one) { return badness(one) > above; });
-  std::ranges::stable_sort(result, std::greater{}, badness);
-  result.resize(std::min(result.size(), StreamLimits::kWorst));
+  std::ranges::copy_if(settled, std::back_inserter(result), [&](const ChainInstance& one) {
+    return one.completion_ns ? badness(one) > ended_above
+                             : one.missed && never_ended < StreamLimits::kWorst;
+  });
+  keep_worst(result, std::identity{});
   std::ranges::sort(result, {}, &ChainInstance::instance);
   return result;
 }
 
 void WorstInstances::take(const std::vector<std::vector<ChainInstance>>& settled,
-                          std::span<const LoggedInstance> records,
-                          const MissExplainer& explainer) {
+                          std::span<const LoggedInstance> records, const MissExplainer& explainer) {
   std::vector<ChainResult> chosen(worst_.size());
   bool any_missed = false;
   for (std::size_t chain = 0; chain < worst_.size(); ++chain) {
     chosen[chain].instances = candidates(chain, settled[chain]);
-    any_missed = any_missed ||
-                 std::ranges::any_of(chosen[chain].instances, &ChainInstance::missed);
+    any_missed = any_missed || std::ranges::any_of(chosen[chain].instances, &ChainInstance::missed);
   }
   std::vector<ChainMiss> misses;
   if (any_missed) {
@@ -60,10 +80,7 @@ void WorstInstances::take(const std::vector<std::vector<ChainInstance>>& settled
       worst_[chain].push_back(
           with_records(instance, records, miss != misses.end() ? &*miss : nullptr));
     }
-    std::ranges::stable_sort(worst_[chain], std::greater{}, badness_of);
-    if (worst_[chain].size() > StreamLimits::kWorst) {
-      worst_[chain].erase(worst_[chain].begin() + StreamLimits::kWorst, worst_[chain].end());
-    }
+    keep_worst(worst_[chain], kOfWorst);
   }
 }
 
@@ -96,8 +113,8 @@ WorstInstance WorstInstances::with_records(const ChainInstance& instance,
     }
     result.miss = *miss;
     for (ChainCulprit& culprit : result.miss->culprits) {
-      culprit.record = static_cast<std::uint64_t>(std::ranges::find(chosen, culprit.record) -
-                                                  chosen.begin());
+      culprit.record =
+          static_cast<std::uint64_t>(std::ranges::find(chosen, culprit.record) - chosen.begin());
     }
   }
   for (const std::size_t each : chosen) {

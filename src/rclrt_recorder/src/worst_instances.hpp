@@ -23,8 +23,8 @@ struct WorstInstance {
   std::optional<ChainMiss> miss;
 };
 
-/// Keeps StreamLimits::kWorst instances of each chain: first those that never ended although they
-/// should have, then the longest ones; of equal ones, the first. Copyable.
+/// Keeps StreamLimits::kWorst instances of each chain that never ended although they should have, and
+/// as many that took longest; of equal ones, the first. Copyable.
 class WorstInstances {
  public:
   /// `around`: the most instances of callbacks that are kept with each.
@@ -35,7 +35,7 @@ class WorstInstances {
   void take(const std::vector<std::vector<ChainInstance>>& settled,
             std::span<const LoggedInstance> records, const MissExplainer& explainer);
 
-  /// Returns the kept instances by chain, the worst first.
+  /// Returns the kept instances by chain: first those that never ended, then the longest.
   const std::vector<std::vector<WorstInstance>>& kept() const { return worst_; }
 
   /// Returns the number of kept instances of callbacks.

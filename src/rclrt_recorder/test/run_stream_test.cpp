@@ -24,8 +24,8 @@ using testing::SizeIs;
 
 constexpr std::int64_t kStart = 1'000'000 * kMs;
 constexpr std::int64_t kPeriod = 50 * kMs;
-/// Limits at which a run of some seconds streams: 300 instances of the sample are about 3 s.
-constexpr StreamLimits kSmall{.keep_all = 0, .latest = 300, .step = 50, .around = 64};
+/// Limits at which a run of some seconds streams: 600 instances of the sample are about 6 s.
+constexpr StreamLimits kSmall{.keep_all = 0, .latest = 600, .step = 50, .around = 64};
 
 RunResults frame_of(const model::Application& application, std::int64_t length_ns) {
   RunResults frame;

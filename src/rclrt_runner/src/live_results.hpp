@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of a run while it goes on.
 //
-// The way of an instance: a worker pushes it into the log's queue, wait-free (instance_log.hpp). The
-// log's thread passes it on to add(): in this process, or over a socket in a process of its own.
-// The thread of this object takes it from there ten times a second, and about once a second counts
-// what is certain and writes the results so far. All of these threads have normal priority, so the
-// executors' hot path is the same for a run of a second and for one of a night.
+// The way of an instance: a worker pushes it into the log's queue, wait-free (instance_log.hpp).
+// The log's thread passes it on to add(): in this process, or over a socket in a process of its
+// own. The thread of this object takes it from there ten times a second, and about once a second
+// counts what is certain and writes the results so far. All of these threads have normal priority,
+// so the executors' hot path is the same for a run of a second and for one of a night.
 #pragma once
 
 #include <chrono>

@@ -21,8 +21,8 @@ class Starter {
   virtual ~Starter() = default;
 
   /// Is called when all threads of the process exist; `state`: what is known before the run.
-  /// Returns the epoch of the run: a CLOCK_MONOTONIC time in the future. Returns std::nullopt if the
-  /// run is cancelled.
+  /// Returns the epoch of the run: a CLOCK_MONOTONIC time in the future. Returns std::nullopt if
+  /// the run is cancelled.
   virtual std::optional<std::int64_t> begin(const Part& state) = 0;
 
   /// Returns whether the run goes on; called every 50 ms.

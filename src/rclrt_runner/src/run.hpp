@@ -23,11 +23,11 @@ struct RunOptions {
   std::function<void(const recorder::RunResults&)> write{};
 };
 
-/// Runs the application in `results` and measures it. Executors that name different processes run in
-/// processes of their own. Sets all members of `results` except the application and its file, which
-/// the caller sets before. Returns false, without results, if the run was stopped before it began
-/// (Ctrl-C). If it is stopped later, the results are those of the time until then. Call it while
-/// the process has only one thread. `arguments` are for ROS. Every failure is thrown.
+/// Runs the application in `results` and measures it. Executors that name different processes run
+/// in processes of their own. Sets all members of `results` except the application and its file,
+/// which the caller sets before. Returns false, without results, if the run was stopped before it
+/// began (Ctrl-C). If it is stopped later, the results are those of the time until then. Call it
+/// while the process has only one thread. `arguments` are for ROS. Every failure is thrown.
 bool run(recorder::RunResults& results, const RunOptions& options,
          std::span<const char* const> arguments);
 

@@ -26,9 +26,9 @@ std::string error_of(const std::vector<const char*>& arguments) {
 }
 
 TEST(CommandLine, HoldsWhatWasAskedFor) {
-  const auto command =
-      parse({"app.yaml", "--executor", "preemptive", "--seconds", "2.5", "--out", "dir", "--strict",
-             "--priorities", "p.yaml", "--not-alone", "--keep", "5000", "--ros-args", "--not-ours"});
+  const auto command = parse({"app.yaml", "--executor", "preemptive", "--seconds", "2.5", "--out",
+                              "dir", "--strict", "--priorities", "p.yaml", "--not-alone", "--keep",
+                              "5000", "--ros-args", "--not-ours"});
   EXPECT_EQ(command.application, "app.yaml");
   EXPECT_EQ(command.executor, model::ExecutorKind::kPreemptive);
   EXPECT_EQ(command.duration, std::chrono::milliseconds(2500));

@@ -77,10 +77,10 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
  private:
   int cpu_;
   std::int64_t threshold_ns_;
-  std::vector<HostStall> stalls_;            // a ring
-  std::atomic<std::uint64_t> recorded_{0};   // written by the recording thread
-  std::atomic<std::uint64_t> taken_{0};      // written by the taking thread
-  std::atomic<std::uint64_t> lost_{0};       // written by the recording thread
+  std::vector<HostStall> stalls_;           // a ring
+  std::atomic<std::uint64_t> recorded_{0};  // written by the recording thread
+  std::atomic<std::uint64_t> taken_{0};     // written by the taking thread
+  std::atomic<std::uint64_t> lost_{0};      // written by the recording thread
 };
 
 /// Returns the next time at which a probe that woke at `actual_ns` is to wake up: the first

@@ -111,9 +111,9 @@ struct StreamedStatement {
   std::uint64_t instances = 0;  ///< of callbacks, in the whole run; RunResults::records has some
   /// From here to the end of the run all instances are kept.
   std::int64_t latest_since_ns = 0;
-  std::vector<TimeDistribution> responses{};   ///< one per chain
-  std::vector<CallbackTimes> callbacks{};      ///< one per callback
-  std::vector<SampledTimes> cause_effect{};    ///< one per cause-effect chain
+  std::vector<TimeDistribution> responses{};  ///< one per chain
+  std::vector<CallbackTimes> callbacks{};     ///< one per callback
+  std::vector<SampledTimes> cause_effect{};   ///< one per cause-effect chain
 };
 
 /// How a run came to its end.

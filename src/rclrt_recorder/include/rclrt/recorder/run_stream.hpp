@@ -29,7 +29,8 @@ struct StreamLimits {
   /// The most instances of callbacks that are kept around one of the worst instances of a chain.
   std::size_t around = 256;
 
-  /// The number of worst instances of each chain that are kept with the instances around them.
+  /// The number of longest instances of each chain that are kept with the instances around them;
+  /// as many more of those that never ended.
   static constexpr std::size_t kWorst = 10;
 };
 
@@ -45,8 +46,8 @@ RCLRT_RECORDER_EXPORT std::uint64_t expected_instances(const model::Application&
 /// does not depend on the length of the run. It then keeps
 /// - for each chain, and for each callback three times: counts, and a TimeDistribution. Number,
 ///   best, worst and mean are exact, percentiles are at most 0.1 % too large;
-/// - the ten worst instances of each chain, each with what ran meanwhile and, if it missed its
-///   deadline, with the explanation;
+/// - the ten longest instances of each chain, and ten that never ended, each with what ran
+///   meanwhile and, if it missed its deadline, with the explanation;
 /// - the latest instances, as a ring.
 ///
 /// An instance of a chain is settled when its status is certain: it completed, or a synchroniser
@@ -76,8 +77,9 @@ class RCLRT_RECORDER_EXPORT RunStream {
   /// Takes stalls of the host, once each.
   void add_stalls(std::span<const HostStall> stalls);
 
-  /// Settles what is certain now. All instances that ended before `horizon_ns` have been added. Call
-  /// it about once a second; not needed as long as snapshots are not wanted and nothing streams.
+  /// Settles what is certain now. All instances that ended before `horizon_ns` have been added.
+  /// Call it about once a second; not needed as long as snapshots are not wanted and nothing
+  /// streams.
   void advance(std::int64_t horizon_ns);
 
   /// Returns the number of instances so far.
@@ -85,7 +87,8 @@ class RCLRT_RECORDER_EXPORT RunStream {
 
   /// Sets in `results` what account() sets, and `streamed`, as if the run had ended at
   /// `results.window.end_ns`. If `results` has no counts of callbacks, sets those of the instances.
-  /// Keeps `latest` of the latest instances at most. The run goes on. `results` has the same application and executor as the frame.
+  /// Keeps `latest` of the latest instances at most. The run goes on. `results` has the same
+  /// application and executor as the frame.
   void fill(RunResults& results, std::size_t latest = SIZE_MAX);
 
   /// Does the same at the end of the run, with all instances if it does not stream. Call nothing
