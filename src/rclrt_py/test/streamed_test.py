@@ -113,7 +113,7 @@ def assert_near(found: Summary | None, exact: Summary | None) -> None:
     assert found is not None
     assert exact is not None
     assert (found.best, found.worst) == (exact.best, exact.worst)
-    assert found.mean == pytest.approx(exact.mean, abs=1e-6)
+    assert found.mean == pytest.approx(exact.mean, abs=1.1e-6)  # each run has rounded its own
     assert exact.p50 <= found.p50 <= exact.p50 * 1.001
     assert exact.p99 <= found.p99 <= exact.p99 * 1.001
 

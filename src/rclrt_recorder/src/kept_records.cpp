@@ -21,6 +21,8 @@ auto key_of(const LoggedInstance& one) {
 /// Records of several sources, each once.
 class Joined {
  public:
+  explicit Joined(std::size_t size) { all_.reserve(size); }
+
   /// Returns the number of the first of them, for place().
   std::size_t add(std::span<const LoggedInstance> records) {
     all_.insert(all_.end(), records.begin(), records.end());
@@ -33,6 +35,7 @@ class Joined {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [this](std::size_t i) { return key_of(all_[i]); });
     std::vector<LoggedInstance> result;
+    result.reserve(all_.size());
     places_.resize(all_.size());
     for (const std::size_t each : order) {
       if (result.empty() || key_of(result.back()) != key_of(all_[each])) {
@@ -64,7 +67,7 @@ void add_instances(std::vector<ChainInstance>& instances, std::span<const WorstI
 
 void set_kept(RunResults& results, const WorstInstances& worst,
               std::span<const LoggedInstance> latest) {
-  Joined joined;
+  Joined joined(latest.size() + worst.records());
   joined.add(latest);
   std::vector<std::pair<ChainMiss, std::size_t>> misses;  // with the number of its first record
   for (std::size_t chain = 0; chain < results.chains.size(); ++chain) {
@@ -80,6 +83,7 @@ void set_kept(RunResults& results, const WorstInstances& worst,
   std::vector<LoggedInstance> kept = joined.sorted();
   results.thread_tracks = name_tracks(results, kept);
   results.records.clear();
+  results.records.reserve(kept.size());
   for (const LoggedInstance& each : kept) {
     results.records.push_back(each.record);
   }

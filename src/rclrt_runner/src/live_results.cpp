@@ -23,7 +23,7 @@ constexpr std::int64_t kFirstWrite_ns = 2 * kSecond_ns;
 /// Writing takes at most one part in so many of the time.
 constexpr std::int64_t kWriteShare = 50;
 /// How many of the latest instances results have that are written before the end.
-constexpr std::size_t kWritten = 8'192;
+constexpr std::size_t kWritten = 4'096;
 
 void say_that_it_streams(std::size_t keep_all) {
   std::fprintf(stderr,
@@ -42,7 +42,7 @@ LiveResults::LiveResults(const recorder::RunResults& results, recorder::HostProb
       options_(std::move(options)),
       stream_(results, realtime::allowed_cpus().size(), options_.limits),
       drain_("rclrt results", kPass, [this] { pass(); }) {
-  if (expected_instances(results.application, options_.duration) > options_.limits.keep_all) {
+  if (recorder::expected_instances(results.application, options_.duration) > options_.limits.keep_all) {
     const std::scoped_lock lock(mutex_);
     stream_.stream();
     say_that_it_streams(options_.limits.keep_all);

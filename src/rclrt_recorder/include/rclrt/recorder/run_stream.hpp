@@ -27,7 +27,7 @@ struct StreamLimits {
   /// It counts so many new ones before it lets go of the oldest.
   std::size_t step = 16'384;
   /// The most instances of callbacks that are kept around one of the worst instances of a chain.
-  std::size_t around = 256;
+  std::size_t around = 64;
 
   /// The number of longest instances of each chain that are kept with the instances around them;
   /// as many more of those that never ended.
