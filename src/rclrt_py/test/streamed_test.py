@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a run that streamed: of its instances only a part is kept, beside histograms of all."""
+"""Results of a run that streamed: it keeps a part of its instances, and histograms of all."""
 
 from __future__ import annotations
 
@@ -191,5 +191,5 @@ def test_results_of_a_run_that_was_killed_are_read(exact: Path, tmp_path: Path) 
 def test_a_killed_run_without_results_is_refused_as_before(tmp_path: Path) -> None:
     plan = {"kind": "run", "executors": ["preemptive"], "rounds": 1, "seconds": 3600.0}
     (tmp_path / MARKER).write_text(json.dumps(plan))
-    with pytest.raises(BadInput, match="has no results.json"):
+    with pytest.raises(BadInput, match=r"has no results\.json"):
         load_results(tmp_path)

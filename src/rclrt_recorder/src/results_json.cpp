@@ -306,6 +306,16 @@ Json streamed_json(const RunResults& results) {
           {"percentile_error", kPercentileError}};
 }
 
+/// Adds how the run ended, if it did early, and what it kept, if it streamed.
+void add_stream(Json& document, const RunResults& results) {
+  if (results.end != RunEnd::kFinished) {
+    document["ended"] = results.end == RunEnd::kRunning ? "running" : "interrupted";
+  }
+  if (results.streamed) {
+    document["streamed"] = streamed_json(results);
+  }
+}
+
 /// Returns the array of make(0) to make(count - 1).
 template <typename Make>
 Json array_of(std::size_t count, Make make) {
@@ -357,12 +367,7 @@ std::string results_json(const RunResults& results) {
   if (!hops.empty()) {
     document["hops"] = hops;
   }
-  if (results.end != RunEnd::kFinished) {
-    document["ended"] = results.end == RunEnd::kRunning ? "running" : "interrupted";
-  }
-  if (results.streamed) {
-    document["streamed"] = streamed_json(results);
-  }
+  add_stream(document, results);
   if (results.priorities) {
     document["application"]["priorities_file"] = results.priorities->file;
     document["application"]["priorities_sha256"] = results.priorities->sha256;

@@ -85,7 +85,7 @@ void WorstInstances::take(const std::vector<std::vector<ChainInstance>>& settled
 }
 
 /// Returns the instance with the records of the time from its release to its end. If there are too
-/// many, those that ended last are kept, and those that its explanation names.
+/// many, the first and the last ones are kept, and those that its explanation names.
 WorstInstance WorstInstances::with_records(const ChainInstance& instance,
                                            std::span<const LoggedInstance> records,
                                            const ChainMiss* miss) const {
@@ -98,11 +98,10 @@ WorstInstance WorstInstances::with_records(const ChainInstance& instance,
     }
   }
   if (chosen.size() > around_) {
-    const auto excess = static_cast<std::ptrdiff_t>(chosen.size() - around_);
     // An instance that never ended has no end to be near to.
-    const bool ended = instance.completion_ns.has_value();
-    chosen.erase(ended ? chosen.begin() : chosen.end() - excess,
-                 ended ? chosen.begin() + excess : chosen.end());
+    const std::size_t before = instance.completion_ns ? around_ / 2 : around_;
+    const auto first = chosen.begin() + static_cast<std::ptrdiff_t>(before);
+    chosen.erase(first, first + static_cast<std::ptrdiff_t>(chosen.size() - around_));
   }
   WorstInstance result{.instance = instance, .around = {}, .miss = std::nullopt};
   if (miss != nullptr) {

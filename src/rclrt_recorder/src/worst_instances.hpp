@@ -23,8 +23,8 @@ struct WorstInstance {
   std::optional<ChainMiss> miss;
 };
 
-/// Keeps StreamLimits::kWorst instances of each chain that never ended although they should have, and
-/// as many that took longest; of equal ones, the first. Copyable.
+/// Keeps StreamLimits::kWorst instances of each chain that never ended although they should have,
+/// and as many that took longest; of equal ones, the first. Copyable.
 class WorstInstances {
  public:
   /// `around`: the most instances of callbacks that are kept with each.

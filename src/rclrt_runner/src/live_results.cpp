@@ -42,7 +42,8 @@ LiveResults::LiveResults(const recorder::RunResults& results, recorder::HostProb
       options_(std::move(options)),
       stream_(results, realtime::allowed_cpus().size(), options_.limits),
       drain_("rclrt results", kPass, [this] { pass(); }) {
-  if (recorder::expected_instances(results.application, options_.duration) > options_.limits.keep_all) {
+  if (recorder::expected_instances(results.application, options_.duration) >
+      options_.limits.keep_all) {
     const std::scoped_lock lock(mutex_);
     stream_.stream();
     say_that_it_streams(options_.limits.keep_all);

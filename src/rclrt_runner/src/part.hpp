@@ -13,8 +13,8 @@
 
 namespace rclrt::runner {
 
-/// What the executors of one process state: the state of their threads, known before the run, and
-/// the counts and the time of the end, known after it.
+/// The state of the executors of one process: that of their threads, known before the run, and the
+/// counts and the time of the end, known after it.
 struct Part {
   std::int64_t ended_ns = 0;  ///< CLOCK_MONOTONIC: when the run was to end, or was stopped
   std::uint64_t records_dropped = 0;

@@ -58,7 +58,10 @@ def endless(app: Path, out: Path, *more: str) -> Iterator[subprocess.Popen[str]]
     """A run that lasts an hour unless it is stopped."""
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "3600"]
     with subprocess.Popen(
-        [*command, "--out", str(out), *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--out", str(out), *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             yield process
@@ -128,7 +131,9 @@ def test_a_stop_writes_what_was_measured_until_then(
     results = results_of(out)
     assert results["ended"] == "interrupted"
     assert 0.1 < results["duration_s"] < GENEROUS_S
-    stated = f"rclrt_runner: stopped after {results['duration_s']:.3f} of 3600 s; the results are in "
+    stated = (
+        f"rclrt_runner: stopped after {results['duration_s']:.3f} of 3600 s; the results are in "
+    )
     assert stated + str(out) in said
     for chain in results["chains"]:
         # The releases of the measured time, the first one at 0.
@@ -170,7 +175,10 @@ disk=$1; kept=$2; shift 2
 mount -t tmpfs -o size=8m tmpfs "$disk"
 echo "{}" > "$disk/mounted"
 "$@" --out "$disk/out" 2> "$kept/stderr" & run=$!
-await() { for i in $(seq 1200); do "$@" && return; kill -0 $run || exit 3; sleep 0.1; done; exit 4; }
+await() {
+  for i in $(seq 1200); do "$@" && return; kill -0 $run || exit 3; sleep 0.1; done
+  exit 4
+}
 await test -f "$disk/out/results.json"
 dd if=/dev/zero of="$disk/full" bs=4k 2> /dev/null || true
 await grep -q "the run goes on, but" "$kept/stderr"

@@ -70,7 +70,7 @@ def rows_above(run: Run, chains: Iterable[PredictedChain]) -> list[tuple[ChainRo
 
 def above_bound_at_least(run: Run, chain: PredictedChain | None) -> int:
     """Returns how many instances of a run that streamed are certainly above the bound, by its
-    histogram and its counts. 0 for a run that keeps all instances, whose rows show them."""
+    histogram and its counts. 0 for a run that keeps all instances: its rows show them."""
     if run.results.streamed is None or chain is None or chain.bound_ns is None:
         return 0
     result, times = run.results.chain(chain.id), run.chain_times()[chain.id]

@@ -9,8 +9,8 @@ from typing import Any, TextIO
 
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.runs.event_times import release_text
-from rclrt_py.runs.streamed import stream_notes
 from rclrt_py.runs.results import ChainResult, Results
+from rclrt_py.runs.streamed import stream_notes
 from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import NO_DEADLINE_MS, exact, number, ratio, shorten
 

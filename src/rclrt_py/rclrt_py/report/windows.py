@@ -167,8 +167,8 @@ def round_number(comparison: Comparison, directory: str) -> int:
 
 
 def _beginning(comparison: Comparison, length: int) -> Choice:
-    """Returns the second window of the first round: the first one contains the start-up. Of a run
-    that streamed it is the second one of those that it has kept whole."""
+    """Returns the second window of the first round: the first one contains the start-up. A run
+    that streamed has the second one of those that it has kept whole."""
     windows = []
     for results in comparison.executors:
         run = comparison.runs[results.executor][0]

@@ -300,7 +300,7 @@ class Results:
     simulated: dict[str, Any] | None = None
     """Parameters of the simulation. None: it was a real run."""
     streamed: Streamed | None = None
-    """What is kept of the instances. None: all of them are."""
+    """The part of the instances that is kept. None: all of them are."""
     ended: str | None = None
     """How the run ended early: "interrupted", or "running" if nothing is known of its end."""
 

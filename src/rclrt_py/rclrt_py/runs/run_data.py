@@ -183,8 +183,9 @@ class Run:
         return samples
 
     def callback_samples(self) -> dict[str, CallbackSamples]:
-        """Returns, for each callback, of those of its instances that are kept and ran, the response, dispatch and execution times. A
-        message that a synchroniser only kept for a later set does not count as a run."""
+        """Returns, for each callback, the response, dispatch and execution times of those of its
+        instances that are kept and ran. A message that a synchroniser only kept for a later set
+        does not count as a run."""
         samples = {callback.id: CallbackSamples() for callback in self.results.callbacks}
         for row in self.instance_rows():
             callback = samples[row.callback]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run that streamed has kept of its instances: the section `streamed` of a results.json, and
-how such a run, or one that was stopped, is described to a reader."""
+"""The instances that a run that streamed has kept: the section `streamed` of a results.json. Also
+describes such a run, and one that was stopped, to a reader."""
 
 from __future__ import annotations
 

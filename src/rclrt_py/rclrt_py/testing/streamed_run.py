@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes a run directory into that of a run that streamed, in the form of the runner's contract."""
+"""Changes a run directory into that of a run that streamed, by the contract of the runner."""
 
 from __future__ import annotations
 

@@ -105,8 +105,8 @@ struct SampledTimes {
   TimeDistribution age;
 };
 
-/// What is left of the instances of a run that streamed: distributions of all, and some instances,
-/// see RunStream.
+/// The distributions of all instances of a run that streamed. It has kept only some of them, see
+/// RunStream.
 struct StreamedStatement {
   std::uint64_t instances = 0;  ///< of callbacks, in the whole run; RunResults::records has some
   /// From here to the end of the run all instances are kept.

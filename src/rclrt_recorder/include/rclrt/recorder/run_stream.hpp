@@ -91,7 +91,7 @@ class RCLRT_RECORDER_EXPORT RunStream {
   /// application and executor as the frame.
   void fill(RunResults& results, std::size_t latest = SIZE_MAX);
 
-  /// Does the same at the end of the run, with all instances if it does not stream. Call nothing
+  /// Sets the same at the end of the run, with all instances if it does not stream. Call nothing
   /// else afterwards.
   void finish(RunResults& results);
 
