@@ -100,6 +100,35 @@ def test_a_single_run_that_was_stopped_keeps_what_the_runner_wrote(workspace: Wo
     assert workspace.results()["duration_s"] == 1.0
 
 
+def test_a_run_whose_program_is_killed_keeps_what_it_had_written(workspace: Workspace) -> None:
+    done = workspace.run(
+        *("run", workspace.app, "--executor", "preemptive", "--seconds", "4"),
+        *("--out", str(workspace.out), "--keep", "10"),
+        behaviour={"preemptive#1": "write-and-crash"},
+    )
+    assert done.returncode == 1
+    assert "rclrt_runner was ended by SIGKILL and printed:\n  something broke" in done.stderr
+    assert f"the results of the first 2.0 s are in {workspace.out}" in done.stderr
+    assert "the run had not ended when these results were written" in " ".join(done.stdout.split())
+    results = workspace.results()
+    assert results["ended"] == "running"
+    assert (workspace.out / "histograms.csv").exists()
+    assert (workspace.out / "report.html").exists()
+    assert not (workspace.out / ".partial").exists()
+    (call,) = workspace.calls()
+    assert call[call.index("--keep") + 1] == "10"
+
+
+def test_a_round_whose_program_is_killed_does_not_count(workspace: Workspace) -> None:
+    done = workspace.run(
+        *("compare", workspace.app, *PAIR, "--seconds", "2", "--out", str(workspace.out)),
+        behaviour={"preemptive#2": "write-and-crash"},
+    )
+    assert done.returncode == 1
+    assert "rclrt_runner was ended by SIGKILL" in done.stderr
+    assert [item["rounds"] for item in workspace.results()["executors"]] == [2, 1]
+
+
 def test_a_program_that_does_not_stop_is_terminated_by_the_second_ctrl_c(
     workspace: Workspace,
 ) -> None:

@@ -10,6 +10,7 @@ from rclrt_py.errors import BadInput
 
 MAX_SECONDS = 24 * 3600.0
 MIN_RUN_SECONDS = 0.01
+MAX_COUNT = 100_000_000
 
 
 def seconds_argument(text: str) -> float:
@@ -23,6 +24,14 @@ def seconds_argument(text: str) -> float:
             f"{MAX_SECONDS:.0f}"
         )
     return seconds
+
+
+def count_argument(text: str) -> int:
+    if text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_COUNT:
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"'{text}' is not a number of instances; expected 1 to {MAX_COUNT}"
+    )
 
 
 def check_run_seconds(seconds: float) -> None:

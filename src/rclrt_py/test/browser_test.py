@@ -17,6 +17,7 @@ from rclrt_py.runs.application import from_results
 from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
 from rclrt_py.testing.scheduler_model import MS, Callback, Chain
+from rclrt_py.testing.streamed_run import stream_run
 from rclrt_py.testing.synthetic_run import vehicle, write_run
 from selenium.webdriver.common.action_chains import ActionChains
 
@@ -365,3 +366,22 @@ def test_responses_over_several_magnitudes_get_a_logarithmic_axis(
     assert overlaps(browser) == []
     browser.open(path, 320)
     assert overlaps(browser) == []
+
+
+def test_the_page_of_a_run_that_streamed_shows_what_is_kept(
+    browser: Browser, tmp_path: Path
+) -> None:
+    directory = stream_run(write_run(tmp_path / "night"), 500 * MS, "interrupted")
+    path = tmp_path / "report.html"
+    path.write_text(make_report(load_single_run(directory), directory, path), encoding="utf-8")
+    for width in (WIDE, NARROW):
+        browser.open(path, width)
+        text = browser.driver.execute_script("return document.body.innerText")
+        assert "the run was stopped after 2.0 s" in text
+        assert "instances of callbacks are kept" in text
+        assert "The kept instances on their threads, with arrows along the chains" in text
+        assert browser.driver.execute_script(
+            "return document.querySelectorAll('.timeline svg .slice').length > 0"
+        )
+        assert overlaps(browser) == []
+    assert browser.messages() == []

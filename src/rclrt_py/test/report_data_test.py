@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rclrt_py.comparisons.comparison import Comparison, Missing, load_single_run
-from rclrt_py.report.distributions import chains_data, thin
+from rclrt_py.report.distributions import chains_data, thinned
 from rclrt_py.report.gantt import MAX_SLICES, gantt_data
 from rclrt_py.report.graph import graph_data
 from rclrt_py.report.headline import headline, milliseconds
 from rclrt_py.report.page import make_report, report_data
 from rclrt_py.report.windows import choose, window_length
 from rclrt_py.runs.application import ApplicationInfo, from_results
+from rclrt_py.runs.histograms import Times
 from rclrt_py.runs.results import ChainResult, Results
 from rclrt_py.stats import Summary
 from rclrt_py.testing.synthetic_run import write_run
@@ -118,15 +119,16 @@ def test_a_replayed_counter_example_leads_the_report(tmp_path: Path) -> None:
 
 def test_thinning_keeps_every_kth_value_and_both_ends() -> None:
     # 10 values, at most 4: every 3rd (0, 3, 6, 9); 9 is the last one already.
-    assert thin(list(range(10)), 4) == [0, 3, 6, 9]
-    assert thin(list(range(11)), 4) == [0, 3, 6, 9, 10]
-    assert thin([1, 2, 3], 3) == [1, 2, 3]
+    assert thinned([Times(range(10))], 4) == [0, 3, 6, 9]
+    assert thinned([Times(range(11))], 4) == [0, 3, 6, 9, 10]
+    assert thinned([Times([3, 1]), Times([2])], 3) == [1, 2, 3]
+    assert thinned([Times()], 3) == []
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=300), st.integers(1, 50))
 def test_thinning_keeps_range_and_limit(values: list[int], limit: int) -> None:
     ordered = sorted(values)
-    kept = thin(ordered, limit)
+    kept = thinned([Times(values)], limit)
     assert len(kept) <= limit + 1
     assert (kept[0], kept[-1]) == (ordered[0], ordered[-1])
 

@@ -4,20 +4,19 @@
 #include <chrono>
 #include <utility>
 
+#include "cause_effect_runs.hpp"
+
 namespace rclrt::recorder {
 
 namespace {
 
 using std::chrono::nanoseconds;
 
-std::optional<nanoseconds> if_known(std::int64_t time_ns) {
-  return time_ns != 0 ? std::optional(nanoseconds(time_ns)) : std::nullopt;
-}
-
 CauseEffectResult result_of(const model::CauseEffectChain& chain, model::CauseEffectDetails details,
                             nanoseconds end) {
   CauseEffectResult result{.found = std::move(details.found)};
   const model::CauseEffectOutputs& found = result.found;
+  result.outputs = found.outputs.size();
   result.longest = std::move(details.longest);
   result.reads = std::move(details.reads);
   std::vector<std::int64_t> ages;
@@ -54,19 +53,7 @@ std::vector<CauseEffectResult> account_cause_effect_chains(
     }
   }
   for (const InstanceRecord& record : records) {
-    if (record.outcome != Outcome::kRan) {
-      continue;
-    }
-    for (const ChainToken& token : record.tokens.all()) {
-      times.add({.callback = record.callback,
-                 .chain = token.chain,
-                 .instance = token.instance,
-                 .release = nanoseconds(token.release_ns),
-                 .start = nanoseconds(record.start_ns),
-                 .end = nanoseconds(record.end_ns),
-                 .read = if_known(record.read_ns),
-                 .stored = if_known(record.stored_ns)});
-    }
+    add_runs(times, record);
   }
   std::vector<CauseEffectResult> results;
   for (std::size_t i = 0; i < application.cause_effect_chains.size(); ++i) {

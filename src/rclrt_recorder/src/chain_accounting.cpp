@@ -2,11 +2,11 @@
 #include "rclrt/recorder/chain_accounting.hpp"
 
 #include <algorithm>
-#include <rclrt/model/sync_fates.hpp>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+
+#include "chain_judge.hpp"
 
 namespace rclrt::recorder {
 
@@ -34,47 +34,6 @@ std::vector<Completions> find_completions(const model::Application& application,
   return completions;
 }
 
-model::SyncFates find_fates(const model::Application& application, const RunWindow& window,
-                            std::span<const InstanceRecord> records) {
-  model::SyncFates fates(application);
-  for (const InstanceRecord& record : records) {
-    if (record.outcome == Outcome::kEmpty || !fates.is_sync(record.callback)) {
-      continue;
-    }
-    const model::SyncFates::Arrival message{.callback = record.callback,
-                                            .input = record.input,
-                                            .stamp_ns = record.stamp_ns,
-                                            .time_ns = record.start_ns};
-    fates.add(message);
-    for (const ChainToken& token : record.tokens.all()) {
-      if (record.outcome == Outcome::kRan) {
-        fates.in_set(message, token.chain, token.instance);
-      } else {
-        fates.kept(message, token.chain, token.instance);
-      }
-    }
-  }
-  fates.finish(window.end_ns);
-  return fates;
-}
-
-/// Returns the CPUs; std::nullopt: any CPU.
-std::optional<std::set<int>> cpus_of(const model::Application& application,
-                                     const model::Chain& chain) {
-  std::set<int> cpus;
-  for (const std::size_t callback : chain.callbacks) {
-    const std::vector<int>& own = application.executors[application.executor_of(callback)].cpus;
-    if (own.empty()) {
-      return std::nullopt;
-    }
-    cpus.insert(own.begin(), own.end());
-  }
-  for (const model::ThreadRule& rule : application.threads) {
-    cpus.insert(rule.scheduling.cpus.begin(), rule.scheduling.cpus.end());
-  }
-  return cpus;
-}
-
 class ChainAccount {
  public:
   ChainAccount(const RunWindow& window, std::size_t chain, std::int64_t deadline_ns,
@@ -100,7 +59,8 @@ class ChainAccount {
     bool newer_completed = false;
     for (auto instance = result.instances.rbegin(); instance != result.instances.rend();
          ++instance) {
-      judge(*instance, newer_completed);
+      judge(*instance, facts_of(instance->instance, newer_completed), deadline_ns_, window_.end_ns,
+            stalls_);
       newer_completed = newer_completed || instance->completion_ns.has_value();
     }
     count(result);
@@ -108,33 +68,12 @@ class ChainAccount {
   }
 
  private:
-  void judge(ChainInstance& instance, bool newer_completed) const {
-    const std::int64_t deadline_ns = instance.release_ns + deadline_ns_;
-    const auto completion = completions_.find(instance.instance);
-    std::int64_t until_ns = window_.end_ns;
-    std::optional<std::int64_t> in_time_until_ns;  // none: no stall can excuse the miss
+  ChainFacts facts_of(std::uint64_t instance, bool newer_completed) const {
+    const auto completion = completions_.find(instance);
     if (completion != completions_.end()) {
-      until_ns = completion->second;
-      in_time_until_ns = deadline_ns;
-      instance.completion_ns = until_ns;
-      instance.missed = until_ns > deadline_ns;
-      instance.status = instance.missed ? ChainStatus::kLate : ChainStatus::kCompleted;
-    } else if (const model::SyncFate fate = fates_.of(chain_, instance.instance);
-               fate == model::SyncFate::kUnmatched) {
-      until_ns = std::min(deadline_ns, window_.end_ns);
-      instance.status = ChainStatus::kUnmatched;
-    } else if (newer_completed || fate == model::SyncFate::kLostByDepth) {
-      until_ns = std::min(deadline_ns, window_.end_ns);
-      instance.missed = true;
-      instance.status = ChainStatus::kDropped;
-    } else {
-      in_time_until_ns = deadline_ns - 1;  // it needs more time than it has had
-      instance.missed = window_.end_ns >= deadline_ns && fate != model::SyncFate::kWaiting;
-      instance.status = ChainStatus::kPending;
+      return {.completion_ns = completion->second, .newer_completed = newer_completed};
     }
-    instance.host_stall_ns = stalls_.stalled_ns(instance.release_ns, until_ns);
-    instance.missed_host = instance.missed && in_time_until_ns &&
-                           until_ns - instance.host_stall_ns <= *in_time_until_ns;
+    return {.fate = fates_.of(chain_, instance), .newer_completed = newer_completed};
   }
 
   static void count(ChainResult& result) {
@@ -164,6 +103,75 @@ class ChainAccount {
 
 }  // namespace
 
+void judge(ChainInstance& instance, const ChainFacts& facts, std::int64_t deadline_ns,
+           std::int64_t end_ns, const StallTimeline& stalls) {
+  const std::int64_t due_ns = instance.release_ns + deadline_ns;
+  std::int64_t until_ns = end_ns;
+  std::optional<std::int64_t> in_time_until_ns;  // none: no stall can excuse the miss
+  instance.completion_ns = facts.completion_ns;
+  if (facts.completion_ns) {
+    until_ns = *facts.completion_ns;
+    in_time_until_ns = due_ns;
+    instance.missed = until_ns > due_ns;
+    instance.status = instance.missed ? ChainStatus::kLate : ChainStatus::kCompleted;
+  } else if (facts.fate == model::SyncFate::kUnmatched) {
+    until_ns = std::min(due_ns, end_ns);
+    instance.missed = false;
+    instance.status = ChainStatus::kUnmatched;
+  } else if (facts.newer_completed || facts.fate == model::SyncFate::kLostByDepth) {
+    until_ns = std::min(due_ns, end_ns);
+    instance.missed = true;
+    instance.status = ChainStatus::kDropped;
+  } else {
+    in_time_until_ns = due_ns - 1;  // it needs more time than it has had
+    instance.missed = end_ns >= due_ns && facts.fate != model::SyncFate::kWaiting;
+    instance.status = ChainStatus::kPending;
+  }
+  instance.host_stall_ns = stalls.stalled_ns(instance.release_ns, until_ns);
+  instance.missed_host =
+      instance.missed && in_time_until_ns && until_ns - instance.host_stall_ns <= *in_time_until_ns;
+}
+
+model::SyncFates find_fates(const model::Application& application, std::int64_t end_ns,
+                            std::span<const InstanceRecord> records) {
+  model::SyncFates fates(application);
+  for (const InstanceRecord& record : records) {
+    if (record.outcome == Outcome::kEmpty || !fates.is_sync(record.callback)) {
+      continue;
+    }
+    const model::SyncFates::Arrival message{.callback = record.callback,
+                                            .input = record.input,
+                                            .stamp_ns = record.stamp_ns,
+                                            .time_ns = record.start_ns};
+    fates.add(message);
+    for (const ChainToken& token : record.tokens.all()) {
+      if (record.outcome == Outcome::kRan) {
+        fates.in_set(message, token.chain, token.instance);
+      } else {
+        fates.kept(message, token.chain, token.instance);
+      }
+    }
+  }
+  fates.finish(end_ns);
+  return fates;
+}
+
+std::optional<std::set<int>> cpus_of(const model::Application& application,
+                                     const model::Chain& chain) {
+  std::set<int> cpus;
+  for (const std::size_t callback : chain.callbacks) {
+    const std::vector<int>& own = application.executors[application.executor_of(callback)].cpus;
+    if (own.empty()) {
+      return std::nullopt;
+    }
+    cpus.insert(own.begin(), own.end());
+  }
+  for (const model::ThreadRule& rule : application.threads) {
+    cpus.insert(rule.scheduling.cpus.begin(), rule.scheduling.cpus.end());
+  }
+  return cpus;
+}
+
 std::vector<ChainResult> account_chains(const model::Application& application,
                                         const RunWindow& window,
                                         std::span<const std::vector<ChainRelease>> releases,
@@ -175,7 +183,7 @@ std::vector<ChainResult> account_chains(const model::Application& application,
                                 std::to_string(application.chains.size()) + " chains");
   }
   const std::vector<Completions> completions = find_completions(application, records);
-  const model::SyncFates fates = find_fates(application, window, records);
+  const model::SyncFates fates = find_fates(application, window.end_ns, records);
   std::vector<ChainResult> results;
   for (std::size_t index = 0; index < application.chains.size(); ++index) {
     const model::Chain& chain = application.chains[index];

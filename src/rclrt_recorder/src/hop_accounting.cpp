@@ -7,13 +7,19 @@
 
 namespace rclrt::recorder {
 
+std::optional<std::int64_t> hop_ns(const LoggedInstance& instance) {
+  if (instance.publisher == LoggedInstance::kNobody || instance.record.outcome != Outcome::kRan ||
+      instance.published_ns == 0 || instance.published_ns > instance.record.ready_ns) {
+    return std::nullopt;
+  }
+  return instance.record.ready_ns - instance.published_ns;
+}
+
 std::vector<HopResult> account_hops(std::span<const LoggedInstance> instances) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::int64_t>> times_ns;
   for (const LoggedInstance& each : instances) {
-    if (each.publisher != LoggedInstance::kNobody && each.record.outcome == Outcome::kRan &&
-        each.published_ns != 0 && each.published_ns <= each.record.ready_ns) {
-      times_ns[{each.publisher, each.record.callback}].push_back(each.record.ready_ns -
-                                                                 each.published_ns);
+    if (const auto time_ns = hop_ns(each)) {
+      times_ns[{each.publisher, each.record.callback}].push_back(*time_ns);
     }
   }
   std::vector<HopResult> result;

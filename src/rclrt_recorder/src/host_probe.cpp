@@ -34,14 +34,37 @@ void StallRecorder::wake(std::int64_t expected_ns, std::int64_t actual_ns,
   if (actual_ns - expected_ns <= threshold_ns_) {
     return;
   }
-  if (size_ == stalls_.size()) {
-    ++lost_;
+  // relaxed: this thread alone writes it
+  const std::uint64_t recorded = recorded_.load(std::memory_order_relaxed);
+  // acquire: the taking thread has read what is overwritten now. PAIRS WITH: take()
+  if (recorded - taken_.load(std::memory_order_acquire) >= stalls_.size()) {
+    lost_.fetch_add(1, std::memory_order_relaxed);  // a mere count
     return;
   }
-  stalls_[size_++] = {.cpu = cpu_,
-                      .start_ns = expected_ns,
-                      .end_ns = actual_ns,
-                      .waited_ns = std::min(waited_ns, actual_ns - expected_ns)};
+  stalls_[recorded % stalls_.size()] = {.cpu = cpu_,
+                                        .start_ns = expected_ns,
+                                        .end_ns = actual_ns,
+                                        .waited_ns = std::min(waited_ns, actual_ns - expected_ns)};
+  // release: the stall is complete. PAIRS WITH: stalls()
+  recorded_.store(recorded + 1, std::memory_order_release);
+}
+
+std::vector<HostStall> StallRecorder::stalls() const {
+  std::vector<HostStall> result;
+  // acquire: the stalls up to here are complete. PAIRS WITH: wake()
+  const std::uint64_t recorded = recorded_.load(std::memory_order_acquire);
+  // relaxed: the thread that calls this writes it
+  for (std::uint64_t i = taken_.load(std::memory_order_relaxed); i < recorded; ++i) {
+    result.push_back(stalls_[i % stalls_.size()]);
+  }
+  return result;
+}
+
+std::vector<HostStall> StallRecorder::take() {
+  std::vector<HostStall> result = stalls();
+  // release: the places are free, they have been read. PAIRS WITH: wake()
+  taken_.fetch_add(result.size(), std::memory_order_release);
+  return result;
 }
 
 std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
@@ -58,7 +81,6 @@ HostProbe::HostProbe(HostProbeOptions options) : options_(std::move(options)) {
     options_.cpus = realtime::allowed_cpus();
   }
   realtime::require_allowed_cpus(options_.cpus);
-  recorders_.reserve(options_.cpus.size());
   for (const int cpu : options_.cpus) {
     recorders_.emplace_back(cpu, options_.threshold.count(), options_.capacity);
   }
@@ -100,19 +122,35 @@ void HostProbe::run(StallRecorder& recorder) noexcept {
   }
 }
 
-HostStallReport HostProbe::report() const {
+std::vector<HostStall> HostProbe::take() {
+  std::vector<HostStall> result;
+  for (StallRecorder& recorder : recorders_) {
+    const auto stalls = recorder.take();
+    result.insert(result.end(), stalls.begin(), stalls.end());
+  }
+  std::ranges::sort(result, {}, &HostStall::start_ns);
+  return result;
+}
+
+HostStallReport HostProbe::state() const {
   HostStallReport report{.valid = !not_realtime_,
                          .reason = not_realtime_.value_or(""),
                          .threshold = options_.threshold,
                          .stalls = {},
                          .limit = realtime::realtime_limit().value_or("")};
   for (const StallRecorder& recorder : recorders_) {
-    const auto stalls = recorder.stalls();
-    report.stalls.insert(report.stalls.end(), stalls.begin(), stalls.end());
     report.lost += recorder.lost();
   }
-  std::sort(report.stalls.begin(), report.stalls.end(),
-            [](const HostStall& a, const HostStall& b) { return a.start_ns < b.start_ns; });
+  return report;
+}
+
+HostStallReport HostProbe::report() const {
+  HostStallReport report = state();
+  for (const StallRecorder& recorder : recorders_) {
+    const auto stalls = recorder.stalls();
+    report.stalls.insert(report.stalls.end(), stalls.begin(), stalls.end());
+  }
+  std::ranges::sort(report.stalls, {}, &HostStall::start_ns);
   return report;
 }
 

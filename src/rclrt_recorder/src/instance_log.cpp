@@ -13,6 +13,8 @@ namespace rclrt::recorder {
 namespace {
 
 constexpr std::chrono::milliseconds kLogDrainPeriod(10);
+/// The most instances that a consumer gets at once.
+constexpr std::size_t kBatch = 1024;
 
 thread_local ChainTokens t_tokens;
 thread_local std::uint32_t t_input = 0;
@@ -39,6 +41,12 @@ Outcome outcome_of(executor::Outcome outcome) {
 
 InstanceLog::InstanceLog(std::size_t most)
     : most_(most), queue_(16'384), drain_("rclrt log", kLogDrainPeriod, [this] { drain(); }) {}
+
+InstanceLog::InstanceLog(Consumer consumer)
+    : most_(kBatch),
+      queue_(16'384),
+      consumer_(std::move(consumer)),
+      drain_("rclrt log", kLogDrainPeriod, [this] { pass_on(); }) {}
 
 InstanceLog::~InstanceLog() { finish(); }
 
@@ -102,6 +110,21 @@ void InstanceLog::drain() {
       full_since_ns_.store(std::min(full_since_ns_.load(), logged.record.end_ns));
     }
   }
+}
+
+void InstanceLog::pass_on() {
+  collected_.reserve(kBatch);
+  LoggedInstance logged;
+  do {
+    collected_.clear();
+    while (collected_.size() < kBatch && queue_.try_pop(logged)) {
+      collected_.push_back(logged);
+    }
+    if (!collected_.empty()) {
+      consumer_(collected_);
+    }
+  } while (collected_.size() == kBatch);
+  collected_.clear();
 }
 
 /// Stores the instance. Returns false if the system has no memory left (with locked memory that is

@@ -32,9 +32,9 @@ void require(const std::filesystem::path& target, const std::error_code& error) 
 
 /// Returns whether it is a file of a run, or one that `rclrt report` writes beside it.
 bool is_run_file(const std::filesystem::path& path) {
-  constexpr std::array kFiles{kResultsFile,  kChainsFile,   kInstancesFile, kStallsFile,
-                              kModelFile,    kTraceFile,    "report.html",  "application.json",
-                              "bounds.json", "excesses.csv"};
+  constexpr std::array kFiles{kResultsFile,    kChainsFile,        kOutputsFile,  kInstancesFile,
+                              kHistogramsFile, kStallsFile,        kModelFile,    kTraceFile,
+                              "report.html",   "application.json", "bounds.json", "excesses.csv"};
   return std::find(kFiles.begin(), kFiles.end(), path.filename()) != kFiles.end();
 }
 

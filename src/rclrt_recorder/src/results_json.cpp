@@ -41,24 +41,9 @@ Json jitter_json(const std::optional<Summary>& summary) {
   return summary ? Json(to_ms(summary->jitter_ns())) : Json(nullptr);
 }
 
-/// Times above the threshold of the probes.
-struct LongTimes {
-  std::uint64_t count = 0;
-  std::int64_t total_ns = 0;
-  std::int64_t worst_ns = 0;
-
-  void add(std::int64_t time_ns, std::chrono::nanoseconds threshold) {
-    if (time_ns > threshold.count()) {
-      ++count;
-      total_ns += time_ns;
-      worst_ns = std::max(worst_ns, time_ns);
-    }
-  }
-};
-
 /// Returns the times in which the machine did not run the probes, without the times they waited.
 Json host_stalls_json(const HostStallReport& report) {
-  LongTimes stalls;
+  LongTimes stalls = report.valid ? report.left_out_stalls : LongTimes{};
   for (const HostStall& stall : report.attributable()) {
     stalls.add(stall.host_ns(), report.threshold);
   }
@@ -71,7 +56,7 @@ Json host_stalls_json(const HostStallReport& report) {
 
 /// Returns the times in which the probes were ready and the kernel gave them no CPU.
 Json held_back_json(const HostStallReport& report) {
-  LongTimes waits;
+  LongTimes waits = report.valid ? report.left_out_waits : LongTimes{};
   for (const HostStall& stall : report.attributable()) {
     waits.add(stall.waited_ns, report.threshold);
   }
@@ -190,7 +175,7 @@ Json cause_effect_json(const RunResults& results, std::size_t index) {
                {"max_age_ms", limit_json(chain.max_age)},
                {"inputs", result.found.inputs},
                {"distinct", result.found.distinct},
-               {"outputs", result.found.outputs.size()},
+               {"outputs", result.outputs},
                {"initial", result.found.initial},
                {"missed_reaction", result.missed_reaction},
                {"missed_age", result.missed_age},
@@ -312,6 +297,25 @@ Json hop_json(const model::Application& application, const HopResult& hop) {
           {"time_ms", times_json(hop.time)}};
 }
 
+/// Returns what is kept of a run that streamed, and how exact its percentiles are.
+Json streamed_json(const RunResults& results) {
+  constexpr double kPercentileError = 0.001;
+  return {{"instances", results.streamed->instances},
+          {"kept", results.records.size()},
+          {"latest_since_ms", to_ms(results.streamed->latest_since_ns - results.window.start_ns)},
+          {"percentile_error", kPercentileError}};
+}
+
+/// Adds how the run ended, if it did early, and what it kept, if it streamed.
+void add_stream(Json& document, const RunResults& results) {
+  if (results.end != RunEnd::kFinished) {
+    document["ended"] = results.end == RunEnd::kRunning ? "running" : "interrupted";
+  }
+  if (results.streamed) {
+    document["streamed"] = streamed_json(results);
+  }
+}
+
 /// Returns the array of make(0) to make(count - 1).
 template <typename Make>
 Json array_of(std::size_t count, Make make) {
@@ -363,6 +367,7 @@ std::string results_json(const RunResults& results) {
   if (!hops.empty()) {
     document["hops"] = hops;
   }
+  add_stream(document, results);
   if (results.priorities) {
     document["application"]["priorities_file"] = results.priorities->file;
     document["application"]["priorities_sha256"] = results.priorities->sha256;

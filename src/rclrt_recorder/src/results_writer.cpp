@@ -121,6 +121,33 @@ void write_instances_csv(std::ostream& out, const RunResults& results) {
   }
 }
 
+void write_histograms_csv(std::ostream& out, const RunResults& results) {
+  out.imbue(std::locale::classic());
+  out << "kind,id,times,lowest_ns,highest_ns,count\n";
+  const auto write = [&out](const char* kind, const std::string& id, const char* times,
+                            const TimeDistribution& distribution) {
+    for (const TimeDistribution::Bucket& bucket : distribution.buckets()) {
+      out << kind << ',' << Field{id} << ',' << times << ',' << bucket.lowest_ns << ','
+          << bucket.highest_ns << ',' << bucket.count << '\n';
+    }
+  };
+  const StreamedStatement& streamed = results.streamed.value();
+  for (std::size_t i = 0; i < streamed.responses.size(); ++i) {
+    write("chain", results.application.chains[i].id, "response", streamed.responses[i]);
+  }
+  for (std::size_t i = 0; i < streamed.callbacks.size(); ++i) {
+    const std::string& id = results.application.callbacks[i].id;
+    write("callback", id, "response", streamed.callbacks[i].response);
+    write("callback", id, "dispatch", streamed.callbacks[i].dispatch);
+    write("callback", id, "execution", streamed.callbacks[i].execution);
+  }
+  for (std::size_t i = 0; i < streamed.cause_effect.size(); ++i) {
+    const std::string& id = results.application.cause_effect_chains[i].id;
+    write("cause_effect_chain", id, "reaction", streamed.cause_effect[i].reaction);
+    write("cause_effect_chain", id, "age", streamed.cause_effect[i].age);
+  }
+}
+
 void write_stalls_csv(std::ostream& out, const RunResults& results) {
   out.imbue(std::locale::classic());
   out << "cpu,start_ns,end_ns,waited_ns\n";
@@ -142,6 +169,10 @@ void write_results(const std::filesystem::path& directory, const RunResults& res
   }
   write_file(directory / kInstancesFile,
              [&](std::ostream& out) { write_instances_csv(out, results); });
+  if (results.streamed) {
+    write_file(directory / kHistogramsFile,
+               [&](std::ostream& out) { write_histograms_csv(out, results); });
+  }
   write_file(directory / kStallsFile, [&](std::ostream& out) { write_stalls_csv(out, results); });
   if (!results.simulation) {
     const std::string model = to_yaml(observed_model(results));

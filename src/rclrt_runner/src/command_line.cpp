@@ -44,6 +44,9 @@ text::OptionTable option_table(CommandLine& line) {
                              "results.json, chains.csv, instances.csv, stalls.csv, observed.yaml, "
                              "trace.pftrace; the files of an earlier run are replaced"),
                   "a directory for the results"),
+              text::number("--keep", "N", line.keep_all, {1, 100'000'000},
+                           "keep all instances of callbacks up to N; a run with more keeps counts, "
+                           "histograms, the worst instances and the latest ones; default 1000000"),
               text::path("--priorities", "FILE", line.priorities,
                          "a file with callback priorities that replace those of the application"),
               text::flag("--strict", line.strict,
@@ -56,8 +59,9 @@ text::OptionTable option_table(CommandLine& line) {
           },
       .operands = {text::operand("APP.yaml", line.application, "the path of an app.yaml")},
       .notes =
-          "exit code: 0 done, 1 the run failed, 2 bad input, 130 interrupted (nothing is\n"
-          "           written)",
+          "exit code: 0 done, 1 the run failed, 2 bad input, 130 interrupted (what was\n"
+          "           measured is written)\n"
+          "A run of more than a minute writes results while it goes on, from 2 s on.",
       .until = "--ros-args",
   };
 }

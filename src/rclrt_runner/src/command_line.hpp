@@ -3,11 +3,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <rclrt/model/executor_choice.hpp>
 #include <rclrt/text/options.hpp>
 #include <string>
+
+#include "rclrt/recorder/run_stream.hpp"
 
 namespace rclrt::runner {
 
@@ -19,6 +22,7 @@ struct CommandLine {
   std::filesystem::path priorities;  ///< of callbacks; empty: those of the application
   model::ExecutorChoice executor;
   std::chrono::nanoseconds duration{};
+  std::uint64_t keep_all = recorder::StreamLimits{}.keep_all;  ///< instances
   std::filesystem::path output;
 };
 

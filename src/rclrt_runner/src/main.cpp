@@ -2,11 +2,14 @@
 // rclrt_runner: an app.yaml as a running ROS 2 application under one executor, measured.
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <rclrt/model/priorities.hpp>
 #include <set>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "command_line.hpp"
 #include "rclrt/realtime/scheduling.hpp"
@@ -76,27 +79,89 @@ void require_possible(const rclrt::model::Application& application,
   }
 }
 
-int run_application(const CommandLine& command, int argc, char** argv) {
-  const auto application = rclrt::model::load_application(command.application, command.priorities);
-  require_possible(application, command.executor);
-  ResultsDirectory directory = open_output(command.output);
-  auto results =
-      run(application, {command.executor, command.duration, command.strict, command.alone},
-          std::span<const char* const>(argv, static_cast<std::size_t>(argc)));
-  if (!results) {
-    std::fprintf(stderr, "rclrt_runner: interrupted; nothing was written\n");
-    return kInterrupted;
+/// Writes results while the run goes on. A failure, such as a full disk, does not end the run.
+class MeanwhileWriter {
+ public:
+  explicit MeanwhileWriter(std::filesystem::path output) : output_(std::move(output)) {}
+
+  void write(const RunResults& results) noexcept {
+    try {
+      ResultsDirectory directory(output_);
+      write_results(directory.staging(), results);
+      directory.commit();
+      written_s_ = seconds(results);
+      failed_ = false;
+    } catch (const std::exception& error) {
+      if (!std::exchange(failed_, true)) {
+        std::fprintf(stderr, "rclrt: the run goes on, but: %s\n", error.what());
+      }
+    }
   }
-  results->application_file = command.application.string();
-  results->application_sha256 = sha256_of_file(command.application);
+
+  /// Returns a text on what is written already; empty if nothing is.
+  std::string text() const {
+    return written_s_ ? "; the results of the first " + std::to_string(*written_s_) + " s are in " +
+                            output_.string()
+                      : "";
+  }
+
+  static long seconds(const RunResults& results) {
+    return static_cast<long>((results.window.end_ns - results.window.start_ns) / 1'000'000'000);
+  }
+
+ private:
+  const std::filesystem::path output_;
+  std::optional<long> written_s_;  // used by one thread at a time
+  bool failed_ = false;
+};
+
+/// Says that the run was stopped.
+void print_stopped(const RunResults& results, const CommandLine& command) {
+  const auto to_s = [](std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e9; };
+  std::fprintf(stderr, "rclrt_runner: stopped after %.3f of %g s; the results are in %s\n",
+               to_s(results.window.end_ns - results.window.start_ns),
+               to_s(command.duration.count()), command.output.string().c_str());
+}
+
+int run_application(const CommandLine& command, int argc, char** argv) {
+  RunResults results;
+  results.application = rclrt::model::load_application(command.application, command.priorities);
+  require_possible(results.application, command.executor);
+  results.application_file = command.application.string();
+  results.application_sha256 = sha256_of_file(command.application);
   if (!command.priorities.empty()) {
-    results->priorities =
+    results.priorities =
         PrioritiesFile{command.priorities.string(), sha256_of_file(command.priorities)};
   }
-  write_results(directory.staging(), *results);
-  write_trace(directory.staging(), *results);
-  directory.commit();
-  print_misses(*results);
+  ResultsDirectory directory = open_output(command.output);
+  MeanwhileWriter meanwhile(command.output);
+  try {
+    if (!run(results,
+             {.executor = command.executor,
+              .duration = command.duration,
+              .strict = command.strict,
+              .alone = command.alone,
+              .keep_all = command.keep_all,
+              .write = [&](const RunResults& now) { meanwhile.write(now); }},
+             std::span<const char* const>(argv, static_cast<std::size_t>(argc)))) {
+      std::fprintf(stderr, "rclrt_runner: interrupted before the run began; nothing was written\n");
+      return kInterrupted;
+    }
+    write_results(directory.staging(), results);
+    write_trace(directory.staging(), results);
+    directory.commit();
+  } catch (const std::exception& error) {
+    const std::string written = meanwhile.text();
+    if (written.empty()) {
+      throw;
+    }
+    throw std::runtime_error(error.what() + written);
+  }
+  print_misses(results);
+  if (results.end == RunEnd::kInterrupted) {
+    print_stopped(results, command);
+    return kInterrupted;
+  }
   return 0;
 }
 

@@ -54,6 +54,13 @@ class Output {
     (*this)(thread.process);
   }
 
+  /// Cuts off what an earlier, longer part has left.
+  void end() const {
+    if (::ftruncate(file_, at_) != 0) {
+      realtime::throw_errno("cannot write the measurements of the process");
+    }
+  }
+
  private:
   template <typename Sequence>
   void sequence(const Sequence& values) {
@@ -157,7 +164,7 @@ class Input {
 /// Reads or writes all members of a part.
 template <typename Stream, typename Contents>
 void pass(Stream& stream, Contents& part) {
-  stream(part.instances);
+  stream(part.ended_ns);
   stream(part.records_dropped);
   stream(part.foreign_messages);
   stream(part.counts);
@@ -173,6 +180,7 @@ void pass(Stream& stream, Contents& part) {
 void write_part(int file, const Part& part) {
   Output output(file);
   pass(output, part);
+  output.end();
 }
 
 Part read_part(int file) {

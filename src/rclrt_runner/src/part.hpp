@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements of one process of a run, and their transfer to the process that collects them.
+// What one process of a run states beside its instances, and its transfer to the process that
+// collects it.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
 
 namespace rclrt::runner {
 
-/// The measurements of the executors of one process.
+/// The state of the executors of one process: that of their threads, known before the run, and the
+/// counts and the time of the end, known after it.
 struct Part {
-  std::vector<recorder::LoggedInstance> instances;
+  std::int64_t ended_ns = 0;  ///< CLOCK_MONOTONIC: when the run was to end, or was stopped
   std::uint64_t records_dropped = 0;
   std::uint64_t foreign_messages = 0;
   std::vector<recorder::CallbackCounts> counts;  ///< one per callback; zero for others' callbacks
@@ -27,7 +28,7 @@ struct Part {
   std::string rmw;
 };
 
-/// Writes the measurements of one process to the file, from its start. The values are written as
+/// Writes the part to the file, from its start. The values are written as
 /// they are in memory, so a process of the same program must read them. Throws std::system_error.
 void write_part(int file, const Part& part);
 

@@ -76,6 +76,15 @@ void read_executors(const model::Application& application, std::span<const std::
   }
 }
 
+/// Waits from the epoch to the end of the run. Returns when it ended.
+template <typename GoesOn>
+std::int64_t wait_until(std::int64_t end_ns, const GoesOn& goes_on) {
+  while (goes_on() && realtime::monotonic_now_ns() < end_ns) {
+    realtime::sleep_until_ns(std::min(end_ns, realtime::monotonic_now_ns() + kPoll.count()));
+  }
+  return std::min(end_ns, realtime::monotonic_now_ns());
+}
+
 /// Runs the part of the process that has nodes; returns as run_process.
 bool run_nodes(const model::Application& application, std::span<const std::size_t> own,
                const RunOptions& options, const std::shared_ptr<Context>& context,
@@ -100,10 +109,13 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
   }
   Part part;
   part.threads = threads_of(application.executors[own.front()].process);
+  part.memory_locked = recorder::memory_is_locked();
+  part.rmw = rmw_get_implementation_identifier();
+  read_executors(application, own, options, spinning, part);
   std::optional<std::int64_t> epoch_ns;
   if (goes_on()) {
     realtime::apply_scheduling(0, starting());
-    epoch_ns = starter.begin();
+    epoch_ns = starter.begin(part);
     if (epoch_ns) {
       live.begin(*epoch_ns);
       spinning.begin(*epoch_ns);
@@ -111,27 +123,24 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
     realtime::apply_scheduling(0, {});
   }
   const std::int64_t end_ns = epoch_ns.value_or(0) + options.duration.count();
-  while (goes_on() && realtime::monotonic_now_ns() < end_ns) {
-    realtime::sleep_until_ns(std::min(end_ns, realtime::monotonic_now_ns() + kPoll.count()));
-  }
-  const bool interrupted = !epoch_ns || !context->ok() || realtime::monotonic_now_ns() < end_ns;
+  part.ended_ns = wait_until(end_ns, goes_on);
+  const bool interrupted = !context->ok();
   live.stop_events();
   spinning.stop();
   spinning.rethrow();
-  if (interrupted) {
+  if (!epoch_ns || part.ended_ns <= *epoch_ns) {
     return false;
   }
-  if (options.alone) {
+  if (options.alone && part.ended_ns == end_ns && !interrupted) {
     live.require_alone();
   }
-  part.instances = log.finish();
+  log.finish();
   part.records_dropped = log.dropped();
   part.counts = live.counts();
   part.foreign_messages = live.foreign_messages();
-  part.memory_locked = recorder::memory_is_locked();
-  part.rmw = rmw_get_implementation_identifier();
+  part.realtime.clear();
   read_executors(application, own, options, spinning, part);
-  starter.finish(std::move(part));
+  starter.finish(std::move(part), interrupted);
   return true;
 }
 
@@ -144,7 +153,8 @@ bool run_process(const model::Application& application, std::span<const std::siz
   // threads begin with the size that it sets. The log comes next, then ROS; every thread that is
   // created after the log belongs to the middleware.
   realtime::keep_heap();
-  recorder::InstanceLog log;
+  recorder::InstanceLog log(
+      [&](std::span<const recorder::LoggedInstance> instances) { starter.add(instances); });
   const MiddlewareThreads middleware;
   const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data());
   LiveApplication live(application, own, context, log, options.executor.kind);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "part.hpp"
+#include "rclrt/recorder/instance_record.hpp"
 #include "run.hpp"
 
 namespace rclrt::runner {
@@ -19,23 +20,30 @@ class Starter {
  public:
   virtual ~Starter() = default;
 
-  /// Is called when all threads of the process exist. Returns the epoch of the run: a
-  /// CLOCK_MONOTONIC time in the future. Returns std::nullopt if the run is cancelled.
-  virtual std::optional<std::int64_t> begin() = 0;
+  /// Is called when all threads of the process exist; `state`: what is known before the run.
+  /// Returns the epoch of the run: a CLOCK_MONOTONIC time in the future. Returns std::nullopt if
+  /// the run is cancelled.
+  virtual std::optional<std::int64_t> begin(const Part& state) = 0;
 
   /// Returns whether the run goes on; called every 50 ms.
   virtual bool goes_on() = 0;
 
-  /// Receives the measurements of the process. Called before the nodes are destroyed, because that
-  /// may hang in Fast DDS while another process ends, too.
-  virtual void finish(Part part) = 0;
+  /// Takes instances of the executors while they run. Called by a thread of normal priority; does
+  /// not throw.
+  virtual void add(std::span<const recorder::LoggedInstance> instances) = 0;
+
+  /// Receives the state at the end, after all instances. `interrupted`: by a signal of this
+  /// process. Called before the nodes are destroyed, because that may hang in Fast DDS while
+  /// another process ends, too.
+  virtual void finish(Part state, bool interrupted) = 0;
 
   /// Takes the cause of a failure. Called before the nodes end, as `finish`.
   virtual void fail(const std::string& cause) = 0;
 };
 
-/// Runs the executors with the indices `own` in this process, and measures them. Returns false,
-/// without measurements, if the context was shut down (Ctrl-C) or the run was cancelled.
+/// Runs the executors with the indices `own` in this process, and measures them until the time is
+/// over, the context is shut down (Ctrl-C) or the starter ends the run. Returns false, without
+/// measurements, if that happens before the epoch.
 /// `arguments` are for ROS. If the nodes existed, `starter` receives each error before it is
 /// thrown.
 bool run_process(const model::Application& application, std::span<const std::size_t> own,

@@ -28,13 +28,15 @@ namespace rclrt::runner {
 namespace {
 
 // The first byte of a message from a process to the one that started it.
-constexpr char kPrepared = 'p';
-constexpr char kDone = 'd';         // its measurements are in the file
-constexpr char kInterrupted = 'i';  // by a signal, or because the run was called off
+constexpr char kPrepared = 'p';     // its state is in the file
+constexpr char kDone = 'd';         // its state at the end is in the file
+constexpr char kInterrupted = 'i';  // by a signal; the same
+constexpr char kNotBegun = 'n';     // it was stopped before the epoch
 constexpr char kFailed = 'f';       // the text follows
 constexpr std::size_t kMessageBytes = 4096;
 
 constexpr int kForever = -1;
+constexpr int kLook_ms = 100;
 constexpr std::chrono::seconds kPatience{5};
 
 void send(int socket, char kind, const std::string& text = {}) {
@@ -43,53 +45,82 @@ void send(int socket, char kind, const std::string& text = {}) {
   static_cast<void>(::send(socket, message.data(), message.size(), MSG_NOSIGNAL));
 }
 
+/// The ends of a process that has started another one: for messages, for instances, and the file of
+/// its state.
+struct Ends {
+  int socket;
+  int instances;
+  int file;
+};
+
 /// The requests over the socket to the process that started this one.
 class RemoteStarter final : public Starter {
  public:
-  /// Makes it; the measurements go into `file`.
-  RemoteStarter(int socket, int file) : socket_(socket), file_(file) {}
+  explicit RemoteStarter(const Ends& ends) : ends_(ends) {}
 
-  std::optional<std::int64_t> begin() override {
-    send(socket_, kPrepared);
+  std::optional<std::int64_t> begin(const Part& state) override {
+    write_part(ends_.file, state);
+    send(ends_.socket, kPrepared);
     std::int64_t epoch_ns = 0;
     ssize_t size = 0;
     do {
-      size = ::recv(socket_, &epoch_ns, sizeof epoch_ns, 0);
+      size = ::recv(ends_.socket, &epoch_ns, sizeof epoch_ns, 0);
     } while (size < 0 && errno == EINTR);
     return size == sizeof epoch_ns ? std::optional(epoch_ns) : std::nullopt;
   }
 
   bool goes_on() override {
     char byte = 0;
-    return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+    return ::recv(ends_.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
   }
 
-  void finish(Part part) override {
-    write_part(file_, part);
-    send(socket_, kDone);
+  void add(std::span<const recorder::LoggedInstance> instances) override {
+    auto bytes = std::as_bytes(instances);
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(ends_.instances, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno != EINTR) {
+        return;  // the receiver is gone
+      }
+      bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
+    }
   }
 
-  void fail(const std::string& cause) override { send(socket_, kFailed, cause); }
+  void finish(Part state, bool interrupted) override {
+    ::shutdown(ends_.instances, SHUT_WR);
+    write_part(ends_.file, state);
+    send(ends_.socket, interrupted ? kInterrupted : kDone);
+  }
+
+  void fail(const std::string& cause) override { send(ends_.socket, kFailed, cause); }
 
  private:
-  const int socket_;
-  const int file_;
+  const Ends ends_;
 };
 
 /// Runs the whole life of a forked process.
 [[noreturn]] void live(const model::Application& application, std::span<const std::size_t> own,
                        const RunOptions& options, std::span<const char* const> arguments,
-                       int socket, int file) {
+                       const Ends& ends) {
   try {
-    RemoteStarter starter(socket, file);
+    RemoteStarter starter(ends);
     if (!run_process(application, own, options, arguments, starter)) {
-      send(socket, kInterrupted);
+      send(ends.socket, kNotBegun);
     }
   } catch (const std::exception& error) {
-    send(socket, kFailed, error.what());
+    send(ends.socket, kFailed, error.what());
   }
   std::fflush(nullptr);
   ::_exit(0);  // objects in the memory of the forking process are not this one's to destroy
+}
+
+/// Connects two sockets. Sets `ours`, and returns the other one.
+File connect_sockets(int type, File& ours) {
+  std::array<int, 2> sockets{};
+  if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+    realtime::throw_errno("cannot start a process");
+  }
+  ours = File(sockets[0]);
+  return File(sockets[1]);
 }
 
 std::string name_of(const model::Application& application, std::span<const std::size_t> own) {
@@ -155,14 +186,13 @@ Processes::Processes(const model::Application& application, const RunOptions& op
     Child child{.name = name_of(application, own),
                 .pid = -1,
                 .socket = File(),
+                .instances = File(),
                 .part = File(::memfd_create("rclrt part", MFD_CLOEXEC))};
-    std::array<int, 2> sockets{};
-    if (child.part.number() < 0 ||
-        ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+    if (child.part.number() < 0) {
       realtime::throw_errno("cannot start a process");
     }
-    child.socket = File(sockets[0]);
-    const File theirs(sockets[1]);
+    const File theirs = connect_sockets(SOCK_SEQPACKET, child.socket);
+    const File instances = connect_sockets(SOCK_STREAM, child.instances);
     child.pid = ::fork();
     if (child.pid < 0) {
       realtime::throw_errno("cannot start a process");
@@ -179,10 +209,13 @@ Processes::Processes(const model::Application& application, const RunOptions& op
       requests_.release();
       // Open sockets of other processes would hide here that this process has gone.
       child.socket.close();
+      child.instances.close();
       for (Child& other : children_) {
         other.socket.close();
+        other.instances.close();
       }
-      live(application, own, options, arguments, theirs.number(), child.part.number());
+      live(application, own, options, arguments,
+           {theirs.number(), instances.number(), child.part.number()});
     }
     children_.push_back(std::move(child));
   }
@@ -190,7 +223,11 @@ Processes::Processes(const model::Application& application, const RunOptions& op
 
 Processes::~Processes() { call_off(); }
 
-bool Processes::wait_until_prepared() { return wait_for(State::kPrepared); }
+std::vector<Part> Processes::wait_until_prepared() {
+  const bool prepared = wait_for(State::kPrepared, [](auto) {});
+  const bool all = std::ranges::all_of(children_, &Child::measured);
+  return prepared && all ? states() : std::vector<Part>();
+}
 
 void Processes::begin(std::int64_t epoch_ns) {
   for (const Child& child : children_) {
@@ -198,42 +235,80 @@ void Processes::begin(std::int64_t epoch_ns) {
   }
 }
 
-std::optional<std::vector<Part>> Processes::wait() {
-  if (!wait_for(State::kDone)) {
-    return std::nullopt;
-  }
-  std::vector<Part> parts;
-  for (Child& child : children_) {
-    parts.push_back(read_part(child.part.number()));
-    child.part.close();
-  }
-  return parts;
+std::vector<Part> Processes::wait(const Take& take) {
+  wait_for(State::kDone, take);
+  const bool measured = std::ranges::all_of(children_, &Child::measured);
+  return measured ? states() : std::vector<Part>();
 }
 
-bool Processes::wait_for(State state) {
+std::vector<Part> Processes::states() const {
+  std::vector<Part> result;
+  for (const Child& child : children_) {
+    result.push_back(read_part(child.part.number()));
+  }
+  return result;
+}
+
+bool Processes::wait_for(State state, const Take& take) {
   const auto arrived = [&](const Child& child) { return child.state >= state; };
+  std::optional<std::chrono::steady_clock::time_point> limit;  // none: the user did not stop it
   while (!std::ranges::all_of(children_, arrived)) {
-    std::vector<pollfd> events{{requests_.file(), POLLIN, 0}};
+    std::vector<pollfd> events{{limit ? -1 : requests_.file(), POLLIN, 0}};
     for (const Child& child : children_) {
       events.push_back({arrived(child) ? -1 : child.socket.number(), POLLIN, 0});
+      events.push_back({arrived(child) ? -1 : child.instances.number(), POLLIN, 0});
     }
-    if (::poll(events.data(), events.size(), kForever) < 0 && errno != EINTR) {
+    if (::poll(events.data(), events.size(), limit ? kLook_ms : kForever) < 0 && errno != EINTR) {
       realtime::throw_errno("poll");
     }
-    if (requests_.arrived(std::chrono::milliseconds(0))) {
-      call_off();
-      return false;
+    if (limit && std::chrono::steady_clock::now() > *limit) {
+      throw std::runtime_error("not all processes have ended their part of the run within " +
+                               std::to_string(kPatience.count()) + " s; the results are lost");
+    }
+    if (!limit && requests_.arrived(std::chrono::milliseconds(0))) {
+      if (state == State::kPrepared) {
+        call_off();
+        return false;
+      }
+      request_end();
+      limit = std::chrono::steady_clock::now() + kPatience;
     }
     for (std::size_t i = 0; i < children_.size(); ++i) {
-      if (events[i + 1].revents != 0) {
-        receive(children_[i]);
+      if (events[2 * i + 2].revents != 0) {
+        read_instances(children_[i], take, false);
+      }
+      if (events[2 * i + 1].revents != 0) {
+        receive(children_[i], take);
       }
     }
   }
   return true;
 }
 
-void Processes::receive(Child& child) {
+void Processes::read_instances(Child& child, const Take& take, bool to_the_end) {
+  constexpr std::size_t kOnce = 512 * sizeof(recorder::LoggedInstance);
+  ssize_t size = 0;
+  do {
+    const std::size_t before = child.bytes.size();
+    child.bytes.resize(before + kOnce);
+    do {
+      size = ::recv(child.instances.number(), child.bytes.data() + before, kOnce, 0);
+    } while (size < 0 && errno == EINTR);
+    child.bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    std::vector<recorder::LoggedInstance> instances(child.bytes.size() /
+                                                    sizeof(recorder::LoggedInstance));
+    const std::size_t whole = instances.size() * sizeof(recorder::LoggedInstance);
+    std::memcpy(instances.data(), child.bytes.data(), whole);
+    child.bytes.erase(child.bytes.begin(),
+                      child.bytes.begin() + static_cast<std::ptrdiff_t>(whole));
+    take(instances);
+  } while (size > 0 && to_the_end);
+  if (size <= 0) {
+    child.instances.close();  // its end, or that of the process, which its socket shows
+  }
+}
+
+void Processes::receive(Child& child, const Take& take) {
   std::string message(kMessageBytes, '\0');
   const ssize_t size = ::recv(child.socket.number(), message.data(), message.size(), 0);
   if (size < 0 && errno == EINTR) {
@@ -250,24 +325,33 @@ void Processes::receive(Child& child) {
     case kPrepared:
       child.state = State::kPrepared;
       return;
-    case kDone:
-      child.state = State::kDone;
-      return;
     case kFailed:
       throw std::runtime_error(child.name + ": " + message.substr(1));
-    default:
+    case kNotBegun:
+    case kInterrupted:
       // A Ctrl-C reaches all processes of the terminal; this process reads it as an event.
       if (!requests_.arrived(std::chrono::milliseconds(500))) {
         throw std::runtime_error(child.name + " was interrupted; the others were stopped");
       }
-      return;
+      break;
+    default:
+      break;
+  }
+  child.measured = message.front() != kNotBegun;
+  child.state = State::kDone;
+  if (child.measured && child.instances.number() >= 0) {
+    read_instances(child, take, true);
+  }
+}
+
+void Processes::request_end() noexcept {
+  for (const Child& child : children_) {
+    ::shutdown(child.socket.number(), SHUT_WR);
   }
 }
 
 void Processes::call_off() noexcept {
-  for (const Child& child : children_) {
-    ::shutdown(child.socket.number(), SHUT_WR);
-  }
+  request_end();
   const auto limit = std::chrono::steady_clock::now() + kPatience;
   for (Child& child : children_) {
     int status = 0;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <rclrt/model/application.hpp>
 #include <span>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "part.hpp"
+#include "rclrt/recorder/instance_record.hpp"
 #include "run.hpp"
 
 namespace rclrt::runner {
@@ -75,17 +77,20 @@ class Processes {
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
-  /// Waits until all processes are ready to begin. Returns false if the user stopped the run.
-  /// Throws std::runtime_error with the process that cannot begin, and the cause.
-  bool wait_until_prepared();
+  /// Waits until all processes are ready to begin, and returns their states in the order of
+  /// Application::processes(). Returns nothing if the user stopped the run. Throws
+  /// std::runtime_error with the process that cannot begin, and the cause.
+  std::vector<Part> wait_until_prepared();
 
   /// Starts all of them at this time.
   void begin(std::int64_t epoch_ns);
 
-  /// Waits until all processes have sent their measurements, and returns these in the order of
-  /// Application::processes(). Returns std::nullopt if the user stopped the run. Throws
+  using Take = std::function<void(std::span<const recorder::LoggedInstance>)>;
+  /// Passes the instances of all processes to `take` until all have ended their part of the run,
+  /// because the time is over or the user stopped it. Returns their states, as
+  /// wait_until_prepared(); nothing if they were stopped before they began. Throws
   /// std::runtime_error with the process that died, and the cause.
-  std::optional<std::vector<Part>> wait();
+  std::vector<Part> wait(const Take& take);
 
  private:
   enum class State { kStarting, kPrepared, kDone };
@@ -93,13 +98,23 @@ class Processes {
     std::string name;  ///< "process 'far' (executors a, b)"
     pid_t pid = -1;    ///< -1: it has ended
     File socket;
+    File instances;  ///< a stream of them
     File part;
     State state = State::kStarting;
+    bool measured = true;  ///< false: it was stopped before the run began
+    /// Read from `instances`; the last one may not be complete yet.
+    std::vector<std::byte> bytes{};
   };
 
-  /// Waits until all have reached the state. Returns false if the user stopped it.
-  bool wait_for(State state);
-  void receive(Child& child);
+  /// Waits until all have reached the state. Returns false if the user stopped it before they were
+  /// prepared; if they run, they are asked to end.
+  bool wait_for(State state, const Take& take);
+  std::vector<Part> states() const;
+  void receive(Child& child, const Take& take);
+  /// Passes on what can be read, or everything to the end of the stream.
+  static void read_instances(Child& child, const Take& take, bool to_the_end);
+  /// Asks all to end.
+  void request_end() noexcept;
   /// Asks all to end, and kills those that do not.
   void call_off() noexcept;
 

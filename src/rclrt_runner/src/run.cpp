@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "live_results.hpp"
 #include "process.hpp"
 #include "processes.hpp"
 #include "rclrt/realtime/clock.hpp"
@@ -33,126 +33,150 @@ recorder::HostProbeOptions probe_options(const model::Application& application) 
   return recorder::probe_beside(cpus);
 }
 
-/// Reads the state of the machine beside the run, and keeps the times of the run.
+/// Reads the state of the machine beside the run, keeps the times of the run, and collects what the
+/// processes measure.
 class Surroundings {
  public:
-  Surroundings(const model::Application& application, recorder::RunResults& results)
-      : probe_(probe_options(application)), results_(results) {}
+  Surroundings(recorder::RunResults& results, const RunOptions& options)
+      : probe_(probe_options(results.application)),
+        results_(results),
+        options_(options),
+        live_(results, probe_,
+              {.limits = {.keep_all = options.keep_all},
+               .duration = options.duration,
+               .write = options.write}) {}
 
-  /// Begins. Returns the epoch.
-  std::int64_t begin(std::chrono::nanoseconds duration) {
+  /// Begins. `states` are those of all processes before the run. Returns the epoch.
+  std::int64_t begin(std::span<const Part> states) {
     probe_.start();
     results_.started_utc = recorder::utc_now();
     steal_before_ = recorder::read_steal_ms();
     const std::int64_t epoch_ns = realtime::monotonic_now_ns() + kLeadTime_ns;
-    results_.window = {epoch_ns, epoch_ns + duration.count()};
+    results_.window = {epoch_ns, epoch_ns + options_.duration.count()};
+    results_.host_stalls = probe_.state();
+    results_.kernel_priorities.resize(results_.application.callbacks.size());
+    set_state(states);
+    live_.begin();
     return epoch_ns;
   }
 
+  LiveResults& live() { return live_; }
+
   void stop() { probe_.stop(); }
 
-  /// Adds these readings and the measurements of the processes to the results.
-  void add(std::vector<Part> parts) {
-    std::vector<recorder::RealtimeState> realtime;
-    for (const Part& part : parts) {
-      realtime.insert(realtime.end(), part.realtime.begin(), part.realtime.end());
+  /// Adds these readings and the states of the processes after the run to the results.
+  void finish(std::span<const Part> states) {
+    recorder::RunResults results = results_;  // the other is used until the thread has ended
+    for (const Part& state : states) {
+      results.window.end_ns = std::min(results.window.end_ns, state.ended_ns);
     }
-    results_.context = recorder::read_context(realtime, steal_before_);
-    results_.context.rmw = parts.front().rmw;
-    results_.context.versions = {
-        {"rclrt", RCLRT_VERSION}, {"rcl", RCL_VERSION}, {"rmw", RMW_VERSION}};
-    results_.context.memory_locked =
-        std::ranges::all_of(parts, [](const Part& part) { return part.memory_locked; });
-    results_.host_stalls = probe_.report();
-    std::vector<recorder::LoggedInstance> instances;
-    for (Part& part : parts) {
-      join(part, instances);
+    if (results.window.end_ns < results_.window.end_ns) {
+      results.end = recorder::RunEnd::kInterrupted;
     }
-    account(results_, std::move(instances), realtime::allowed_cpus().size());
+    add_counts(results, states);
+    live_.finish(results);
+    results.host_stalls.lost = probe_.state().lost;
+    results_ = std::move(results);
+    set_state(states);
+    for (const Part& state : states) {
+      results_.context.records_dropped += state.records_dropped;
+      results_.context.foreign_messages += state.foreign_messages;
+    }
+    results_.context.records_dropped += live_.dropped();
   }
 
  private:
-  void join(Part& part, std::vector<recorder::LoggedInstance>& instances) {
-    results_.context.records_dropped += part.records_dropped;
-    results_.context.foreign_messages += part.foreign_messages;
-    results_.callback_counts.resize(part.counts.size());
-    results_.kernel_priorities.resize(part.counts.size());
-    for (std::size_t i = 0; i < part.counts.size(); ++i) {
-      results_.callback_counts[i] += part.counts[i];
-      if (part.kernel_priorities[i]) {
-        results_.kernel_priorities[i] = part.kernel_priorities[i];
+  /// Sets what is known before the run.
+  void set_state(std::span<const Part> states) {
+    std::vector<recorder::RealtimeState> realtime;
+    results_.threads.clear();
+    for (const Part& state : states) {
+      realtime.insert(realtime.end(), state.realtime.begin(), state.realtime.end());
+      results_.threads.insert(results_.threads.end(), state.threads.begin(), state.threads.end());
+      for (std::size_t i = 0; i < state.kernel_priorities.size(); ++i) {
+        if (state.kernel_priorities[i]) {
+          results_.kernel_priorities[i] = state.kernel_priorities[i];
+        }
       }
     }
-    std::ranges::move(part.threads, std::back_inserter(results_.threads));
-    if (instances.empty()) {
-      instances = std::move(part.instances);
-    } else {
-      instances.insert(instances.end(), part.instances.begin(), part.instances.end());
+    results_.context = recorder::read_context(realtime, steal_before_);
+    results_.context.rmw = states.front().rmw;
+    results_.context.versions = {
+        {"rclrt", RCLRT_VERSION}, {"rcl", RCL_VERSION}, {"rmw", RMW_VERSION}};
+    results_.context.memory_locked = std::ranges::all_of(states, &Part::memory_locked);
+  }
+
+  static void add_counts(recorder::RunResults& results, std::span<const Part> states) {
+    results.callback_counts.resize(results.application.callbacks.size());
+    for (const Part& state : states) {
+      for (std::size_t i = 0; i < state.counts.size(); ++i) {
+        results.callback_counts[i] += state.counts[i];
+      }
     }
-    part.instances = {};
   }
 
   recorder::HostProbe probe_;
   std::optional<double> steal_before_;
   recorder::RunResults& results_;
+  const RunOptions& options_;
+  LiveResults live_;
 };
 
 /// The starter of a single process: it begins as soon as it can.
 class OwnStarter final : public Starter {
  public:
-  OwnStarter(Surroundings& surroundings, std::chrono::nanoseconds duration)
-      : surroundings_(surroundings), duration_(duration) {}
+  explicit OwnStarter(Surroundings& surroundings) : surroundings_(surroundings) {}
 
-  std::optional<std::int64_t> begin() override { return surroundings_.begin(duration_); }
-  bool goes_on() override { return true; }
-
-  void finish(Part part) override {
-    surroundings_.stop();
-    parts_.emplace().push_back(std::move(part));
+  std::optional<std::int64_t> begin(const Part& state) override {
+    return surroundings_.begin(std::span(&state, 1));
   }
-
+  bool goes_on() override { return true; }
+  void add(std::span<const recorder::LoggedInstance> instances) override {
+    surroundings_.live().add(instances);
+  }
+  void finish(Part state, bool /*interrupted*/) override {
+    surroundings_.stop();
+    states_.push_back(std::move(state));
+  }
   void fail(const std::string& /*cause*/) override {}  // it is thrown
 
-  /// Returns the part that was handed over; std::nullopt if there was none.
-  std::optional<std::vector<Part>> take() { return std::move(parts_); }
+  /// Returns the state that was handed over; empty if the run was stopped before it began.
+  std::vector<Part> take() { return std::move(states_); }
 
  private:
   Surroundings& surroundings_;
-  const std::chrono::nanoseconds duration_;
-  std::optional<std::vector<Part>> parts_;
+  std::vector<Part> states_;
 };
 
-std::optional<std::vector<Part>> run_alone(const model::Application& application,
-                                           const RunOptions& options,
-                                           std::span<const char* const> arguments,
-                                           Surroundings& surroundings) {
+std::vector<Part> run_alone(const model::Application& application, const RunOptions& options,
+                            std::span<const char* const> arguments, Surroundings& surroundings) {
   std::vector<std::size_t> all(application.executors.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  OwnStarter starter(surroundings, options.duration);
+  OwnStarter starter(surroundings);
   run_process(application, all, options, arguments, starter);
   return starter.take();
 }
 
-std::optional<std::vector<Part>> run_together(Processes& processes, const RunOptions& options,
-                                              Surroundings& surroundings) {
-  if (!processes.wait_until_prepared()) {
-    return std::nullopt;
+std::vector<Part> run_together(Processes& processes, Surroundings& surroundings) {
+  const std::vector<Part> prepared = processes.wait_until_prepared();
+  if (prepared.empty()) {
+    return {};
   }
   realtime::apply_scheduling(0, starting());
-  processes.begin(surroundings.begin(options.duration));
+  processes.begin(surroundings.begin(prepared));
   realtime::apply_scheduling(0, {});
-  auto parts = processes.wait();
+  auto states = processes.wait([&](std::span<const recorder::LoggedInstance> instances) {
+    surroundings.live().add(instances);
+  });
   surroundings.stop();
-  return parts;
+  return states;
 }
 
 }  // namespace
 
-std::optional<recorder::RunResults> run(const model::Application& application,
-                                        const RunOptions& options,
-                                        std::span<const char* const> arguments) {
-  recorder::RunResults results;
-  results.application = application;
+bool run(recorder::RunResults& results, const RunOptions& options,
+         std::span<const char* const> arguments) {
+  const model::Application application = results.application;
   results.executor = options.executor;
   results.executor_label = label_of(options.executor);
   // The processes are forked before any thread exists. (LTTng starts some threads when it is
@@ -161,14 +185,15 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   if (application.processes().size() > 1) {
     processes.emplace(application, options, arguments);
   }
-  Surroundings surroundings(application, results);
-  auto parts = processes ? run_together(*processes, options, surroundings)
-                         : run_alone(application, options, arguments, surroundings);
-  if (!parts) {
-    return std::nullopt;
+  Surroundings surroundings(results, options);
+  const std::vector<Part> states = processes
+                                       ? run_together(*processes, surroundings)
+                                       : run_alone(application, options, arguments, surroundings);
+  if (states.empty()) {
+    return false;
   }
-  surroundings.add(std::move(*parts));
-  return results;
+  surroundings.finish(states);
+  return true;
 }
 
 }  // namespace rclrt::runner

@@ -3,12 +3,13 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
-#include <rclrt/model/application.hpp>
+#include <cstddef>
+#include <functional>
 #include <rclrt/model/executor_choice.hpp>
 #include <span>
 
 #include "rclrt/recorder/results.hpp"
+#include "rclrt/recorder/run_stream.hpp"
 
 namespace rclrt::runner {
 
@@ -17,14 +18,17 @@ struct RunOptions {
   std::chrono::nanoseconds duration{};
   bool strict = false;
   bool alone = true;  ///< refuse to measure while others publish on the topics
+  std::size_t keep_all = recorder::StreamLimits{}.keep_all;  ///< instances; more: the run streams
+  /// Writes results before the end, if the run is long; must not throw. Called by another thread.
+  std::function<void(const recorder::RunResults&)> write{};
 };
 
-/// Runs the application and measures it. Executors that name different processes run in processes
-/// of their own. Returns all members of RunResults except the application's file; std::nullopt if
-/// the run was stopped before its end (Ctrl-C). Call it while the process has only one thread.
-/// `arguments` are for ROS. Every failure is thrown.
-std::optional<recorder::RunResults> run(const model::Application& application,
-                                        const RunOptions& options,
-                                        std::span<const char* const> arguments);
+/// Runs the application in `results` and measures it. Executors that name different processes run
+/// in processes of their own. Sets all members of `results` except the application and its file,
+/// which the caller sets before. Returns false, without results, if the run was stopped before it
+/// began (Ctrl-C). If it is stopped later, the results are those of the time until then. Call it
+/// while the process has only one thread. `arguments` are for ROS. Every failure is thrown.
+bool run(recorder::RunResults& results, const RunOptions& options,
+         std::span<const char* const> arguments);
 
 }  // namespace rclrt::runner

@@ -26,9 +26,9 @@ std::string error_of(const std::vector<const char*>& arguments) {
 }
 
 TEST(CommandLine, HoldsWhatWasAskedFor) {
-  const auto command =
-      parse({"app.yaml", "--executor", "preemptive", "--seconds", "2.5", "--out", "dir", "--strict",
-             "--priorities", "p.yaml", "--not-alone", "--ros-args", "--not-ours"});
+  const auto command = parse({"app.yaml", "--executor", "preemptive", "--seconds", "2.5", "--out",
+                              "dir", "--strict", "--priorities", "p.yaml", "--not-alone", "--keep",
+                              "5000", "--ros-args", "--not-ours"});
   EXPECT_EQ(command.application, "app.yaml");
   EXPECT_EQ(command.executor, model::ExecutorKind::kPreemptive);
   EXPECT_EQ(command.duration, std::chrono::milliseconds(2500));
@@ -36,6 +36,7 @@ TEST(CommandLine, HoldsWhatWasAskedFor) {
   EXPECT_TRUE(command.strict);
   EXPECT_EQ(command.priorities, "p.yaml");
   EXPECT_FALSE(command.alone);
+  EXPECT_EQ(command.keep_all, 5000U);
 }
 
 TEST(CommandLine, HelpNeedsNothingElse) { EXPECT_TRUE(parse({"--help"}).answer); }

@@ -304,18 +304,6 @@ def test_an_output_below_a_file_is_exit_code_2(app: Path, tmp_path: Path) -> Non
     assert "expected a directory that can be written" in done.stderr
 
 
-def test_ctrl_c_ends_the_run_and_writes_nothing(app: Path, tmp_path: Path) -> None:
-    command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "60"]
-    process = subprocess.Popen([*command, "--out", str(tmp_path / "out")])
-    try:
-        wait_for_worker(process.pid)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=GENEROUS_S) == 130
-    finally:
-        process.kill()
-    assert list(tmp_path.iterdir()) == [app]
-
-
 def test_a_callback_does_its_workload(app: Path, tmp_path: Path) -> None:
     text = app.read_text()
     own = "timer: {period_ms: 50}, wcet_ms: 4,"

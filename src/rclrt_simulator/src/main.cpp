@@ -125,6 +125,10 @@ text::OptionTable option_table(Arguments& to, StatedTimes& times) {
               time("--timer-jitter-us", times.timer_jitter,
                    "timers that catch up are released up to T late"),
               time("--hop-us", times.hop, "a message takes up to T from callback to callback"),
+              text::number("--keep", "N", to.settings.keep_all, {1, 100'000'000},
+                           "keep all instances of callbacks if at most N are expected; otherwise "
+                           "keep counts, histograms, the worst instances and the latest ones; "
+                           "default 1000000"),
               text::number("--cpus", "N", to.settings.cpus, {1, 64},
                            "of executors without stated CPUs"),
           },

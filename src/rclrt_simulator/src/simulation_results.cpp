@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "rclrt/recorder/run_accounting.hpp"
+#include "rclrt/recorder/run_stream.hpp"
 #include "rclrt/recorder/token_rules.hpp"
 
 namespace rclrt::simulator {
@@ -27,10 +27,12 @@ recorder::Outcome outcome_of(analysis::SimulatedOutcome outcome) {
   return recorder::Outcome::kRan;
 }
 
-/// Keeps every instance, as InstanceLog does in a real run, and the parts of interrupted ones.
+/// Passes every instance to the stream, as InstanceLog does in a real run. Keeps the parts of
+/// interrupted ones, unless the results are streamed.
 class Kept final : public analysis::SimulationObserver {
  public:
-  explicit Kept(const analysis::SimulatedSystem& system) : system_(system) {}
+  Kept(const analysis::SimulatedSystem& system, recorder::RunStream& stream)
+      : system_(system), stream_(stream) {}
 
   void ran(const analysis::SimulatedInterval& interval) override {
     std::vector<recorder::CpuPart>& own = running_[interval.instance];
@@ -43,7 +45,7 @@ class Kept final : public analysis::SimulationObserver {
   }
 
   void ended(const analysis::SimulatedInstance& instance) override {
-    recorder::LoggedInstance& logged = instances.emplace_back();
+    recorder::LoggedInstance& logged = waiting_.emplace_back();
     logged.executor = static_cast<std::uint32_t>(system_.callbacks[instance.callback].executor);
     logged.slot = instance.slot;
     recorder::InstanceRecord& record = logged.record;
@@ -64,9 +66,17 @@ class Kept final : public analysis::SimulationObserver {
     for (const analysis::SimulatedToken& token : instance.tokens) {
       record.tokens.add({token.chain, token.instance, token.release_ns});
     }
+    if (waiting_.size() == kPortion) {
+      pass_on();
+    }
   }
 
-  std::vector<recorder::LoggedInstance> instances;
+  /// Passes on the rest.
+  void pass_on() {
+    stream_.add(waiting_);
+    waiting_.clear();
+  }
+
   std::vector<recorder::CpuPart> parts;
 
  private:
@@ -77,7 +87,7 @@ class Kept final : public analysis::SimulationObserver {
       return;  // it took no time
     }
     record.first_cpu = own->second.front().cpu;
-    if (own->second.size() > 1) {
+    if (own->second.size() > 1 && !stream_.streams()) {
       record.first_part = parts.size();
       record.part_count = static_cast<std::uint32_t>(own->second.size());
       parts.insert(parts.end(), own->second.begin(), own->second.end());
@@ -85,7 +95,11 @@ class Kept final : public analysis::SimulationObserver {
     running_.erase(own);
   }
 
+  static constexpr std::size_t kPortion = 512;
+
   const analysis::SimulatedSystem& system_;
+  recorder::RunStream& stream_;
+  std::vector<recorder::LoggedInstance> waiting_;
   std::unordered_map<std::uint64_t, std::vector<recorder::CpuPart>> running_;  // by instance
 };
 
@@ -112,10 +126,6 @@ recorder::RunResults simulate_run(const model::Application& application,
   }
   const auto system =
       analysis::simulated_system(application, settings.executor, settings.times, settings.cpus);
-  Kept kept(system);
-  const auto simulation = analysis::simulate(
-      system, {.horizon_ns = settings.duration.count(), .seed = settings.seed}, &kept);
-
   recorder::RunResults results;
   results.application = application;
   results.executor = settings.executor;
@@ -128,15 +138,25 @@ recorder::RunResults simulate_run(const model::Application& application,
                                     .replayed = settings.replayed};
   results.context = simulated_context(system);
   results.host_stalls.valid = true;  // there is no host that could stall
+  results.kernel_priorities.resize(application.callbacks.size());
+  const recorder::RunResults frame = results;
+  // It does not go over to streaming in the middle: the parts of the first instances would be lost.
+  recorder::RunStream stream(frame, settings.cpus, {.keep_all = SIZE_MAX});
+  if (recorder::expected_instances(application, settings.duration) > settings.keep_all) {
+    stream.stream();
+  }
+  Kept kept(system, stream);
+  const auto simulation = analysis::simulate(
+      system, {.horizon_ns = settings.duration.count(), .seed = settings.seed}, &kept);
+  kept.pass_on();
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& [counts, response, late] = simulation.callbacks[i];
     const std::uint64_t lost = application.callbacks[i].deadline ? counts.dropped : 0;
     results.callback_counts.push_back(
         {counts.released, counts.completed, counts.dropped, late + lost});
   }
-  results.kernel_priorities.resize(application.callbacks.size());
   results.cpu_parts = std::move(kept.parts);
-  account(results, std::move(kept.instances), settings.cpus);
+  stream.finish(results);
   return results;
 }
 

@@ -9,6 +9,7 @@
 #include <rclrt/model/application.hpp>
 
 #include "rclrt/recorder/results.hpp"
+#include "rclrt/recorder/run_stream.hpp"
 
 namespace rclrt::simulator {
 
@@ -19,6 +20,8 @@ struct SimulationSettings {
   analysis::SimulatedTimes times;
   unsigned cpus = 1;                                     ///< of an executor that states none
   std::optional<recorder::ReplayedInstance> replayed{};  ///< of the counter-example, if any
+  /// If more instances of callbacks are expected, the results are streamed, see RunStream.
+  std::uint64_t keep_all = recorder::StreamLimits{}.keep_all;
 };
 
 /// Simulates a run and returns results like those of a measured run. Deterministic: equal arguments

@@ -8,6 +8,7 @@ import sys
 
 from rclrt_py.arguments import check_run_seconds, seconds_argument
 from rclrt_py.comparisons.measurement import outcome
+from rclrt_py.errors import RunFailed
 from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, check_executor
 from rclrt_py.options import bounds as bounds_options
 from rclrt_py.options import run as run_options
@@ -61,6 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
             comparison = finish_run(measurement, made, directory)
         print_run(comparison, directory)
         print(f"\n{directory / REPORT}")
+        if measurement.failure is not None:
+            raise RunFailed(
+                f"{measurement.failure}\n  the results of the first "
+                f"{comparison.executors[0].duration_s:.1f} s are in {directory}"
+            )
         if not complete:
             duration = comparison.executors[0].duration_s
             print(f"rclrt: stopped after {duration:.1f} of {seconds:g} s", file=sys.stderr)

@@ -38,6 +38,7 @@ PASSED_ON = (
     "timer_jitter_us",
     "hop_us",
     "cpus",
+    "keep",
     "priorities",
     "replay",
 )
@@ -94,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of CPUs of an executor if the application does not state them; default 1",
     )
+    run_options.add_keep_argument(parser)
     run_options.add_fail_on_miss_argument(parser)
 
 

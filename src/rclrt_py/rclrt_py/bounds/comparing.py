@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from itertools import chain as concatenate
 from pathlib import Path
 
-from rclrt_py.bounds.excesses import ASSUMPTION, Excess, load_excesses
+from rclrt_py.bounds.excesses import ASSUMPTION, Excess, above_bound_at_least, load_excesses
 from rclrt_py.bounds.predicted import Prediction, Predictions
 from rclrt_py.bounds.sampling import Observed, with_sampling_bounds
 from rclrt_py.bounds.steps import worst_steps
@@ -39,7 +39,13 @@ def with_predictions(
         above[excess.chain].append(excess)
     worst = worst_steps(runs, prediction.chains.values())
     chains = tuple(
-        _with_prediction(each, prediction, above[each.id], worst.get(each.id, []))
+        _with_prediction(
+            each,
+            prediction,
+            above[each.id],
+            worst.get(each.id, []),
+            sum(above_bound_at_least(run, prediction.chains.get(each.id)) for run in runs),
+        )
         for each in results.chains
     )
     observed = [
@@ -56,8 +62,14 @@ def with_predictions(
 
 
 def _with_prediction(
-    chain: ChainResult, prediction: Prediction, above: Sequence[Excess], worst: Sequence[int]
+    chain: ChainResult,
+    prediction: Prediction,
+    above: Sequence[Excess],
+    worst: Sequence[int],
+    least: int,
 ) -> ChainResult:
+    """`least`: the number of instances that are certainly above the bound; of a run that streamed,
+    `above` has only those of them that are kept."""
     predicted = prediction.chains.get(chain.id)
     if predicted is None:
         return chain
@@ -68,7 +80,7 @@ def _with_prediction(
             verdict=predicted.verdict,
             assumptions=predicted.assumptions,
             note=predicted.note,
-            exceeded=len(above),
+            exceeded=max(len(above), least),
             exceeded_host=sum(excess.by_host for excess in above),
             exceeded_broken=sum(excess.cause == ASSUMPTION for excess in above),
             exceeded_why=_worst_explained(above),

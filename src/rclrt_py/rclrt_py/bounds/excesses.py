@@ -68,6 +68,17 @@ def rows_above(run: Run, chains: Iterable[PredictedChain]) -> list[tuple[ChainRo
     return above
 
 
+def above_bound_at_least(run: Run, chain: PredictedChain | None) -> int:
+    """Returns how many instances of a run that streamed are certainly above the bound, by its
+    histogram and its counts. 0 for a run that keeps all instances: its rows show them."""
+    if run.results.streamed is None or chain is None or chain.bound_ns is None:
+        return 0
+    result, times = run.results.chain(chain.id), run.chain_times()[chain.id]
+    if result is None or times.histogram is None:
+        return 0
+    return times.histogram.above(chain.bound_ns) + result.dropped
+
+
 def end_of(run: Run) -> int:
     """Returns the end of the run, in nanoseconds since its start."""
     return round(run.results.duration_s * 1e9)

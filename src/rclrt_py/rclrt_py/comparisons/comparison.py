@@ -126,10 +126,11 @@ def _check_plan(directory: Path, executors: Sequence[str], rounds: int) -> None:
             )
 
 
-def load_single_run(directory: Path) -> Comparison:
-    """A run directory seen as a comparison of one executor."""
+def load_single_run(directory: Path, claimed: Path | None = None) -> Comparison:
+    """A run directory seen as a comparison of one executor. `claimed`: the directory with the
+    bounds, if it is another one."""
     run = Run.load(directory)
-    merged = with_predictions(merge_runs([run]), [run], Predictions.load(directory))
+    merged = with_predictions(merge_runs([run]), [run], Predictions.load(claimed or directory))
     return Comparison(
         1, run.results.duration_s, (), (merged,), {run.results.executor: (run,)}, True
     )

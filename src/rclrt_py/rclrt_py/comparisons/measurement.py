@@ -47,6 +47,10 @@ class Measurement:
     """Bounds to compare each run with."""
     runner: Path = field(init=False)
     application: ApplicationInfo | None = field(init=False)
+    keep: int | None = None
+    """The most instances of callbacks of which the runner keeps all. None: its default."""
+    failure: RunFailed | None = field(init=False, default=None)
+    """Why the last run ended early, if its program failed and had written results before."""
     _notes: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -80,8 +84,9 @@ class Measurement:
 
         Returns the folder of the finished run, and whether the run lasted as long as requested. The
         folder is None if the user stopped the program before it wrote results. Throws RunFailed if
-        the program fails.
+        the program fails and has not written results before; `failure` is the error if it has.
         """
+        self.failure = None
         staging = directory / STAGING
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir()
@@ -100,14 +105,28 @@ class Measurement:
                 self.strict,
                 self.ros_arguments,
                 self.priorities,
+                self.keep,
             )
         tick = self.progress.tick if self.progress.live else None
-        ended = run_child(command, staging, seconds, self.stop, tick)
-        self._say_once(ended.notes)
-        if not (made / RESULTS).is_file():
-            if ended.interrupted:
-                return None, False
-            raise RunFailed(f"{self.runner.name} ended with exit code 0 but wrote no {RESULTS}")
+        try:
+            ended = run_child(command, staging, seconds, self.stop, tick)
+        except RunFailed as error:
+            if not (made / RESULTS).is_file():
+                raise
+            self.failure = error
+        else:
+            self._say_once(ended.notes)
+            if not (made / RESULTS).is_file():
+                if ended.interrupted:
+                    return None, False
+                raise RunFailed(f"{self.runner.name} ended with exit code 0 but wrote no {RESULTS}")
+        self._check(made, executor)
+        duration_s = Run.load(made).results.duration_s
+        whole = self.failure is None and not ended.interrupted
+        return made, whole or (self.failure is None and duration_s >= 0.99 * seconds)
+
+    def _check(self, made: Path, executor: str) -> None:
+        """Checks the files of a run, and compares it with its bounds."""
         run = Run.load(made)
         if run.results.executor != executor:
             raise RunFailed(
@@ -118,8 +137,6 @@ class Measurement:
             raise RunFailed(f"{self.runner.name} wrote no {INSTANCES}")
         if self.expected:
             self.expected.judge(run)
-        complete = not ended.interrupted or run.results.duration_s >= 0.99 * seconds
-        return made, complete
 
     def _say_once(self, notes: Iterable[str]) -> None:
         """Prints the lines that the program wrote, each only once."""

@@ -29,6 +29,9 @@ def measure_rounds(measurement: Measurement, plan: Plan, directory: Path) -> Rcl
             except RclrtError as error:
                 measurement.progress.say(f"round {number}, {executor}: failed")
                 return error
+            if measurement.failure is not None:
+                measurement.progress.say(f"round {number}, {executor}: failed")
+                return measurement.failure
             if made is None or not complete:
                 measurement.progress.say(f"round {number}, {executor}: stopped, not counted")
                 return None

@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from rclrt_py.arguments import count_argument
 from rclrt_py.comparisons.measurement import Measurement
 from rclrt_py.comparisons.verdict import ANY_CHAIN
 from rclrt_py.options import bounds, priorities
@@ -31,6 +32,16 @@ def add_fail_on_miss_argument(parser: argparse.ArgumentParser, which: str = "") 
     )
 
 
+def add_keep_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--keep",
+        metavar="N",
+        type=count_argument,
+        help="keep all instances of callbacks up to N (default 1000000); a run with more keeps "
+        "counts, histograms, and the worst and the latest instances",
+    )
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `run` and `compare` share."""
     add_application_argument(parser)
@@ -40,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="fail if real-time scheduling is not permitted"
     )
+    add_keep_argument(parser)
     add_fail_on_miss_argument(
         parser,
         " that no stall of the machine explains; a comparison does not hold this against its "
@@ -62,4 +74,5 @@ def measurement_of(
         progress,
         arguments.priorities,
         expected=bounds.expected_of(arguments, executors),
+        keep=arguments.keep,
     )

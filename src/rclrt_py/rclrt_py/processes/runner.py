@@ -26,7 +26,7 @@ class Patience:
     """Time limits of the program, in seconds. After each, the next stronger signal is sent."""
 
     after_its_time: float = 120.0
-    after_interrupt: float = 20.0
+    after_interrupt: float = 60.0
     after_terminate: float = 5.0
 
 
@@ -72,6 +72,7 @@ def runner_command(
     strict: bool,
     ros_arguments: Sequence[str],
     priorities: Path | None = None,
+    keep: int | None = None,
 ) -> list[str]:
     command = [str(runner), str(app), "--executor", executor]
     command += ["--seconds", f"{seconds:.9g}", "--out", str(out)]
@@ -79,6 +80,8 @@ def runner_command(
         command.append("--strict")
     if priorities is not None:
         command += ["--priorities", str(priorities)]
+    if keep is not None:
+        command += ["--keep", str(keep)]
     if ros_arguments:
         command += [] if ros_arguments[0] == "--ros-args" else ["--ros-args"]
         command += ros_arguments

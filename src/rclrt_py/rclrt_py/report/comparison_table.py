@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.runs.event_times import release_text
 from rclrt_py.runs.results import ChainResult, Results
+from rclrt_py.runs.streamed import stream_notes
 from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import NO_DEADLINE_MS, exact, number, ratio, shorten
 
@@ -178,6 +179,9 @@ def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
             f"{foreign} messages of other programs came on the application's topics and were "
             "ignored: run in a domain of its own (set ROS_DOMAIN_ID)."
         )
+    for results in comparison.executors:
+        for note in stream_notes(results.streamed, results.ended, results.duration_s):
+            yield from textwrap.wrap(f"{results.executor}: {note}.", LINE_WIDTH)
     for missing in comparison.missing:
         yield f"Missing: {missing.executor}, round {missing.round} did not complete."
 

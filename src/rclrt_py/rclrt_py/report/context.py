@@ -8,6 +8,7 @@ from typing import Any
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.report.comparison_table import held_back_text
 from rclrt_py.runs.results import Results
+from rclrt_py.runs.streamed import ended_text, kept_text
 
 Row = tuple[str, str]
 
@@ -31,6 +32,7 @@ def _measured_rows(comparison: Comparison, measured: list[Results]) -> list[Row]
     return [
         ("Measured", f"{min(each.started_utc for each in measured)}, {seconds:g} s in all"),
         ("Order", _order(comparison, measured)),
+        *_stream_rows(measured),
         ("Kernel", context["kernel"]),
         ("PREEMPT_RT", "yes" if context["preempt_rt"] else "no"),
         ("Processor", f"{context['cpu_model']}, {context['cpus']} CPUs"),
@@ -44,6 +46,18 @@ def _measured_rows(comparison: Comparison, measured: list[Results]) -> list[Row]
         ("Versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
         *_application_rows(comparison),
     ]
+
+
+def _stream_rows(measured: list[Results]) -> list[Row]:
+    several = len(measured) > 1
+    rows = []
+    for results in measured:
+        name = f" ({results.executor})" if several else ""
+        if results.ended is not None:
+            rows.append((f"End{name}", ended_text(results.ended, results.duration_s)))
+        if results.streamed is not None:
+            rows.append((f"Instances{name}", kept_text(results.streamed)))
+    return rows
 
 
 def _simulation_rows(comparison: Comparison, results: Results, alone: bool) -> list[Row]:

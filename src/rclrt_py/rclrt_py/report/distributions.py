@@ -8,27 +8,29 @@ from typing import Any
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.report.comparison_table import in_report_order
 from rclrt_py.runs.event_times import release_text
+from rclrt_py.runs.histograms import Times, ranked, total_of
 from rclrt_py.runs.results import ChainResult
-from rclrt_py.runs.run_data import nanoseconds
 from rclrt_py.text import NO_DEADLINE_MS
 
 SAMPLES_PER_CHAIN = 20_000
 
 
-def thin(ordered: list[int], limit: int) -> list[int]:
-    """Returns about `limit` of the sorted values at most: every k-th, the first and the last."""
-    if len(ordered) <= limit:
-        return ordered
-    step = -(-len(ordered) // limit)
-    kept = ordered[::step]
-    return kept if (len(ordered) - 1) % step == 0 else [*kept, ordered[-1]]
+def thinned(times: list[Times], limit: int) -> list[int]:
+    """Returns about `limit` of all these times at most, in ascending order: every k-th, the
+    first and the last."""
+    total = total_of(times)
+    if total == 0:
+        return []
+    step = max(1, -(-total // limit))
+    ranks = list(range(1, total + 1, step))
+    return ranked(times, ranks if ranks[-1] == total else [*ranks, total])
 
 
 def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
     """Returns, for each chain, its properties and, for each executor, the statistics and samples of
     its response times. The most urgent chain comes first."""
     responses = {
-        results.executor: _responses(comparison, results.executor)
+        results.executor: [run.chain_times() for run in comparison.runs[results.executor]]
         for results in comparison.executors
     }
     limit = SAMPLES_PER_CHAIN // len(comparison.executors)
@@ -39,14 +41,14 @@ def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
             found = results.chain(chain.id)
             if found is None:
                 continue
-            ordered = responses[results.executor][chain.id]
-            samples = thin(ordered, limit)
+            times = [run[chain.id] for run in responses[results.executor]]
+            samples = thinned(times, limit)
             series.append(
                 {
                     **found.to_json(),
                     "executor": index,
                     "samples": samples,
-                    "sample_count": len(ordered),
+                    "sample_count": total_of(times),
                     "ratios": _ratios(comparison, found),
                 }
             )
@@ -61,15 +63,6 @@ def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
             }
         )
     return data
-
-
-def _responses(comparison: Comparison, executor: str) -> dict[str, list[int]]:
-    columns = {chain.id: nanoseconds() for chain in comparison.executors[0].chains}
-    for run in comparison.runs[executor]:
-        for row in run.chain_rows():
-            if row.response is not None and row.chain in columns:
-                columns[row.chain].append(row.response)
-    return {chain: sorted(column) for chain, column in columns.items()}
 
 
 def _ratios(comparison: Comparison, chain: ChainResult) -> dict[str, float | None] | None:

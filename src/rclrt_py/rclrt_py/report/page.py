@@ -91,6 +91,7 @@ def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[s
         "context": context_rows(comparison),
         "sources": source_rows(comparison, SAMPLES_PER_CHAIN, MAX_SLICES, application.complete),
         "trace": _link(directory / TRACE, output),
+        "streamed": any(results.streamed for results in comparison.executors),
     }
 
 

@@ -96,9 +96,9 @@ def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> li
         ),
         (
             "Histograms",
-            "All completed instances of all rounds; at most "
-            f"{sample_limit} values per chain are kept, by leaving out all but every k-th of the "
-            "sorted values (the best and the worst stay).",
+            "All completed instances of all rounds (of a run that streamed, from its "
+            f"{each}histograms.csv); at most {sample_limit} values per chain are kept, by leaving "
+            "out all but every k-th of the sorted values (the best and the worst stay).",
         ),
         (
             "Timeline",

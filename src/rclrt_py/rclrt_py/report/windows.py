@@ -127,6 +127,8 @@ def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[
         if result is not None and result.response is not None:
             value = result.response.worst if which == "worst" else result.response.p50
             wanted.setdefault((chain, round(value * 1e6)), []).append((chain, which))
+    if results.streamed is not None:
+        return _nearest(comparison, results, wanted)
     found: dict[Shown, Place] = {}
     for run in comparison.runs[results.executor]:
         number = round_number(comparison, run.directory.name)
@@ -139,6 +141,25 @@ def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[
     return found
 
 
+def _nearest(
+    comparison: Comparison, results: Results, wanted: dict[tuple[str, int], list[Shown]]
+) -> dict[Shown, Place]:
+    """Finds the kept instances with the nearest response times: a run that streamed does not keep
+    every instance, and its percentiles are those of a histogram."""
+    found: dict[Shown, Place] = {}
+    for run in comparison.runs[results.executor]:
+        number = round_number(comparison, run.directory.name)
+        for row in run.chain_rows():
+            for (chain, response), shown in wanted.items():
+                if row.chain != chain or row.response is None:
+                    continue
+                for one in shown:
+                    best = found[one][1].response if one in found else None
+                    if best is None or abs(row.response - response) < abs(best - response):
+                        found[one] = number, row
+    return found
+
+
 def round_number(comparison: Comparison, directory: str) -> int:
     """Returns the number in `round-2`; 1 for a single run."""
     number = directory.removeprefix("round-")
@@ -146,11 +167,16 @@ def round_number(comparison: Comparison, directory: str) -> int:
 
 
 def _beginning(comparison: Comparison, length: int) -> Choice:
-    """Returns the second window of the first round: the first one contains the start-up."""
+    """Returns the second window of the first round: the first one contains the start-up. A run
+    that streamed has the second one of those that it has kept whole."""
     windows = []
     for results in comparison.executors:
         run = comparison.runs[results.executor][0]
-        start = length if run.results.duration_s * 1e9 >= 2 * length else 0
+        end = round(run.results.duration_s * 1e9)
+        streamed = run.results.streamed
+        first = 0 if streamed is None else -(-round(streamed.latest_since_ms * 1e6) // length)
+        start = (first + 1) * length if end >= (first + 2) * length else first * length
         number = round_number(comparison, run.directory.name)
         windows.append(Window(results.executor, number, start, length))
-    return Choice("second hyperperiod of the first round", tuple(windows))
+    kept = " that is kept whole" if any(each.streamed for each in comparison.executors) else ""
+    return Choice(f"second hyperperiod{kept} of the first round", tuple(windows))

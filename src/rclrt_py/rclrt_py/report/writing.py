@@ -19,7 +19,7 @@ from rclrt_py.errors import BadInput
 from rclrt_py.files.atomic import replacing, write_atomically
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.report.page import make_report
-from rclrt_py.runs.output_directory import REPORT, Plan, move_up
+from rclrt_py.runs.output_directory import REPORT, STAGING, Plan, move_up
 from rclrt_py.runs.run_data import RESULTS, TRACE
 
 
@@ -43,7 +43,8 @@ def finish_comparison(directory: Path, plan: Plan) -> Comparison:
 
 
 def load_results(directory: Path) -> Comparison:
-    """Loads the comparison or the run in the directory. The comparison may have been killed."""
+    """Loads the comparison or the run in the directory. The command that made it may have been
+    killed, or a long run may not have ended: then these are the results so far."""
     if not directory.is_dir():
         what = "is not a directory" if directory.exists() else "no such directory"
         raise BadInput(
@@ -54,6 +55,9 @@ def load_results(directory: Path) -> Comparison:
         single = json_value.has("rclrt_results")
         return load_single_run(directory) if single else load_comparison(directory)
     plan = Plan.load(directory)
+    unfinished = directory / STAGING / "run"
+    if plan is not None and plan.kind == "run" and (unfinished / RESULTS).is_file():
+        return load_single_run(unfinished, directory)  # killed, or it is still running
     if plan is None or plan.kind != "comparison":
         raise BadInput(
             f"{directory}: has no {RESULTS}; expected a directory of rclrt run, simulate or compare"

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merges the results of several rounds of one executor into one result. Counts are summed.
-Percentiles are not averaged: they are computed again over the instances of all rounds together."""
+Percentiles are not averaged: they are computed again over the instances of all rounds together, or
+over their histograms if a round streamed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain as concatenate
 from typing import Any
 
 from rclrt_py.errors import BadInput
 from rclrt_py.runs.cause_effect import CauseEffectResult
 from rclrt_py.runs.cause_effect_way import Way
+from rclrt_py.runs.histograms import Times, summarise_times
 from rclrt_py.runs.results import CallbackResult, ChainResult, Results
-from rclrt_py.runs.run_data import CallbackSamples, CauseEffectSamples, ChainSamples, Run
-from rclrt_py.stats import Summary, summarise
+from rclrt_py.runs.run_data import Run
+from rclrt_py.runs.streamed import Streamed
+from rclrt_py.stats import Summary
 
 
 def merge_runs(runs: Sequence[Run]) -> Results:
@@ -24,9 +26,9 @@ def merge_runs(runs: Sequence[Run]) -> Results:
     for run in runs[1:]:
         _check_same(runs[0], run)
     results = [run.results for run in runs]
-    chain_samples = [run.chain_samples() for run in runs]
-    callback_samples = [run.callback_samples() for run in runs]
-    output_samples = [run.cause_effect_samples() for run in runs]
+    chain_times = [run.chain_times() for run in runs]
+    callback_times = [run.callback_times() for run in runs]
+    output_times = [run.cause_effect_times() for run in runs]
     first = results[0]
     return replace(
         first,
@@ -36,14 +38,14 @@ def merge_runs(runs: Sequence[Run]) -> Results:
         chains=tuple(
             _merge_chain(
                 [result.chains[index] for result in results],
-                [samples[chain.id] for samples in chain_samples],
+                [times[chain.id] for times in chain_times],
             )
             for index, chain in enumerate(first.chains)
         ),
         cause_effect_chains=tuple(
             _merge_cause_effect(
                 [result.cause_effect_chains[index] for result in results],
-                [samples[chain.id] for samples in output_samples],
+                [times[chain.id] for times in output_times],
                 [_round_of(run) for run in runs] if len(runs) > 1 else [None],
             )
             for index, chain in enumerate(first.cause_effect_chains)
@@ -51,11 +53,26 @@ def merge_runs(runs: Sequence[Run]) -> Results:
         callbacks=tuple(
             _merge_callback(
                 [result.callbacks[index] for result in results],
-                [samples[callback.id] for samples in callback_samples],
+                [times[callback.id] for times in callback_times],
             )
             for index, callback in enumerate(first.callbacks)
         ),
         hops=first.hops if len(runs) == 1 else (),
+        streamed=_merge_streamed(results),
+        ended=next((result.ended for result in results if result.ended), None),
+    )
+
+
+def _merge_streamed(results: Sequence[Results]) -> Streamed | None:
+    """Returns the sums, and the last time, of the rounds that streamed. None: none did."""
+    streamed = [result.streamed for result in results if result.streamed is not None]
+    if not streamed:
+        return None
+    return Streamed(
+        instances=sum(each.instances for each in streamed),
+        kept=sum(each.kept for each in streamed),
+        latest_since_ms=streamed[-1].latest_since_ms,
+        percentile_error=max(each.percentile_error for each in streamed),
     )
 
 
@@ -122,7 +139,7 @@ def _check_same(first: Run, other: Run) -> None:
         )
 
 
-def _merge_chain(results: Sequence[ChainResult], samples: Sequence[ChainSamples]) -> ChainResult:
+def _merge_chain(results: Sequence[ChainResult], times: Sequence[Times]) -> ChainResult:
     return replace(
         results[0],
         released=sum(result.released for result in results),
@@ -132,13 +149,13 @@ def _merge_chain(results: Sequence[ChainResult], samples: Sequence[ChainSamples]
         unmatched=sum(result.unmatched for result in results),
         missed=sum(result.missed for result in results),
         missed_host=sum(result.missed_host for result in results),
-        response=summarise(_joined(sample.responses for sample in samples)),
+        response=summarise_times(times),
     )
 
 
 def _merge_cause_effect(
     results: Sequence[CauseEffectResult],
-    samples: Sequence[CauseEffectSamples],
+    times: Sequence[tuple[Times, Times]],
     rounds: Sequence[int | None],
 ) -> CauseEffectResult:
     return replace(
@@ -149,8 +166,8 @@ def _merge_cause_effect(
         initial=sum(result.initial for result in results),
         missed_reaction=sum(result.missed_reaction for result in results),
         missed_age=sum(result.missed_age for result in results),
-        reaction=summarise(_joined(sample.reactions for sample in samples)),
-        age=summarise(_joined(sample.ages for sample in samples)),
+        reaction=summarise_times([reactions for reactions, _ in times]),
+        age=summarise_times([ages for _, ages in times]),
         worst_reaction=_longest(
             [(result.worst_reaction, result.reaction) for result in results], rounds
         ),
@@ -180,7 +197,7 @@ def _round_of(run: Run) -> int | None:
 
 
 def _merge_callback(
-    results: Sequence[CallbackResult], samples: Sequence[CallbackSamples]
+    results: Sequence[CallbackResult], times: Sequence[tuple[Times, Times, Times]]
 ) -> CallbackResult:
     return replace(
         results[0],
@@ -188,9 +205,9 @@ def _merge_callback(
         completed=sum(result.completed for result in results),
         dropped=sum(result.dropped for result in results),
         missed=sum(result.missed for result in results),
-        response=summarise(_joined(sample.responses for sample in samples)),
-        dispatch=summarise(_joined(sample.dispatches for sample in samples)),
-        execution=summarise(_joined(sample.executions for sample in samples)),
+        response=summarise_times([responses for responses, _, _ in times]),
+        dispatch=summarise_times([dispatches for _, dispatches, _ in times]),
+        execution=summarise_times([executions for _, _, executions in times]),
         preemptions=sum(result.preemptions for result in results),
         migrations=_sum_if_known([result.migrations for result in results]),
     )
@@ -200,7 +217,3 @@ def _sum_if_known(counts: Sequence[int | None]) -> int | None:
     """Returns the sum of the counts that are known. None: none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
-
-
-def _joined(columns: Iterable[Iterable[int]]) -> Iterable[int]:
-    return concatenate.from_iterable(columns)

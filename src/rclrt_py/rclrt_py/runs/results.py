@@ -12,6 +12,7 @@ from rclrt_py.runs.cause_effect import CauseEffectResult, read_summary
 from rclrt_py.runs.context import read_context
 from rclrt_py.runs.event_times import EventTimes
 from rclrt_py.runs.simulated import Replayed, read_simulated, replayed_of
+from rclrt_py.runs.streamed import Streamed, read_ended
 from rclrt_py.stats import Summary, round_half_up
 
 RESULTS_VERSION = 1
@@ -298,6 +299,10 @@ class Results:
     cause_effect_chains: tuple[CauseEffectResult, ...] = ()
     simulated: dict[str, Any] | None = None
     """Parameters of the simulation. None: it was a real run."""
+    streamed: Streamed | None = None
+    """The part of the instances that is kept. None: all of them are."""
+    ended: str | None = None
+    """How the run ended early: "interrupted", or "running" if nothing is known of its end."""
 
     @classmethod
     def read(cls, json: JsonValue) -> Results:
@@ -327,6 +332,8 @@ class Results:
             if json.has("cause_effect_chains")
             else (),
             simulated=read_simulated(json),
+            streamed=Streamed.read(json),
+            ended=read_ended(json),
         )
 
     @classmethod
@@ -370,6 +377,8 @@ class Results:
                 else {}
             ),
             **({"simulated": self.simulated} if self.simulated else {}),
+            **({"streamed": self.streamed.to_json()} if self.streamed else {}),
+            **({"ended": self.ended} if self.ended else {}),
         }
 
 

@@ -19,19 +19,41 @@ from rclrt_py.runs.csv_reader import (
     read_output_rows,
     read_stall_rows,
 )
+from rclrt_py.runs.histograms import (
+    CALLBACK,
+    CAUSE_EFFECT,
+    CHAIN,
+    Histogram,
+    Key,
+    Times,
+    read_histograms,
+)
 from rclrt_py.runs.results import Results
+from rclrt_py.stats import Summary
 
 RESULTS = "results.json"
 CHAINS = "chains.csv"
 OUTPUTS = "outputs.csv"
 """Only for an application with cause-effect chains."""
 INSTANCES = "instances.csv"
+HISTOGRAMS = "histograms.csv"
+"""Only of a run that streamed; chains.csv and instances.csv then have a part of the instances."""
 STALLS = "stalls.csv"
 EXCESSES = "excesses.csv"
 TRACE = "trace.pftrace"
 MODEL = "observed.yaml"
 """The application with the observed execution times. A simulation has no such file."""
-RUN_FILES = (RESULTS, CHAINS, OUTPUTS, INSTANCES, STALLS, EXCESSES, TRACE, MODEL)
+RUN_FILES = (
+    RESULTS,
+    CHAINS,
+    OUTPUTS,
+    INSTANCES,
+    HISTOGRAMS,
+    STALLS,
+    EXCESSES,
+    TRACE,
+    MODEL,
+)
 
 
 def nanoseconds() -> array[int]:
@@ -110,14 +132,15 @@ class Run:
         return list(read_stall_rows(path)) if path.is_file() else []
 
     def chain_samples(self) -> dict[str, ChainSamples]:
-        """Returns the instances of every chain. Throws BadInput if a file was cut short."""
+        """Returns the instances of every chain; of a run that streamed, those that are kept. Throws
+        BadInput if a file was cut short."""
         samples = {chain.id: ChainSamples() for chain in self.results.chains}
         for row in self.chain_rows():
             chain = samples[row.chain]
             chain.statuses[row.status] += 1
             if row.response is not None:
                 chain.responses.append(row.response)
-        for result in self.results.chains:
+        for result in self.results.chains if self.results.streamed is None else ():
             found = samples[result.id]
             for what, here in (("released", found.released), ("completed", found.completed)):
                 stated = getattr(result, what)
@@ -137,8 +160,8 @@ class Run:
         return samples
 
     def cause_effect_samples(self) -> dict[str, CauseEffectSamples]:
-        """Returns the outputs of every cause-effect chain. Throws BadInput if their number is not
-        that of the results."""
+        """Returns the outputs of every cause-effect chain; of a run that streamed, those that are
+        kept. Throws BadInput if their number is not that of the results."""
         results = self.results.cause_effect_chains
         samples = {chain.id: CauseEffectSamples() for chain in results}
         path = self.directory / OUTPUTS
@@ -151,7 +174,7 @@ class Run:
             if row.reaction is not None:
                 found.reactions.append(row.reaction)
                 found.reaction_ends.append(row.end)
-        for chain in results:
+        for chain in results if self.results.streamed is None else ():
             if len(samples[chain.id].ages) != chain.outputs:
                 raise BadInput(
                     f"{path}: {len(samples[chain.id].ages)} outputs of chain '{chain.id}'; "
@@ -160,8 +183,9 @@ class Run:
         return samples
 
     def callback_samples(self) -> dict[str, CallbackSamples]:
-        """Returns, for each callback that ran, its response, dispatch and execution times. A
-        message that a synchroniser only kept for a later set does not count as a run."""
+        """Returns, for each callback, the response, dispatch and execution times of those of its
+        instances that are kept and ran. A message that a synchroniser only kept for a later set
+        does not count as a run."""
         samples = {callback.id: CallbackSamples() for callback in self.results.callbacks}
         for row in self.instance_rows():
             callback = samples[row.callback]
@@ -170,3 +194,65 @@ class Run:
                 callback.dispatches.append(row.start - row.ready)
                 callback.executions.append(row.cpu)
         return samples
+
+    def chain_times(self) -> dict[str, Times]:
+        """Returns the response times of all instances of every chain."""
+        if self.results.streamed is None:
+            return {name: Times(own.responses) for name, own in self.chain_samples().items()}
+        found = self._histograms()
+        return {
+            each.id: _of(found, (CHAIN, each.id, "response"), each.response)
+            for each in self.results.chains
+        }
+
+    def callback_times(self) -> dict[str, tuple[Times, Times, Times]]:
+        """Returns the response, dispatch and execution times of all instances of every callback."""
+        if self.results.streamed is None:
+            return {
+                name: (Times(own.responses), Times(own.dispatches), Times(own.executions))
+                for name, own in self.callback_samples().items()
+            }
+        found = self._histograms()
+        return {
+            each.id: (
+                _of(found, (CALLBACK, each.id, "response"), each.response),
+                _of(found, (CALLBACK, each.id, "dispatch"), each.dispatch),
+                _of(found, (CALLBACK, each.id, "execution"), each.execution),
+            )
+            for each in self.results.callbacks
+        }
+
+    def cause_effect_times(self) -> dict[str, tuple[Times, Times]]:
+        """Returns the reaction times and the data ages of all outputs of every cause-effect
+        chain."""
+        if self.results.streamed is None:
+            return {
+                name: (Times(own.reactions), Times(own.ages))
+                for name, own in self.cause_effect_samples().items()
+            }
+        found = self._histograms()
+        return {
+            each.id: (
+                _of(found, (CAUSE_EFFECT, each.id, "reaction"), each.reaction),
+                _of(found, (CAUSE_EFFECT, each.id, "age"), each.age),
+            )
+            for each in self.results.cause_effect_chains
+        }
+
+    def _histograms(self) -> dict[Key, Histogram]:
+        """Reads the histograms. Throws BadInput if they do not have all instances of a chain."""
+        path = self.directory / HISTOGRAMS
+        found = read_histograms(path)
+        for chain in self.results.chains:
+            total = found.get((CHAIN, chain.id, "response"), Histogram()).total
+            if total != chain.completed:
+                raise BadInput(
+                    f"{path}: {total} instances of chain '{chain.id}'; expected the "
+                    f"{chain.completed} completed ones that {RESULTS} beside it states (measure "
+                    "again)"
+                )
+        return found
+
+
+def _of(found: dict[Key, Histogram], key: Key, summary: Summary | None) -> Times:
+    return Times(histogram=found.get(key, Histogram()), summary=summary)

@@ -14,6 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
+from rclrt_py.testing.streamed_run import stream_run
 from rclrt_py.testing.synthetic_run import write_run
 
 
@@ -24,6 +25,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--keep", type=int)
     arguments, _ = parser.parse_known_args()
     state = Path(os.environ["FAKE_STATE"])
     with (state / "calls").open("a", encoding="utf-8") as calls:
@@ -46,6 +48,12 @@ def main() -> int:
         if behaviour == "block":
             return 130
         seconds /= 2
+    if behaviour == "write-and-crash":
+        write_run(arguments.out, arguments.executor, seconds / 2, nth, app_file=arguments.app)
+        stream_run(arguments.out, 500_000_000, "running")
+        print("something broke", file=sys.stderr)
+        sys.stderr.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
     if behaviour == "note":
         print("not real-time: SCHED_FIFO denied", file=sys.stderr)
     directory = write_run(arguments.out, arguments.executor, seconds, nth, app_file=arguments.app)

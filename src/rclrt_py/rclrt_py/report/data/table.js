@@ -73,7 +73,8 @@ function drawTrace(data) {
   if (!data.trace) return null;
   return html('section', {id: 'trace'}, html('h2', {}, 'Trace'),
     html('p', {class: 'panel'},
-      'Every instance on its thread, with arrows along the chains: ',
+      data.streamed ? 'The kept instances on their threads' : 'Every instance on its thread',
+      ', with arrows along the chains: ',
       html('a', {href: data.trace, download: true}, 'trace.pftrace'),
       '. Open ',
       html('a', {href: 'https://ui.perfetto.dev', rel: 'noreferrer'}, 'ui.perfetto.dev'),

@@ -18,7 +18,9 @@ namespace rclrt::recorder {
 
 /// The results of one cause-effect chain.
 struct CauseEffectResult {
-  model::CauseEffectOutputs found;  ///< CLOCK_MONOTONIC, as the records
+  /// CLOCK_MONOTONIC, as the records. A run that streams keeps only the latest outputs.
+  model::CauseEffectOutputs found;
+  std::uint64_t outputs = 0;  ///< the number of all outputs
   /// Reactions above CauseEffectChain::max_reaction, with one that is still awaited at the end.
   std::uint64_t missed_reaction = 0;
   std::uint64_t missed_age = 0;  ///< outputs above CauseEffectChain::max_age

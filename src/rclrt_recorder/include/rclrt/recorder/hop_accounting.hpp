@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +24,10 @@ struct HopResult {
 
   bool operator==(const HopResult&) const = default;
 };
+
+/// Returns the time of the message that released the instance, in nanoseconds. std::nullopt: its
+/// publisher or its time is not known, or the instance took a later message, see account_hops().
+RCLRT_RECORDER_EXPORT std::optional<std::int64_t> hop_ns(const LoggedInstance& instance);
 
 /// Returns the hops between callbacks, sorted by `from`, then `to`. Uses the instances of which the
 /// publisher and the time of publication are known. Skips an instance that took a later message

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +43,8 @@ struct HostStallReport {
   std::chrono::nanoseconds threshold{};
   std::vector<HostStall> stalls;  ///< ascending by start
   std::uint64_t lost = 0;         ///< stalls beyond the capacity
+  LongTimes left_out_stalls{};    ///< of a run that streams: stalls that are not in `stalls`
+  LongTimes left_out_waits{};     ///< ditto: in which the probes were ready, see HostStall
   std::string limit = {};         ///< of real-time threads, see realtime::realtime_limit; or empty
 
   /// Returns the stalls if the host caused them, otherwise none.
@@ -50,10 +53,12 @@ struct HostStallReport {
   }
 };
 
-/// Turns the wake-ups of one probe into stalls. Never allocates after construction.
+/// Turns the wake-ups of one probe into stalls. Never allocates after construction. One thread
+/// records and one thread takes what was recorded, at the same time if need be.
 class RCLRT_RECORDER_EXPORT StallRecorder {
  public:
-  /// Makes a recorder of stalls longer than `threshold_ns`, of which it keeps `capacity`.
+  /// Makes a recorder of stalls longer than `threshold_ns`. It has room for `capacity` of them that
+  /// were not taken.
   RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
 
   /// Records a wake-up that came later than the threshold. It was expected at `expected_ns` and
@@ -62,15 +67,20 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
   void wake(std::int64_t expected_ns, std::int64_t actual_ns,
             std::int64_t waited_ns = 0) noexcept RCLRT_NONBLOCKING;
 
-  std::span<const HostStall> stalls() const { return {stalls_.data(), size_}; }
-  std::uint64_t lost() const { return lost_; }
+  /// Returns the stalls that were not taken, in the order of time.
+  RCLRT_SETUP std::vector<HostStall> stalls() const;
+  /// Returns them and makes room for new ones.
+  RCLRT_SETUP std::vector<HostStall> take();
+  /// Returns the number of stalls for which there was no room.
+  std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }  // a mere count
 
  private:
   int cpu_;
   std::int64_t threshold_ns_;
-  std::vector<HostStall> stalls_;
-  std::size_t size_ = 0;
-  std::uint64_t lost_ = 0;
+  std::vector<HostStall> stalls_;           // a ring
+  std::atomic<std::uint64_t> recorded_{0};  // written by the recording thread
+  std::atomic<std::uint64_t> taken_{0};     // written by the taking thread
+  std::atomic<std::uint64_t> lost_{0};      // written by the recording thread
 };
 
 /// Returns the next time at which a probe that woke at `actual_ns` is to wake up: the first
@@ -103,15 +113,22 @@ class RCLRT_RECORDER_EXPORT HostProbe {
   /// Returns how often the probes have woken, all together. Thread-safe.
   std::uint64_t wakes() const noexcept { return wakes_.load(); }
 
-  /// Returns the recorded stalls. Call it after stop().
+  /// Returns the stalls since the last call, ascending by start, also while the probes run. One
+  /// thread calls it. report() does not have them any more.
+  RCLRT_SETUP std::vector<HostStall> take();
+
+  /// Returns the recorded stalls that were not taken. Call it after stop().
   RCLRT_SETUP HostStallReport report() const;
+
+  /// Returns the report without stalls, also while the probes run; call it after start().
+  RCLRT_SETUP HostStallReport state() const;
 
  private:
   void run(StallRecorder& recorder) noexcept;
 
   HostProbeOptions options_;
   std::optional<std::string> not_realtime_;
-  std::vector<StallRecorder> recorders_;
+  std::deque<StallRecorder> recorders_;  // they do not move
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> wakes_{0};
   std::vector<realtime::Thread> threads_;

@@ -2,6 +2,8 @@
 // Times in which the machine itself did not run the process.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -27,6 +29,22 @@ struct HostStall {
   std::int64_t host_ns() const { return end_ns - start_ns - waited_ns; }
 
   bool operator==(const HostStall&) const = default;
+};
+
+/// Number, sum and maximum of the times above the threshold of the probes.
+struct LongTimes {
+  std::uint64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t worst_ns = 0;
+
+  /// Adds a time if it is above the threshold.
+  void add(std::int64_t time_ns, std::chrono::nanoseconds threshold) {
+    if (time_ns > threshold.count()) {
+      ++count;
+      total_ns += time_ns;
+      worst_ns = std::max(worst_ns, time_ns);
+    }
+  }
 };
 
 /// The times in which the host stalled a set of CPUs, merged: a time in which several CPUs stalled

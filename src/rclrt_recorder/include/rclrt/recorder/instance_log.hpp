@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,6 +29,10 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   /// Makes a log that keeps at most `most` instances. If that number is reached or the memory is
   /// full, later instances are dropped and counted.
   explicit InstanceLog(std::size_t most = SIZE_MAX);
+  /// Takes instances, about in the order of their ends. Called by the log's thread; must not throw.
+  using Consumer = std::function<void(std::span<const LoggedInstance>)>;
+  /// Makes a log that keeps nothing and passes all instances to `consumer`.
+  explicit InstanceLog(Consumer consumer);
   ~InstanceLog();
   InstanceLog(const InstanceLog&) = delete;
   InstanceLog& operator=(const InstanceLog&) = delete;
@@ -65,7 +71,8 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   static void set_read(std::int64_t time_ns) noexcept;
   static void set_stored(std::int64_t time_ns) noexcept;
 
-  /// Ends the thread, after all executors have stopped, and returns the collected instances.
+  /// Ends the thread, after all executors have stopped, and returns the collected instances; none
+  /// if there is a consumer, which has all of them then.
   std::vector<LoggedInstance> finish();
   std::uint64_t dropped() const noexcept { return dropped_.load(); }
   /// Returns the end of the first instance that found no room; later instances are not known.
@@ -74,12 +81,14 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
  private:
   void drain();
   bool keep(const LoggedInstance& logged) noexcept;
+  void pass_on();
 
   std::size_t most_;  // used by the draining thread, as collected_
   std::unordered_map<const executor::Callback*, std::uint32_t> indices_;  // constant in the run
   realtime::MpscQueue<LoggedInstance> queue_;
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::int64_t> full_since_ns_{INT64_MAX};  // written by the draining thread only
+  const Consumer consumer_;
   std::vector<LoggedInstance> collected_;  // used by the draining thread until it has ended
   realtime::PeriodicDrain drain_;          // last: its thread uses all of the above
 };

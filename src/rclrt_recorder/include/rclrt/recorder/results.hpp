@@ -24,6 +24,7 @@
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/machine_context.hpp"
 #include "rclrt/recorder/proposed_chains.hpp"
+#include "rclrt/recorder/time_distribution.hpp"
 
 namespace rclrt::recorder {
 
@@ -91,6 +92,37 @@ struct PrioritiesFile {
   std::string sha256;
 };
 
+/// The distributions of the times of one callback.
+struct CallbackTimes {
+  TimeDistribution response;
+  TimeDistribution dispatch;
+  TimeDistribution execution;
+};
+
+/// The distributions of the times of one cause-effect chain.
+struct SampledTimes {
+  TimeDistribution reaction;
+  TimeDistribution age;
+};
+
+/// The distributions of all instances of a run that streamed. It has kept only some of them, see
+/// RunStream.
+struct StreamedStatement {
+  std::uint64_t instances = 0;  ///< of callbacks, in the whole run; RunResults::records has some
+  /// From here to the end of the run all instances are kept.
+  std::int64_t latest_since_ns = 0;
+  std::vector<TimeDistribution> responses{};  ///< one per chain
+  std::vector<CallbackTimes> callbacks{};     ///< one per callback
+  std::vector<SampledTimes> cause_effect{};   ///< one per cause-effect chain
+};
+
+/// How a run came to its end.
+enum class RunEnd {
+  kFinished,     ///< it lasted as long as it was asked to
+  kInterrupted,  ///< it was stopped earlier
+  kRunning,      ///< it had not ended when the results were written
+};
+
 /// All results of a run.
 struct RunResults {
   model::Application application;
@@ -121,6 +153,8 @@ struct RunResults {
   std::vector<CpuPart> cpu_parts{};  ///< of the records; see parts_of()
   std::vector<ChainMiss> misses;     ///< by chain, the worst ones of each, in order of release
   std::optional<SimulationStatement> simulation;  ///< none: a real run
+  std::optional<StreamedStatement> streamed{};    ///< none: all instances are kept
+  RunEnd end = RunEnd::kFinished;
 };
 
 /// Returns "completed", "late", "dropped", "pending" or "unmatched".

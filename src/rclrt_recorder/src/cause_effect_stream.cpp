@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cause_effect_stream.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "cause_effect_runs.hpp"
+
+namespace rclrt::recorder {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Keeps the longer one of two ways; the first of two equal ones.
+void keep_longer(std::optional<model::CauseEffectWay>& longest,
+                 std::optional<model::CauseEffectWay>& other) {
+  if (other && (!longest || other->length() > longest->length())) {
+    longest = std::move(other);
+  }
+}
+
+}  // namespace
+
+CauseEffectStream::CauseEffectStream(const model::Application& application)
+    : application_(application), states_(application.cause_effect_chains.size()) {}
+
+model::CauseEffectTimes CauseEffectStream::times_of(const Latest& latest) const {
+  model::CauseEffectTimes times(application_);
+  for (std::size_t chain = 0; chain < latest.releases.size(); ++chain) {
+    for (const ChainRelease& release : latest.releases[chain]) {
+      times.release(chain, release.instance, nanoseconds(release.release_ns));
+    }
+  }
+  for (const LoggedInstance& each : latest.records) {
+    add_runs(times, each.record);
+  }
+  return times;
+}
+
+model::CauseEffectDetails CauseEffectStream::count(std::size_t chain,
+                                                   const model::CauseEffectTimes& times,
+                                                   bool from_start, std::int64_t horizon_ns) {
+  const model::CauseEffectChain& stated = application_.cause_effect_chains[chain];
+  State& state = states_[chain];
+  CauseEffectResult& counts = state.counts;
+  model::CauseEffectDetails details = times.details(chain);
+  if (from_start) {
+    counts.found.initial = details.found.initial;
+  }
+  for (const model::CauseEffectOutput& output : details.found.outputs) {
+    if (output.end.count() < state.until_ns || output.end.count() >= horizon_ns) {
+      continue;
+    }
+    counts.found.distinct += counts.outputs == 0 || output.reaction ? 1U : 0U;
+    ++counts.outputs;
+    state.times.age.add(output.age().count());
+    counts.missed_age += stated.max_age && output.age() > *stated.max_age ? 1U : 0U;
+    if (output.reaction) {
+      state.times.reaction.add(output.reaction->count());
+      counts.missed_reaction +=
+          stated.max_reaction && *output.reaction > *stated.max_reaction ? 1U : 0U;
+    }
+  }
+  state.until_ns = std::max(state.until_ns, horizon_ns);
+  keep_longer(counts.longest.reaction, details.longest.reaction);
+  keep_longer(counts.longest.age, details.longest.age);
+  return details;
+}
+
+void CauseEffectStream::advance(const Latest& latest, std::int64_t horizon_ns) {
+  if (states_.empty()) {
+    return;
+  }
+  const model::CauseEffectTimes times = times_of(latest);
+  for (std::size_t chain = 0; chain < states_.size(); ++chain) {
+    count(chain, times, latest.from_start, horizon_ns);
+  }
+}
+
+void CauseEffectStream::finish(const Latest& latest, RunResults& results) {
+  results.cause_effect_chains.clear();
+  if (states_.empty()) {
+    return;
+  }
+  const model::CauseEffectTimes times = times_of(latest);
+  for (std::size_t chain = 0; chain < states_.size(); ++chain) {
+    const model::CauseEffectChain& stated = application_.cause_effect_chains[chain];
+    model::CauseEffectDetails details = count(chain, times, latest.from_start, INT64_MAX);
+    State& state = states_[chain];
+    CauseEffectResult result = std::move(state.counts);
+    const auto since = details.found.open_since;
+    const bool waits_too_long = stated.max_reaction && since &&
+                                nanoseconds(results.window.end_ns) - *since > *stated.max_reaction;
+    result.missed_reaction += waits_too_long ? 1U : 0U;
+    result.found.inputs = latest.from_start
+                              ? details.found.inputs
+                              : results.chains[stated.segments.front().chain].completed;
+    result.found.open_since = since;
+    result.found.outputs = std::move(details.found.outputs);
+    result.reads = std::move(details.reads);
+    result.age = state.times.age.summary();
+    result.reaction = state.times.reaction.summary();
+    results.cause_effect_chains.push_back(std::move(result));
+    results.streamed->cause_effect.push_back(std::move(state.times));
+  }
+}
+
+}  // namespace rclrt::recorder

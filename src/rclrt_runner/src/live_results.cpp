@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_results.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::runner {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPass{100};
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+/// Instances that wait to be counted; more are dropped. Some 130 MB, which a run uses only if the
+/// thread gets no CPU for seconds.
+constexpr std::size_t kMostWaiting = 262'144;
+/// A run that is asked to last longer than this writes results before its end.
+constexpr std::chrono::seconds kShort{60};
+constexpr std::int64_t kFirstWrite_ns = 2 * kSecond_ns;
+/// Writing takes at most one part in so many of the time.
+constexpr std::int64_t kWriteShare = 50;
+/// How many of the latest instances results have that are written before the end.
+constexpr std::size_t kWritten = 4'096;
+
+void say_that_it_streams(std::size_t keep_all) {
+  std::fprintf(stderr,
+               "rclrt: more than %zu instances: the run streams; counts, extremes and means are "
+               "exact, percentiles are at most 0.1 %% too large, and single instances are kept of "
+               "the worst and of the end (--keep)\n",
+               keep_all);
+}
+
+}  // namespace
+
+LiveResults::LiveResults(const recorder::RunResults& results, recorder::HostProbe& probe,
+                         Options options)
+    : frame_(results),
+      probe_(probe),
+      options_(std::move(options)),
+      stream_(results, realtime::allowed_cpus().size(), options_.limits),
+      drain_("rclrt results", kPass, [this] { pass(); }) {
+  if (recorder::expected_instances(results.application, options_.duration) >
+      options_.limits.keep_all) {
+    const std::scoped_lock lock(mutex_);
+    stream_.stream();
+    say_that_it_streams(options_.limits.keep_all);
+    said_ = true;
+  }
+}
+
+void LiveResults::begin() {
+  const std::scoped_lock lock(mutex_);
+  begun_ = true;
+}
+
+void LiveResults::add(std::span<const recorder::LoggedInstance> instances) {
+  const std::scoped_lock lock(mutex_);
+  const std::size_t room = kMostWaiting - std::min(kMostWaiting, inbox_.size());
+  const auto now = instances.first(std::min(room, instances.size()));
+  inbox_.insert(inbox_.end(), now.begin(), now.end());
+  dropped_ += instances.size() - now.size();
+}
+
+std::uint64_t LiveResults::dropped() const {
+  const std::scoped_lock lock(mutex_);
+  return dropped_;
+}
+
+void LiveResults::take_inbox() {
+  batch_.clear();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!begun_) {
+      return;
+    }
+    batch_.swap(inbox_);
+  }
+  stream_.add(batch_);
+  if (stream_.streams() && !said_) {
+    say_that_it_streams(options_.limits.keep_all);
+    said_ = true;
+  }
+}
+
+bool LiveResults::writes_meanwhile() const {
+  return options_.write && (stream_.streams() || options_.duration > kShort);
+}
+
+void LiveResults::pass() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!begun_) {
+      return;
+    }
+  }
+  take_inbox();
+  const std::int64_t now_ns = realtime::monotonic_now_ns();
+  if (now_ns < next_count_ns_) {
+    return;
+  }
+  next_count_ns_ = now_ns + kSecond_ns;
+  stream_.add_stalls(probe_.take());
+  if (writes_meanwhile() && now_ns > frame_.window.start_ns + kSecond_ns) {
+    stream_.advance(now_ns - kSecond_ns);
+    write(now_ns);
+  }
+}
+
+/// Writes the results so far, if it is time.
+void LiveResults::write(std::int64_t now_ns) {
+  next_write_ns_ = std::max(next_write_ns_, frame_.window.start_ns + kFirstWrite_ns);
+  if (now_ns < next_write_ns_ || now_ns - kSecond_ns >= frame_.window.end_ns) {
+    return;
+  }
+  recorder::RunResults results = frame_;
+  results.end = recorder::RunEnd::kRunning;
+  // Everything that ended before has arrived.
+  results.window.end_ns = now_ns - kSecond_ns;
+  results.context.records_dropped = dropped();
+  stream_.fill(results, kWritten);
+  options_.write(results);
+  const std::int64_t took_ns = realtime::monotonic_now_ns() - now_ns;
+  next_write_ns_ = now_ns + std::max(kSecond_ns, kWriteShare * took_ns);
+}
+
+void LiveResults::finish(recorder::RunResults& results) {
+  drain_.stop();
+  take_inbox();
+  stream_.add_stalls(probe_.take());
+  stream_.finish(results);
+}
+
+}  // namespace rclrt::runner

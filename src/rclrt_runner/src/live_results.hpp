@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The results of a run while it goes on.
+//
+// The way of an instance: a worker pushes it into the log's queue, wait-free (instance_log.hpp).
+// The log's thread passes it on to add(): in this process, or over a socket in a process of its
+// own. The thread of this object takes it from there ten times a second, and about once a second
+// counts what is certain and writes the results so far. All of these threads have normal priority,
+// so the executors' hot path is the same for a run of a second and for one of a night.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "rclrt/realtime/periodic_drain.hpp"
+#include "rclrt/recorder/host_probe.hpp"
+#include "rclrt/recorder/instance_record.hpp"
+#include "rclrt/recorder/results.hpp"
+#include "rclrt/recorder/run_stream.hpp"
+
+namespace rclrt::runner {
+
+/// Collects the instances of a run in bounded memory and writes results meanwhile. If instances
+/// come faster than they can be counted, they are dropped and counted.
+class LiveResults {
+ public:
+  /// Writes results of a run that goes on; must not throw.
+  using Write = std::function<void(const recorder::RunResults&)>;
+
+  struct Options {
+    recorder::StreamLimits limits;
+    std::chrono::nanoseconds duration{};  ///< that the run is asked to last
+    Write write;                          ///< none: nothing is written before the end
+  };
+
+  /// Makes it, with its thread. `results` has the application and the executor. `probe` and
+  /// `results` must outlive this object. If more instances are expected than are kept, it streams
+  /// from the start and prints so.
+  LiveResults(const recorder::RunResults& results, recorder::HostProbe& probe, Options options);
+
+  /// Begins to count: `results` now has the window, the context, the kernel priorities and the
+  /// state of the probe, and does not change before finish().
+  void begin();
+
+  /// Takes instances. Thread-safe.
+  void add(std::span<const recorder::LoggedInstance> instances);
+
+  /// Ends the thread and sets everything in `results` that the instances show.
+  void finish(recorder::RunResults& results);
+
+  /// Returns how many instances were dropped here. Thread-safe.
+  std::uint64_t dropped() const;
+
+ private:
+  void pass();
+  void take_inbox();
+  bool writes_meanwhile() const;
+  void write(std::int64_t now_ns);
+
+  const recorder::RunResults& frame_;
+  recorder::HostProbe& probe_;
+  const Options options_;
+  mutable std::mutex mutex_;  // guards the three below; never taken by a thread of an executor
+  std::vector<recorder::LoggedInstance> inbox_;
+  std::uint64_t dropped_ = 0;
+  bool begun_ = false;
+  // Used by the thread until it has ended.
+  recorder::RunStream stream_;
+  std::vector<recorder::LoggedInstance> batch_;
+  bool said_ = false;
+  std::int64_t next_count_ns_ = 0;
+  std::int64_t next_write_ns_ = 0;
+  realtime::PeriodicDrain drain_;  // last: its thread uses all of the above
+};
+
+}  // namespace rclrt::runner
