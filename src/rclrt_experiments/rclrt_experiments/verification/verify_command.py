@@ -25,9 +25,15 @@ from rclrt_experiments.generator.options import (
     rules_of,
     workloads_of,
 )
-from rclrt_experiments.verification.attacks import attack_all
+from rclrt_experiments.verification.attacks import Outcomes, attack_all
 from rclrt_experiments.verification.live import run_live
-from rclrt_experiments.verification.summary import json_of, print_tables, row_of
+from rclrt_experiments.verification.summary import (
+    json_of,
+    print_tables,
+    print_worst,
+    row_of,
+    worst_bounds,
+)
 from rclrt_experiments.verification.verify import Attack, Violation, attack_seed, violations
 
 HELP = "generate applications and look for responses above their proved bounds"
@@ -60,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="draw executors on two to M CPUs, of which each has some; at most "
         f"{MOST_CPUS}; default: one CPU for each executor",
     )
+    _add_search_arguments(parser)
+    _add_live_arguments(parser)
+    _add_output_arguments(parser)
+    add_workload_arguments(parser)
+
+
+def _add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--back-and-forth",
         action="store_true",
@@ -80,7 +93,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=count_argument,
         help="number of processes; default: one for each CPU",
     )
-    _add_live_arguments(parser)
+
+
+def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--out",
@@ -89,9 +104,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the applications with a time above a bound to this directory",
     )
     parser.add_argument(
+        "--worst",
+        metavar="N",
+        type=count_argument,
+        default=0,
+        help="also print the N bounds of each executor that are the furthest above the longest "
+        "response, and the longest term of each",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print the results as JSON, in place of the tables"
     )
-    add_workload_arguments(parser)
 
 
 def _add_live_arguments(parser: argparse.ArgumentParser) -> None:
@@ -145,28 +167,12 @@ def run(arguments: argparse.Namespace) -> int:
     )
     outcomes = attack_all(attacked, seeds, arguments.jobs)
     elapsed = time.monotonic() - started
-    rows = [row_of(executor, outcomes) for executor in arguments.executors]
     found = list(violations(outcomes))
-    differing = [
-        f"{executor}: {outcome.difference}"
-        for each in outcomes
-        for executor, outcome in each.items()
-        if outcome.difference
-    ]
-    counts = {"applications": len(outcomes), "infeasible": arguments.count - len(outcomes)}
     if arguments.out is not None and found:
         with new_directory(arguments.out) as directory:
             for number, violation in enumerate(found):
                 _write(directory / f"violation{number}", violation)
-    if arguments.json:
-        print(json.dumps(counts | json_of(rows, found, differing), indent=1))
-    else:
-        print(
-            f"{len(outcomes)} applications, {counts['infeasible']} infeasible; seeds "
-            f"{seeds[0]} to {seeds[-1]}, {elapsed:.0f} s"
-        )
-        print_tables(rows)
-        _say_all(found, differing, arguments.out)
+    differing = _print(arguments, outcomes, found, seeds, elapsed)
     live = EXIT_OK
     if arguments.run > 0:
         live = run_live(
@@ -174,6 +180,45 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.seconds, arguments.overheads, workloads,
         )  # fmt: skip
     return EXIT_ABOVE_BOUND if found or differing else live
+
+
+def _print(
+    arguments: argparse.Namespace,
+    outcomes: Sequence[Outcomes],
+    found: Sequence[Violation],
+    seeds: range,
+    elapsed: float,
+) -> list[str]:
+    """Prints the results, and returns the differences of verdicts."""
+    rows = [row_of(executor, outcomes) for executor in arguments.executors]
+    differing = [
+        f"{executor}: {outcome.difference}"
+        for each in outcomes
+        for executor, outcome in each.items()
+        if outcome.difference
+    ]
+    worst = {
+        executor: worst_bounds(outcomes, executor, arguments.worst)
+        for executor in (arguments.executors if arguments.worst else ())
+    }
+    infeasible = arguments.count - len(outcomes)
+    if arguments.json:
+        counts = {
+            "applications": len(outcomes),
+            "infeasible": infeasible,
+            "seeds": {"first": seeds[0], "last": seeds[-1]},
+        }
+        print(json.dumps(counts | json_of(rows, found, differing, worst), indent=1))
+        return differing
+    print(
+        f"{len(outcomes)} applications, {infeasible} infeasible; seeds {seeds[0]} to {seeds[-1]}, "
+        f"{elapsed:.0f} s"
+    )
+    print_tables(rows)
+    for executor, bounds in worst.items():
+        print_worst(executor, bounds)
+    _say_all(found, differing, arguments.out)
+    return differing
 
 
 def _check_cpus(arguments: argparse.Namespace, stated: bool) -> None:
