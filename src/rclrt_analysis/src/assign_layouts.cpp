@@ -17,12 +17,13 @@ using model::Application;
 constexpr std::size_t kEachSizeUpTo = 4;  // CPUs of a cluster; above, the sizes double
 
 bool has_bounds_on_several(ExecutorKind executor) {
-  return !traits(executor).one_at_a_time && bounds_of(executor).pool != Pool::kNone;
+  const Pool pool = bounds_of(executor).pool;
+  return pool != Pool::kNone && pool != Pool::kSingle;
 }
 
 std::string without_bounds_on_several(ExecutorKind executor) {
-  return "there are no bounds of executors of the kind " + std::string(traits(executor).name) +
-         " on several CPUs";
+  return "an executor of the kind " + std::string(traits(executor).name) +
+         " uses one CPU at a time";
 }
 
 /// Returns why the file does not keep the units of AssignOptions::unit whole, as a sentence; empty

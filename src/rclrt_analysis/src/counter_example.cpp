@@ -82,8 +82,8 @@ class Searcher {
     priorities_ = application.effective_priorities();
     horizon_ns_ = horizon();
     machine_ = search.overheads;
-    machine_.background = machine_.stall = machine_.handover = 0;
-    system_ = simulated_system(application, search.executor, times_of({}), search.cpus);
+    machine_.background = machine_.stall = machine_.handover = machine_.cpus = 0;
+    system_ = simulated_system(application, search.executor, times_of({}), search.cpus_of_others());
   }
 
   SearchResult run() {
@@ -214,7 +214,7 @@ class Searcher {
                            .priorities = priorities_,
                            .seed = trial.seed,
                            .lowest_execution_percent = trial.lowest_percent,
-                           .cpus = search_.cpus,
+                           .cpus = search_.cpus_of_others(),
                            .overheads = machine_,
                            .lowest_delay_percent = trial.lowest_delay_percent};
     set_up(trial);

@@ -12,8 +12,15 @@ namespace rclrt::analysis {
 
 namespace {
 
+/// Returns whether several executors, or several callbacks of one, may run at once.
+bool may_run_at_once(const model::Application& application, const model::ExecutorChoice& executor) {
+  return application.executors.size() > 1 ||
+         !(traits(executor).one_at_a_time && executor.max_threads() == 1);
+}
+
 /// Marks the assumptions about what the application does not have, and moves them to the end.
 void order_by_relevance(const model::Application& application,
+                        const model::ExecutorChoice& executor,
                         std::vector<Assumption>& assumptions) {
   const auto has = [&](model::CallbackKind kind) {
     return std::ranges::any_of(application.callbacks, [&](const model::Callback& callback) {
@@ -26,6 +33,7 @@ void order_by_relevance(const model::Application& application,
         return timer != nullptr && timer->offset_stated;
       });
   const bool has_syncs = has(model::CallbackKind::kSync);
+  const bool at_once = may_run_at_once(application, executor);
   for (Assumption& each : assumptions) {
     if (each.id == "messages") {
       each.relevant = has_syncs || has(model::CallbackKind::kSubscription);
@@ -38,9 +46,13 @@ void order_by_relevance(const model::Application& application,
     } else if (each.id == "hop" || each.id == "least-hop") {
       each.relevant = application.executors.size() > 1;
     } else if (each.id == "global" || each.id == "handover") {
-      each.relevant = std::ranges::any_of(application.executors, [](const auto& executor) {
-        return executor.cpus.size() > 1 || !executor.scheduler_cpus.empty();
-      });
+      each.relevant = at_once && std::ranges::any_of(application.executors, [](const auto& one) {
+                        return one.cpus.size() != 1 || !one.scheduler_cpus.empty();
+                      });
+    } else if (each.id == "cpus") {
+      each.relevant = at_once && std::ranges::any_of(application.executors, [](const auto& one) {
+                        return one.cpus.empty();
+                      });
     }
   }
   std::ranges::stable_partition(assumptions, &Assumption::relevant);
@@ -104,7 +116,7 @@ Judgement judge(const model::Application& application, const model::ExecutorChoi
   std::erase_if(result.assumptions, [&](const Assumption& each) {  // each is stated once
     return std::ranges::find(conditions, each.text) != conditions.end();
   });
-  order_by_relevance(application, result.assumptions);
+  order_by_relevance(application, executor, result.assumptions);
   for (ChainBound& chain : result.chains) {
     chain.assumptions.insert(chain.assumptions.end(), conditions.begin(), conditions.end());
     if (chain.verdict == Verdict::kProved && !conditions.empty()) {

@@ -21,7 +21,8 @@ using yaml::Fields;
 using yaml::Node;
 
 constexpr Ticks kMostNs = 1'000'000'000'000;  // as in the schema
-constexpr int kNsDecimals = 3;                // of a microsecond
+constexpr int kMostCpus = 65536;
+constexpr int kNsDecimals = 3;  // of a microsecond
 constexpr const char* kMicroseconds = "microseconds from 0 to 1000000000";
 
 class OverheadsReader {
@@ -54,7 +55,7 @@ class OverheadsReader {
       read_share(*node);
     }
     if (const Node* node = fields.find("machine")) {
-      read_message_bytes(*node);
+      read_machine(*node);
     }
     return std::move(file_);
   }
@@ -179,7 +180,7 @@ class OverheadsReader {
   }
 
   /// The section may have any keys.
-  void read_message_bytes(const Node& section) {
+  void read_machine(const Node& section) {
     if (section.kind != yaml::Kind::kMapping) {
       yaml::report_value(section, "machine", "a mapping such as {kernel: 6.1}", context_);
       return;
@@ -189,6 +190,10 @@ class OverheadsReader {
         file_.message_bytes =
             yaml::read_integer(section.children[i + 1], "machine.message_bytes",
                                {0, std::numeric_limits<std::int64_t>::max()}, context_);
+      } else if (section.children[i].text == "cpus") {
+        file_.cpus = static_cast<int>(
+            yaml::read_integer(section.children[i + 1], "machine.cpus", {1, kMostCpus}, context_)
+                .value_or(0));
       }
     }
   }
@@ -351,7 +356,8 @@ Machine machine_of(const OverheadsFile& file, const model::Application& applicat
                        .polling = value_of(own.polling, choice.statistic),
                        .background = value_of(file.background, choice.statistic),
                        .far = {.min = std::min(least, most), .max = most},
-                       .handover = value_of(own.handover, choice.statistic)};
+                       .handover = value_of(own.handover, choice.statistic),
+                       .cpus = file.cpus};
   apply(choice.stated, machine.overheads);
   return machine;
 }

@@ -67,7 +67,7 @@ class Conditions {
       const std::string name = "executor '" + application_.executors[i].name + "' ";
       if (!cores_.alone(i)) {
         add(name + "shares a CPU or exchanges messages with another executor");
-      } else if (!kind_.one_at_a_time && cores_.global(application_, i)) {
+      } else if (!kind_.one_at_a_time && cores_.global(application_, i, false)) {
         add(name + "uses several CPUs: a bound counts the responses of more urgent chains");
       }
     }

@@ -261,7 +261,7 @@ TEST(AssignLayouts, AStoppedSearchHasItsBestResultSoFar) {
   EXPECT_FALSE(assign(three_nodes_four_chains(), {.cpus = {0, 1}, .evaluations = 20}).stopped);
 }
 
-TEST(AssignLayouts, KindsWithoutBoundsOnSeveralCpusGetOneCpuForEachExecutor) {
+TEST(AssignLayouts, KindsWithASingleThreadGetOneCpuForEachExecutor) {
   const auto application = three_nodes_four_chains();
   for (const auto kind : {ExecutorKind::kPicas, ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
     const Assignment found =
@@ -269,10 +269,10 @@ TEST(AssignLayouts, KindsWithoutBoundsOnSeveralCpusGetOneCpuForEachExecutor) {
     for (const LayoutResult& layout : found.layouts) {
       EXPECT_EQ(layout.most_cpus, 1U);
     }
-    EXPECT_THAT(found.not_tried, HasSubstr("no bounds"));
+    EXPECT_THAT(found.not_tried, HasSubstr("uses one CPU"));
     EXPECT_THAT(
         [&] { assign(application, {.cpus = {0, 1}, .executor = kind, .layout = Layout::kGlobal}); },
-        ThrowsMessage<std::invalid_argument>(HasSubstr("on several CPUs")));
+        ThrowsMessage<std::invalid_argument>(HasSubstr("uses one CPU at a time")));
   }
 }
 

@@ -322,14 +322,6 @@ TEST(ChainBounds, MoreLoadThanTheCoreHasNoBound) {
   EXPECT_EQ(bounds[1].note, "the load of priority 1 and above is more than the core");
 }
 
-TEST(ChainBounds, CpusThatAreNotStatedMakeItConditional) {
-  auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
-  application.executors[0].cpus.clear();
-  const auto bounds = chain_bounds(application);
-  EXPECT_EQ(bounds[0].verdict, Verdict::kConditional);
-  EXPECT_EQ(bounds[0].assumptions.front(), "executor 'main' runs on one CPU (cpus: [n])");
-}
-
 TEST(ChainBounds, ASchedulerThreadElsewhereIsAConditionOnlyWhereMoreUrgentCallbacksMayRun) {
   auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
   application.executors[0].scheduler_cpus = {0};

@@ -50,6 +50,24 @@ std::vector<std::string> texts(const Machine& of) {
   return result;
 }
 
+TEST(OverheadsFile, StatesHowManyCpusTheMachineHas) {
+  const auto with = [](const std::string& cpus) {
+    return parse_overheads(
+        "{rclrt: 1, kind: overheads, executors: {preemptive: {dispatch_us: 1}}, machine: {cpus: " +
+            cpus + "}}",
+        "o.json");
+  };
+  const auto four = with("4").file;
+  ASSERT_TRUE(four);
+  EXPECT_EQ(machine_of(*four, control_loop(), ExecutorKind::kPreemptive).overheads.cpus, 4);
+  EXPECT_EQ(machine().overheads.cpus, 0) << "not stated";
+  for (const std::string bad : {"0", "-1", "many", "1.5"}) {
+    const auto refused = with(bad);
+    ASSERT_EQ(refused.diagnostics.size(), 1U) << bad;
+    EXPECT_THAT(refused.diagnostics[0].message, HasSubstr("machine.cpus")) << bad;
+  }
+}
+
 TEST(OverheadsFile, TheMaximumIsTheDefaultAndAnAssumption) {
   const Machine found = machine();
   EXPECT_EQ(found.overheads, (Overheads{.dispatch = 40'000,

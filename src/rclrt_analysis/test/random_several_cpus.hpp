@@ -97,6 +97,19 @@ class RandomSeveralCpus : public RandomApplication {
     }
   }
 
+  int cpus_between(int fewest, int most) { return between(fewest, most); }
+
+  /// Removes the CPUs of one executor or more.
+  void remove_cpus(model::Application& application) {
+    const int always = between(0, static_cast<int>(application.executors.size()) - 1);
+    for (int i = 0; i < static_cast<int>(application.executors.size()); ++i) {
+      model::Executor& executor = application.executors[static_cast<std::size_t>(i)];
+      if (i == always || chance(0.7)) {
+        executor.cpus.clear();
+      }
+    }
+  }
+
   /// Puts each callback into one of these groups.
   void join_groups(model::Application& application, int groups) {
     for (model::Callback& callback : application.callbacks) {

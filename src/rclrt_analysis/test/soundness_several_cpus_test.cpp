@@ -21,6 +21,8 @@ struct SeveralCpus {
   model::ExecutorChoice executor;
   Overheads overheads;
   int cpus = 2;
+  /// The fewest and the most CPUs that are simulated for executors that state none.
+  std::pair<int, int> simulated{1, 1};
 };
 
 class AttackOnSeveralCpus {
@@ -83,7 +85,10 @@ class AttackOnSeveralCpus {
         .lateness = TimeDistribution::uniform(0, overheads.timer_jitter),
         .hop = TimeDistribution::uniform(overheads.near.min, overheads.near.max),
         .far_hop = TimeDistribution::uniform(overheads.far.min, overheads.far.max)};
-    const auto result = simulate(simulated_system(application_, setting_.executor, times),
+    const auto [fewest, most] = setting_.simulated;
+    simulated_cpus_ = random_.cpus_between(fewest, most);
+    const auto result = simulate(simulated_system(application_, setting_.executor, times,
+                                                  static_cast<unsigned>(simulated_cpus_)),
                                  {.horizon_ns = 240'000'000, .seed = seed_});
     double closest = 0;
     check(result, closest);
@@ -111,7 +116,8 @@ class AttackOnSeveralCpus {
 
   std::string said() const {
     return "\nseed " + std::to_string(seed_) + ", " + name_of(setting_.executor) + " on " +
-           std::to_string(setting_.cpus) + " CPUs, dispatch " +
+           std::to_string(setting_.cpus) + " CPUs (where none are stated, " +
+           std::to_string(simulated_cpus_) + "), dispatch " +
            std::to_string(setting_.overheads.dispatch) + ", polling " +
            std::to_string(setting_.overheads.polling) + ", scheduler " +
            std::to_string(setting_.overheads.scheduler) + ", late " +
@@ -127,6 +133,7 @@ class AttackOnSeveralCpus {
   Judgement judgement_;
   std::vector<QueueBound> queues_;
   std::vector<std::int64_t> worst_;
+  int simulated_cpus_ = 1;
 };
 
 class SoundnessOnSeveralCpus : public testing::TestWithParam<const char*> {
@@ -229,11 +236,78 @@ TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatShareCpus) {
   EXPECT_GT(bounds, applications / 4);
 }
 
+// The bounds of executors that state no CPUs hold on any number of them, or on those of the
+// machine.
+TEST_P(SoundnessOnSeveralCpus, NorIsOneOfExecutorsThatStateNoCpus) {
+  const std::uint64_t applications = test::trials(60);
+  std::size_t bounds = 0;
+  for (const int known : {0, 1, 2, 3, 4}) {
+    for (const bool plain : {true, false}) {
+      test::Tightness tightness;
+      for (std::uint64_t seed = 1; seed <= applications / 10 && !HasFatalFailure(); ++seed) {
+        RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(known));
+        SeveralCpus setting = draw_setting(executor_, std::max(known, 1), seed, random);
+        setting.overheads.cpus = known;
+        setting.simulated = {std::max(known, 1), known == 0 ? 8 : known};
+        model::Application application = random.make(std::max(known, 1), plain);
+        if (seed % 2 == 0) {
+          random.spread_over(application, std::max(known, seed % 4 == 0 ? 1 : 2));
+        }
+        random.remove_cpus(application);
+        attack(setting, random, std::move(application), seed, tightness);
+      }
+      bounds += tightness.count();
+      tightness.print(std::string(GetParam()) + ", no CPUs stated, " +
+                      (known == 0 ? "any number" : std::to_string(known)) + ", " +
+                      (plain ? "plain chains" : "everything"));
+    }
+  }
+  EXPECT_GT(bounds, applications / 4);
+}
+
 std::string kind_name(const testing::TestParamInfo<const char*>& executor) {
   std::string name = executor.param;
   std::ranges::replace_if(name, [](char each) { return each == ':' || each == '='; }, '_');
   return name;
 }
+
+// An executor with a single thread runs one callback at a time, also on several CPUs.
+class SoundnessOfSingleThreads : public SoundnessOnSeveralCpus {};
+
+TEST_P(SoundnessOfSingleThreads, NoSimulatedResponseIsAboveABound) {
+  const std::uint64_t applications = test::trials(60);
+  std::size_t bounds = 0;
+  for (const int known : {0, 2, 3, 4}) {
+    for (const bool plain : {true, false}) {
+      test::Tightness tightness;
+      for (std::uint64_t seed = 1; seed <= applications / 8 && !HasFatalFailure(); ++seed) {
+        RandomSeveralCpus random(seed * 8 + static_cast<std::uint64_t>(known));
+        SeveralCpus setting = draw_setting(executor_, std::max(known, 2), seed, random);
+        setting.overheads.far.max = seed % 3 == 1 ? 0 : ms(random.uniform(0, 1)).count();
+        model::Application application = random.make(known == 0 ? 1 : 2, plain);
+        random.spread_over(application, std::max(known, 2));
+        for (model::Executor& executor : application.executors) {
+          if (traits(executor_).orders_executors) {
+            executor.top_priority.reset();  // it wants a different one for each
+          }
+        }
+        if (known == 0) {
+          setting.simulated = {1, 8};
+          random.remove_cpus(application);
+        }
+        attack(setting, random, std::move(application), seed, tightness);
+      }
+      bounds += tightness.count();
+      tightness.print(std::string(GetParam()) + ", executors on " +
+                      (known == 0 ? "any number of" : std::to_string(known)) + " CPUs, " +
+                      (plain ? "plain chains" : "everything"));
+    }
+  }
+  EXPECT_GT(bounds, applications / 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, SoundnessOfSingleThreads,
+                         testing::Values("picas", "events", "wait_set", "static_order"), kind_name);
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SoundnessOnSeveralCpus,
                          testing::Values("preemptive", "producer_consumer", "thread_dispatch",

@@ -294,18 +294,16 @@ def test_a_seed_repeats_a_search(tmp_path: Path, rclrt: Rclrt) -> None:
     assert assigned(rclrt, app, *options) == assigned(rclrt, app, *options)
 
 
-def test_kinds_without_bounds_on_several_cpus_get_one_cpu_for_each_executor(
-    app: Path, rclrt: Rclrt
-) -> None:
+def test_kinds_with_a_single_thread_get_one_cpu_for_each_executor(app: Path, rclrt: Rclrt) -> None:
     options = ("--cores", "3", "--executor", "picas")
     code, result = assigned(rclrt, app, *options)
     assert code == 0
     assert {layout["layout"] for layout in result["layouts"]} == {"partitioned"}
     said = rclrt("assign", app, *options).out
-    assert "No other layout: there are no bounds of executors of the kind picas on several" in said
+    assert "No other layout: an executor of the kind picas uses one CPU" in said
     answer = rclrt("assign", app, *options, "--layout", "global")
     assert answer.code == 2
-    assert "this layout is not possible: there are no bounds" in answer.err
+    assert "this layout is not possible: an executor of the kind picas uses one CPU" in answer.err
 
 
 def test_a_task_set_gets_audsleys_order(tmp_path: Path, rclrt: Rclrt) -> None:

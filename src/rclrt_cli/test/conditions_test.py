@@ -26,10 +26,13 @@ chains: [{{id: grasp, callbacks: [grasp, hold], priority: 7, deadline_ms: 20}}]
 """
 
 
-def analyzed(path: Path, executor: str, cpus: str, more: str = "") -> tuple[int, str]:
+def analyzed(
+    path: Path, executor: str, cpus: str, more: str = "", *options: str
+) -> tuple[int, str]:
     app = path / "app.yaml"
-    app.write_text(APPLICATION.format(cpus=cpus, more=more))
-    done = finished("analyze", str(app), "--executor", executor)
+    text = APPLICATION.format(cpus=cpus, more=more)
+    app.write_text(text.replace(", cpus: []", ""))
+    done = finished("analyze", str(app), "--executor", executor, *options)
     return done.returncode, done.stdout
 
 
@@ -45,13 +48,21 @@ def test_an_executor_that_states_two_cpus_has_the_bound_of_two(
     assert "runs on one CPU" not in said
 
 
-def test_a_cpu_that_another_executor_states_among_others_is_not_for_one_alone(
-    tmp_path: Path,
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_an_executor_that_states_no_cpus_is_proved_on_any_number(
+    executor: str, tmp_path: Path
 ) -> None:
+    code, said = analyzed(tmp_path, executor, "[]", "", "--dispatch-us", "0")
+    assert (code, "feasible: yes" in said) == (0, True), said
+    assert "proved" in said
+    assert "runs on one CPU" not in said
+
+
+def test_a_cpu_that_another_executor_states_among_others_is_shared(tmp_path: Path) -> None:
     more = ", {{name: rest, cpus: [2, 0]}}".replace("{{", "{").replace("}}", "}")
     code, said = analyzed(tmp_path, "picas", "[0]", more)
-    assert (code, "feasible: not proved" in said) == (1, True), said
-    assert "'main' and 'rest' share CPU 0" in said
+    assert (code, "feasible: yes" in said) == (0, True), said
+    assert "global: on several CPUs" in said
     code, said = analyzed(tmp_path, "picas", "[0]", more.replace("[2, 0]", "[2, 1]"))
     assert (code, "feasible: yes" in said) == (0, True), said
     code, said = analyzed(tmp_path, "preemptive", "[0]", more)

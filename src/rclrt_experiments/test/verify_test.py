@@ -17,7 +17,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from rclrt_experiments.generator.application import draw_application
 from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.verification import verify_command
 from rclrt_experiments.verification.verify import (
@@ -27,7 +26,6 @@ from rclrt_experiments.verification.verify import (
     Judge,
     Violation,
     attack_seed,
-    varied,
 )
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.native import analysis, load_application
@@ -217,23 +215,6 @@ def test_the_bounds_of_paths_with_logical_execution_time_alone_are_reached() -> 
             ratios += (*sampling.reaction, *sampling.age)
         assert len(ratios) >= 10
         assert 1 <= max(ratios) < 1.000001
-
-
-def test_executors_on_several_cpus_are_drawn_and_attacked() -> None:
-    sharing = proved = 0
-    for seed in range(12):
-        rules = varied(replace(Rules(), random_seed=seed), 4)
-        own = [set(draw_application(rules).cpus_of(n)) for n in range(rules.executor_count)]
-        assert set().union(*own) <= set(range(4))
-        sharing += any(len(a) > 1 and a & b for n, a in enumerate(own) for b in own[:n])
-        executors = ["preemptive", "wait_set:threads=3"]
-        outcomes = attack_seed(Rules(), seed, executors, Attack(instances=2000), True, 4)
-        for outcome in (outcomes or {}).values():
-            assert outcome.violation is None
-            assert outcome.difference == ""
-            proved += outcome.proved
-    assert sharing > 1
-    assert proved > 20
 
 
 def test_chains_back_and_forth_are_drawn_and_attacked() -> None:

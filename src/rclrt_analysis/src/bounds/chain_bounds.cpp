@@ -72,6 +72,7 @@ class Bounds {
         one_at_a_time_(traits(chosen).one_at_a_time && chosen.max_threads() == 1),
         skips_(detail::bounds_of(chosen).skips),
         may_starve_(detail::bounds_of(chosen).polls_by_thread),
+        takes_any_order_(traits(chosen).runs_sets && chosen.threads > 1),
         knows_handover_(stated.handover > 0),
         pool_(detail::pool_of(chosen)),
         overheads_(detail::overheads_of(stated, executor, chosen)),
@@ -96,10 +97,17 @@ class Bounds {
       none.note = std::move(*contradiction);
       return none;
     }
-    if (on_several_cpus(own, EventLimits::kDistance) != nullptr) {
-      RelyingBound found = on_several_cpus(own, limits_.back())->bound(chain);
+    const bool any_order = takes_any_order_ && passes_a_sync(chain);
+    if (any_order && !cores_.all_state_cpus(application_, own)) {
+      ChainBound none;
+      none.level = workload_.lowest(chain.callbacks);
+      none.note = detail::kTakesAnyOrder;
+      return none;
+    }
+    if (any_order || on_several_cpus(own, EventLimits::kDistance) != nullptr) {
+      RelyingBound found = global_bounds(own, limits_.back()).bound(chain);
       if (by_period_) {
-        detail::take_lower(found, on_several_cpus(own, EventLimits::kDistance)->bound(chain));
+        detail::take_lower(found, global_bounds(own, EventLimits::kDistance).bound(chain));
       }
       return decided(chain, own, std::move(found));
     }
@@ -222,14 +230,18 @@ class Bounds {
     return limits == EventLimits::kPeriod ? *by_period_ : workload_;
   }
 
-  bool has_pool() const { return !one_at_a_time_ && pool_.kind != detail::Pool::kNone; }
+  bool has_pool() const { return pool_.kind != detail::Pool::kNone; }
 
   /// Returns the bounds of the executor's component if it uses several CPUs at once; otherwise
   /// nullptr.
   GlobalBounds* on_several_cpus(std::size_t executor, EventLimits limits) {
-    if (!has_pool() || !cores_.global(application_, executor)) {
-      return nullptr;
-    }
+    const bool is_global = has_pool() && cores_.global(application_, executor, one_at_a_time_);
+    return is_global ? &global_bounds(executor, limits) : nullptr;
+  }
+
+  /// Returns the bounds of several CPUs, which hold for one, too. All executors of the component
+  /// state their CPUs.
+  GlobalBounds& global_bounds(std::size_t executor, EventLimits limits) {
     const std::pair key(cores_.component[executor], limits);
     auto at = several_.find(key);
     if (at == several_.end()) {
@@ -238,7 +250,12 @@ class Bounds {
                             traits(executor_).has_scheduler_thread, overheads_, effort_)
                .first;
     }
-    return &at->second;
+    return at->second;
+  }
+
+  bool passes_a_sync(const model::Chain& chain) const {
+    return std::ranges::any_of(chain.callbacks,
+                               [this](std::size_t each) { return is_sync(workload_, each); });
   }
 
   /// Returns the bounds by busy periods, for an executor that has its CPU for itself and takes no
@@ -297,7 +314,7 @@ class Bounds {
       const auto add = [&](const Workload& workload) {
         holistic_.emplace_back(workload, cores_, executor_, SetCount::kRarestInput, overheads_,
                                effort_);
-        if (has_rarer_inputs(workload)) {
+        if (workload.has_rarer_inputs()) {
           holistic_.emplace_back(workload, cores_, executor_, SetCount::kBusiestInput, overheads_,
                                  effort_);
         }
@@ -310,23 +327,14 @@ class Bounds {
     return holistic_;
   }
 
-  /// Returns whether a sync has an input that is rarer than its busiest one.
-  static bool has_rarer_inputs(const Workload& workload) {
-    for (std::size_t i = 0; i < workload.wcet.size(); ++i) {
-      if (is_sync(workload, i) && workload.source[i] && workload.is_rarer_than_source(i)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   const Application& application_;
   ExecutorKind executor_;
   const detail::KindBounds& kind_;
-  bool one_at_a_time_;   // regardless of the executor's CPUs
-  bool skips_;           // of the chosen executor, as KindBounds::skips
-  bool may_starve_;      // a busy group is left out of the ready set
-  bool knows_handover_;  // its time is stated
+  bool one_at_a_time_;    // regardless of the executor's CPUs
+  bool skips_;            // of the chosen executor, as KindBounds::skips
+  bool may_starve_;       // a busy group is left out of the ready set
+  bool takes_any_order_;  // syncs take messages in another order than they arrive in
+  bool knows_handover_;   // its time is stated
   detail::GlobalPool pool_;
   Overheads overheads_;
   Effort effort_;

@@ -127,14 +127,26 @@ Core Cores::whole_component(std::size_t executor) const {
   return result;
 }
 
-bool Cores::global(const model::Application& application, std::size_t executor) const {
+bool Cores::all_state_cpus(const model::Application& application, std::size_t executor) const {
+  return std::ranges::none_of(executors_with(executor), [&](std::size_t each) {
+    return application.executors[each].cpus.empty();
+  });
+}
+
+bool Cores::global(const model::Application& application, std::size_t executor,
+                   bool one_at_a_time) const {
+  if (!all_state_cpus(application, executor)) {
+    return false;
+  }
+  const std::vector<std::size_t> all = executors_with(executor);
   bool several = false;
-  for (const std::size_t i : executors_with(executor)) {
+  for (const std::size_t i : all) {
     const model::Executor& each = application.executors[i];
-    if (each.cpus.empty()) {
-      return false;
-    }
-    several = several || each.cpus.size() > 1 || has_scheduler_apart(each, scheduled_);
+    const auto shares = [&](std::size_t other) {
+      return other != i && overlap(each.cpus, application.executors[other].cpus);
+    };
+    several = several || has_scheduler_apart(each, scheduled_) ||
+              (each.cpus.size() > 1 && (!one_at_a_time || std::ranges::any_of(all, shares)));
   }
   return several;
 }
@@ -180,10 +192,10 @@ bool Cores::share_some_cpus(const model::Application& application, std::size_t e
 std::optional<std::string> Cores::contradiction(const model::Application& application,
                                                 std::size_t executor, bool one_at_a_time,
                                                 bool on_several) const {
-  if (on_several) {
-    if (global(application, executor)) {
-      return std::nullopt;
-    }
+  if (on_several && global(application, executor, one_at_a_time)) {
+    return std::nullopt;
+  }
+  if (on_several && !one_at_a_time) {
     if (auto missing = missing_cpus(application, executor)) {
       return missing;
     }
@@ -225,7 +237,7 @@ std::optional<std::string> Cores::contradiction(const model::Application& applic
 std::vector<std::string> Cores::assumptions(const model::Application& application,
                                             std::size_t executor, bool one_at_a_time,
                                             bool on_several) const {
-  const bool several = on_several && global(application, executor);
+  const bool several = on_several && global(application, executor, one_at_a_time);
   std::vector<std::string> result;
   const auto& own_process = application.executors[executor].process;
   bool several_processes = false;

@@ -47,8 +47,13 @@ struct Cores {
                                            bool on_several) const;
 
   /// Returns whether an executor of this one's component runs callbacks on several CPUs, or has its
-  /// scheduler thread on another CPU, and all of them state their CPUs.
-  bool global(const model::Application& application, std::size_t executor) const;
+  /// scheduler thread on another CPU, and all of them state their CPUs. Executors that run
+  /// `one_at_a_time` are global() only if two of them share a CPU, and one of these has several.
+  bool global(const model::Application& application, std::size_t executor,
+              bool one_at_a_time) const;
+
+  /// Returns whether all executors of this one's component state their CPUs.
+  bool all_state_cpus(const model::Application& application, std::size_t executor) const;
 
   /// Returns the assumptions about CPUs and threads under which the bounds of this executor's
   /// component hold, as sentences. `one_at_a_time`, `on_several`: as for contradiction().

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bounds/chosen_chains.hpp"
+#include "bounds/placements.hpp"
 #include "bounds/preemptive_form.hpp"
 #include "bounds/separate_lanes.hpp"
 #include "throttling.hpp"
@@ -34,23 +35,62 @@ void assume_no_handover(const Overheads& overheads, ChainBound& bound) {
   }
 }
 
-/// Returns whether the messages of a chain may come to a synchroniser later than others that are
-/// published after them: each input waits for the thread that forms the next ready set.
-bool may_be_overtaken(const model::Application& application, const model::ExecutorChoice& executor,
-                      const model::Chain& chain) {
-  return traits(executor).runs_sets && executor.threads > 1 &&
-         std::ranges::any_of(chain.callbacks, [&](std::size_t callback) {
-           return application.callbacks[callback].kind() == model::CallbackKind::kSync;
-         });
+/// An application and the executor, with all that its bounds depend on.
+struct Analysed {
+  ExecutorKind kind;  ///< of which the formulas are used
+  const model::ExecutorChoice& executor;
+  const Overheads& overheads;
+  Effort effort;
+};
+
+/// Returns the bounds of chains of an application in the form in which it is analysed.
+std::vector<ChainBound> bounds_on_cpus(const model::Application& form, const Analysed& with,
+                                       std::span<const std::size_t> chains, bool& gave_up) {
+  std::vector<ChainBound> result = detail::bounds_of_form(
+      form, with.kind, with.executor, with.overheads, with.effort, chains, gave_up);
+  if (const auto apart = detail::with_separate_lanes(form, with.executor)) {
+    auto others =
+        detail::bounds_of_form(*apart, with.kind, with.executor,
+                               detail::separate_overheads(with.overheads, form, with.executor),
+                               with.effort, chains, gave_up);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      assume_no_handover(with.overheads, others[i]);
+      keep_lower(result[i], std::move(others[i]));
+    }
+  }
+  return result;
 }
 
-void remove_bound(ChainBound& bound) {
-  const int level = bound.level;
-  bound = {};
-  bound.level = level;
-  bound.note =
-      "no bound is offered for a synchroniser under a wait set of several threads: it may take a "
-      "later message of another input first";
+/// Returns the bounds that hold wherever executors that state no CPUs may run: one for each chain.
+std::vector<ChainBound> bounds_on_any_cpus(const std::vector<detail::Placement>& placements,
+                                           const Analysed& with,
+                                           std::span<const std::size_t> chains, bool& gave_up) {
+  std::vector<std::vector<ChainBound>> by_chain(chains.size());
+  for (const detail::Placement& placement : placements) {
+    std::vector<ChainBound> found = bounds_on_cpus(placement.application, with, chains, gave_up);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      detail::assume_more_cpus(placement, with.overheads, found[i]);
+      by_chain[i].push_back(std::move(found[i]));
+    }
+  }
+  std::vector<ChainBound> result;
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    const model::Chain& chain = placements.front().application.chains[chains[i]];
+    result.push_back(detail::largest_of(chain, std::move(by_chain[i])));
+  }
+  return result;
+}
+
+/// Replaces a bound with the condition that executors run on one CPU each by one that holds
+/// wherever they run. If only the first one is within the deadline, it stays. `is_known`: the
+/// machine has a known number of CPUs.
+void prefer_any_cpus(ChainBound& own, ChainBound anywhere, bool is_known) {
+  const bool adds = is_known || (anywhere.bound && !own.bound);
+  if (holds(anywhere.verdict) || (!holds(own.verdict) && adds)) {
+    own = std::move(anywhere);
+  } else if (!own.bound) {
+    own.note += detail::kStateCpus;
+  }
 }
 
 }  // namespace
@@ -61,20 +101,13 @@ std::vector<ChainBound> detail::bounds_of_chains(const model::Application& appli
                                                  std::span<const std::size_t> chains,
                                                  bool& gave_up) {
   const PreemptiveForm form(application, executor);
-  std::vector<ChainBound> result =
-      bounds_of_form(form.application(), form.kind(), executor, overheads, effort, chains, gave_up);
-  if (const auto apart = with_separate_lanes(form.application(), executor)) {
-    auto others = bounds_of_form(*apart, form.kind(), executor,
-                                 separate_overheads(overheads, application, executor), effort,
-                                 chains, gave_up);
+  const Analysed with{form.kind(), executor, overheads, effort};
+  std::vector<ChainBound> result = bounds_on_cpus(form.application(), with, chains, gave_up);
+  const std::vector<Placement> anywhere = placements(form.application(), executor, overheads);
+  if (!anywhere.empty()) {
+    auto found = bounds_on_any_cpus(anywhere, with, chains, gave_up);
     for (std::size_t i = 0; i < result.size(); ++i) {
-      assume_no_handover(overheads, others[i]);
-      keep_lower(result[i], std::move(others[i]));
-    }
-  }
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if (may_be_overtaken(application, executor, application.chains[chains[i]])) {
-      remove_bound(result[i]);
+      prefer_any_cpus(result[i], std::move(found[i]), overheads.cpus > 0);
     }
   }
   return result;
@@ -89,20 +122,40 @@ std::vector<ChainBound> chain_bounds(const model::Application& application,
   return detail::bounds_of_chains(application, executor, overheads, effort, all, gave_up);
 }
 
-std::vector<QueueBound> queue_bounds(const model::Application& application,
-                                     const model::ExecutorChoice& executor,
-                                     const Overheads& overheads, Effort effort) {
-  const detail::PreemptiveForm form(application, executor);
+namespace {
+
+std::vector<QueueBound> queues_on_cpus(const model::Application& form, const Analysed& with) {
   std::vector<QueueBound> result =
-      detail::queues_of_form(form.application(), form.kind(), executor, overheads, effort);
-  if (const auto apart = detail::with_separate_lanes(form.application(), executor)) {
+      detail::queues_of_form(form, with.kind, with.executor, with.overheads, with.effort);
+  if (const auto apart = detail::with_separate_lanes(form, with.executor)) {
     const auto others = detail::queues_of_form(
-        *apart, form.kind(), executor, detail::separate_overheads(overheads, application, executor),
-        effort);
+        *apart, with.kind, with.executor,
+        detail::separate_overheads(with.overheads, form, with.executor), with.effort);
     for (std::size_t i = 0; i < result.size(); ++i) {
       if (others[i].pending && (!result[i].pending || *others[i].pending < *result[i].pending)) {
         result[i].pending = others[i].pending;
       }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<QueueBound> queue_bounds(const model::Application& application,
+                                     const model::ExecutorChoice& executor,
+                                     const Overheads& overheads, Effort effort) {
+  const detail::PreemptiveForm form(application, executor);
+  const Analysed with{form.kind(), executor, overheads, effort};
+  const auto anywhere = detail::placements(form.application(), executor, overheads);
+  if (anywhere.empty()) {
+    return queues_on_cpus(form.application(), with);
+  }
+  std::vector<QueueBound> result = queues_on_cpus(anywhere.front().application, with);
+  for (std::size_t other = 1; other < anywhere.size(); ++other) {
+    const auto found = queues_on_cpus(anywhere[other].application, with);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      result[i].pending = detail::larger(result[i].pending, found[i].pending);
     }
   }
   return result;

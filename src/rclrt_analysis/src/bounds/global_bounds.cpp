@@ -41,30 +41,26 @@ GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Glob
   }
 }
 
+/// Returns the lower one of two bounds: for the time since the path is ready, and for the time
+/// since all CPUs have interfering work.
 GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explains) {
-  GlobalWindow window(system_, path);
-  if (window.is_unbounded()) {
+  GlobalWindow ready(system_, path, WindowStart::kReady);
+  if (ready.is_unbounded()) {
     return {};
   }
-  // Where as much work arrives as the CPUs do, x grows by nanoseconds. Every x with an end by x is
-  // a bound, so after some steps x grows by a thousandth at least.
-  Ticks x = window.own();
-  for (int step = 0;; ++step) {
-    Ticks next = window.end(x);
-    if (next <= x) {
-      break;
-    }
-    if (step >= kExactSteps) {
-      next = std::max(next, x + x / kCoarse);
-    }
-    if (next > limits_[path.source] || !budget_.take(window.size())) {
-      return {};
-    }
-    x = next;
+  const Ticks limit = limits_[path.source];
+  const std::optional<Ticks> found = end_in(ready, limit);
+  GlobalWindow busy(system_, path, WindowStart::kBusy);
+  const bool is_another = busy.limits_carry_in();
+  const std::optional<Ticks> other =
+      is_another ? end_in(busy, found ? *found - 1 : limit) : std::nullopt;
+  const std::optional<Ticks> x = other ? other : found;
+  if (!x) {
+    return {};
   }
-  Segment result{.response = x - system_.tail(path), .why = {}};
+  Segment result{.response = *x - system_.tail(path), .why = {}};
   if (explains) {
-    result.why = window.explain(x);
+    result.why = (other ? busy : ready).explain(*x);
     Ticks rest = *result.response;
     for (const Contribution& each : result.why) {
       rest -= each.total;
@@ -73,6 +69,26 @@ GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explain
         {Contribution::Kind::kOwn, system_.sources[path.source].callback, 1, rest});
   }
   return result;
+}
+
+/// Returns the shortest time within which a path has ended, if it is at most `limit`. Where as much
+/// work arrives as the CPUs do, x grows by nanoseconds. Every x with an end by x is a bound, so
+/// after some steps x grows by a thousandth at least.
+std::optional<Ticks> GlobalBounds::end_in(GlobalWindow& window, Ticks limit) {
+  Ticks x = window.own();
+  for (int step = 0;; ++step) {
+    Ticks next = window.end(x);
+    if (next <= x) {
+      return x;
+    }
+    if (step >= kExactSteps) {
+      next = std::max(next, x + x / kCoarse);
+    }
+    if (next > limit || !budget_.take(window.size())) {
+      return std::nullopt;
+    }
+    x = next;
+  }
 }
 
 /// Returns the same as respond() for a part of a path. No response if the part leaves its executor.
@@ -129,15 +145,44 @@ void GlobalBounds::solve() {
   }
 }
 
+/// Returns the longest time until a message to a sync has been taken, if it arrives within
+/// `arrival` and inputs wait for their turn, as in ready sets. nullopt without a bound.
+std::optional<Ticks> GlobalBounds::taken_by_sync(std::size_t publisher, std::size_t sync,
+                                                 Ticks arrival) {
+  Ticks result = 0;
+  for (std::size_t source = 0; source < system_.sources.size(); ++source) {
+    const std::vector<GlobalNode>& nodes = system_.sources[source].nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const bool is_published = std::ranges::any_of(
+          nodes[i].from, [&](std::size_t from) { return nodes[from].callback == publisher; });
+      if (nodes[i].callback == sync && nodes[i].is_message && is_published) {
+        const Segment taken = respond(system_.path_of(source, i, arrival), false);
+        if (!taken.response) {
+          return std::nullopt;
+        }
+        result = std::max(result, *taken.response);
+      }
+    }
+  }
+  return sum(arrival, result);
+}
+
 Joins GlobalBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) {
   const auto arrival = [&](std::size_t n) -> std::optional<Ticks> {
     const auto first = callbacks.first(n);
     ChainBound before;
     const auto until = latency(first, joins_of(first, arrivals), before);
-    return until ? std::optional(sum(*until, system_.hop(callbacks[n - 1], callbacks[n])))
-                 : std::nullopt;
+    if (!until) {
+      return std::nullopt;
+    }
+    const Ticks arrives = sum(*until, system_.hop(callbacks[n - 1], callbacks[n]));
+    return system_.pool.runs_sets ? taken_by_sync(callbacks[n - 1], callbacks[n], arrives)
+                                  : std::optional(arrives);
   };
-  return find_joins(workload_, callbacks, arrival, arrivals);
+  const bool in_order = system_.pool.kind != Pool::kOfInstances &&
+                        !(system_.pool.runs_sets && system_.pool.most_threads);
+  return find_joins(workload_, callbacks, arrival, arrivals,
+                    in_order ? Taken::kInOrder : Taken::kAnyOrder);
 }
 
 /// Returns the longest time until the end of a path in which each callback runs once, if its first
@@ -249,14 +294,6 @@ RelyingBound GlobalBounds::bound(const model::Chain& chain) {
   solve();
   ChainBound result;
   result.level = workload_.lowest(chain.callbacks);
-  const bool joins_others = std::ranges::any_of(
-      chain.callbacks, [&](std::size_t callback) { return is_sync(workload_, callback); });
-  if (joins_others && system_.pool.kind == Pool::kOfInstances) {
-    result.note =
-        "no bound is offered for a synchroniser where each instance has a thread of its own, on "
-        "several CPUs: instances may overtake each other";
-    return {std::move(result), {}};
-  }
   KnownArrivals arrivals;
   Joins joins = joins_of(chain.callbacks, arrivals);
   result.bound = latency(chain.callbacks, joins, result);

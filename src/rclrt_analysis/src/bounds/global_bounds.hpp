@@ -16,6 +16,14 @@
 
 namespace rclrt::analysis::detail {
 
+class GlobalWindow;
+
+/// Why a chain through a synchroniser has no bound under a wait set of several threads, unless all
+/// executors state their CPUs.
+inline constexpr const char* kTakesAnyOrder =
+    "no bound is offered for a synchroniser under a wait set of several threads on CPUs that are "
+    "not stated (cpus: [...]): it may take a later message of another input first";
+
 /// Bounds the chains of a component (Cores::component) of executors on several CPUs.
 ///
 /// A chain within an executor counts as one sequential task: while an instance of it is under way,
@@ -27,7 +35,9 @@ namespace rclrt::analysis::detail {
 /// C is the chain's own work, B(x) the work that it may have to wait for, and W_i(x) the work of
 /// flow i at that priority and on these CPUs in a time x. W_i(x) includes work of instances that
 /// were released before, by the response times of their flows: these grow from zero until nothing
-/// changes. Bertogna and Cirinei, RTSS 2007, for single callbacks. A chain through several
+/// changes. Bertogna and Cirinei, RTSS 2007, for single callbacks. In a time that begins when all
+/// CPUs began to be busy, only CPUs - 1 of the flows that run while they are pending have such work
+/// (Guan et al., RTSS 2009, for single callbacks): the lower bound counts. A chain through several
 /// executors is the sequence of such parts, with the messages between them.
 class GlobalBounds {
  public:
@@ -55,6 +65,8 @@ class GlobalBounds {
   Segment respond_to_part(const GlobalPath& path, std::size_t begin, std::size_t end, Ticks ready,
                           bool explains);
   Segment respond(const GlobalPath& path, bool explains);
+  std::optional<Ticks> end_in(GlobalWindow& window, Ticks limit);
+  std::optional<Ticks> taken_by_sync(std::size_t publisher, std::size_t sync, Ticks arrival);
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
   std::optional<Ticks> latency(std::span<const std::size_t> callbacks, const Joins& joins,
                                ChainBound& result);

@@ -48,7 +48,9 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPoo
   for (const std::size_t callback : component.callbacks) {
     here[callback] = true;
     const model::Callback& stated = all.application.callbacks[callback];
-    if (stated.group) {
+    if (pool.kind == Pool::kSingle) {
+      groups[{executor_of[callback], {}}].push_back(callback);
+    } else if (stated.group) {
       groups[{stated.node, *stated.group}].push_back(callback);
     }
   }
@@ -84,9 +86,12 @@ GlobalExecutor GlobalSystem::on_cpus(const Core& component, std::size_t executor
   GlobalExecutor result{.cpus = std::min(count, pool.most_threads.value_or(count)),
                         .all_cpus = static_cast<Ticks>(all.size()),
                         .callbacks_of = std::vector<bool>(stated.size()),
-                        .schedulers_of = std::vector<bool>(stated.size())};
+                        .schedulers_of = std::vector<bool>(stated.size()),
+                        .has_cpus_of = std::vector<bool>(stated.size())};
   for (const std::size_t other : component.executors) {
     result.callbacks_of[other] = overlap(own, stated[other].cpus);
+    result.has_cpus_of[other] = std::set(own.begin(), own.end()) ==
+                                std::set(stated[other].cpus.begin(), stated[other].cpus.end());
     result.schedulers_of[other] = overlap({all.begin(), all.end()}, cpus_above(other));
   }
   return result;

@@ -76,6 +76,7 @@ struct GlobalExecutor {
   Ticks all_cpus{};                   ///< also those on which only its scheduler thread runs
   std::vector<bool> callbacks_of{};   ///< executors with callbacks on `cpus`
   std::vector<bool> schedulers_of{};  ///< executors with a scheduler thread on `all_cpus`
+  std::vector<bool> has_cpus_of{};    ///< executors with callbacks on the same CPUs
 };
 
 /// The threads of each executor of a system.
@@ -139,8 +140,9 @@ struct GlobalSystem {
   GlobalPool pool;
   Overheads overheads;
   Ticks dispatch;  ///< at the priority of the callback, without the scheduler thread's part
-  std::vector<GlobalSource> sources{};            ///< in topological order
-  std::vector<std::vector<std::size_t>> members;  ///< for each callback: others of its group
+  std::vector<GlobalSource> sources{};  ///< in topological order
+  /// For each callback: others of its group. Pool::kSingle: of its executor.
+  std::vector<std::vector<std::size_t>> members;
 
  private:
   GlobalExecutor on_cpus(const Core& component, std::size_t executor, bool scheduled) const;

@@ -2,35 +2,19 @@
 #include "bounds/global_window.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
 
 namespace rclrt::analysis::detail {
 
-namespace {
-
-constexpr Ticks kMostRunsInWait = 3;
-
-/// Returns the most work that instances of a flow do within a time x, including instances that were
-/// released before. Each does `work` in sequence and ends within `response` after its release;
-/// releases are at least `period` apart.
-Ticks carried_in_work(Ticks x, Ticks response, Ticks work, Ticks period) {
-  if (work == 0) {
-    return 0;
-  }
-  const Ticks span = sum(x, response);
-  if (work > period || span < work) {
-    return product(ceil_div(span, period), work);
-  }
-  const Ticks whole = (span - work) / period;
-  return sum(product(whole, work), std::min(work, span - work - product(whole, period)));
-}
-
-}  // namespace
-
-GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
-    : all_(all), path_(path), own_executor_(all.executors[path.executor]) {
+GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path, WindowStart start)
+    : all_(all),
+      path_(path),
+      own_executor_(all.executors[path.executor]),
+      start_(start),
+      threads_(all.executors.size()) {
   find_shared();
   find_less_urgent();
   for (std::size_t i = 0; i < all.sources.size(); ++i) {
@@ -41,85 +25,11 @@ GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
     attribute(low);
   }
   for (Unit& unit : units_) {
-    unit.in_other_lane = all.pool.kind == Pool::kTimersApart &&
-                         std::ranges::all_of(unit.callbacks, [&](std::size_t callback) {
-                           return all.executor_of[callback] == path.executor;
-                         });
+    unit.thread = only_thread(unit);
   }
   own_ = sum(path.work, product(path.jobs - 1, all.overheads.near.max));
   own_ = sum(sum(own_, product(path.jobs, all.overheads.handover)), all.tail(path));
-}
-
-/// Returns the end of the path's instance, from when it is ready, if it is assumed to be at most x.
-/// It is the constant part (own work and waiting) plus the least time y with
-///   sum over units of min(work, parallel y) < CPUs y,
-/// minus one ns. Every longer y satisfies this, too, so a binary search finds the least.
-Ticks GlobalWindow::end(Ticks x) {
-  const Ticks constant = sum(own_, wait(x));
-  Ticks all = 0;
-  for (const Unit& unit : units_) {
-    all = sum(all, unit.rest);
-  }
-  Ticks low = 0;
-  Ticks high = all / own_executor_.cpus + 1;
-  while (high - low > 1) {
-    const Ticks y = low + (high - low) / 2;
-    (share(y) < product(y, own_executor_.cpus) ? high : low) = y;
-  }
-  share(high);
-  return sum(constant, high - 1);
-}
-
-/// Returns the work that units may do in a time y in which all CPUs run them. With a lane for
-/// timers and another one for the rest, the path's lane counts whole, and the other one runs on one
-/// CPU.
-Ticks GlobalWindow::share(Ticks y) {
-  Ticks result = 0;
-  Ticks left = y;  // of the other lane
-  for (Unit& unit : units_) {
-    unit.shared = std::min(unit.rest, product(y, unit.parallel));
-    if (unit.in_other_lane) {
-      unit.shared = std::min(unit.shared, left);
-      left -= unit.shared;
-    }
-    result = sum(result, unit.shared);
-  }
-  return result;
-}
-
-std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
-  std::map<std::size_t, Contribution> by_source;
-  for (const Unit& unit : units_) {
-    const GlobalSource& source = all_.sources[unit.source];
-    Contribution& term = by_source[unit.source];
-    term.kind = source.is_sync ? Contribution::Kind::kSets : Contribution::Kind::kInterference;
-    term.callback = source.callback;
-    term.releases = source.instances(x, unit.response);
-    if (unit.in_sets) {
-      term.releases = std::min(term.releases, product(waits(x), kMostRunsInWait));
-    }
-    term.total = sum(term.total, sum(unit.blocks, unit.shared / own_executor_.cpus));
-  }
-  std::vector<Contribution> result;
-  for (const auto& [source, term] : by_source) {
-    if (term.total > 0) {
-      result.push_back(term);
-    }
-  }
-  for (const Low& low : lows_) {
-    if (low.work > 0) {
-      result.push_back({Contribution::Kind::kStarted, low.callback, 1, low.work});
-    }
-  }
-  if (all_.workload.background > 0) {
-    result.push_back({Contribution::Kind::kBackground, all_.sources[path_.source].callback,
-                      milliseconds(x), background(x)});
-  }
-  if (all_.workload.stall > 0) {
-    result.push_back({Contribution::Kind::kStall, all_.sources[path_.source].callback, 1,
-                      product(own_executor_.all_cpus, all_.workload.stall)});
-  }
-  return result;
+  own_ = sum(own_, product(path.jobs, all.workload.first_poll));
 }
 
 /// Finds the work that the path's callbacks may wait for even while a CPU is idle: other runs of
@@ -127,13 +37,15 @@ std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
 ///
 /// A group member with a lower priority delays a callback only once, because it cannot enter the
 /// group while a thread of the callback's priority is ready. This does not hold while that thread
-/// still wakes up or is busy; then the member counts like the others.
+/// still wakes up or is busy; then the member counts like the others. The only thread of an
+/// executor takes the most urgent callback whenever it has ended one.
 void GlobalWindow::find_shared() {
   const auto& priority = all_.priority;
   const bool has_lanes =
       all_.pool.kind == Pool::kOnePerLevel || all_.pool.kind == Pool::kTimersApart;
   const bool has_thread =
-      !has_lanes && all_.workload.scheduler == 0 && all_.overheads.handover == 0;
+      all_.pool.kind == Pool::kSingle ||
+      (!has_lanes && all_.workload.scheduler == 0 && all_.overheads.handover == 0);
   const auto lane_of = [&](std::size_t callback) {
     const bool is_timer =
         all_.workload.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
@@ -157,10 +69,14 @@ void GlobalWindow::find_shared() {
   }
 }
 
-/// Finds the longest less urgent member of each group of the path.
+/// Finds the longest less urgent member of each group of the path. Where an executor has a single
+/// thread, the thread takes the next callback of the path, or a more urgent one, as soon as it has
+/// run the one before.
 void GlobalWindow::find_less_urgent() {
   const auto& priority = all_.priority;
-  for (std::size_t i = path_.begin; i < path_.nodes.size(); ++i) {
+  const bool goes_on = all_.pool.kind == Pool::kSingle && all_.overheads.near.max == 0;
+  const std::size_t end = goes_on ? path_.begin + 1 : path_.nodes.size();
+  for (std::size_t i = path_.begin; i < end; ++i) {
     const std::size_t callback = node(path_.nodes[i]).callback;
     Low low;
     for (const std::size_t member : all_.members[callback]) {
@@ -245,6 +161,28 @@ void GlobalWindow::add_jobs(std::size_t index) {
   }
 }
 
+/// Returns whether an instance of a source that is under way runs on a CPU of the path, unless all
+/// of these have interfering work or an overhead. It waits for nothing but a CPU then: its
+/// callbacks have these CPUs, too, are ready one after the other without a hop, interfere with the
+/// path, and have neither groups nor other publishers. One instance of the source is under way at a
+/// time.
+bool GlobalWindow::runs_while_pending(std::size_t index) const {
+  const GlobalSource& source = all_.sources[index];
+  const bool has_threads = all_.pool.kind == Pool::kEnough || all_.pool.kind == Pool::kOfInstances;
+  if (!has_threads || all_.pool.runs_sets || index == path_.source || source.is_sync ||
+      !source.is_simple() || !source.sequential || all_.overheads.near.max > 0) {
+    return false;
+  }
+  return std::ranges::all_of(source.nodes, [&](const GlobalNode& each) {
+    const std::size_t callback = each.callback;
+    const bool may_hop = all_.executor_of[callback] != all_.executor_of[source.callback];
+    return interferes(callback) && all_.members[callback].empty() && !whole_[callback] &&
+           own_executor_.has_cpus_of[all_.executor_of[callback]] &&
+           (!may_hop || all_.overheads.far.max == 0) && !each.is_message && each.count == 1 &&
+           all_.workload.runs[callback].size() <= 1;
+  });
+}
+
 void GlobalWindow::add(std::size_t index) {
   const GlobalSource& source = all_.sources[index];
   const bool own = index == path_.source;
@@ -282,13 +220,29 @@ void GlobalWindow::add(std::size_t index) {
               .callbacks = {each.callback}};
     if (own) {
       unit.once = product(runs_beside_path(i), each.work);
+      unit.before =
+          start_ == WindowStart::kBusy && is_before_path(i) ? product(each.count, each.work) : 0;
     }
     units_.push_back(std::move(unit));
   }
   if (flow.work > 0) {
     flow.parallel = source.instances(0, flow.response);
+    flow.runs_at_start =
+        start_ == WindowStart::kBusy && flow.parallel <= 1 && runs_while_pending(index);
     units_.push_back(std::move(flow));
   }
+}
+
+/// Returns the executor of which one thread runs all callbacks of the unit that do not count whole,
+/// if there is one. With a lane for timers and another one for the rest, the path's lane counts
+/// whole.
+std::optional<std::size_t> GlobalWindow::only_thread(const Unit& unit) const {
+  const std::size_t executor = all_.executor_of[unit.callbacks.front()];
+  const bool is_one = all_.pool.kind == Pool::kSingle ||
+                      (all_.pool.kind == Pool::kTimersApart && executor == path_.executor);
+  const bool has_all = std::ranges::all_of(
+      unit.callbacks, [&](std::size_t callback) { return all_.executor_of[callback] == executor; });
+  return is_one && has_all ? std::optional(executor) : std::nullopt;
 }
 
 /// Removes the work of a less urgent group member from the unit of its flow, because it already
@@ -308,6 +262,12 @@ void GlobalWindow::attribute(const Low& low) {
   }
 }
 
+/// Returns whether a node is one of those that have ended when the path begins.
+bool GlobalWindow::is_before_path(std::size_t index) const {
+  const auto begin = path_.nodes.begin() + static_cast<std::ptrdiff_t>(path_.begin);
+  return std::find(path_.nodes.begin(), begin, index) != begin;
+}
+
 /// Returns how often the path's own instance may run a node beside the path. Callbacks that the
 /// path's end releases are none of these, unless they may preempt it before it returns.
 Ticks GlobalWindow::runs_beside_path(std::size_t index) const {
@@ -322,73 +282,6 @@ Ticks GlobalWindow::runs_beside_path(std::size_t index) const {
   }
   const bool on_path = path_.single ? contains(path_.nodes, index) : index == 0 || index == last;
   return each.count - (on_path ? 1 : 0);
-}
-
-/// Returns how many other instances of the path's own source are under way within x, if each is
-/// under way for `response` after its stamp.
-Ticks GlobalWindow::others(Ticks x, Ticks response) const {
-  const GlobalSource& source = all_.sources[path_.source];
-  if (source.is_sync) {
-    return std::max<Ticks>(0, source.instances(x, response) - 1);
-  }
-  const Releases& releases = source.arrivals.front().releases;
-  const Ticks earlier = std::max<Ticks>(1, releases.before(response)) - 1;
-  const Ticks later = releases.before(sum(x, path_.ready)) - 1;
-  return earlier + std::max<Ticks>(0, later);
-}
-
-/// Returns how many instances of a source are under way within x, without that of the path.
-Ticks GlobalWindow::instances_beside_path(std::size_t source, Ticks x, Ticks response) const {
-  return source == path_.source ? others(x, response) : all_.sources[source].instances(x, response);
-}
-
-Ticks GlobalWindow::background(Ticks x) const {
-  return product(own_executor_.all_cpus, product(milliseconds(x), all_.workload.background));
-}
-
-/// Sets the work of a unit within x.
-void GlobalWindow::measure(Unit& unit, Ticks x) const {
-  const GlobalSource& source = all_.sources[unit.source];
-  const auto work_of = [&](Ticks response, Ticks work, bool in_sequence) {
-    return in_sequence ? carried_in_work(x, sum(response, source.earlier), work,
-                                         source.arrivals.front().releases.period)
-                       : product(source.instances(x, response), work);
-  };
-  unit.total = unit.own ? sum(product(others(x, unit.response), unit.work), unit.once)
-                        : work_of(unit.response, unit.work, unit.in_sequence);
-  unit.blocks = unit.waits_whole ? unit.total : 0;
-  for (const GlobalNode* each : unit.whole) {
-    unit.blocks = sum(unit.blocks, work_of(each->response, each->work, true));
-  }
-  unit.blocks = std::min(unit.blocks, unit.total);
-  unit.rest = std::max<Ticks>(0, unit.total - unit.blocks - unit.low);
-}
-
-/// Sets the work of each unit within x. Returns what counts whole, besides the path's own work.
-Ticks GlobalWindow::wait(Ticks x) {
-  Ticks result = product(own_executor_.all_cpus, all_.workload.stall);
-  if (all_.workload.background > 0) {
-    result = sum(result, background(x));
-  }
-  for (const Low& low : lows_) {
-    result = sum(result, low.work);
-  }
-  const Ticks waiting = waits(x);
-  for (Unit& unit : units_) {
-    measure(unit, x);
-    if (unit.in_sets) {
-      unit.rest = std::min(unit.rest, product(waiting, unit.in_wait));
-    }
-    result = sum(result, unit.blocks);
-  }
-  for (const Jobs& each : jobs_) {
-    const Ticks own = each.source == path_.source ? 1 : 0;
-    const Ticks instances = instances_beside_path(each.source, x, each.response) + own;
-    const Ticks runs = product(instances, each.count);
-    const Ticks most = each.in_wait > 0 ? product(waiting, each.in_wait) : kHorizon;
-    result = sum(result, product(std::min(runs, most), each.cost));
-  }
-  return result;
 }
 
 }  // namespace rclrt::analysis::detail

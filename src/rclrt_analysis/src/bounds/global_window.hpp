@@ -3,16 +3,27 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "bounds/global_system.hpp"
 
 namespace rclrt::analysis::detail {
 
-/// The work in a time x from when the first callback of a path is ready. Keeps references.
+/// Where the time begins within which a path has to end.
+enum class WindowStart {
+  kReady,  ///< when its first callback is ready: every flow may have work that was released before
+  kBusy,   ///< before that, since when all CPUs have interfering work: few flows have such work
+};
+
+/// The work in a time x up to the end of a path. Keeps references.
 class GlobalWindow {
  public:
-  GlobalWindow(const GlobalSystem& all, const GlobalPath& path);
+  GlobalWindow(const GlobalSystem& all, const GlobalPath& path, WindowStart start);
+
+  /// Returns whether with WindowStart::kBusy some flows have no work that was released before.
+  bool limits_carry_in() const;
 
   /// Returns whether some of the work has no bound.
   bool is_unbounded() const { return unbounded_; }
@@ -26,6 +37,8 @@ class GlobalWindow {
   std::vector<Contribution> explain(Ticks x) const;
 
  private:
+  static constexpr Ticks kMostRunsInWait = 3;  // of a timer; others run once less
+
   /// Work that runs on one CPU at a time, `parallel` times at most.
   struct Unit {
     std::size_t source{};
@@ -33,11 +46,15 @@ class GlobalWindow {
     bool in_sequence{};
     Ticks work{};      ///< of one instance
     Ticks once{};      ///< work beside the path, of its own instance
+    Ticks before{};    ///< work of the path's own instance before the path is ready
     Ticks response{};  ///< of its last callback
     Ticks parallel{1};
-    bool waits_whole{};    ///< the path may wait for all of it
-    bool in_other_lane{};  ///< of Pool::kTimersApart: what does not count whole
+    bool waits_whole{};  ///< the path may wait for all of it
+    /// The only thread that runs its callbacks, and runs none that count whole, as an index of
+    /// `threads_`: an executor of Pool::kSingle, or the other lane of Pool::kTimersApart.
+    std::optional<std::size_t> thread{};
     bool in_sets{};        ///< ready sets limit what does not count whole, at any load
+    bool runs_at_start{};  ///< if it has work from before WindowStart::kBusy, it runs on a CPU then
     Ticks in_wait{};       ///< with `in_sets`: the most work during one wait of the path
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
     std::vector<std::size_t> callbacks{};
@@ -45,6 +62,7 @@ class GlobalWindow {
     Ticks total{};   ///< as of the last end(x), also below
     Ticks blocks{};  ///< counts whole
     Ticks rest{};    ///< of `total` without what counts whole
+    Ticks begun{};   ///< of `rest`: the most without work from before
     Ticks shared{};  ///< counts by its share of the CPUs
   };
 
@@ -80,35 +98,47 @@ class GlobalWindow {
     return own_executor_.callbacks_of[all_.executor_of[callback]];
   }
   /// Returns whether each run of the callback delays the path: it shares CPUs with the path, and no
-  /// callback of the path is more urgent.
+  /// callback of the path is more urgent. Where an executor has a single thread, callbacks of the
+  /// path's executor delay it only by what counts whole.
   bool interferes(std::size_t callback) const {
+    if (all_.pool.kind == Pool::kSingle && all_.executor_of[callback] == path_.executor) {
+      return whole_[callback];
+    }
     return shares_cpus(callback) && all_.ceiling[callback] >= path_.priority;
   }
+  bool runs_while_pending(std::size_t index) const;
   Ticks runs_in_wait(const GlobalNode& node) const;
   Ticks waits(Ticks x) const;
   Ticks cost_of_run(const GlobalSource& source, const GlobalNode& node) const;
+  bool is_before_path(std::size_t index) const;
   Ticks runs_beside_path(std::size_t index) const;
   void find_shared();
   void find_less_urgent();
   void add(std::size_t index);
   void add_jobs(std::size_t index);
   void attribute(const Low& low);
+  std::optional<std::size_t> only_thread(const Unit& unit) const;
   Ticks others(Ticks x, Ticks response) const;
+  Ticks others_after_ready(Ticks x, Ticks response) const;
   Ticks instances_beside_path(std::size_t source, Ticks x, Ticks response) const;
   Ticks milliseconds(Ticks x) const { return ceil_div(sum(x, kMillisecond), kMillisecond); }
   Ticks background(Ticks x) const;
   Ticks share(Ticks y);
+  Ticks most_carried_in(Ticks y);
   void measure(Unit& unit, Ticks x) const;
   Ticks wait(Ticks x);
 
   const GlobalSystem& all_;
   const GlobalPath& path_;
   const GlobalExecutor& own_executor_;
+  WindowStart start_;
   std::vector<bool> whole_;  // for each callback: all of its work may have to be waited for
   std::vector<Low> lows_;    // for each callback of the path
   std::vector<Unit> units_;
   std::vector<Jobs> jobs_;
   std::vector<Busy> busy_;
+  std::vector<Ticks> threads_;  // for each executor, of share(): how long its thread may still run
+  std::vector<std::pair<Ticks, Unit*>> carried_in_;  // of most_carried_in()
   Ticks own_ = 0;
   bool unbounded_ = false;
 };

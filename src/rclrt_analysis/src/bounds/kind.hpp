@@ -18,7 +18,8 @@ enum class Pool {
   kEnough,       ///< no callback of a level waits for a thread while a CPU is idle
   kOnePerLevel,  ///< callbacks of a level run one after the other
   kTimersApart,  ///< timers run one after the other, and so do the other callbacks
-  kOfInstances,  ///< as kEnough, and instances of a callback may overtake each other
+  kOfInstances,  ///< as kEnough, and messages of a callback may overtake each other
+  kSingle,       ///< each executor has one thread, which may move between its CPUs
 };
 
 struct KindBounds {

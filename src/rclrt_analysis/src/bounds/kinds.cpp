@@ -73,6 +73,10 @@ std::vector<Assumption> chain_assumptions(const model::ExecutorChoice& executor,
   } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
     result.push_back({"scheduler", "the scheduler thread's work is part of the dispatch overhead"});
   }
+  if (overheads.cpus > 0) {
+    result.push_back({"cpus", "executors that state no CPUs may use all " +
+                                  std::to_string(overheads.cpus) + " of the machine"});
+  }
   if (kind.pool != detail::Pool::kNone) {
     result.push_back({"global",
                       "on several CPUs a ready thread waits only while all CPUs of its executor "

@@ -202,6 +202,15 @@ bool Workload::is_rarer_than_source(std::size_t sync) const {
   return rate_of(runs[sync]) < rate_of(all);
 }
 
+bool Workload::has_rarer_inputs() const {
+  for (std::size_t i = 0; i < wcet.size(); ++i) {
+    if (is_sync(*this, i) && source[i] && is_rarer_than_source(i)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Finds, for each callback, the releases that bring all of its runs: `runs`.
 ///
 /// A set takes one message of each input, and no message is in two sets. So a sync has no more runs

@@ -99,6 +99,9 @@ struct Workload {
   /// each release of `source`.
   bool is_rarer_than_source(std::size_t sync) const;
 
+  /// Returns whether a sync has an input that is rarer than its busiest one.
+  bool has_rarer_inputs() const;
+
  private:
   void find_sources();
   void find_runs();

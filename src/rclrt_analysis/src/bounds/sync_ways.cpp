@@ -16,8 +16,12 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 class JoinSearch {
  public:
   JoinSearch(const Workload& workload, std::span<const std::size_t> callbacks,
-             const Arrival& arrival, KnownArrivals& known)
-      : workload_(workload), callbacks_(callbacks), arrival_(arrival), known_(known) {}
+             const Arrival& arrival, KnownArrivals& known, Taken taken)
+      : workload_(workload),
+        callbacks_(callbacks),
+        arrival_(arrival),
+        known_(known),
+        taken_(taken) {}
 
   Joins find() {
     for (std::size_t at = 1; at < callbacks_.size(); ++at) {
@@ -224,6 +228,10 @@ class JoinSearch {
     const auto& sync =
         std::get<model::Sync>(workload_.application.callbacks[callbacks_[at]].trigger);
     const Ticks window = sync.window.count();
+    if (taken_ == Taken::kAnyOrder) {
+      found_.complete = false;
+      return {sum(stamp_, window), sum(stamp_, window)};
+    }
     const Ticks within = std::min(sum(stamp_, window), pushed_out(at, sync));
     const bool complete = std::exchange(found_.complete, false);
     const std::size_t here = origin(own);
@@ -289,6 +297,7 @@ class JoinSearch {
   std::span<const std::size_t> callbacks_;
   const Arrival& arrival_;
   KnownArrivals& known_;
+  Taken taken_;
   Ticks stamp_ = 0;  // the bound on the stamp of the chain's message, from its release
   Joins found_;
 };
@@ -301,8 +310,8 @@ std::size_t timer_index(const Workload& workload, std::size_t callback) {
 }  // namespace
 
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
-                 const Arrival& arrival, KnownArrivals& known) {
-  return JoinSearch(workload, callbacks, arrival, known).find();
+                 const Arrival& arrival, KnownArrivals& known, Taken taken) {
+  return JoinSearch(workload, callbacks, arrival, known, taken).find();
 }
 
 std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,

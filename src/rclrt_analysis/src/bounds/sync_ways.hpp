@@ -56,6 +56,12 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 /// The results of Arrival that are known already, by `n`, for one chain and its prefixes.
 using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 
+/// In which order a sync takes messages.
+enum class Taken {
+  kInOrder,  ///< as Arrival states
+  kAnyOrder
+};
+
 /// Returns the syncs at which these callbacks of a chain meet other inputs (joins). Each join has a
 /// bound on its lag: how long after the chain's timer the other input's timer is released, for a
 /// run that waits for it. The bounds follow from the rules of rclrt's synchronisers:
@@ -113,8 +119,11 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 /// no set can be formed without it. Timers of one period and one stated offset count as one. The
 /// messages of such a sync have one message for each release again, with its stamp, so the same
 /// holds for syncs behind it.
+///
+/// If syncs may take messages in another order than they arrive in, also those of one input, only
+/// the window counts: the stamps of a set lie within it in any order. No message need be matched.
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
-                 const Arrival& arrival, KnownArrivals& known);
+                 const Arrival& arrival, KnownArrivals& known, Taken taken = Taken::kInOrder);
 
 /// Returns the bound of a chain completed by what its joins imply: reaction and data age, if every
 /// message of the chain is matched, and the callbacks that must not lose a message. `bound` must

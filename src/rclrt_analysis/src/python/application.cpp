@@ -193,7 +193,7 @@ void bind_overheads(py::module_& module) {
   py::class_<Overheads>(module, "Overheads")
       .def(py::init([hop](Ticks dispatch, Ticks timer_jitter, Ticks scheduler, Ticks polling,
                           Ticks background, Ticks stall, std::pair<Ticks, Ticks> near,
-                          std::pair<Ticks, Ticks> far, Ticks handover) {
+                          std::pair<Ticks, Ticks> far, Ticks handover, int cpus) {
              return Overheads{.dispatch = dispatch,
                               .timer_jitter = timer_jitter,
                               .scheduler = scheduler,
@@ -202,12 +202,14 @@ void bind_overheads(py::module_& module) {
                               .stall = stall,
                               .near = hop(near),
                               .far = hop(far),
-                              .handover = handover};
+                              .handover = handover,
+                              .cpus = cpus};
            }),
            py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
            py::arg("scheduler_ns") = 0, py::arg("polling_ns") = 0, py::arg("background_ns") = 0,
            py::arg("stall_ns") = 0, py::arg("near_hop_ns") = std::pair<Ticks, Ticks>{},
-           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{}, py::arg("handover_ns") = 0)
+           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{}, py::arg("handover_ns") = 0,
+           py::arg("cpus") = 0)
       .def_readonly("dispatch_ns", &Overheads::dispatch)
       .def_readonly("timer_jitter_ns", &Overheads::timer_jitter)
       .def_readonly("scheduler_ns", &Overheads::scheduler)
@@ -215,6 +217,7 @@ void bind_overheads(py::module_& module) {
       .def_readonly("background_ns", &Overheads::background)
       .def_readonly("stall_ns", &Overheads::stall)
       .def_readonly("handover_ns", &Overheads::handover)
+      .def_readonly("cpus", &Overheads::cpus)
       .def_property_readonly("far_hop_ns", [](const Overheads& self) {
         return std::pair(self.far.min, self.far.max);
       });

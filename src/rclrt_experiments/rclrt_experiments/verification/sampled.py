@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rclrt_py.native import analysis
-
 from rclrt_experiments.generator.application import GeneratedApplication, Limits
 from rclrt_experiments.generator.feasibility import load
+from rclrt_experiments.verification.search import search
 
 if TYPE_CHECKING:
     from rclrt_analysis import CauseEffectBound, CounterExample, Overheads
@@ -73,14 +72,7 @@ def attack_sampled(
     limits = [Limits(as_limit(bound.reaction_ns), as_limit(bound.age_ns)) for bound in bounds]
     limited = replace(application, limits_ns=limits)
     model = load(limited, priorities)
-    searched = analysis().search_schedules(
-        model,
-        executor,
-        [False] * len(model.chains),
-        wanted_cause_effect_chains=attacked,
-        overheads=overheads,
-        instances=instances,
-    )
+    searched = search(model, executor, [False] * len(model.chains), overheads, instances, attacked)
     reactions = zip(attacked, limits, searched.worst_reaction_ns, strict=True)
     ages = zip(attacked, limits, searched.worst_age_ns, strict=True)
     sampling = replace(

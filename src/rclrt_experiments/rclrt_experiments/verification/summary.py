@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from rclrt_py.terminal.table import Columns
 
+from rclrt_experiments.verification.looseness import Loose, causes_of, worst_of
 from rclrt_experiments.verification.verify import Outcome, Violation, total
 
 MOST_LOAD = 0.85
@@ -68,12 +69,19 @@ class Row:
     differing: int
     below_load: Statistics
     sampled_below_load: Statistics
+    by_cpus: dict[int, Statistics]
+    """`below_load` by the number of CPUs that the executors of an application state together. 0:
+    they state none."""
 
 
 def row_of(executor: str, outcomes: Sequence[dict[str, Outcome]]) -> Row:
     own = [each[executor] for each in outcomes]
     counts = total(own)
     light = total([each for each in own if each.load < MOST_LOAD])
+    by_cpus: dict[int, list[Outcome]] = {}
+    for each in own:
+        if each.load < MOST_LOAD:
+            by_cpus.setdefault(each.cpus, []).append(each)
     sampling = light.sampling
     return Row(
         executor=executor,
@@ -84,15 +92,25 @@ def row_of(executor: str, outcomes: Sequence[dict[str, Outcome]]) -> Row:
         logical=counts.sampling.logical,
         violated=sum(each.violation is not None for each in own),
         differing=sum(bool(each.difference) for each in own),
-        below_load=Statistics(
-            light.chains, light.unbounded, {"response": Tightness.of(light.looseness)}
-        ),
+        below_load=_statistics(light),
+        by_cpus={cpus: _statistics(total(some)) for cpus, some in sorted(by_cpus.items())},
         sampled_below_load=Statistics(
             sampling.chains,
             sampling.unbounded,
             {"reaction": Tightness.of(sampling.reaction), "age": Tightness.of(sampling.age)},
         ),
     )
+
+
+def _statistics(light: Outcome) -> Statistics:
+    return Statistics(light.chains, light.unbounded, {"response": Tightness.of(light.looseness)})
+
+
+def worst_bounds(outcomes: Sequence[dict[str, Outcome]], executor: str, count: int) -> list[Loose]:
+    """Returns the proved bounds of the executor with the largest ratios of bound and longest
+    response, below the largest load that counts."""
+    own = [each[executor] for each in outcomes]
+    return worst_of([loose for each in own if each.load < MOST_LOAD for loose in each.loose], count)
 
 
 def print_tables(rows: Sequence[Row]) -> None:
@@ -116,6 +134,8 @@ def print_tables(rows: Sequence[Row]) -> None:
     print(columns.line("executor", "chains", "no bound", "median", "p95", "largest"))
     for row in rows:
         print(columns.line(row.executor, *row.below_load.cells()))
+    if any(set(row.by_cpus) - {1} for row in rows):
+        _print_by_cpus(rows)
     if not any(row.sampled for row in rows):
         return
     print("\nthe same of the reaction times and data ages of sampled chains:")
@@ -126,13 +146,58 @@ def print_tables(rows: Sequence[Row]) -> None:
         print(columns.line(row.executor, *row.sampled_below_load.cells()))
 
 
+def _print_by_cpus(rows: Sequence[Row]) -> None:
+    print("\nthe same by the number of CPUs that the executors state together (any: none):")
+    columns = Columns(18, 5, 9, 9, 9, 9, 9)
+    print(columns.line("executor", "CPUs", "chains", "no bound", "median", "p95", "largest"))
+    for row in rows:
+        for cpus, statistics in row.by_cpus.items():
+            print(columns.line(row.executor, str(cpus or "any"), *statistics.cells()))
+
+
+def print_worst(executor: str, worst: Sequence[Loose]) -> None:
+    """Prints the bounds with the largest ratios, and how often each term is the longest one."""
+    print(f"\n{executor}: the {len(worst)} largest ratios, by the longest term of the bound:")
+    columns = Columns(42, 6)
+    for cause, count in causes_of(worst):
+        print(columns.line(cause, str(count)))
+    columns = Columns(8, 8, 5, 10, 12, 7)
+    print(columns.line("ratio", "seed", "CPUs", "chain", "bound ms", "share") + "  longest term")
+    for each in worst:
+        cells = (f"{each.ratio:.2f}", str(each.seed), str(each.cpus or "any"), each.chain)
+        share = (f"{each.bound_ns / 1e6:.3f}", f"{each.share:.0%}")
+        print(columns.line(*cells, *share) + f"  {each.cause}")
+
+
 def json_of(
-    rows: Sequence[Row], violations: Sequence[Violation], differing: Sequence[str]
+    rows: Sequence[Row],
+    violations: Sequence[Violation],
+    differing: Sequence[str],
+    worst: Mapping[str, Sequence[Loose]],
 ) -> dict[str, object]:
-    """Returns what print_tables() prints, and the violations and differences."""
+    """Returns what print_tables() and print_worst() print, and the violations and differences."""
     return {
+        "worst": [
+            {
+                "executor": executor,
+                "causes": [
+                    {"cause": cause, "bounds": bounds} for cause, bounds in causes_of(found)
+                ],
+                "bounds": [asdict(each) for each in found],
+            }
+            for executor, found in worst.items()
+        ],
         "most_load": MOST_LOAD,
-        "executors": [asdict(row) for row in rows],
+        "executors": [
+            asdict(row)
+            | {
+                "by_cpus": [
+                    {"cpus": cpus, "statistics": asdict(statistics)}
+                    for cpus, statistics in row.by_cpus.items()
+                ]
+            }
+            for row in rows
+        ],
         "violations": [
             {
                 "seed": each.application.rules.random_seed,

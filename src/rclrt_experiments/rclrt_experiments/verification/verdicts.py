@@ -61,6 +61,8 @@ def drawn_machine(seed: int, load: float, largest_message: int) -> dict[str, Any
     if draws.chance(0.7):
         measured = largest_message + draws.one_of((-1, 0, 1000))
         document["machine"] = {"message_bytes": max(measured, 0)}
+    if draws.chance(0.5):
+        document.setdefault("machine", {})["cpus"] = draws.one_of((1, 2, 4, 8))
     return document
 
 

@@ -22,6 +22,7 @@ from rclrt_experiments.generator.draws import Draws
 from rclrt_experiments.generator.feasibility import feasible_priorities, load
 from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.generator.timing import Infeasible
+from rclrt_experiments.verification.looseness import Loose, cause_of
 from rclrt_experiments.verification.sampled import (
     NO_DEADLINE_NS,
     Exceeded,
@@ -30,6 +31,7 @@ from rclrt_experiments.verification.sampled import (
     attack_sampled,
     sampling_total,
 )
+from rclrt_experiments.verification.search import search
 from rclrt_experiments.verification.shrink import smaller_ones
 from rclrt_experiments.verification.verdicts import differences
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 Judge = Callable[..., Any]
+CPU_COUNTS = (2, 3, 4, 8, 16)
 REACTION = "reaction time"
 AGE = "data age"
 
@@ -78,6 +81,10 @@ class Outcome:
     load: float = 0.0
     """The utilisation of the application with the overheads: the sum over all its CPUs or, if
     executors have several or the rules state more than one CPU could do, the mean."""
+    cpus: int = 1
+    """Number of CPUs that its executors state together. 0: they state none."""
+    loose: tuple[Loose, ...] = ()
+    """The same chains, with what makes their bounds large."""
     sampling: Sampling = field(default_factory=Sampling)
 
 
@@ -119,13 +126,13 @@ class Attack:
             proved=sum(wanted),
             unbounded=sum(bound.bound_ns is None for bound in bounds),
             load=load_on(model, overheads_used) / cpus_at_once(application.rules),
+            cpus=len(application.rules.cpus),
         )
         if any(wanted):
-            searched = module.search_schedules(
-                model, executor, wanted, overheads=overheads_used, instances=self.instances
-            )
-            looseness = tuple(1 / closest for closest in searched.closest if closest > 0)
-            outcome = replace(outcome, looseness=looseness)
+            searched = search(model, executor, wanted, overheads_used, self.instances)
+            loose = _loose(application, model, verdicts.chains, searched.closest)
+            looseness = tuple(each.ratio for each in loose)
+            outcome = replace(outcome, looseness=looseness, loose=loose)
             for found in searched.examples:
                 if found is not None:
                     violation = Violation(
@@ -167,6 +174,32 @@ class Attack:
         return violation
 
 
+def _loose(
+    application: GeneratedApplication,
+    model: Application,
+    bounds: Sequence[Any],
+    closest: Sequence[float],
+) -> tuple[Loose, ...]:
+    """Returns the bounds of chains of which an instance ended. `closest`: the longest response of
+    each chain divided by its bound; 0 if none ended."""
+    result = []
+    for chain, bound, close in zip(model.chains, bounds, closest, strict=True):
+        if close > 0:
+            cause, time_ns = cause_of(getattr(bound, "why", ()))
+            result.append(
+                Loose(
+                    ratio=1 / close,
+                    bound_ns=bound.bound_ns,
+                    chain=chain.id,
+                    seed=application.rules.random_seed,
+                    cpus=len(application.rules.cpus),
+                    cause=cause,
+                    share=time_ns / max(bound.bound_ns, 1),
+                )
+            )
+    return tuple(result)
+
+
 def _with_logical(application: GeneratedApplication, deadlines: Sequence[int]) -> list[int]:
     """Returns these deadlines, which are bounds where there are any. A chain with logical execution
     time keeps its own deadline, at which its values move, unless its bound is later."""
@@ -195,7 +228,8 @@ def _exceeding(exceeded: Exceeded, priorities: dict[str, int], executor: str) ->
 def cpus_at_once(rules: Rules) -> int:
     """Returns the number of CPUs, if executors have several of them or the utilisation is above 1;
     otherwise 1."""
-    return len(rules.cpus) if rules.cpus_per_executor > 1 or rules.util_total > 1 else 1
+    several = rules.cpus_per_executor > 1 or rules.util_total > 1
+    return max(len(rules.cpus), 1) if several else 1
 
 
 def load_on(application: Application, overheads: Overheads) -> float:
@@ -246,7 +280,7 @@ def varied(rules: Rules, cpus: int = 1) -> Rules:
     every kind: few chains or many, merged or not, with services or not, sampled or not, with
     logical execution time or not, in phase or not, on one executor or several. Above 1, `cpus` is
     the most CPUs that the executors have: each has one of them or several, and may share them with
-    others."""
+    others. Some applications then state no CPUs."""
     draws = Draws(rules.random_seed, "varied")
     executors = draws.one_of((1, 1, 1, 2, 3))
     result = replace(
@@ -278,14 +312,18 @@ def varied(rules: Rules, cpus: int = 1) -> Rules:
     )
     if result.let_p > 0:
         result = replace(result, min_deadline=Decimal("0.1"), max_deadline=Decimal("1.5"))
-    return result if cpus == 1 else on_several_cpus(result, cpus)
+    if cpus == 1:
+        return result
+    if Draws(rules.random_seed, "no CPUs").chance(0.2):
+        return replace(result, cpus=())
+    return on_several_cpus(result, cpus)
 
 
 def on_several_cpus(rules: Rules, most: int) -> Rules:
-    """Returns rules for executors on two to `most` CPUs, which have more chains and a higher
-    utilisation."""
+    """Returns rules for executors on 2, 3, 4, 8, 16 or `most` CPUs, but no more than `most`. They
+    have more chains and a higher utilisation."""
     draws = Draws(rules.random_seed, "CPUs")
-    cpus = 2 + draws.index(most - 1)
+    cpus = draws.one_of(tuple(sorted({each for each in CPU_COUNTS if each < most} | {most})))
     chains = rules.chain_count + draws.index(2 * cpus)
     return replace(
         rules,
@@ -326,6 +364,7 @@ def total(outcomes: Sequence[Outcome]) -> Outcome:
         proved=sum(each.proved for each in outcomes),
         unbounded=sum(each.unbounded for each in outcomes),
         looseness=tuple(sorted(ratio for each in outcomes for ratio in each.looseness)),
+        loose=tuple(loose for each in outcomes for loose in each.loose),
         sampling=sampling_total([each.sampling for each in outcomes]),
     )
 

@@ -28,9 +28,15 @@ from rclrt_experiments.generator.options import (
     workloads_of,
 )
 from rclrt_experiments.sweep import add_backend_arguments, backend_of
-from rclrt_experiments.verification.attacks import attack_all
+from rclrt_experiments.verification.attacks import Attacked, attack_all
 from rclrt_experiments.verification.live import run_live
-from rclrt_experiments.verification.summary import json_of, print_tables, row_of
+from rclrt_experiments.verification.summary import (
+    json_of,
+    print_tables,
+    print_worst,
+    row_of,
+    worst_bounds,
+)
 from rclrt_experiments.verification.verify import Attack, Violation, attack_seed, violations
 
 HELP = "generate applications and look for responses above their proved bounds"
@@ -63,6 +69,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="draw executors on two to M CPUs, of which each has some; at most "
         f"{MOST_CPUS}; default: one CPU for each executor",
     )
+    _add_search_arguments(parser)
+    _add_live_arguments(parser)
+    _add_output_arguments(parser)
+    add_workload_arguments(parser)
+
+
+def _add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--back-and-forth",
         action="store_true",
@@ -78,7 +91,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "%(default)s",
     )
     add_backend_arguments(parser)
-    _add_live_arguments(parser)
+
+
+def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--out",
@@ -87,9 +102,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the applications with a time above a bound to this directory",
     )
     parser.add_argument(
+        "--worst",
+        metavar="N",
+        type=count_argument,
+        default=0,
+        help="also print the N bounds of each executor that are the furthest above the longest "
+        "response, and the longest term of each",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print the results as JSON, in place of the tables"
     )
-    add_workload_arguments(parser)
 
 
 def _add_live_arguments(parser: argparse.ArgumentParser) -> None:
@@ -143,32 +165,15 @@ def run(arguments: argparse.Namespace) -> int:
     with StopSignals() as stop:
         attacked = attack_all(backend_of(arguments), attack, seeds, lambda: stop.requested)
     elapsed = time.monotonic() - started
-    outcomes = attacked.outcomes
-    rows = [row_of(executor, outcomes) for executor in arguments.executors]
-    found = list(violations(outcomes))
-    differing = [
-        f"{executor}: {outcome.difference}"
-        for each in outcomes
-        for executor, outcome in each.items()
-        if outcome.difference
-    ]
-    counts = {"applications": len(outcomes), "infeasible": attacked.infeasible}
+    found = list(violations(attacked.outcomes))
     if arguments.out is not None and found:
         with new_directory(arguments.out) as directory:
             for number, violation in enumerate(found):
                 _write(directory / f"violation{number}", violation)
-    if arguments.json:
-        print(json.dumps(counts | json_of(rows, found, differing), indent=1))
-    else:
-        print(
-            f"{len(outcomes)} applications, {attacked.infeasible} infeasible; seeds "
-            f"{seeds[0]} to {seeds[-1]}, {elapsed:.0f} s"
-        )
-        print_tables(rows)
-        _say_all(found, differing, arguments.out)
+    differing = _print(arguments, attacked, found, seeds, elapsed)
     live = EXIT_OK
     if stop.requested:
-        done = len(outcomes) + attacked.infeasible
+        done = len(attacked.outcomes) + attacked.infeasible
         print(f"rclrt: stopped after {done} of {len(seeds)} applications", file=sys.stderr)
         live = stop.exit_code
     elif arguments.run > 0:
@@ -177,6 +182,45 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.seconds, arguments.overheads, workloads,
         )  # fmt: skip
     return EXIT_ABOVE_BOUND if found or differing else live
+
+
+def _print(
+    arguments: argparse.Namespace,
+    attacked: Attacked,
+    found: Sequence[Violation],
+    seeds: range,
+    elapsed: float,
+) -> list[str]:
+    """Prints the results, and returns the differences of verdicts."""
+    outcomes = attacked.outcomes
+    rows = [row_of(executor, outcomes) for executor in arguments.executors]
+    differing = [
+        f"{executor}: {outcome.difference}"
+        for each in outcomes
+        for executor, outcome in each.items()
+        if outcome.difference
+    ]
+    worst = {
+        executor: worst_bounds(outcomes, executor, arguments.worst)
+        for executor in (arguments.executors if arguments.worst else ())
+    }
+    if arguments.json:
+        counts = {
+            "applications": len(outcomes),
+            "infeasible": attacked.infeasible,
+            "seeds": {"first": seeds[0], "last": seeds[-1]},
+        }
+        print(json.dumps(counts | json_of(rows, found, differing, worst), indent=1))
+        return differing
+    print(
+        f"{len(outcomes)} applications, {attacked.infeasible} infeasible; seeds {seeds[0]} to "
+        f"{seeds[-1]}, {elapsed:.0f} s"
+    )
+    print_tables(rows)
+    for executor, bounds in worst.items():
+        print_worst(executor, bounds)
+    _say_all(found, differing, arguments.out)
+    return differing
 
 
 def _check_cpus(arguments: argparse.Namespace, stated: bool) -> None:

@@ -30,7 +30,8 @@ struct Hop {
   bool operator==(const Hop&) const = default;
 };
 
-/// The overheads of the machine, in ns; zero is the model without overheads.
+/// The overheads of the machine, in ns, and the number of its CPUs; zero is the model without
+/// overheads.
 struct Overheads {
   Ticks dispatch{};      ///< for each instance: queueing, switching to it and back
   Ticks timer_jitter{};  ///< how late a timer may be released
@@ -41,6 +42,7 @@ struct Overheads {
   Hop near{};            ///< of a message between callbacks of one executor
   Hop far{};             ///< of a message between executors
   Ticks handover{};      ///< until a thread that is to run on another CPU runs there
+  int cpus{};  ///< of the machine: executors that state none may use all of them; 0: not known
   bool operator==(const Overheads&) const = default;
 };
 

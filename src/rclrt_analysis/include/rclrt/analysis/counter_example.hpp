@@ -70,9 +70,14 @@ struct SearchEffort {
 /// The executor, the machine and the effort of a search.
 struct Search {
   model::ExecutorChoice executor;
-  unsigned cpus = 1;
+  unsigned cpus = 1;  ///< of executors without stated CPUs; 1: Overheads::cpus, if it is stated
   Overheads overheads{};
   SearchEffort effort{};
+
+  /// Returns the number of CPUs of executors that state none.
+  unsigned cpus_of_others() const noexcept {
+    return cpus == 1 && overheads.cpus > 0 ? static_cast<unsigned>(overheads.cpus) : cpus;
+  }
 };
 
 /// The chains for which a search looks for a counter-example.

@@ -59,6 +59,7 @@ struct OverheadsFile {
   std::optional<MeasuredTime> background;     ///< of each ms
   double realtime_share = 1;                  ///< see Machine::realtime_share
   std::optional<std::int64_t> message_bytes;  ///< size of the measured messages
+  int cpus{};                                 ///< of the machine; 0: the file does not state it
 };
 
 /// Times that replace measured ones, in ns.

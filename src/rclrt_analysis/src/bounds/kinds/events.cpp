@@ -18,7 +18,8 @@ void join_callbacks(model::Application& application, const std::vector<int>& top
 
 }  // namespace
 
-constinit const KindBounds kinds::kEvents{.to_preemptive = &join_callbacks, .by_release = true};
+constinit const KindBounds kinds::kEvents{
+    .to_preemptive = &join_callbacks, .by_release = true, .pool = Pool::kSingle};
 
 constinit const KindBounds kinds::kEventsTimersThread{
     .to_preemptive = &level_callbacks,

@@ -60,6 +60,7 @@ void to_preemptive(model::Application& application, const std::vector<int>& tops
 
 }  // namespace
 
-constinit const KindBounds kinds::kPicas{.to_preemptive = &to_preemptive, .by_release = true};
+constinit const KindBounds kinds::kPicas{
+    .to_preemptive = &to_preemptive, .by_release = true, .pool = Pool::kSingle};
 
 }  // namespace rclrt::analysis::detail

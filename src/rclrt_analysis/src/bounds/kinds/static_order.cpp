@@ -7,6 +7,7 @@ namespace rclrt::analysis::detail {
 constinit const KindBounds kinds::kStaticOrder{
     .order = Workload::Order::kAnyToTheEnd,
     .bound_core = &holistic_ready_sets,
+    .pool = Pool::kSingle,
 };
 
 }  // namespace rclrt::analysis::detail

@@ -11,6 +11,7 @@ constinit const KindBounds kinds::kWaitSet{
     .order = Workload::Order::kAnyToTheEnd,
     .bound_core = &holistic_ready_sets,
     .skips = true,
+    .pool = Pool::kSingle,
 };
 
 constinit const KindBounds kinds::kWaitSetThreads{

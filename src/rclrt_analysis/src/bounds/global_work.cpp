@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work within a time, and the end of a path that has to wait for it.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "bounds/global_window.hpp"
+
+namespace rclrt::analysis::detail {
+
+namespace {
+
+/// Returns the most work that instances of a flow do within a time x, including instances that were
+/// released before. Each does `work` in sequence and ends within `response` after its release;
+/// releases are at least `period` apart.
+Ticks carried_in_work(Ticks x, Ticks response, Ticks work, Ticks period) {
+  if (work == 0) {
+    return 0;
+  }
+  const Ticks span = sum(x, response);
+  if (work > period || span < work) {
+    return product(ceil_div(span, period), work);
+  }
+  const Ticks whole = (span - work) / period;
+  return sum(product(whole, work), std::min(work, span - work - product(whole, period)));
+}
+
+}  // namespace
+
+/// Returns the end of the path's instance, from when it is ready, if it is assumed to be at most x.
+/// It is the constant part (own work and waiting) plus the least time y with
+///   sum over units of min(work, parallel y) < CPUs y,
+/// minus one ns. Every longer y satisfies this, too, so a binary search finds the least.
+Ticks GlobalWindow::end(Ticks x) {
+  const Ticks constant = sum(own_, wait(x));
+  Ticks all = 0;
+  for (const Unit& unit : units_) {
+    all = sum(all, unit.rest);
+  }
+  Ticks low = 0;
+  Ticks high = all / own_executor_.cpus + 1;
+  while (high - low > 1) {
+    const Ticks y = low + (high - low) / 2;
+    (share(y) < product(y, own_executor_.cpus) ? high : low) = y;
+  }
+  share(high);
+  return sum(constant, high - 1);
+}
+
+/// Returns the work that units may do in a time y in which all CPUs run them.
+Ticks GlobalWindow::share(Ticks y) {
+  Ticks result = 0;
+  std::ranges::fill(threads_, y);
+  for (Unit& unit : units_) {
+    const Ticks work = unit.runs_at_start ? unit.begun : unit.rest;
+    unit.shared = std::min(work, product(y, unit.parallel));
+    if (unit.thread) {
+      Ticks& left = threads_[*unit.thread];
+      unit.shared = std::min(unit.shared, left);
+      left -= unit.shared;
+    }
+    result = sum(result, unit.shared);
+  }
+  return start_ == WindowStart::kBusy ? sum(result, most_carried_in(y)) : result;
+}
+
+/// Returns the most work from before the window's start that flows may do in a time y in which all
+/// CPUs run them, beside the work without it. Only flows that run on a CPU at the start have such
+/// work, and one CPU runs none.
+Ticks GlobalWindow::most_carried_in(Ticks y) {
+  carried_in_.clear();
+  for (Unit& unit : units_) {
+    if (unit.runs_at_start) {
+      carried_in_.emplace_back(std::min(unit.rest, product(y, unit.parallel)) - unit.shared, &unit);
+    }
+  }
+  const auto most = std::min<std::ptrdiff_t>(std::ssize(carried_in_), own_executor_.cpus - 1);
+  std::ranges::partial_sort(carried_in_, carried_in_.begin() + most, std::greater{},
+                            &std::pair<Ticks, Unit*>::first);
+  Ticks result = 0;
+  for (auto each = carried_in_.begin(); each != carried_in_.begin() + most; ++each) {
+    each->second->shared = sum(each->second->shared, each->first);
+    result = sum(result, each->first);
+  }
+  return result;
+}
+
+bool GlobalWindow::limits_carry_in() const {
+  return std::ranges::count_if(units_, &Unit::runs_at_start) >= own_executor_.cpus;
+}
+
+std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
+  std::map<std::size_t, Contribution> by_source;
+  for (const Unit& unit : units_) {
+    const GlobalSource& source = all_.sources[unit.source];
+    Contribution& term = by_source[unit.source];
+    term.kind = source.is_sync ? Contribution::Kind::kSets : Contribution::Kind::kInterference;
+    term.callback = source.callback;
+    term.releases = source.instances(x, unit.response);
+    if (unit.in_sets) {
+      term.releases = std::min(term.releases, product(waits(x), kMostRunsInWait));
+    }
+    term.total = sum(term.total, sum(unit.blocks, unit.shared / own_executor_.cpus));
+  }
+  std::vector<Contribution> result;
+  for (const auto& [source, term] : by_source) {
+    if (term.total > 0) {
+      result.push_back(term);
+    }
+  }
+  for (const Low& low : lows_) {
+    if (low.work > 0) {
+      result.push_back({Contribution::Kind::kStarted, low.callback, 1, low.work});
+    }
+  }
+  if (all_.workload.background > 0) {
+    result.push_back({Contribution::Kind::kBackground, all_.sources[path_.source].callback,
+                      milliseconds(x), background(x)});
+  }
+  if (all_.workload.stall > 0) {
+    result.push_back({Contribution::Kind::kStall, all_.sources[path_.source].callback, 1,
+                      product(own_executor_.all_cpus, all_.workload.stall)});
+  }
+  return result;
+}
+
+/// Returns how many other instances of the path's own source are under way within x, if each is
+/// under way for `response` after its stamp.
+Ticks GlobalWindow::others(Ticks x, Ticks response) const {
+  const GlobalSource& source = all_.sources[path_.source];
+  if (start_ == WindowStart::kBusy && !source.is_sync) {
+    const Releases& releases = source.arrivals.front().releases;
+    return std::max<Ticks>(1, releases.before(sum(x, response))) - 1;
+  }
+  return others_after_ready(x, response);
+}
+
+/// Returns the same for the time x from when the path is ready.
+Ticks GlobalWindow::others_after_ready(Ticks x, Ticks response) const {
+  const GlobalSource& source = all_.sources[path_.source];
+  if (source.is_sync) {
+    return std::max<Ticks>(0, source.instances(x, response) - 1);
+  }
+  const Releases& releases = source.arrivals.front().releases;
+  const Ticks earlier = std::max<Ticks>(1, releases.before(response)) - 1;
+  const Ticks later = releases.before(sum(x, path_.ready)) - 1;
+  return earlier + std::max<Ticks>(0, later);
+}
+
+/// Returns how many instances of a source are under way within x, without that of the path.
+Ticks GlobalWindow::instances_beside_path(std::size_t source, Ticks x, Ticks response) const {
+  return source == path_.source ? others(x, response) : all_.sources[source].instances(x, response);
+}
+
+Ticks GlobalWindow::background(Ticks x) const {
+  return product(own_executor_.all_cpus, product(milliseconds(x), all_.workload.background));
+}
+
+/// Sets the work of a unit within x.
+void GlobalWindow::measure(Unit& unit, Ticks x) const {
+  const GlobalSource& source = all_.sources[unit.source];
+  const auto work_of = [&](Ticks response, Ticks work, bool in_sequence) {
+    return in_sequence ? carried_in_work(x, sum(response, source.earlier), work,
+                                         source.arrivals.front().releases.period)
+                       : product(source.instances(x, response), work);
+  };
+  unit.total = unit.own ? sum(product(others(x, unit.response), unit.work), unit.once)
+                        : work_of(unit.response, unit.work, unit.in_sequence);
+  unit.blocks = unit.waits_whole ? unit.total : 0;
+  if (unit.own && unit.waits_whole) {
+    unit.blocks = sum(product(others_after_ready(x, unit.response), unit.work), unit.once);
+  }
+  unit.total = sum(unit.total, unit.before);
+  if (unit.runs_at_start) {
+    const Ticks late = sum(x, all_.overheads.timer_jitter);
+    const Ticks period = source.arrivals.front().releases.period;
+    unit.begun = sum(product(late / period, unit.work), std::min(unit.work, late % period));
+  }
+  for (const GlobalNode* each : unit.whole) {
+    unit.blocks = sum(unit.blocks, work_of(each->response, each->work, true));
+  }
+  unit.blocks = std::min(unit.blocks, unit.total);
+  unit.rest = std::max<Ticks>(0, unit.total - unit.blocks - unit.low);
+  unit.begun = std::min(unit.begun, unit.rest);
+}
+
+/// Sets the work of each unit within x. Returns what counts whole, besides the path's own work.
+Ticks GlobalWindow::wait(Ticks x) {
+  Ticks result = product(own_executor_.all_cpus, all_.workload.stall);
+  if (all_.workload.background > 0) {
+    result = sum(result, background(x));
+  }
+  for (const Low& low : lows_) {
+    result = sum(result, low.work);
+  }
+  const Ticks waiting = waits(x);
+  for (Unit& unit : units_) {
+    measure(unit, x);
+    if (unit.in_sets) {
+      unit.rest = std::min(unit.rest, product(waiting, unit.in_wait));
+    }
+    result = sum(result, unit.blocks);
+  }
+  for (const Jobs& each : jobs_) {
+    const Ticks own = each.source == path_.source ? 1 : 0;
+    const Ticks instances = instances_beside_path(each.source, x, each.response) + own;
+    const Ticks runs = product(instances, each.count);
+    const Ticks most = each.in_wait > 0 ? product(waiting, each.in_wait) : kHorizon;
+    result = sum(result, product(std::min(runs, most), each.cost));
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis::detail
