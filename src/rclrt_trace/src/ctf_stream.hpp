@@ -63,8 +63,8 @@ class Stream {
   std::string_view text(std::size_t place) const { return texts_[place]; }
   std::span<const std::uint64_t> list(std::size_t place) const { return lists_[place]; }
 
-  /// Returns whether the tracer lost events before this one, for lack of room. What was lost before
-  /// the first packet of the file is not known here: see lose_before_first().
+  /// Returns whether the tracer lost events before this one, for lack of room. A file does
+  /// not show what was lost before its first packet: see lose_before_first().
   bool after_gap() const { return after_gap_; }
   /// Returns whether the tracer may have lost events after the last one so far.
   bool ends_lossy() const { return lossy_ || gap_; }

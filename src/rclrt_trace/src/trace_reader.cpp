@@ -172,8 +172,7 @@ void add_up(const Streams& streams, const std::vector<StreamKey>& keys, const Fi
 /// Throws TraceError if a metadata file is cut off between two declarations. Such a file is valid,
 /// but most packets then contain something that it does not declare. If only a few packets do,
 /// those are damaged.
-void require_whole_metadata(const Streams& streams,
-                            const std::vector<std::size_t>& number_of,
+void require_whole_metadata(const Streams& streams, const std::vector<std::size_t>& number_of,
                             const std::vector<std::unique_ptr<ctf::Metadata>>& metadata,
                             const std::vector<fs::path>& traces) {
   std::vector<std::uint64_t> packets(traces.size());

@@ -21,7 +21,8 @@ constexpr std::int64_t kClockError_ns = 20'000;
 /// Longest time from rcl_publish to the message's source timestamp of the middleware.
 constexpr std::int64_t kLongestSend_ns = 10'000'000;
 
-/// Callbacks that run within each other on one thread, because they spin. More have lost their ends.
+/// Callbacks that run within each other on one thread, because they spin. More have lost their
+/// ends.
 constexpr std::size_t kMostNested = 256;
 
 /// Signs of two processes with the same number that are needed. A damaged trace may show one.

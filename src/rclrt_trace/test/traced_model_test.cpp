@@ -143,51 +143,6 @@ TEST(TracedModel, MessagesAreFollowedThroughTheBuffersOfOneProcess) {
   EXPECT_EQ(robot.system.instances().back().publisher, 0U);
 }
 
-TEST(TracedModel, AMessageThatIsHandedOverAndSentIsOnePublication) {
-  Robot robot;
-  robot.node(1, "sensor");
-  robot.publisher(10, 1, "/points");
-  robot.publisher(11, 1, "/status");
-  robot.timer(20, 1, 10 * kMs, 21);
-  robot.subscription(30, 1, "/points", 31);
-  for (std::uint64_t i = 1; i <= 3; ++i) {
-    robot.start(21);
-    robot.emit(EventKind::kIntraPublish, {10, 7777});
-    robot.emit(EventKind::kEnqueue, {6000, i});
-    robot.emit(EventKind::kRclPublish, {10});
-    robot.publish(10, i);
-    robot.emit(EventKind::kRclPublish, {10});  // a second message, for other processes only
-    robot.publish(10, 100 + i);
-    robot.emit(EventKind::kIntraPublish, {10, 7777});
-    robot.emit(EventKind::kRclPublish, {11});  // another publisher
-    robot.publish(11, 200 + i);
-    robot.end(21, kMs);
-    robot.take(30, i);
-    robot.start(31);
-    robot.end(31, 9 * kMs);
-  }
-  robot.model();
-  EXPECT_EQ(robot.system.publications(0).size(), 9U);
-  EXPECT_EQ(robot.system.publications(1).size(), 3U);
-  EXPECT_EQ(robot.system.gaps().publications, 12U);
-  EXPECT_EQ(robot.system.instances().back().publisher, 0U);
-}
-
-TEST(TracedModel, StartsWithoutEndsDoNotGrowWithTheTrace) {
-  Robot robot;
-  robot.node(1, "sensor");
-  robot.timer(20, 1, 10 * kMs, 21);
-  for (std::uint64_t i = 0; i < 1000; ++i) {
-    robot.start(21);
-  }
-  for (std::uint64_t i = 0; i < 1000; ++i) {
-    robot.end(21, kMs);
-  }
-  EXPECT_EQ(robot.system.instances().size(), 256U);
-  EXPECT_EQ(robot.system.gaps().unfinished, 744U);
-  EXPECT_EQ(robot.system.gaps().unmatched_ends, 744U);
-}
-
 TEST(TracedModel, ACycleIsCutWhereItLeadsBack) {
   Line line;
   line.publisher(12, 3, "/feedback");

@@ -19,10 +19,10 @@ Attack = Callable[[int], Outcomes | None]
 
 @dataclass(frozen=True)
 class Attacked:
-    """What an attack has found until it ended or was stopped."""
+    """The results of an attack that ended or was stopped."""
 
     outcomes: list[Outcomes]
-    """Of the feasible applications, in the order of their seeds."""
+    """The outcomes of the feasible applications, in the order of their seeds."""
     infeasible: int
 
 

@@ -54,11 +54,11 @@ struct ExecutorOptions {
   /// probes.
   int top_priority = 95;
   /// The number of worker threads of each level. 0: the executor's default, which is the number of
-  /// its CPUs for `preemptive` and 1 for `producer_consumer`. A level has fewer if its groups do not
-  /// let as many instances run at the same time. Without preemption it is the number
-  /// of worker threads of all levels together; 0: the number of the executor's CPUs. `edf` without
-  /// preemption has one worker. If the number is stated there are no spare threads, so a callback
-  /// that waits for another one needs two workers.
+  /// its CPUs for `preemptive` and 1 for `producer_consumer`. A level has fewer if its groups do
+  /// not let as many instances run at the same time. Without preemption it is the number of worker
+  /// threads of all levels together; 0: the number of the executor's CPUs. `edf` without preemption
+  /// has one worker. If the number is stated there are no spare threads, so a callback that waits
+  /// for another one needs two workers.
   std::size_t workers_per_level = 0;
   /// The highest number of spare threads of each level (under `per_group`: of each reentrant
   /// group). A spare is for callbacks that wait for other callbacks: it runs the next instance in
