@@ -52,6 +52,7 @@ class Round:
     differences: list[float]
     """One for each pair of commands: nodes less run."""
     steal_ms: float
+    realtime: bool
 
 
 def program() -> Path:
@@ -77,12 +78,14 @@ def rclrt(*arguments: str | Path) -> None:
     subprocess.run(line, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def of_run(kind: str, seconds: int, directory: Path) -> tuple[Ages, float]:
-    """Returns the ages of `rclrt run`, and the CPU time that the host took."""
+def of_run(kind: str, seconds: int, directory: Path) -> tuple[Ages, float, bool]:
+    """Returns the ages of `rclrt run`, the CPU time that the host took, and whether threads had
+    real-time priorities."""
     app = EXAMPLE / "app.yaml"
     rclrt("run", app, "--executor", kind, "--seconds", str(seconds), "--out", directory)
     context = json.loads((directory / "results.json").read_text(encoding="utf-8"))["context"]
-    return read_ages(directory / "outputs.csv"), float(context["steal_ms"])
+    realtime = bool(context["realtime"])
+    return read_ages(directory / "outputs.csv"), float(context["steal_ms"]), realtime
 
 
 def of_nodes(kind: str, seconds: int, directory: Path) -> Ages:
@@ -94,7 +97,10 @@ def of_nodes(kind: str, seconds: int, directory: Path) -> Ages:
     line = [str(program()), str(EXAMPLE / "app.yaml"), str(EXAMPLE / "robot.yaml"), "--ros-args"]
     for option in options:
         line += ["-p", option]
-    subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        print(f"error: {program()} failed:\n{done.stderr}", file=sys.stderr)
+        sys.exit(1)
     return read_ages(ages)
 
 
@@ -119,10 +125,10 @@ def measure(kind: str, number: int, seconds: int) -> Round:
         nodes: Ages = []
         if number % 2 == 1:
             nodes = of_nodes(kind, seconds, home / "nodes")
-        run, steal_ms = of_run(kind, seconds, home / "run")
+        run, steal_ms, realtime = of_run(kind, seconds, home / "run")
         nodes = nodes or of_nodes(kind, seconds, home / "nodes")
     in_ms = [[age_ns / 1e6 for _, age_ns in ages] for ages in (run, nodes)]
-    made = Round(in_ms[0], in_ms[1], paired(run, nodes), steal_ms)
+    made = Round(in_ms[0], in_ms[1], paired(run, nodes), steal_ms, realtime)
     print(
         f"{kind}, round {number}: run {statistics.median(made.run):.3f} ms, nodes "
         f"{statistics.median(made.nodes):.3f} ms, difference of pairs "
@@ -170,6 +176,11 @@ def row(kind: str, rounds: list[Round], seconds: int) -> str:
     )
 
 
+def scheduling(rounds: dict[str, list[Round]]) -> str:
+    has_realtime = all(each.realtime for of_kind in rounds.values() for each in of_kind)
+    return "SCHED_FIFO" if has_realtime else "normal scheduling: not comparable"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--print", action="store_true", dest="only_print")
@@ -185,9 +196,9 @@ def main() -> int:
     day = datetime.now(UTC).strftime("%Y-%m-%d")
     lines = [
         f"Measured {day}: {arguments.rounds} rounds of {arguments.seconds} s, {os.cpu_count()} "
-        f"virtual CPUs, load {load:.1f} before. Data age in ms, the median of the rounds' medians "
-        "and the worst; differences in us, nodes less `run`: of the medians, and the median of "
-        "commands of the same time.",
+        f"virtual CPUs, load {load:.1f} before, {scheduling(rounds)}. Data age in ms, the median "
+        "of the rounds' medians and the worst; differences in us, nodes less `run`: of the "
+        "medians, and the median of commands of the same time.",
         "",
         "| executor | bound | `simulate` | `run` | nodes on rclcpp | medians | pairs |",
         "|---|--:|--:|--:|--:|--:|--:|",
