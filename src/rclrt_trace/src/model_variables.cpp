@@ -224,17 +224,20 @@ void ModelBuilder::continue_sampling(model::CauseEffectChain& chain,
 
 /// Returns the callbacks of a timer's node that take messages and publish nothing for them, if the
 /// timer publishes and is not known to read what they took. Leaves out callbacks that store values
-/// of which the trace has each read. Returns none for other callbacks.
+/// of which the trace has each read, and those that take the timer's own messages. Returns none for
+/// other callbacks.
 std::vector<std::size_t> ModelBuilder::may_read(std::size_t timer) const {
   const TracedCallback& reader = callback_at(traced_of_[timer]);
   std::vector<std::size_t> result;
   if (reader.kind != TriggerKind::kTimer || reader.outputs.empty() || reader.node == kNone) {
     return result;
   }
+  const std::vector<std::size_t> next = application_.successors(timer);
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
     const TracedCallback& taker = callback_at(traced_of_[i]);
-    if (taker.kind == TriggerKind::kSubscription && taker.node == reader.node &&
-        taker.outputs.empty() && !reads(timer, i) && !known_writers_.contains(i)) {
+    if (std::ranges::find(next, i) == next.end() && taker.kind == TriggerKind::kSubscription &&
+        taker.node == reader.node && taker.outputs.empty() && !reads(timer, i) &&
+        !known_writers_.contains(i)) {
       result.push_back(i);
     }
   }

@@ -58,6 +58,18 @@ TEST(TracedVariables, WithoutALinkTheyAreProposedAndNotInTheModel) {
                             "motor_path]}")));
 }
 
+TEST(TracedVariables, ATimerIsNotProposedAsAReaderOfItsOwnMessages) {
+  Sampling robot;
+  robot.subscription(60, 2, "/path", 61);
+  robot.run();
+  robot.take(60, 1);
+  robot.start(61);
+  robot.end(61, kMs);
+  const TracedModel made = robot.model();
+  EXPECT_THAT(made.proposals, testing::Contains("if it does, planner_timer_1 has 'reads: "
+                                                "[planner_images]'"));
+}
+
 TEST(TracedVariables, TheProposedLinesMakeTheModelOfTheLink) {
   Sampling without;
   without.run();
