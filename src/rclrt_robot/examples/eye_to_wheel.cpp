@@ -12,6 +12,8 @@
 // Periods, execution times and the times of the images are those of the first file, so that the
 // ages are comparable with those of `rclrt run` and `rclrt simulate`. The second file has the
 // priorities, the largest age and the monitor, which reports the age on /diagnostics.
+#include "eye_to_wheel.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -27,7 +29,6 @@
 #include <variant>
 #include <vector>
 
-#include "eye_to_wheel_nodes.hpp"
 #include "rclrt/model/event_times.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/realtime/clock.hpp"
