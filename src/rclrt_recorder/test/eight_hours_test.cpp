@@ -87,6 +87,27 @@ class Source {
   std::uint64_t tells_ = 0;
 };
 
+void expect_counted(const RunResults& results) {
+  EXPECT_EQ(results.streamed->instances, kLoops + kTells);
+  const ChainResult& loop = results.chains[0];
+  EXPECT_EQ(loop.released, kLoops);
+  EXPECT_EQ(loop.completed, kLoops);
+  EXPECT_EQ(loop.missed, kLoops / kLateEvery + 1);
+  EXPECT_EQ(loop.response->best_ns, 70 * kUs);
+  EXPECT_EQ(loop.response->worst_ns, 3 * kMs);
+  // Loop number i takes 70 µs + i % 1000 ns, all but one of a hundred thousand.
+  EXPECT_NEAR(static_cast<double>(loop.response->p50_ns), 70'500, 71);
+  EXPECT_NEAR(static_cast<double>(loop.response->p99_ns), 70'990, 71);
+  EXPECT_EQ(results.chains[1].completed, kTells);
+  EXPECT_EQ(results.chains[1].missed, 0U);
+  EXPECT_EQ(results.callbacks[0].execution->count, kLoops);
+  ASSERT_FALSE(results.misses.empty());
+  EXPECT_TRUE(std::ranges::any_of(results.misses, [](const ChainMiss& miss) {
+    return miss.instance.instance == kWorst && miss.late_ns == 2500 * kUs;
+  }));
+  EXPECT_LT(results.records.size(), 200'000U);
+}
+
 TEST(EightHours, AreCountedInMemoryThatDoesNotGrow) {
   RunResults frame;
   frame.application = application();
@@ -129,24 +150,7 @@ TEST(EightHours, AreCountedInMemoryThatDoesNotGrow) {
   EXPECT_TRUE(looked);
   RunResults results = frame;
   stream.finish(results);
-  EXPECT_EQ(results.streamed->instances, kLoops + kTells);
-  const ChainResult& loop = results.chains[0];
-  EXPECT_EQ(loop.released, kLoops);
-  EXPECT_EQ(loop.completed, kLoops);
-  EXPECT_EQ(loop.missed, kLoops / kLateEvery + 1);
-  EXPECT_EQ(loop.response->best_ns, 70 * kUs);
-  EXPECT_EQ(loop.response->worst_ns, 3 * kMs);
-  // Loop number i takes 70 µs + i % 1000 ns, all but one of a hundred thousand.
-  EXPECT_NEAR(static_cast<double>(loop.response->p50_ns), 70'500, 71);
-  EXPECT_NEAR(static_cast<double>(loop.response->p99_ns), 70'990, 71);
-  EXPECT_EQ(results.chains[1].completed, kTells);
-  EXPECT_EQ(results.chains[1].missed, 0U);
-  EXPECT_EQ(results.callbacks[0].execution->count, kLoops);
-  ASSERT_FALSE(results.misses.empty());
-  EXPECT_TRUE(std::ranges::any_of(results.misses, [](const ChainMiss& miss) {
-    return miss.instance.instance == kWorst && miss.late_ns == 2500 * kUs;
-  }));
-  EXPECT_LT(results.records.size(), 200'000U);
+  expect_counted(results);
 }
 
 }  // namespace
