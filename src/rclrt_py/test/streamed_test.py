@@ -188,6 +188,32 @@ def test_results_of_a_run_that_was_killed_are_read(exact: Path, tmp_path: Path) 
     assert (out / STAGING / "run").is_dir()  # the run may go on
 
 
+def test_results_that_are_replaced_while_they_are_copied_are_copied_again(
+    exact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    run = out / STAGING / "run"
+    stream_run(exact, LATEST_NS, "running")
+    newer = stream_run(write_run(tmp_path / "newer", seconds=3.0), LATEST_NS, "running")
+    run.parent.mkdir(parents=True)
+    shutil.move(exact, run)
+    plan = {"kind": "run", "executors": ["preemptive"], "rounds": 1, "seconds": 3600.0}
+    (out / MARKER).write_text(json.dumps(plan))
+    copy, copies = shutil.copytree, []
+
+    def replaced_meanwhile(source: Path, target: Path) -> None:
+        copy(source, target)
+        copies.append(source)
+        if len(copies) == 1:  # after some of the files were copied
+            shutil.rmtree(run)
+            copy(newer, run)
+
+    monkeypatch.setattr(shutil, "copytree", replaced_meanwhile)
+    (results,) = load_results(out).executors
+    assert results.duration_s == 3.0
+    assert len(copies) == 2
+
+
 def test_a_killed_run_without_results_is_refused_as_before(tmp_path: Path) -> None:
     plan = {"kind": "run", "executors": ["preemptive"], "rounds": 1, "seconds": 3600.0}
     (tmp_path / MARKER).write_text(json.dumps(plan))

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -155,3 +156,40 @@ def test_a_chain_that_samples_has_reaction_times_and_ages(tmp_path: Path) -> Non
     assert max(ages) == chain["age_ms"]["worst"] <= chain["max_age_ms"]
     assert chain["initial"] > 0  # the controller runs before the first image
     assert chain["distinct"] <= chain["inputs"]
+
+
+def figures(out: Path) -> dict[str, Any]:
+    """Returns what a run that streamed must have as a run that keeps all: no percentiles."""
+    results: dict[str, Any] = json.loads((out / "results.json").read_text())
+    found: dict[str, Any] = {}
+    for kind in ("chains", "callbacks", "cause_effect_chains"):
+        for each in results.get(kind, ()):
+            for key in [key for key in each if key.endswith("_ms")]:
+                if isinstance(each[key], dict) and "p50" in each[key]:
+                    del each[key]["p50"], each[key]["p99"]
+            found[kind + " " + each["id"]] = each
+    return found
+
+
+@pytest.mark.parametrize(
+    "example", ["fig_5_7", "autonomous_vehicle", "eye_to_wheel", "autoware_reference"]
+)
+def test_a_long_simulation_streams_with_the_same_figures(example: str, tmp_path: Path) -> None:
+    application = ROOT / "examples" / example / "app.yaml"
+    common = [str(application), "--executor", "preemptive", "--seconds", "30"]
+    common += ["--execution-from", "0.5", "--hop-us", "100"]
+    for name, keep in (("all", "100000000"), ("streamed", "10")):
+        command = [SIMULATE, *common, "--keep", keep, "--out", str(tmp_path / name)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+    whole, streamed = figures(tmp_path / "all"), figures(tmp_path / "streamed")
+    for each in (*whole.values(), *streamed.values()):
+        each.pop("migrations", None)  # without the parts on each CPU, at least so many
+    assert streamed == whole
+    results = json.loads((tmp_path / "streamed" / "results.json").read_text())
+    schema = json.loads((ROOT / "schemas" / "results.schema.json").read_text())
+    jsonschema.validate(results, schema)
+    assert (
+        results["streamed"]["instances"]
+        == sum(1 for _ in (tmp_path / "all" / "instances.csv").open()) - 1
+    )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -21,6 +22,9 @@ from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.report.page import make_report
 from rclrt_py.runs.output_directory import REPORT, STAGING, Plan, move_up
 from rclrt_py.runs.run_data import RESULTS, TRACE
+
+TRIES = 20
+"""How often the results of a run that goes on are copied until none was replaced meanwhile."""
 
 
 def finish_run(measurement: Measurement, made: Path, directory: Path) -> Comparison:
@@ -57,12 +61,29 @@ def load_results(directory: Path) -> Comparison:
     plan = Plan.load(directory)
     unfinished = directory / STAGING / "run"
     if plan is not None and plan.kind == "run" and (unfinished / RESULTS).is_file():
-        return load_single_run(unfinished, directory)  # killed, or it is still running
+        return load_single_run(_copied(unfinished), directory)
     if plan is None or plan.kind != "comparison":
         raise BadInput(
             f"{directory}: has no {RESULTS}; expected a directory of rclrt run, simulate or compare"
         )
     return finish_comparison(directory, plan)
+
+
+def _copied(unfinished: Path) -> Path:
+    """Copies the results so far of a run that was killed, or that goes on: then its program
+    replaces all of them together about once a second. Returns the copy, beside them."""
+    copy = unfinished.with_name("copy")
+    for _ in range(TRIES):
+        with contextlib.suppress(OSError, shutil.Error):  # they were replaced meanwhile
+            before = (unfinished / RESULTS).read_bytes()
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(unfinished, copy)
+            after = (unfinished / RESULTS).read_bytes()
+            if before == (copy / RESULTS).read_bytes() == after:
+                return copy
+    raise BadInput(
+        f"{unfinished}: its files cannot be read, or are replaced all the time; try again"
+    )
 
 
 def write_report(comparison: Comparison, directory: Path, output: Path | None = None) -> Path:
