@@ -18,7 +18,7 @@ class LaneDispatcher final : public Dispatcher {
       : Dispatcher(context, {.keeps_level_threads = true}), lanes_(context, *this) {}
 
   void add(Callback& callback) override {
-    Lane& lane = lanes_.at(callback.level());
+    Lane& lane = lanes_.at(callback);
     state_of(callback).sink.store(&lane);
     state_of(callback).lane.store(&lane);
     if (TimerCallback* const timer = as_timer(callback)) {

@@ -13,9 +13,9 @@
 
 namespace rclrt::executor {
 
-Lane& LaneSet::at(int level) {
+Lane& LaneSet::at(const Callback& callback) {
   const bool shares = context_.threads.runs_to_completion();
-  level = shares ? kAll : level;
+  const int level = shares ? kAll : callback.level();
   auto place = std::lower_bound(levels_.begin(), levels_.end(), level,
                                 [](const auto& each, int value) { return each->level < value; });
   if (place == levels_.end() || (*place)->level != level) {
@@ -26,11 +26,19 @@ Lane& LaneSet::at(int level) {
     (*place)->before = newest_.load(std::memory_order_relaxed);  // only changed by this function
     newest_.store(place->get(), std::memory_order_release);      // PAIRS WITH: wake_all
   }
-  start_threads(**place);
-  return (*place)->lane;
+  Level& found = **place;
+  // An instance of a callback that was removed from the level, or moved away, may still run there.
+  const bool comes = state_of(callback).lane.load() != &found.lane;
+  found.wanted = std::min(stated_workers(found),
+                          std::max(found.wanted + (comes ? 1 : 0), useful_workers(found)));
+  start_threads(found);
+  return found.lane;
 }
 
 void LaneSet::remove(Callback& callback) noexcept {
+  for (const auto& each : levels_) {
+    each->was_left |= state_of(callback).lane.load() == &each->lane;
+  }
   if (TimerCallback* const timer = as_timer(callback)) {
     for (const auto& each : levels_) {
       each->lane.remove_timer(timer);
@@ -79,7 +87,12 @@ WorkerPool LaneSet::pool_of(const Callback& callback) const {
   }
   const auto level = std::ranges::find(levels_, shares ? kAll : callback.level(),
                                        [](const auto& each) { return each->level; });
-  pool.threads = level == levels_.end() ? 0 : (*level)->threads.size();
+  if (level != levels_.end()) {
+    // A level may have fewer workers than are stated. It then waits for a group, not for a worker.
+    const Level& found = **level;
+    pool.threads =
+        found.threads.size() - found.workers + std::max(found.workers, stated_workers(found));
+  }
   return pool;
 }
 
@@ -114,8 +127,7 @@ std::size_t LaneSet::stated_workers(const Level& level) const {
                                                : workers_per_lane_;
 }
 
-/// Returns how many instances of the level can run at the same time, but at most `limit`.
-std::size_t LaneSet::most_of(const Level& level, std::size_t limit) const {
+std::vector<const Callback*> LaneSet::callbacks_of(const Level& level) const {
   const bool shares = context_.threads.runs_to_completion();
   std::vector<const Callback*> callbacks;
   for (const auto& each : context_.callbacks.locked()) {
@@ -123,14 +135,21 @@ std::size_t LaneSet::most_of(const Level& level, std::size_t limit) const {
       callbacks.push_back(each.get());
     }
   }
-  return most_at_a_time(callbacks, limit);
+  return callbacks;
 }
 
-/// Returns the number of workers. More than can run at the same time would never have work, and
-/// each would lock the memory of its stack.
-std::size_t LaneSet::wanted_workers(const Level& level) const {
+/// Returns how many workers can have work at the same time, but at most as many as are stated. More
+/// would lock the memory of their stacks for nothing.
+std::size_t LaneSet::useful_workers(const Level& level) const {
   const std::size_t stated = stated_workers(level);
-  return stated == 0 ? 0 : most_of(level, stated);
+  if (stated <= 1) {
+    return stated;
+  }
+  const std::vector<const Callback*> callbacks = callbacks_of(level);
+  const bool is_unlimited = std::ranges::any_of(callbacks, [](const Callback* each) {
+    return each->group().type() == GroupType::kReentrant;
+  });
+  return is_unlimited ? stated : std::max<std::size_t>(most_at_a_time(callbacks, stated), 1);
 }
 
 /// Returns the number of spare threads; 0 where no callback could use one.
@@ -141,12 +160,12 @@ std::size_t LaneSet::wanted_spares(const Level& level) const {
       (!threads.runs_to_completion() && threads.is_reserved(level.level))) {
     return 0;
   }
-  return std::max(most_of(level, level.workers + spares), level.workers) - level.workers;
+  return std::max(most_at_a_time(callbacks_of(level), level.workers + spares), level.workers) -
+         level.workers;
 }
 
 void LaneSet::start_threads(Level& level) {
-  const std::size_t workers = wanted_workers(level);
-  while (level.workers < workers) {
+  while (level.workers < level.wanted) {
     start_thread(level, LaneWorker::Kind::kWorker);
     ++level.workers;
   }
@@ -175,6 +194,8 @@ realtime::ThreadOptions LaneSet::worker_options(const Level& level) const {
 void LaneSet::start(std::size_t workers_per_lane) {
   workers_per_lane_ = workers_per_lane;
   for (const auto& each : levels_) {
+    each->was_left &= each->lane.has_waiting();
+    each->wanted = each->was_left ? stated_workers(*each) : useful_workers(*each);
     start_threads(*each);
   }
 }
@@ -187,7 +208,7 @@ void LaneSet::stop() noexcept RCLRT_WAITS {
     for (const auto& each : levels_) {
       std::move(each->threads.begin(), each->threads.end(), std::back_inserter(threads));
       each->threads.clear();
-      each->workers = 0;
+      each->workers = each->wanted = 0;
     }
   }
   for (const auto& each : threads) {  // all, before one is freed: spares read the others

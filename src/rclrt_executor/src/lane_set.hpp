@@ -37,10 +37,10 @@ class LaneSet {
   LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher, SharedLane shared)
       : context_(context), dispatcher_(dispatcher), shared_(shared) {}
 
-  /// Returns the lane of `level`. Creates it if needed, and starts its workers if the workers of
-  /// other lanes are running. If starting a worker throws std::system_error, the lane stays, and
-  /// the next call starts the missing workers.
-  RCLRT_SETUP Lane& at(int level);
+  /// Returns the lane of the callback's level. Creates it if needed. If the workers of other lanes
+  /// are running, starts its workers, and one more for a callback that comes to it. If starting a
+  /// worker throws std::system_error, the lane stays, and the next call starts the missing workers.
+  RCLRT_SETUP Lane& at(const Callback& callback);
   /// Releases no more instances of the callback by time.
   RCLRT_SETUP void remove(Callback& callback) noexcept;
   /// Moves every instance of `callback` to the list `taken`.
@@ -81,6 +81,8 @@ class LaneSet {
     Level* before = nullptr;  // the level made before; does not change once this one is published
     std::vector<std::unique_ptr<LaneThread>> threads;  // workers and spares in order of start
     std::size_t workers = 0;                           // the number of workers among them
+    std::size_t wanted = 0;                            // workers; 0 while none run
+    bool was_left = false;  // instances of a callback that was moved away may wait in the lane
   };
 
   static constexpr int kAll = 0;
@@ -89,8 +91,8 @@ class LaneSet {
   void start_threads(Level& level);
   void start_thread(Level& level, LaneWorker::Kind kind);
   std::size_t stated_workers(const Level& level) const;
-  std::size_t most_of(const Level& level, std::size_t limit) const;
-  std::size_t wanted_workers(const Level& level) const;
+  std::vector<const Callback*> callbacks_of(const Level& level) const;
+  std::size_t useful_workers(const Level& level) const;
   std::size_t wanted_spares(const Level& level) const;
   realtime::ThreadOptions worker_options(const Level& level) const;
 

@@ -128,12 +128,10 @@ void StallWatch::find(const Dispatcher& dispatcher, const std::vector<Running>& 
   };
   std::map<std::int64_t, Pool> pools;
   std::vector<const Callback*> waiting;
-  std::vector<const Group*> entered;
   for (const Running& each : all) {
     if (!callbacks_.knows(each.callback)) {
       continue;
     }
-    entered.push_back(&each.callback->group());
     const WorkerPool pool = dispatcher.pool_of(*each.callback);
     Pool& entry = pools.try_emplace(pool.key, Pool{.pool = pool, .stall = {}}).first->second;
     ++entry.running;
@@ -168,10 +166,7 @@ void StallWatch::find(const Dispatcher& dispatcher, const std::vector<Running>& 
         }
       }
     }
-    const bool is_excluded = callback->group().type() == GroupType::kMutuallyExclusive &&
-                             std::ranges::count(entered, &callback->group()) != 0;
-    const auto pool = pools.find(dispatcher.pool_of(*callback).key);
-    if (pool != pools.end() && !is_excluded) {  // else it waits for its group, not for a worker
+    if (const auto pool = pools.find(dispatcher.pool_of(*callback).key); pool != pools.end()) {
       pool->second.stall.queued.push_back(callback->name());
       pool->second.stall.instances += pending - running;
     }

@@ -70,6 +70,15 @@ void MissingEvents::after_last_event(std::size_t number) {
   }
 }
 
+void MissingEvents::after_file_without_events(std::size_t number) {
+  const std::size_t before = events_before(number);
+  if (!has_begun_[number] && files_.is_last(number) && before != FileOrder::kNone &&
+      (streams_[number]->ends_lossy() || lost_before(number))) {
+    last_[number] = last_[before];
+    report_loss(number, last_[number], INT64_MAX);
+  }
+}
+
 /// Finds out what is missing before the first event of a file. The files before it have been read
 /// by now, because all their events are earlier.
 void MissingEvents::begin(std::size_t number) {

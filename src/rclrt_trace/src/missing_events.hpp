@@ -31,7 +31,8 @@ class FileOrder {
   /// Returns the file before this one; kNone: there is none, or it is not known.
   std::size_t before(std::size_t file) const { return before_[file]; }
   bool is_last(std::size_t file) const { return is_last_[file]; }
-  /// Returns the number of packets that are missing between a file and the one before it.
+  /// Returns the number of packets that are missing between a file and the one before it. A tracer
+  /// that keeps the newest events has overwritten them, so they do not count as lost.
   std::uint64_t lost_packets_before(std::size_t file) const;
 
  private:
@@ -51,6 +52,9 @@ class MissingEvents {
   /// Reports that the rest of the stream is missing if its file is cut off, or if the tracer lost
   /// events at the end of the stream.
   void after_last_event(std::size_t number);
+  /// Does the same for the last file of a stream, if it has no event that is read. Called after all
+  /// events.
+  void after_file_without_events(std::size_t number);
 
  private:
   void begin(std::size_t number);

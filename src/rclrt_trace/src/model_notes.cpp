@@ -135,7 +135,9 @@ void ModelBuilder::note_gaps() {
   note(gaps.unknown_callbacks,
        "runs are of callbacks that were made before the trace: left out (start the session first)");
   note(gaps.unfinished, "runs had not ended, or their end was lost: left out");
-  note(gaps.losses, "places where the tracer had no room for events: what ran there is left out");
+  note(gaps.losses,
+       "places where the trace lacks events, because the tracer had no room or kept only the "
+       "newest ones: what ran there is left out");
   note(gaps.switches_lost,
        "places where switches of threads are missing: what ran there has no CPU time");
   note(gaps.unmatched_ends, "ends of runs have no start: left out");

@@ -148,7 +148,7 @@ std::map<std::string, std::int64_t> complete_since(const Streams& streams,
 
 /// Adds the counts of all streams to the result. Each file of a stream has the number of events
 /// that the whole stream lost, so the loss of a stream is the largest number in its files.
-void add_up(const Streams& streams, const std::vector<StreamKey>& keys, const FileOrder& files,
+void add_up(const Streams& streams, const std::vector<StreamKey>& keys,
             const std::vector<bool>& of_kernel, ReadCounts& counts) {
   std::map<StreamKey, std::uint64_t> lost;
   std::set<std::uint64_t> cpus;
@@ -158,7 +158,7 @@ void add_up(const Streams& streams, const std::vector<StreamKey>& keys, const Fi
     if (stream.cpu() && stream.events() > 0 && !of_kernel[i]) {
       cpus.insert(*stream.cpu());
     }
-    counts.lost_packets += stream.lost_packets() + files.lost_packets_before(i);
+    counts.lost_packets += stream.lost_packets();
     counts.damage.insert(counts.damage.end(), stream.damage().begin(), stream.damage().end());
     std::uint64_t& of_stream = lost[keys[i]];
     of_stream = std::max(of_stream, stream.lost_events());
@@ -272,8 +272,11 @@ ReadCounts read_trace(const fs::path& directory,
       }
     } while (true);
   }
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    missing.after_file_without_events(i);
+  }
   require_whole_metadata(streams, number_of, metadata, traces);
-  add_up(streams, keys, files, of_kernel, counts);
+  add_up(streams, keys, of_kernel, counts);
   return counts;
 }
 

@@ -155,7 +155,7 @@ struct Gaps {
   std::uint64_t unknown_callbacks = 0;  ///< runs of callbacks without their creation in the trace
   std::uint64_t unfinished = 0;         ///< runs without an end
   std::uint64_t unmatched_ends = 0;     ///< ends without a start
-  std::uint64_t losses = 0;             ///< places where the tracer had no room for events
+  std::uint64_t losses = 0;  ///< places where the tracer lost events or kept only the newest
   std::uint64_t unknown_sources = 0;    ///< messages without their publication in the trace
   std::uint64_t incomplete_events = 0;  ///< events of another version: fields are missing
   std::uint64_t forgotten = 0;          ///< publications dropped to bound the memory

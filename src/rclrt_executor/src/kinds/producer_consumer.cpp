@@ -24,7 +24,7 @@ class ProducerConsumerDispatcher final : public Dispatcher {
         inbox_(context),
         queues_(context, *this) {}
 
-  void add(Callback& callback) override { inbox_.add(callback, queues_.at(callback.level())); }
+  void add(Callback& callback) override { inbox_.add(callback, queues_.at(callback)); }
   void remove(Callback& callback) noexcept override {
     inbox_.remove(callback);
     queues_.remove(callback);

@@ -29,7 +29,7 @@ class ThreadDispatcher final : public Dispatcher {
       : Dispatcher(context, {}), inbox_(context), shared_(context, *this) {}
 
   void add(Callback& callback) override {
-    inbox_.add(callback, has_workers() ? shared_.at(callback.level()) : inbox_.lane());
+    inbox_.add(callback, has_workers() ? shared_.at(callback) : inbox_.lane());
   }
   void remove(Callback& callback) noexcept override {
     inbox_.remove(callback);

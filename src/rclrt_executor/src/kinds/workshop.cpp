@@ -119,7 +119,7 @@ WorkshopDispatcher::Level& WorkshopDispatcher::level_of(int level) {
 }
 
 void WorkshopDispatcher::add(Callback& callback) {
-  Lane& lane = has_workers() ? shared_.at(callback.level()) : level_of(callback.level()).lane;
+  Lane& lane = has_workers() ? shared_.at(callback) : level_of(callback.level()).lane;
   if (running_ && !has_workers()) {
     start_threads();
   }
