@@ -25,7 +25,7 @@ using Counts = std::map<std::string, int>;
 
 class WorkerCount : public KindTest {
  protected:
-  /// Returns options whose threads no other test has: those of an ended one may still be listed.
+  /// Returns options with a name of their own: threads of an ended executor may still be listed.
   static ExecutorOptions with_workers(std::size_t workers) {
     static int number = 0;
     auto options = on_one_cpu();
