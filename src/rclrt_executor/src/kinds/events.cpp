@@ -26,7 +26,7 @@ class EventsDispatcher final : public Dispatcher {
 
   void add(Callback& callback) override {
     TimerCallback* const timer = as_timer(callback);
-    Lane& lane = (timer != nullptr && events_.timers_thread ? timers_ : queue_).at(0);
+    Lane& lane = (timer != nullptr && events_.timers_thread ? timers_ : queue_).at(callback);
     state_of(callback).sink.store(&lane);
     state_of(callback).lane.store(&lane);
     if (timer != nullptr) {
