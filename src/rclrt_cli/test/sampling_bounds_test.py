@@ -15,6 +15,8 @@ from rclrt_py.bounds.predicted import Predictions, predict
 from rclrt_py.bounds.sampling import Observed, with_sampling_bounds
 from rclrt_py.native import load_application
 from rclrt_py.report.bound_lines import bound_lines
+from rclrt_py.runs.csv_reader import StallRow
+from rclrt_py.runs.histograms import Histogram, Times
 from rclrt_py.runs.output_directory import BOUNDS
 from rclrt_py.runs.run_data import Run
 from rclrt_py.testing.scheduler_model import Callback, Chain
@@ -157,6 +159,28 @@ def test_an_age_above_its_bound_is_explained_by_a_segment_that_the_machine_delay
     )
     assert found.predicted is not None
     assert found.predicted.age_by_host == by_host
+
+
+def test_times_above_a_bound_that_a_run_has_not_kept_count_and_nothing_explains_them(
+    tmp_path: Path,
+) -> None:
+    run = sampled_run(tmp_path / "run", [20, 110.9])  # 0.1 ms above
+    kept = run.cause_effect_samples()
+    age_ns = round(110.9 * MS)
+    # 50 ages of 200 ms are in the histogram only.
+    bounds = [20 * MS, age_ns - 200_000, 200 * MS], [20 * MS, age_ns, 200 * MS]
+    ages = Times(histogram=Histogram(*bounds, counts=[1, 1, 50]))
+    stall = StallRow(cpu=0, start=0, end=10 * MS)
+    observed = Observed(kept, [stall], [], {"eye_to_wheel": (Times(), ages)})
+    prediction = predict(load_application(APP), ["preemptive"], None).executors["preemptive"]
+    (chain,) = run.results.cause_effect_chains
+    found = with_sampling_bounds(
+        chain, prediction.cause_effect_chains[chain.id], prediction.chains, [observed]
+    )
+    assert found.predicted is not None
+    # The bucket that the bound of 110.8 ms lies in may have times below it, but one is kept.
+    assert found.predicted.above_age_bound == 50
+    assert found.predicted.age_by_host == 1
 
 
 def test_bounds_of_earlier_versions_have_no_chains_that_sample(tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rclrt_py.bounds.excesses import above_bound_at_least
+from rclrt_py.bounds.predicted import PredictedChain
 from rclrt_py.comparisons.comparison import load_single_run
 from rclrt_py.errors import BadInput
 from rclrt_py.report.comparison_table import print_table
@@ -43,6 +46,7 @@ def times_of(values: list[int]) -> Times:
     """Returns the times as a run that streamed has them."""
     histogram = Histogram()
     for lowest, highest in sorted({bucket_of(value) for value in values}):
+        histogram.lowest.append(lowest)
         histogram.highest.append(highest)
         histogram.counts.append(sum(lowest <= value <= highest for value in values))
     return Times(histogram=histogram, summary=summarise(values))
@@ -142,10 +146,11 @@ def test_ranks_of_a_histogram_are_those_of_its_times(values: list[int]) -> None:
 
 
 def test_times_above_a_limit_are_those_that_certainly_are() -> None:
-    histogram = Histogram(highest=[9, 19, 29], counts=[5, 3, 2])
+    histogram = Histogram(lowest=[0, 10, 25], highest=[9, 19, 29], counts=[5, 3, 2])
     assert histogram.above(8) == 5  # some of the first bucket may be below
     assert histogram.above(9) == 5
     assert histogram.above(10) == 2
+    assert histogram.above(20) == 2  # between two buckets
     assert histogram.above(29) == 0
 
 
@@ -173,6 +178,24 @@ def test_a_histogram_that_was_cut_short_is_refused(streamed: Path) -> None:
     path.write_text("\n".join(lines[:3]) + "\n")
     with pytest.raises(BadInput, match=r"histograms.csv: \d+ instances of chain 'obstacle'"):
         merge_runs([Run.load(streamed)])
+
+
+def test_instances_above_a_bound_count_also_if_they_are_not_kept(streamed: Path) -> None:
+    run = Run.load(streamed)
+    response = run.results.chains[0].response
+    assert response is not None
+    chain = PredictedChain(
+        id="obstacle",
+        bound_ms=response.best * 0.9,
+        verdict="proved",
+        assumptions=(),
+        level=3,
+        cpus=(),
+        note="",
+    )
+    assert above_bound_at_least(run, chain) == run.results.chains[0].completed
+    assert above_bound_at_least(run, replace(chain, bound_ms=response.worst)) == 0
+    assert above_bound_at_least(run, replace(chain, bound_ms=None)) == 0
 
 
 def test_results_of_a_run_that_was_killed_are_read(exact: Path, tmp_path: Path) -> None:

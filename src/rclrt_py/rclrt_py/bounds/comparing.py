@@ -49,7 +49,12 @@ def with_predictions(
         for each in results.chains
     )
     observed = [
-        Observed(run.cause_effect_samples(), run.stalls(), found)
+        Observed(
+            run.cause_effect_samples(),
+            run.stalls(),
+            found,
+            run.cause_effect_times() if run.results.streamed else {},
+        )
         for run, found in zip(runs, excesses, strict=True)
     ]
     sampling = tuple(

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from rclrt_py.bounds.excesses import Excess
 from rclrt_py.bounds.predicted import PredictedChain, PredictedSampling
 from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
 from rclrt_py.runs.csv_reader import StallRow
+from rclrt_py.runs.histograms import Times
 from rclrt_py.runs.run_data import CauseEffectSamples
 
 
@@ -24,6 +25,8 @@ class Observed:
     stalls: Sequence[StallRow]
     excesses: Sequence[Excess]
     """They are of all chains, segments too."""
+    histograms: Mapping[str, tuple[Times, Times]] = field(default_factory=dict)
+    """All reaction times and ages of a run that streamed; `samples` has those that are kept."""
 
 
 class _Stalls:
@@ -92,8 +95,8 @@ def with_sampling_bounds(
     cpus = {cpu for segment in own for cpu in segment.cpus}
     if any(not segment.cpus for segment in own):
         cpus = set()  # any CPU
-    reactions = list(_above(chain, predicted.reaction_ms, runs, cpus, ages=False))
-    ages = list(_above(chain, predicted.age_ms, runs, cpus, ages=True))
+    reactions = _above(chain, predicted.reaction_ms, runs, cpus, ages=False)
+    ages = _above(chain, predicted.age_ms, runs, cpus, ages=True)
     reaction_terms = {(term.kind, term.chain): term.reaction_ms for term in predicted.why}
     age_terms = {(term.kind, term.chain): term.age_ms for term in predicted.why}
     return replace(
@@ -105,10 +108,10 @@ def with_sampling_bounds(
             age_bound_ms=predicted.age_ms,
             verdict=predicted.verdict,
             assumptions=predicted.assumptions,
-            above_reaction_bound=len(reactions),
-            above_age_bound=len(ages),
-            reaction_by_host=sum(reactions),
-            age_by_host=sum(ages),
+            above_reaction_bound=reactions[0],
+            above_age_bound=ages[0],
+            reaction_by_host=reactions[1],
+            age_by_host=ages[1],
             note=predicted.note,
         ),
     )
@@ -121,21 +124,29 @@ def _above(
     cpus: set[int],
     *,
     ages: bool,
-) -> Iterator[bool]:
-    """Yields, for each reaction time or age above the bound, whether the machine explains it."""
+) -> tuple[int, int]:
+    """Returns the number of reaction times or ages above the bound, and how many of them the
+    machine explains. It explains none that a run that streamed has not kept."""
     if bound_ms is None:
-        return
+        return 0, 0
+    number = by_host = 0
     bound = round(bound_ms * 1e6)
     for run in runs:
         samples = run.samples[chain.id]
         times, ends = (
             (samples.ages, samples.ends) if ages else (samples.reactions, samples.reaction_ends)
         )
-        if max(times, default=0) <= bound:
+        kept = sum(time > bound for time in times)
+        all_times = run.histograms.get(chain.id)
+        histogram = all_times[ages].histogram if all_times else None
+        number += max(kept, histogram.above(bound) if histogram else 0)
+        if not kept:
             continue
         stalls = _Stalls(run.stalls, cpus)
         delays = [_Delays(run.excesses, segment) for segment in chain.segments]
         for time, end in zip(times, ends, strict=True):
             if time > bound:
                 lost = stalls.within(end - time, end)
-                yield lost + sum(each.within(end - time, end) for each in delays) >= time - bound
+                delayed = sum(each.within(end - time, end) for each in delays)
+                by_host += lost + delayed >= time - bound
+    return number, by_host

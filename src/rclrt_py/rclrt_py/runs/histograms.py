@@ -27,8 +27,10 @@ Key = tuple[str, str, str]
 class Histogram:
     """How many times lie in each bucket; nanoseconds."""
 
+    lowest: list[int] = field(default_factory=list)
+    """The smallest time of each bucket, ascending."""
     highest: list[int] = field(default_factory=list)
-    """The largest time of each bucket, ascending."""
+    """The largest time of each bucket."""
     counts: list[int] = field(default_factory=list)
 
     @property
@@ -38,12 +40,9 @@ class Histogram:
     def above(self, limit: int) -> int:
         """Returns the number of times that are certainly above the limit: the bucket with the limit
         itself is left out."""
-        found = 0
-        for before, highest, count in zip(
-            [-1, *self.highest], self.highest, self.counts, strict=False
-        ):
-            found += count if before >= limit and highest > limit else 0
-        return found
+        return sum(
+            count for lowest, count in zip(self.lowest, self.counts, strict=True) if lowest > limit
+        )
 
 
 def read_histograms(path: Path) -> dict[Key, Histogram]:
@@ -61,6 +60,7 @@ def read_histograms(path: Path) -> dict[Key, Histogram]:
             )
         if count < 1:
             raise BadInput(f"{cells.place}: count is {count}; expected at least 1")
+        own.lowest.append(lowest)
         own.highest.append(highest)
         own.counts.append(count)
     return found
