@@ -37,6 +37,6 @@ def attack_all(
         if progress.live:
             progress.show(len(found), f"{len(found)} of {len(seeds)} applications")
     progress.clear()
-    feasible = [found[seed] for seed in sorted(found)]
-    outcomes = [each for each in feasible if each is not None]
-    return Attacked(outcomes, len(found) - len(outcomes))
+    in_order = [found[seed] for seed in sorted(found)]
+    feasible = [each for each in in_order if each is not None]
+    return Attacked(feasible, len(found) - len(feasible))
