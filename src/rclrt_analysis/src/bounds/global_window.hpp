@@ -120,6 +120,8 @@ class GlobalWindow {
   std::optional<std::size_t> only_thread(const Unit& unit) const;
   Ticks others(Ticks x, Ticks response) const;
   Ticks others_after_ready(Ticks x, Ticks response) const;
+  Ticks earlier(Ticks response) const;
+  bool runs_in_order(std::size_t callback) const;
   Ticks instances_beside_path(std::size_t source, Ticks x, Ticks response) const;
   Ticks milliseconds(Ticks x) const { return ceil_div(sum(x, kMillisecond), kMillisecond); }
   Ticks background(Ticks x) const;

@@ -137,16 +137,30 @@ Ticks GlobalWindow::others(Ticks x, Ticks response) const {
   return others_after_ready(x, response);
 }
 
-/// Returns the same for the time x from when the path is ready.
+/// Returns how many instances of before the path's own one may be under way when it is ready.
+Ticks GlobalWindow::earlier(Ticks response) const {
+  const Releases& releases = all_.sources[path_.source].arrivals.front().releases;
+  return std::max<Ticks>(1, releases.before(response)) - 1;
+}
+
+/// Returns whether the path waits for no later instance of this callback of its own: instances of
+/// one callback run in the order of their release, and no group lets a later one be before another
+/// callback of the path.
+bool GlobalWindow::runs_in_order(std::size_t callback) const {
+  return all_.pool.kind == Pool::kEnough && !all_.pool.runs_sets && path_.single &&
+         !all_.sources[path_.source].is_sync && all_.workload.scheduler == 0 &&
+         all_.members[callback].empty();
+}
+
+/// Returns the same as others() for the time x from when the path is ready.
 Ticks GlobalWindow::others_after_ready(Ticks x, Ticks response) const {
   const GlobalSource& source = all_.sources[path_.source];
   if (source.is_sync) {
     return std::max<Ticks>(0, source.instances(x, response) - 1);
   }
   const Releases& releases = source.arrivals.front().releases;
-  const Ticks earlier = std::max<Ticks>(1, releases.before(response)) - 1;
   const Ticks later = releases.before(sum(x, path_.ready)) - 1;
-  return earlier + std::max<Ticks>(0, later);
+  return earlier(response) + std::max<Ticks>(0, later);
 }
 
 /// Returns how many instances of a source are under way within x, without that of the path.
@@ -170,7 +184,10 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
                         : work_of(unit.response, unit.work, unit.in_sequence);
   unit.blocks = unit.waits_whole ? unit.total : 0;
   if (unit.own && unit.waits_whole) {
-    unit.blocks = sum(product(others_after_ready(x, unit.response), unit.work), unit.once);
+    const Ticks others = runs_in_order(unit.callbacks.front())
+                             ? earlier(unit.response)
+                             : others_after_ready(x, unit.response);
+    unit.blocks = sum(product(others, unit.work), unit.once);
   }
   unit.total = sum(unit.total, unit.before);
   if (unit.runs_at_start) {
