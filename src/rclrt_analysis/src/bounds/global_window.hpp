@@ -20,7 +20,10 @@ enum class WindowStart {
 /// The work in a time x up to the end of a path. Keeps references.
 class GlobalWindow {
  public:
-  GlobalWindow(const GlobalSystem& all, const GlobalPath& path, WindowStart start);
+  GlobalWindow(const GlobalSystem& all, const GlobalPath& path);
+
+  /// Sets where the time begins; WindowStart::kReady before.
+  void begin_when(WindowStart start) { start_ = start; }
 
   /// Returns whether with WindowStart::kBusy some flows have no work that was released before.
   bool limits_carry_in() const;
@@ -133,7 +136,7 @@ class GlobalWindow {
   const GlobalSystem& all_;
   const GlobalPath& path_;
   const GlobalExecutor& own_executor_;
-  WindowStart start_;
+  WindowStart start_ = WindowStart::kReady;
   std::vector<bool> whole_;  // for each callback: all of its work may have to be waited for
   std::vector<Low> lows_;    // for each callback of the path
   std::vector<Unit> units_;

@@ -52,9 +52,10 @@ Ticks GlobalWindow::end(Ticks x) {
 /// Returns the work that units may do in a time y in which all CPUs run them.
 Ticks GlobalWindow::share(Ticks y) {
   Ticks result = 0;
+  const bool is_busy = start_ == WindowStart::kBusy;
   std::ranges::fill(threads_, y);
   for (Unit& unit : units_) {
-    const Ticks work = unit.runs_at_start ? unit.begun : unit.rest;
+    const Ticks work = is_busy && unit.runs_at_start ? unit.begun : unit.rest;
     unit.shared = std::min(work, product(y, unit.parallel));
     if (unit.thread) {
       Ticks& left = threads_[*unit.thread];
@@ -63,7 +64,7 @@ Ticks GlobalWindow::share(Ticks y) {
     }
     result = sum(result, unit.shared);
   }
-  return start_ == WindowStart::kBusy ? sum(result, most_carried_in(y)) : result;
+  return is_busy ? sum(result, most_carried_in(y)) : result;
 }
 
 /// Returns the most work from before the window's start that flows may do in a time y in which all
@@ -189,7 +190,7 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
                              : others_after_ready(x, unit.response);
     unit.blocks = sum(product(others, unit.work), unit.once);
   }
-  unit.total = sum(unit.total, unit.before);
+  unit.total = sum(unit.total, start_ == WindowStart::kBusy ? unit.before : 0);
   if (unit.runs_at_start) {
     const Ticks late = sum(x, all_.overheads.timer_jitter);
     const Ticks period = source.arrivals.front().releases.period;
