@@ -36,9 +36,10 @@ def main(names: Sequence[str]) -> int:
 
 
 def lines(answer: JsonValue) -> Iterator[str]:
+    applications = answer.get("applications").count()
     seeds = answer.get("seeds")
     yield (
-        f"{answer.get('applications').count()} applications (seeds {seeds.get('first').count()} to "
+        f"{applications} applications (seeds {seeds.get('first').count()} to "
         f"{seeds.get('last').count()}, {answer.get('infeasible').count()} of them infeasible), "
         f"{sum(1 for _ in answer.get('violations').items())} violations. Bounds of applications "
         f"with a load of {answer.get('most_load').number():.0%} or more are left out."

@@ -146,6 +146,26 @@ TEST(SeveralCpus, TheWorkOfASchedulerThreadOnACpuOfItsOwnDelaysTheHandOver) {
   EXPECT_EQ(bounds[0].bound, ms(1).count() + 4 * 100'000) << "a and b, twice each";
 }
 
+// The next instance of the path is released before it ends. Its callbacks run on any CPU, and it is
+// behind the path in each of them. With a thread for each instance, it may be before the path.
+TEST(SeveralCpus, LaterInstancesOfAPathDelayItOnlyByTheirShareOfTheCpus) {
+  const auto application = on_cpus(Builder()
+                                       .timer("a", 60, 8)
+                                       .timer("b", 60, 8)
+                                       .timer("t", 12, 3)
+                                       .subscription("u", "t", 5)
+                                       .chain("a", {"a"}, 3)
+                                       .chain("b", {"b"}, 2)
+                                       .chain("path", {"t", "u"}, 1)
+                                       .done(),
+                                   2);
+  const double in_order = bounds_ms(application)[2];
+  EXPECT_GE(in_order, simulated_in_ms(application)[2]);
+  EXPECT_EQ(simulated_in_ms(application)[2], 16) << "a and b are before t";
+  EXPECT_EQ(in_order, 58);
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kThreadDispatch)[2], -1) << "no bound is found";
+}
+
 TEST(SeveralCpus, AThreadForEachInstanceMayTakeTheMessagesOfASyncInAnyOrder) {
   const auto application = on_cpus(Builder()
                                        .timer("a", 20, 2)

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
+import pytest
 from rclrt_experiments.generator.application import draw_application
 from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.verification.search import search
 from rclrt_experiments.verification.verify import Attack, attack_seed, varied
 from rclrt_py.native import analysis, load_application
 from rclrt_py.testing.command import finished
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_executors_on_several_cpus_are_drawn_and_attacked() -> None:
@@ -94,3 +98,30 @@ def test_the_worst_bounds_are_named_with_their_longest_term() -> None:
     assert {each["cpus"] for each in by_cpus} <= {0, 2, 3, 4}
     chains = sum(each["statistics"]["chains"] for each in by_cpus)
     assert chains == answer["executors"][0]["below_load"]["chains"]
+
+
+def test_the_page_on_several_cpus_is_made_of_the_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    module, places = import_module("publish_several_cpus"), import_module("results_page")
+    monkeypatch.setattr(places, "RESULTS", tmp_path)
+    page = tmp_path / "several-cpus.md"
+    marks = (places.begin("rclrt verify", "publish_several_cpus.py"), places.end("rclrt verify"))
+    page.write_text("Before.\n" + "\n\n".join(marks) + "\nBehind.\n")
+    arguments = ("--count", "8", "--cpus", "4", "--worst", "3", "--instances", "500")
+    done = finished("verify", *arguments, "--executors", "preemptive,edf", "--json")
+    answer = tmp_path / "answer.json"
+    answer.write_text(done.stdout)
+    assert module.main([str(answer)]) == 0
+    text = page.read_text()
+    assert text.startswith("Before.\n")
+    assert text.endswith("Behind.\n")
+    assert "(seeds 0 to 7, " in text
+    worst = json.loads(done.stdout)["worst"][0]["bounds"][0]
+    assert f"| {worst['chain']} | {worst['ratio']:.2f} | {worst['cause']} |" in text
+    answer.write_text("{}")
+    assert module.main([str(answer)]) == 2
+    assert "applications is missing" in capsys.readouterr().err
+    assert module.main([]) == 2
+    assert page.read_text() == text

@@ -44,23 +44,30 @@ GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Glob
 /// Returns the lower one of two bounds: for the time since the path is ready, and for the time
 /// since all CPUs have interfering work.
 GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explains) {
-  GlobalWindow ready(system_, path, WindowStart::kReady);
-  if (ready.is_unbounded()) {
+  GlobalWindow window(system_, path);
+  if (window.is_unbounded()) {
     return {};
   }
   const Ticks limit = limits_[path.source];
-  const std::optional<Ticks> found = end_in(ready, limit);
-  GlobalWindow busy(system_, path, WindowStart::kBusy);
-  const bool is_another = busy.limits_carry_in();
-  const std::optional<Ticks> other =
-      is_another ? end_in(busy, found ? *found - 1 : limit) : std::nullopt;
+  const std::optional<Ticks> found = end_in(window, limit);
+  const Ticks lower = found ? *found - 1 : limit;
+  std::optional<Ticks> other;
+  const bool tries_other = uses_both_ && path.begin == 0 && lower >= window.own();
+  if (tries_other && window.limits_carry_in()) {
+    window.begin_when(WindowStart::kBusy);
+    other = window.end(lower) <= lower ? end_in(window, lower) : std::nullopt;
+    if (!other) {
+      window.begin_when(WindowStart::kReady);
+    }
+  }
   const std::optional<Ticks> x = other ? other : found;
   if (!x) {
     return {};
   }
   Segment result{.response = *x - system_.tail(path), .why = {}};
   if (explains) {
-    result.why = (other ? busy : ready).explain(*x);
+    window.end(*x);  // explain() has the terms of the last end()
+    result.why = window.explain(*x);
     Ticks rest = *result.response;
     for (const Contribution& each : result.why) {
       rest -= each.total;
@@ -131,16 +138,39 @@ bool GlobalBounds::raise(std::size_t source, std::size_t node) {
 /// Computes the responses of all nodes, as a fixed point: raises them from zero until none changes.
 /// The result bounds all responses: an instance that were the first to end later than its response
 /// would contradict it, because all others have kept theirs until then.
+///
+/// Only one of the two bounds of a path is used at first, because it takes less time. If a node has
+/// none then, both are used.
 void GlobalBounds::solve() {
   if (std::exchange(solved_, true)) {
     return;
   }
+  raise_all();
+  bool has_all = true;
+  for_each_node([&](std::size_t source, std::size_t node) {
+    has_all = has_all && system_.sources[source].nodes[node].response < kHorizon;
+  });
+  uses_both_ = true;
+  if (!has_all) {
+    for_each_node([&](std::size_t source, std::size_t node) {
+      system_.sources[source].nodes[node].response = 0;
+    });
+    raise_all();
+  }
+}
+
+void GlobalBounds::raise_all() {
   for (bool changed = true; changed;) {
     changed = false;
-    for (std::size_t i = 0; i < system_.sources.size(); ++i) {
-      for (std::size_t k = 0; k < system_.sources[i].nodes.size(); ++k) {
-        changed = raise(i, k) || changed;
-      }
+    for_each_node(
+        [&](std::size_t source, std::size_t node) { changed = raise(source, node) || changed; });
+  }
+}
+
+void GlobalBounds::for_each_node(const std::function<void(std::size_t, std::size_t)>& apply) {
+  for (std::size_t i = 0; i < system_.sources.size(); ++i) {
+    for (std::size_t k = 0; k < system_.sources[i].nodes.size(); ++k) {
+      apply(i, k);
     }
   }
 }

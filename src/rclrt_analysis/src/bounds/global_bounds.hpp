@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,6 +59,8 @@ class GlobalBounds {
   };
 
   void solve();
+  void raise_all();
+  void for_each_node(const std::function<void(std::size_t source, std::size_t node)>& apply);
   bool raise(std::size_t source, std::size_t node);
   static Ticks runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks);
   Ticks response_by_last(std::size_t source, std::size_t node);
@@ -77,6 +80,7 @@ class GlobalBounds {
   Budget budget_;
   std::vector<Ticks> limits_;  // of the responses of each source; longer ones are not followed
   bool solved_ = false;
+  bool uses_both_ = false;  // bounds of a path, see WindowStart
 };
 
 }  // namespace rclrt::analysis::detail

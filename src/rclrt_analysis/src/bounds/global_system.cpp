@@ -162,7 +162,26 @@ void GlobalSystem::add_source(std::size_t callback) {
     }
     source.sequential = source.sequential && released <= 1;
   }
+  source.lowest = priority[callback];
+  for (const GlobalNode& each : source.nodes) {
+    source.lowest = std::min(source.lowest, priority[each.callback]);
+    if (std::ranges::find(source.executors, executor_of[each.callback]) == source.executors.end()) {
+      source.executors.push_back(executor_of[each.callback]);
+    }
+  }
+  source.needs_only_cpus = needs_only_cpus(source);
   sources.push_back(std::move(source));
+}
+
+bool GlobalSystem::needs_only_cpus(const GlobalSource& source) const {
+  const bool has_threads = pool.kind == Pool::kEnough || pool.kind == Pool::kOfInstances;
+  return has_threads && !pool.runs_sets && !source.is_sync && source.is_simple() &&
+         source.sequential && overheads.near.max == 0 &&
+         (source.executors.size() == 1 || overheads.far.max == 0) &&
+         std::ranges::all_of(source.nodes, [this](const GlobalNode& each) {
+           return members[each.callback].empty() && !each.is_message && each.count == 1 &&
+                  workload.runs[each.callback].size() <= 1;
+         });
 }
 
 Ticks GlobalSystem::tail(const GlobalPath& path) const {

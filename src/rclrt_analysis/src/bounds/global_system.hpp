@@ -43,6 +43,12 @@ struct GlobalSource {
   std::vector<GlobalNode> nodes{};  ///< publishers before those that take their messages
   bool sequential{};                ///< each callback releases at most one
   bool is_sync{};
+  /// An instance that is under way waits for nothing but a CPU, as long as there is no overhead and
+  /// one of them is under way: its callbacks are ready one after the other without a hop, and have
+  /// neither groups nor other publishers.
+  bool needs_only_cpus{};
+  int lowest{};                          ///< priority of its callbacks
+  std::vector<std::size_t> executors{};  ///< of its callbacks
 
   /// Returns whether each release brings one instance, all by one timer or by one event of which
   /// only the shortest interval counts.
@@ -148,6 +154,7 @@ struct GlobalSystem {
   GlobalExecutor on_cpus(const Core& component, std::size_t executor, bool scheduled) const;
   Ticks waits_in_syncs(std::size_t callback) const;
   void add_source(std::size_t callback);
+  bool needs_only_cpus(const GlobalSource& source) const;
 };
 
 }  // namespace rclrt::analysis::detail

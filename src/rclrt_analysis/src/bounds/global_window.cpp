@@ -9,11 +9,10 @@
 
 namespace rclrt::analysis::detail {
 
-GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path, WindowStart start)
+GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
     : all_(all),
       path_(path),
       own_executor_(all.executors[path.executor]),
-      start_(start),
       threads_(all.executors.size()) {
   find_shared();
   find_less_urgent();
@@ -168,19 +167,10 @@ void GlobalWindow::add_jobs(std::size_t index) {
 /// time.
 bool GlobalWindow::runs_while_pending(std::size_t index) const {
   const GlobalSource& source = all_.sources[index];
-  const bool has_threads = all_.pool.kind == Pool::kEnough || all_.pool.kind == Pool::kOfInstances;
-  if (!has_threads || all_.pool.runs_sets || index == path_.source || source.is_sync ||
-      !source.is_simple() || !source.sequential || all_.overheads.near.max > 0) {
-    return false;
-  }
-  return std::ranges::all_of(source.nodes, [&](const GlobalNode& each) {
-    const std::size_t callback = each.callback;
-    const bool may_hop = all_.executor_of[callback] != all_.executor_of[source.callback];
-    return interferes(callback) && all_.members[callback].empty() && !whole_[callback] &&
-           own_executor_.has_cpus_of[all_.executor_of[callback]] &&
-           (!may_hop || all_.overheads.far.max == 0) && !each.is_message && each.count == 1 &&
-           all_.workload.runs[callback].size() <= 1;
-  });
+  return source.needs_only_cpus && index != path_.source && source.lowest >= path_.priority &&
+         std::ranges::all_of(source.executors, [this](std::size_t executor) {
+           return own_executor_.has_cpus_of[executor];
+         });
 }
 
 void GlobalWindow::add(std::size_t index) {
@@ -220,15 +210,13 @@ void GlobalWindow::add(std::size_t index) {
               .callbacks = {each.callback}};
     if (own) {
       unit.once = product(runs_beside_path(i), each.work);
-      unit.before =
-          start_ == WindowStart::kBusy && is_before_path(i) ? product(each.count, each.work) : 0;
+      unit.before = is_before_path(i) ? product(each.count, each.work) : 0;
     }
     units_.push_back(std::move(unit));
   }
   if (flow.work > 0) {
     flow.parallel = source.instances(0, flow.response);
-    flow.runs_at_start =
-        start_ == WindowStart::kBusy && flow.parallel <= 1 && runs_while_pending(index);
+    flow.runs_at_start = flow.parallel <= 1 && runs_while_pending(index);
     units_.push_back(std::move(flow));
   }
 }

@@ -20,7 +20,10 @@ enum class WindowStart {
 /// The work in a time x up to the end of a path. Keeps references.
 class GlobalWindow {
  public:
-  GlobalWindow(const GlobalSystem& all, const GlobalPath& path, WindowStart start);
+  GlobalWindow(const GlobalSystem& all, const GlobalPath& path);
+
+  /// Sets where the time begins; WindowStart::kReady before.
+  void begin_when(WindowStart start) { start_ = start; }
 
   /// Returns whether with WindowStart::kBusy some flows have no work that was released before.
   bool limits_carry_in() const;
@@ -120,6 +123,8 @@ class GlobalWindow {
   std::optional<std::size_t> only_thread(const Unit& unit) const;
   Ticks others(Ticks x, Ticks response) const;
   Ticks others_after_ready(Ticks x, Ticks response) const;
+  Ticks earlier(Ticks response) const;
+  bool runs_in_order(std::size_t callback) const;
   Ticks instances_beside_path(std::size_t source, Ticks x, Ticks response) const;
   Ticks milliseconds(Ticks x) const { return ceil_div(sum(x, kMillisecond), kMillisecond); }
   Ticks background(Ticks x) const;
@@ -131,7 +136,7 @@ class GlobalWindow {
   const GlobalSystem& all_;
   const GlobalPath& path_;
   const GlobalExecutor& own_executor_;
-  WindowStart start_;
+  WindowStart start_ = WindowStart::kReady;
   std::vector<bool> whole_;  // for each callback: all of its work may have to be waited for
   std::vector<Low> lows_;    // for each callback of the path
   std::vector<Unit> units_;

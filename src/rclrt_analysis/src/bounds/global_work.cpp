@@ -52,9 +52,10 @@ Ticks GlobalWindow::end(Ticks x) {
 /// Returns the work that units may do in a time y in which all CPUs run them.
 Ticks GlobalWindow::share(Ticks y) {
   Ticks result = 0;
+  const bool is_busy = start_ == WindowStart::kBusy;
   std::ranges::fill(threads_, y);
   for (Unit& unit : units_) {
-    const Ticks work = unit.runs_at_start ? unit.begun : unit.rest;
+    const Ticks work = is_busy && unit.runs_at_start ? unit.begun : unit.rest;
     unit.shared = std::min(work, product(y, unit.parallel));
     if (unit.thread) {
       Ticks& left = threads_[*unit.thread];
@@ -63,7 +64,7 @@ Ticks GlobalWindow::share(Ticks y) {
     }
     result = sum(result, unit.shared);
   }
-  return start_ == WindowStart::kBusy ? sum(result, most_carried_in(y)) : result;
+  return is_busy ? sum(result, most_carried_in(y)) : result;
 }
 
 /// Returns the most work from before the window's start that flows may do in a time y in which all
@@ -137,16 +138,30 @@ Ticks GlobalWindow::others(Ticks x, Ticks response) const {
   return others_after_ready(x, response);
 }
 
-/// Returns the same for the time x from when the path is ready.
+/// Returns how many instances of before the path's own one may be under way when it is ready.
+Ticks GlobalWindow::earlier(Ticks response) const {
+  const Releases& releases = all_.sources[path_.source].arrivals.front().releases;
+  return std::max<Ticks>(1, releases.before(response)) - 1;
+}
+
+/// Returns whether the path waits for no later instance of this callback of its own: instances of
+/// one callback run in the order of their release, and no group lets a later one be before another
+/// callback of the path.
+bool GlobalWindow::runs_in_order(std::size_t callback) const {
+  return all_.pool.kind == Pool::kEnough && !all_.pool.runs_sets && path_.single &&
+         !all_.sources[path_.source].is_sync && all_.workload.scheduler == 0 &&
+         all_.members[callback].empty();
+}
+
+/// Returns the same as others() for the time x from when the path is ready.
 Ticks GlobalWindow::others_after_ready(Ticks x, Ticks response) const {
   const GlobalSource& source = all_.sources[path_.source];
   if (source.is_sync) {
     return std::max<Ticks>(0, source.instances(x, response) - 1);
   }
   const Releases& releases = source.arrivals.front().releases;
-  const Ticks earlier = std::max<Ticks>(1, releases.before(response)) - 1;
   const Ticks later = releases.before(sum(x, path_.ready)) - 1;
-  return earlier + std::max<Ticks>(0, later);
+  return earlier(response) + std::max<Ticks>(0, later);
 }
 
 /// Returns how many instances of a source are under way within x, without that of the path.
@@ -170,9 +185,12 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
                         : work_of(unit.response, unit.work, unit.in_sequence);
   unit.blocks = unit.waits_whole ? unit.total : 0;
   if (unit.own && unit.waits_whole) {
-    unit.blocks = sum(product(others_after_ready(x, unit.response), unit.work), unit.once);
+    const Ticks others = runs_in_order(unit.callbacks.front())
+                             ? earlier(unit.response)
+                             : others_after_ready(x, unit.response);
+    unit.blocks = sum(product(others, unit.work), unit.once);
   }
-  unit.total = sum(unit.total, unit.before);
+  unit.total = sum(unit.total, start_ == WindowStart::kBusy ? unit.before : 0);
   if (unit.runs_at_start) {
     const Ticks late = sum(x, all_.overheads.timer_jitter);
     const Ticks period = source.arrivals.front().releases.period;
