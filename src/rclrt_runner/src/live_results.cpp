@@ -119,13 +119,13 @@ void LiveResults::do_due() {
       return;
     }
   }
+  stream_.add_stalls(probe_.take());  // before the instances that they excuse
   take_inbox();
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   if (now_ns < next_count_ns_) {
     return;
   }
   next_count_ns_ = now_ns + kSecond_ns;
-  stream_.add_stalls(probe_.take());
   if (writes_meanwhile() && now_ns > frame_.window.start_ns + kSecond_ns) {
     stream_.advance(now_ns - kSecond_ns);
     write(now_ns);
@@ -151,8 +151,8 @@ void LiveResults::write(std::int64_t now_ns) {
 
 void LiveResults::finish(recorder::RunResults& results) {
   drain_.stop();
-  take_inbox();
   stream_.add_stalls(probe_.take());
+  take_inbox();
   stream_.finish(results);
 }
 
