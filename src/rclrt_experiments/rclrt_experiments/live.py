@@ -19,7 +19,7 @@ from rclrt_py.bounds.machine import OverheadsFile
 from rclrt_py.bounds.predicted import Prediction, predict
 from rclrt_py.errors import BadInput, RunFailed
 from rclrt_py.files.atomic import write_atomically
-from rclrt_py.processes.runner import PACKAGE, find_program, run_child, runner_command
+from rclrt_py.processes.runner import KEEP_ALL, PACKAGE, find_program, run_child, runner_command
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.run_data import RESULTS, Run
 from rclrt_py.stats import Summary
@@ -140,7 +140,7 @@ class Live:
         made, logs = app.parent / f"run{number}", app.parent / f"log{number}"
         logs.mkdir()
         program = find_program(os.environ, PACKAGE, PACKAGE)
-        command = runner_command(program, app, executor, seconds, made, False, [])
+        command = runner_command(program, app, executor, seconds, made, False, [], keep=KEEP_ALL)
         ended = run_child(command, logs, seconds, self.stop, self.tick)
         if ended.interrupted:
             raise Stopped

@@ -21,7 +21,7 @@ from rclrt_py.report.page import report_data
 from rclrt_py.report.writing import load_results
 from rclrt_py.runs.histograms import Histogram, Times, ranked, read_histograms, summarise_times
 from rclrt_py.runs.merge import merge_runs
-from rclrt_py.runs.output_directory import MARKER, STAGING
+from rclrt_py.runs.output_directory import MARKER, STAGING, Plan, claimed
 from rclrt_py.runs.run_data import Run
 from rclrt_py.stats import Summary, summarise
 from rclrt_py.testing.streamed_run import bucket_of, stream_run
@@ -196,6 +196,38 @@ def test_instances_above_a_bound_count_also_if_they_are_not_kept(streamed: Path)
     assert above_bound_at_least(run, chain) == run.results.chains[0].completed
     assert above_bound_at_least(run, replace(chain, bound_ms=response.worst)) == 0
     assert above_bound_at_least(run, replace(chain, bound_ms=None)) == 0
+
+
+@pytest.mark.parametrize("dropped", [True, False])
+def test_histograms_and_results_that_do_not_fit_are_refused(streamed: Path, dropped: bool) -> None:
+    path = streamed / "results.json"
+    document = json.loads(path.read_text())
+    callback = document["callbacks"][0]
+    if dropped:
+        rows = (streamed / "histograms.csv").read_text().splitlines()
+        kept = [row for row in rows if not row.startswith(f"callback,{callback['id']},")]
+        (streamed / "histograms.csv").write_text("\n".join(kept) + "\n")
+        error = f"0 response times of callback '{callback['id']}'; expected some"
+    else:
+        callback["response_ms"] = None
+        error = rf"\d+ response times of callback '{callback['id']}'; expected none"
+    path.write_text(json.dumps(document))
+    with pytest.raises(BadInput, match=error):
+        merge_runs([Run.load(streamed), Run.load(streamed)])
+
+
+def test_a_disk_that_is_full_before_the_report_keeps_the_results(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def run_out_of_room() -> None:
+        with claimed(out, Plan("run", ("preemptive",), 1, 2.0)) as directory:
+            write_run(directory / STAGING / "run")
+            raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        run_out_of_room()
+    (results,) = load_results(out).executors
+    assert results.duration_s == 2.0
 
 
 def test_results_of_a_run_that_was_killed_are_read(exact: Path, tmp_path: Path) -> None:

@@ -23,29 +23,51 @@ void keep_longer(std::optional<model::CauseEffectWay>& longest,
 }  // namespace
 
 CauseEffectStream::CauseEffectStream(const model::Application& application)
-    : application_(application), states_(application.cause_effect_chains.size()) {}
+    : application_(application), states_(application.cause_effect_chains.size()) {
+  for (const model::CauseEffectChain& chain : application.cause_effect_chains) {
+    for (const model::Segment& segment : chain.segments) {
+      const auto& callbacks = application.chains[segment.chain].callbacks;
+      latest_[callbacks[segment.entry]];
+      latest_[callbacks.back()];
+    }
+  }
+}
 
-model::CauseEffectTimes CauseEffectStream::times_of(const Latest& latest) const {
+void CauseEffectStream::take(const InstanceRecord& record) {
+  const auto own = latest_.find(record.callback);
+  if (own == latest_.end() || record.outcome != Outcome::kRan) {
+    return;
+  }
+  own->second.push_back(record);
+  if (own->second.size() > kLatest) {
+    own->second.pop_front();
+    let_go_ = true;
+  }
+}
+
+model::CauseEffectTimes CauseEffectStream::times_of(const Releases& releases) const {
   model::CauseEffectTimes times(application_);
-  for (std::size_t chain = 0; chain < latest.releases.size(); ++chain) {
-    for (const ChainRelease& release : latest.releases[chain]) {
+  for (std::size_t chain = 0; chain < releases.size(); ++chain) {
+    for (const ChainRelease& release : releases[chain]) {
       times.release(chain, release.instance, nanoseconds(release.release_ns));
     }
   }
-  for (const LoggedInstance& each : latest.records) {
-    add_runs(times, each.record);
+  for (const auto& [callback, records] : latest_) {
+    for (const InstanceRecord& each : records) {
+      add_runs(times, each);
+    }
   }
   return times;
 }
 
 model::CauseEffectDetails CauseEffectStream::count(std::size_t chain,
                                                    const model::CauseEffectTimes& times,
-                                                   bool from_start, std::int64_t horizon_ns) {
+                                                   std::int64_t horizon_ns) {
   const model::CauseEffectChain& stated = application_.cause_effect_chains[chain];
   State& state = states_[chain];
   CauseEffectResult& counts = state.counts;
   model::CauseEffectDetails details = times.details(chain);
-  if (from_start) {
+  if (!let_go_) {
     counts.found.initial = details.found.initial;
   }
   for (const model::CauseEffectOutput& output : details.found.outputs) {
@@ -68,34 +90,33 @@ model::CauseEffectDetails CauseEffectStream::count(std::size_t chain,
   return details;
 }
 
-void CauseEffectStream::advance(const Latest& latest, std::int64_t horizon_ns) {
+void CauseEffectStream::advance(const Releases& releases, std::int64_t horizon_ns) {
   if (states_.empty()) {
     return;
   }
-  const model::CauseEffectTimes times = times_of(latest);
+  const model::CauseEffectTimes times = times_of(releases);
   for (std::size_t chain = 0; chain < states_.size(); ++chain) {
-    count(chain, times, latest.from_start, horizon_ns);
+    count(chain, times, horizon_ns);
   }
 }
 
-void CauseEffectStream::finish(const Latest& latest, RunResults& results) {
+void CauseEffectStream::finish(const Releases& releases, RunResults& results) {
   results.cause_effect_chains.clear();
   if (states_.empty()) {
     return;
   }
-  const model::CauseEffectTimes times = times_of(latest);
+  const model::CauseEffectTimes times = times_of(releases);
   for (std::size_t chain = 0; chain < states_.size(); ++chain) {
     const model::CauseEffectChain& stated = application_.cause_effect_chains[chain];
-    model::CauseEffectDetails details = count(chain, times, latest.from_start, INT64_MAX);
+    model::CauseEffectDetails details = count(chain, times, INT64_MAX);
     State& state = states_[chain];
     CauseEffectResult result = std::move(state.counts);
     const auto since = details.found.open_since;
     const bool waits_too_long = stated.max_reaction && since &&
                                 nanoseconds(results.window.end_ns) - *since > *stated.max_reaction;
     result.missed_reaction += waits_too_long ? 1U : 0U;
-    result.found.inputs = latest.from_start
-                              ? details.found.inputs
-                              : results.chains[stated.segments.front().chain].completed;
+    result.found.inputs =
+        !let_go_ ? details.found.inputs : results.chains[stated.segments.front().chain].completed;
     result.found.open_since = since;
     result.found.outputs = std::move(details.found.outputs);
     result.reads = std::move(details.reads);

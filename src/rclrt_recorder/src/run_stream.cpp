@@ -166,6 +166,11 @@ class RunStream::Impl {
       if (const auto time_ns = hop_ns(logged)) {
         hops_[{logged.publisher, record.callback}].add(*time_ns);
       }
+      if (has_sync_ &&
+          frame_.application.callbacks[record.callback].kind() == model::CallbackKind::kSync) {
+        in_syncs_.push_back(record);
+      }
+      cause_effect_.take(record);
       for (const ChainToken& token : record.tokens.all()) {
         if (token.chain < settling_.chains.size()) {
           settling_.chains[token.chain].take(record, token);
@@ -180,12 +185,7 @@ class RunStream::Impl {
     if (!has_sync_) {
       return std::nullopt;
     }
-    std::vector<InstanceRecord> plain;
-    plain.reserve(latest().size());
-    for (const LoggedInstance& each : latest()) {
-      plain.push_back(each.record);
-    }
-    return find_fates(frame_.application, end_ns, plain);
+    return find_fates(frame_.application, end_ns, in_syncs_);
   }
 
   /// Settles what is certain at `time_ns`; `end`: everything, because the run ended then.
@@ -208,6 +208,10 @@ class RunStream::Impl {
 
   void settle(std::int64_t horizon_ns) {
     settle_in(settling_, horizon_ns, false);
+    if (in_syncs_.size() > limits_.latest + limits_.step) {
+      in_syncs_.erase(in_syncs_.begin(),
+                      in_syncs_.end() - static_cast<std::ptrdiff_t>(limits_.latest));
+    }
     const std::int64_t since_ns = is_whole() ? INT64_MIN : latest().front().record.end_ns;
     for (auto& latest : settling_.latest) {
       // Ascending only about, so some are kept a little longer.
@@ -217,8 +221,7 @@ class RunStream::Impl {
       }
     }
     if (!cause_effect_.empty()) {
-      const auto releases = releases_in(settling_);
-      cause_effect_.advance({latest(), releases, is_whole()}, horizon_ns);
+      cause_effect_.advance(releases_in(settling_), horizon_ns);
     }
   }
 
@@ -281,8 +284,7 @@ class RunStream::Impl {
     for (const auto& [hop, times] : hops_) {
       results.hops.push_back({hop.first, hop.second, *times.summary()});
     }
-    const auto releases = releases_in(state);
-    cause_effect.finish({all, releases, is_whole()}, results);
+    cause_effect.finish(releases_in(state), results);
     stalls_.report(results.host_stalls);
   }
 
@@ -291,12 +293,13 @@ class RunStream::Impl {
   const StreamLimits limits_;
   bool streams_ = false;
   bool has_sync_ = false;
-  std::vector<LoggedInstance> records_;  // all, or the latest ones
-  std::size_t front_ = 0;                // the first of those that are used
-  std::size_t taken_ = 0;                // how many are counted
-  std::size_t advanced_ = 0;             // how many there were when it last settled instances
-  std::uint64_t let_go_ = 0;             // how many came before records_
-  std::int64_t newest_ns_ = 0;           // end of the counted ones
+  std::vector<LoggedInstance> records_;   // all, or the latest ones
+  std::size_t front_ = 0;                 // the first of those that are used
+  std::size_t taken_ = 0;                 // how many are counted
+  std::size_t advanced_ = 0;              // how many there were when it last settled instances
+  std::uint64_t let_go_ = 0;              // how many came before records_
+  std::int64_t newest_ns_ = 0;            // end of the counted ones
+  std::vector<InstanceRecord> in_syncs_;  // the latest ones of synchronisers
   std::vector<CallbackStream> callbacks_;
   std::map<std::pair<std::size_t, std::size_t>, TimeDistribution> hops_;
   Settling settling_;

@@ -2,7 +2,9 @@
 // An application of the model as running ROS 2 nodes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <rclrt/model/application.hpp>
@@ -38,8 +40,8 @@ class LiveApplication {
 
   /// Waits until all entities are matched: publishers with their subscriptions, and clients with
   /// their servers, also in other processes. Throws std::runtime_error if that takes longer than
-  /// `limit`.
-  void wait_until_matched(std::chrono::seconds limit) const;
+  /// `limit`. Returns earlier if `goes_on` returns false.
+  void wait_until_matched(std::chrono::seconds limit, const std::function<bool()>& goes_on) const;
 
   /// Throws std::runtime_error if another program publishes on the application's topics, or has one
   /// of its services or a client of them, because its messages would be taken for messages of this

@@ -31,11 +31,12 @@ void LiveApplication::for_each_subscription(const LiveCallback& live, const Use&
   }
 }
 
-void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
+void LiveApplication::wait_until_matched(std::chrono::seconds limit,
+                                         const std::function<bool()>& goes_on) const {
   const auto end = std::chrono::steady_clock::now() + limit;
   const auto wait_for = [&](const std::string& name, const char* what, std::size_t expected,
                             const auto& count) {
-    while (count() < expected) {
+    while (count() < expected && goes_on()) {
       if (std::chrono::steady_clock::now() > end) {
         throw std::runtime_error(name + " has " + std::to_string(count()) + " of " +
                                  std::to_string(expected) + " " + what + " after " +

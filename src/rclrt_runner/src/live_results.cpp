@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
@@ -60,8 +61,12 @@ void LiveResults::add(std::span<const recorder::LoggedInstance> instances) {
   const std::scoped_lock lock(mutex_);
   const std::size_t room = kMostWaiting - std::min(kMostWaiting, inbox_.size());
   const auto now = instances.first(std::min(room, instances.size()));
-  inbox_.insert(inbox_.end(), now.begin(), now.end());
-  dropped_ += instances.size() - now.size();
+  try {
+    inbox_.insert(inbox_.end(), now.begin(), now.end());
+    dropped_ += instances.size() - now.size();
+  } catch (const std::bad_alloc&) {
+    dropped_ += instances.size();
+  }
 }
 
 std::uint64_t LiveResults::dropped() const {
@@ -78,7 +83,13 @@ void LiveResults::take_inbox() {
     }
     batch_.swap(inbox_);
   }
-  stream_.add(batch_);
+  const std::uint64_t before = stream_.instances();
+  try {
+    stream_.add(batch_);
+  } catch (const std::bad_alloc&) {  // some of them may be in it
+    const std::scoped_lock lock(mutex_);
+    dropped_ += batch_.size() - (stream_.instances() - before);
+  }
   if (stream_.streams() && !said_) {
     say_that_it_streams(options_.limits.keep_all);
     said_ = true;
@@ -89,20 +100,32 @@ bool LiveResults::writes_meanwhile() const {
   return options_.write && (stream_.streams() || options_.duration > kShort);
 }
 
+/// Does what is due. If the system has no memory left (with locked memory that is limited, for
+/// example), instances are dropped and counted: that is better than the end of the program.
 void LiveResults::pass() {
+  try {
+    do_due();
+  } catch (const std::bad_alloc&) {
+    if (!std::exchange(said_no_memory_, true)) {
+      std::fprintf(stderr, "rclrt: the run goes on, but there is no memory for its results\n");
+    }
+  }
+}
+
+void LiveResults::do_due() {
   {
     const std::scoped_lock lock(mutex_);
     if (!begun_) {
       return;
     }
   }
+  stream_.add_stalls(probe_.take());  // before the instances that they excuse
   take_inbox();
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   if (now_ns < next_count_ns_) {
     return;
   }
   next_count_ns_ = now_ns + kSecond_ns;
-  stream_.add_stalls(probe_.take());
   if (writes_meanwhile() && now_ns > frame_.window.start_ns + kSecond_ns) {
     stream_.advance(now_ns - kSecond_ns);
     write(now_ns);
@@ -128,8 +151,8 @@ void LiveResults::write(std::int64_t now_ns) {
 
 void LiveResults::finish(recorder::RunResults& results) {
   drain_.stop();
-  take_inbox();
   stream_.add_stalls(probe_.take());
+  take_inbox();
   stream_.finish(results);
 }
 

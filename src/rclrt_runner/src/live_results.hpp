@@ -25,7 +25,7 @@
 namespace rclrt::runner {
 
 /// Collects the instances of a run in bounded memory and writes results meanwhile. If instances
-/// come faster than they can be counted, they are dropped and counted.
+/// come faster than they can be counted, or there is no memory left, they are dropped and counted.
 class LiveResults {
  public:
   /// Writes results of a run that goes on; must not throw.
@@ -57,6 +57,7 @@ class LiveResults {
 
  private:
   void pass();
+  void do_due();
   void take_inbox();
   bool writes_meanwhile() const;
   void write(std::int64_t now_ns);
@@ -72,6 +73,7 @@ class LiveResults {
   recorder::RunStream stream_;
   std::vector<recorder::LoggedInstance> batch_;
   bool said_ = false;
+  bool said_no_memory_ = false;
   std::int64_t next_count_ns_ = 0;
   std::int64_t next_write_ns_ = 0;
   realtime::PeriodicDrain drain_;  // last: its thread uses all of the above

@@ -90,7 +90,7 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
                const RunOptions& options, const std::shared_ptr<Context>& context,
                LiveApplication& live, recorder::InstanceLog& log,
                const MiddlewareThreads& middleware, Starter& starter) {
-  live.wait_until_matched(std::chrono::seconds(20));
+  live.wait_until_matched(std::chrono::seconds(20), [&] { return starter.goes_on(); });
   if (options.alone) {
     live.require_alone();
   }
@@ -124,14 +124,13 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
   }
   const std::int64_t end_ns = epoch_ns.value_or(0) + options.duration.count();
   part.ended_ns = wait_until(end_ns, goes_on);
-  const bool interrupted = !context->ok();
   live.stop_events();
   spinning.stop();
   spinning.rethrow();
   if (!epoch_ns || part.ended_ns <= *epoch_ns) {
     return false;
   }
-  if (options.alone && part.ended_ns == end_ns && !interrupted) {
+  if (options.alone && part.ended_ns == end_ns) {
     live.require_alone();
   }
   log.finish();
@@ -140,7 +139,7 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
   part.foreign_messages = live.foreign_messages();
   part.realtime.clear();
   read_executors(application, own, options, spinning, part);
-  starter.finish(std::move(part), interrupted);
+  starter.finish(std::move(part));
   return true;
 }
 
@@ -156,7 +155,8 @@ bool run_process(const model::Application& application, std::span<const std::siz
   recorder::InstanceLog log(
       [&](std::span<const recorder::LoggedInstance> instances) { starter.add(instances); });
   const MiddlewareThreads middleware;
-  const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data());
+  const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data(),
+                                     {.handle_signals = false, .domain_id = {}});
   LiveApplication live(application, own, context, log, options.executor.kind);
   try {
     return run_nodes(application, own, options, context, live, log, middleware, starter);

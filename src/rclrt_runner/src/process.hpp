@@ -25,24 +25,24 @@ class Starter {
   /// the run is cancelled.
   virtual std::optional<std::int64_t> begin(const Part& state) = 0;
 
-  /// Returns whether the run goes on; called every 50 ms.
+  /// Returns whether the run goes on, and not after SIGINT or SIGTERM; called every 50 ms. The
+  /// executors run until then, so that no release of the measured time is lost to the signal.
   virtual bool goes_on() = 0;
 
   /// Takes instances of the executors while they run. Called by a thread of normal priority; does
   /// not throw.
   virtual void add(std::span<const recorder::LoggedInstance> instances) = 0;
 
-  /// Receives the state at the end, after all instances. `interrupted`: by a signal of this
-  /// process. Called before the nodes are destroyed, because that may hang in Fast DDS while
-  /// another process ends, too.
-  virtual void finish(Part state, bool interrupted) = 0;
+  /// Receives the state at the end, after all instances. Called before the nodes are destroyed,
+  /// because that may hang in Fast DDS while another process ends, too.
+  virtual void finish(Part state) = 0;
 
   /// Takes the cause of a failure. Called before the nodes end, as `finish`.
   virtual void fail(const std::string& cause) = 0;
 };
 
 /// Runs the executors with the indices `own` in this process, and measures them until the time is
-/// over, the context is shut down (Ctrl-C) or the starter ends the run. Returns false, without
+/// over or the starter ends the run. Returns false, without
 /// measurements, if that happens before the epoch.
 /// `arguments` are for ROS. If the nodes existed, `starter` receives each error before it is
 /// thrown.

@@ -51,6 +51,7 @@ struct Ends {
   int socket;
   int instances;
   int file;
+  StopRequests& requests;
 };
 
 /// The requests over the socket to the process that started this one.
@@ -70,6 +71,9 @@ class RemoteStarter final : public Starter {
   }
 
   bool goes_on() override {
+    if (ends_.requests.arrived(std::chrono::milliseconds(0))) {
+      return false;
+    }
     char byte = 0;
     return ::recv(ends_.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
   }
@@ -85,9 +89,10 @@ class RemoteStarter final : public Starter {
     }
   }
 
-  void finish(Part state, bool interrupted) override {
+  void finish(Part state) override {
     ::shutdown(ends_.instances, SHUT_WR);
     write_part(ends_.file, state);
+    const bool interrupted = ends_.requests.arrived(std::chrono::milliseconds(0));
     send(ends_.socket, interrupted ? kInterrupted : kDone);
   }
 
@@ -164,10 +169,8 @@ StopRequests::StopRequests() {
 
 StopRequests::~StopRequests() {
   // A signal that was read is handled; one that arrives now ends the process, as it should.
-  release();
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
-
-void StopRequests::release() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 bool StopRequests::arrived(std::chrono::milliseconds limit) {
   pollfd event{file_.number(), POLLIN, 0};
@@ -179,7 +182,8 @@ bool StopRequests::arrived(std::chrono::milliseconds limit) {
 }
 
 Processes::Processes(const model::Application& application, const RunOptions& options,
-                     std::span<const char* const> arguments) {
+                     std::span<const char* const> arguments, StopRequests& requests)
+    : requests_(requests) {
   std::fflush(nullptr);
   const pid_t starter = ::getpid();
   for (const auto& own : application.processes()) {
@@ -206,7 +210,6 @@ Processes::Processes(const model::Application& application, const RunOptions& op
       if (::getppid() != starter) {
         ::_exit(0);
       }
-      requests_.release();
       // Open sockets of other processes would hide here that this process has gone.
       child.socket.close();
       child.instances.close();
@@ -215,7 +218,7 @@ Processes::Processes(const model::Application& application, const RunOptions& op
         other.instances.close();
       }
       live(application, own, options, arguments,
-           {theirs.number(), instances.number(), child.part.number()});
+           {theirs.number(), instances.number(), child.part.number(), requests});
     }
     children_.push_back(std::move(child));
   }

@@ -42,7 +42,8 @@ class File {
   int number_;
 };
 
-/// SIGINT and SIGTERM of this process, held back and read as events while it exists.
+/// SIGINT and SIGTERM of this process, held back and read as events while it exists. In a forked
+/// process it has those of that process.
 class StopRequests {
  public:
   StopRequests();
@@ -55,9 +56,6 @@ class StopRequests {
   /// Waits for a request, at most for `limit`. Returns whether there has been one.
   bool arrived(std::chrono::milliseconds limit);
 
-  /// Restores the signals in a forked process.
-  void release() const;
-
  private:
   sigset_t before_{};
   File file_;
@@ -69,8 +67,9 @@ class StopRequests {
 class Processes {
  public:
   /// Starts them: each prepares its executors and waits for the epoch.
+  /// `requests` are those of the user; each process has those to itself in them.
   Processes(const model::Application& application, const RunOptions& options,
-            std::span<const char* const> arguments);
+            std::span<const char* const> arguments, StopRequests& requests);
 
   /// Ends the processes that still run.
   ~Processes();
@@ -118,7 +117,7 @@ class Processes {
   /// Asks all to end, and kills those that do not.
   void call_off() noexcept;
 
-  StopRequests requests_;
+  StopRequests& requests_;
   std::vector<Child> children_;
 };
 

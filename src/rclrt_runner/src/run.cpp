@@ -125,16 +125,17 @@ class Surroundings {
 /// The starter of a single process: it begins as soon as it can.
 class OwnStarter final : public Starter {
  public:
-  explicit OwnStarter(Surroundings& surroundings) : surroundings_(surroundings) {}
+  OwnStarter(Surroundings& surroundings, StopRequests& requests)
+      : surroundings_(surroundings), requests_(requests) {}
 
   std::optional<std::int64_t> begin(const Part& state) override {
     return surroundings_.begin(std::span(&state, 1));
   }
-  bool goes_on() override { return true; }
+  bool goes_on() override { return !requests_.arrived(std::chrono::milliseconds(0)); }
   void add(std::span<const recorder::LoggedInstance> instances) override {
     surroundings_.live().add(instances);
   }
-  void finish(Part state, bool /*interrupted*/) override {
+  void finish(Part state) override {
     surroundings_.stop();
     states_.push_back(std::move(state));
   }
@@ -145,14 +146,16 @@ class OwnStarter final : public Starter {
 
  private:
   Surroundings& surroundings_;
+  StopRequests& requests_;
   std::vector<Part> states_;
 };
 
 std::vector<Part> run_alone(const model::Application& application, const RunOptions& options,
-                            std::span<const char* const> arguments, Surroundings& surroundings) {
+                            std::span<const char* const> arguments, Surroundings& surroundings,
+                            StopRequests& requests) {
   std::vector<std::size_t> all(application.executors.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  OwnStarter starter(surroundings);
+  OwnStarter starter(surroundings, requests);
   run_process(application, all, options, arguments, starter);
   return starter.take();
 }
@@ -181,14 +184,15 @@ bool run(recorder::RunResults& results, const RunOptions& options,
   results.executor_label = label_of(options.executor);
   // The processes are forked before any thread exists. (LTTng starts some threads when it is
   // loaded; these exist already.)
+  StopRequests requests;
   std::optional<Processes> processes;
   if (application.processes().size() > 1) {
-    processes.emplace(application, options, arguments);
+    processes.emplace(application, options, arguments, requests);
   }
   Surroundings surroundings(results, options);
-  const std::vector<Part> states = processes
-                                       ? run_together(*processes, surroundings)
-                                       : run_alone(application, options, arguments, surroundings);
+  const std::vector<Part> states =
+      processes ? run_together(*processes, surroundings)
+                : run_alone(application, options, arguments, surroundings, requests);
   if (states.empty()) {
     return false;
   }

@@ -139,6 +139,8 @@ def test_a_stop_writes_what_was_measured_until_then(
         # The releases of the measured time, the first one at 0.
         assert chain["released"] == int(results["duration_s"] / PERIOD_S[chain["id"]]) + 1
         assert chain["completed"] > 0
+        # An instance that is released just before the end may not have ended.
+        assert chain["pending"] <= 2
     assert ("streamed" in results) == (keep == "10")
     if "streamed" in results:
         check_streamed(out)

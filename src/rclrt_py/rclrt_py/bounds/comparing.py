@@ -44,7 +44,13 @@ def with_predictions(
             prediction,
             above[each.id],
             worst.get(each.id, []),
-            sum(above_bound_at_least(run, prediction.chains.get(each.id)) for run in runs),
+            sum(
+                max(
+                    sum(excess.chain == each.id for excess in found),
+                    above_bound_at_least(run, prediction.chains.get(each.id)),
+                )
+                for run, found in zip(runs, excesses, strict=True)
+            ),
         )
         for each in results.chains
     )
@@ -71,10 +77,10 @@ def _with_prediction(
     prediction: Prediction,
     above: Sequence[Excess],
     worst: Sequence[int],
-    least: int,
+    exceeded: int,
 ) -> ChainResult:
-    """`least`: the number of instances that are certainly above the bound; of a run that streamed,
-    `above` has only those of them that are kept."""
+    """`exceeded`: the number of instances that are certainly above the bound; of a run that
+    streamed, `above` has only those of them that are kept."""
     predicted = prediction.chains.get(chain.id)
     if predicted is None:
         return chain
@@ -85,7 +91,7 @@ def _with_prediction(
             verdict=predicted.verdict,
             assumptions=predicted.assumptions,
             note=predicted.note,
-            exceeded=max(len(above), least),
+            exceeded=exceeded,
             exceeded_host=sum(excess.by_host for excess in above),
             exceeded_broken=sum(excess.cause == ASSUMPTION for excess in above),
             exceeded_why=_worst_explained(above),

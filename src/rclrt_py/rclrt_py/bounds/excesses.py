@@ -76,7 +76,7 @@ def above_bound_at_least(run: Run, chain: PredictedChain | None) -> int:
     result, times = run.results.chain(chain.id), run.chain_times()[chain.id]
     if result is None or times.histogram is None:
         return 0
-    return times.histogram.above(chain.bound_ns) + result.dropped
+    return times.histogram.above(chain.bound_ns) + (result.dropped if chain.meets_all else 0)
 
 
 def end_of(run: Run) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from rclrt_py.bounds.machine import HOPS
 from rclrt_py.calibration import applications, bandwidth
 from rclrt_py.calibration.samples import Found, Samples, Stalls, find, find_handovers, find_hops
-from rclrt_py.processes.runner import run_child, runner_command
+from rclrt_py.processes.runner import KEEP_ALL, run_child, runner_command
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.run_data import RESULTS, Run
 from rclrt_py.terminal.progress import Progress
@@ -117,7 +117,9 @@ class Calibration:
         path, out = self.directory / f"{name}.yaml", self.directory / name
         path.write_text(json.dumps(app), encoding="utf-8")
         tick = self.progress.tick if self.progress.live else None
-        command = runner_command(self.program, path, executor, seconds, out, False, [])
+        command = runner_command(
+            self.program, path, executor, seconds, out, False, [], keep=KEEP_ALL
+        )
         ended = run_child(command, self.directory, seconds, self.stop, tick)
         for note in ended.notes:
             self.progress.say(note)

@@ -19,6 +19,8 @@ from rclrt_py.processes.stop_signals import StopSignals
 PACKAGE = "rclrt_runner"
 SIMULATOR = "rclrt_simulator"
 TICK_S = 0.5
+KEEP_ALL = 100_000_000
+"""The most instances that a run can keep: for readers that need each of them."""
 
 
 @dataclass(frozen=True)

@@ -53,17 +53,26 @@ class Plan:
 def claimed(path: Path, plan: Plan) -> Iterator[Path]:
     """Prepares the output directory `path` of a command: removes earlier results of rclrt, and
     locks it against other rclrt commands while the block runs. If the block wrote no results,
-    everything that was made here is removed again."""
+    everything that was made here is removed again. A run that could not be moved to its place,
+    because the disk is full, stays where it was made: `rclrt report` reads it there."""
     made = _make(path)
     try:
         with _locked_marker(path) as marker:
             _remove_earlier(path)
             json.dump(asdict(plan), marker)
             marker.flush()
+            keeps = False
             try:
                 yield path
+            except Exception as error:
+                keeps = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
+                keeps = (
+                    keeps and plan.kind == "run" and (path / STAGING / "run" / RESULTS).is_file()
+                )
+                raise
             finally:
-                shutil.rmtree(path / STAGING, ignore_errors=True)
+                if not keeps:
+                    shutil.rmtree(path / STAGING, ignore_errors=True)
                 before_any_run = (MARKER, APPLICATION, BOUNDS)
                 if not any(item.name not in before_any_run for item in path.iterdir()):
                     for name in before_any_run:

@@ -201,7 +201,7 @@ class Run:
             return {name: Times(own.responses) for name, own in self.chain_samples().items()}
         found = self._histograms()
         return {
-            each.id: _of(found, (CHAIN, each.id, "response"), each.response)
+            each.id: self._times(found, (CHAIN, each.id, "response"), each.response)
             for each in self.results.chains
         }
 
@@ -215,9 +215,9 @@ class Run:
         found = self._histograms()
         return {
             each.id: (
-                _of(found, (CALLBACK, each.id, "response"), each.response),
-                _of(found, (CALLBACK, each.id, "dispatch"), each.dispatch),
-                _of(found, (CALLBACK, each.id, "execution"), each.execution),
+                self._times(found, (CALLBACK, each.id, "response"), each.response),
+                self._times(found, (CALLBACK, each.id, "dispatch"), each.dispatch),
+                self._times(found, (CALLBACK, each.id, "execution"), each.execution),
             )
             for each in self.results.callbacks
         }
@@ -233,8 +233,8 @@ class Run:
         found = self._histograms()
         return {
             each.id: (
-                _of(found, (CAUSE_EFFECT, each.id, "reaction"), each.reaction),
-                _of(found, (CAUSE_EFFECT, each.id, "age"), each.age),
+                self._times(found, (CAUSE_EFFECT, each.id, "reaction"), each.reaction),
+                self._times(found, (CAUSE_EFFECT, each.id, "age"), each.age),
             )
             for each in self.results.cause_effect_chains
         }
@@ -253,6 +253,12 @@ class Run:
                 )
         return found
 
-
-def _of(found: dict[Key, Histogram], key: Key, summary: Summary | None) -> Times:
-    return Times(histogram=found.get(key, Histogram()), summary=summary)
+    def _times(self, found: dict[Key, Histogram], key: Key, summary: Summary | None) -> Times:
+        histogram = found.get(key, Histogram())
+        if (summary is None) != (histogram.total == 0):
+            expected = "none" if summary is None else "some"
+            raise BadInput(
+                f"{self.directory / HISTOGRAMS}: {histogram.total} {key[2]} times of {key[0]} "
+                f"'{key[1]}'; expected {expected}, as {RESULTS} beside it states (measure again)"
+            )
+        return Times(histogram=histogram, summary=summary)
