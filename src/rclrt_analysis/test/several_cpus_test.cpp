@@ -146,6 +146,45 @@ TEST(SeveralCpus, TheWorkOfASchedulerThreadOnACpuOfItsOwnDelaysTheHandOver) {
   EXPECT_EQ(bounds[0].bound, ms(1).count() + 4 * 100'000) << "a and b, twice each";
 }
 
+// The timers of `high` wait for its scheduler thread, which shares its CPU with that of `busy`. So
+// all of them may come late, together, although none of them runs before.
+TEST(SeveralCpus, ASchedulerThreadElsewhereMayHoldManyFlowsBack) {
+  Builder builder;
+  builder.timer("low", 1000, 75);
+  for (int i = 0; i < 8; ++i) {
+    builder.timer("f" + std::to_string(i), 100, 5);
+  }
+  for (int i = 0; i < 20; ++i) {
+    builder.timer("d" + std::to_string(i), 1000, 0.001);
+  }
+  builder.chain("low", {"low"}, 1, 200);
+  for (int i = 0; i < 8; ++i) {
+    builder.chain("f" + std::to_string(i), {"f" + std::to_string(i)}, 10 + i);
+  }
+  auto application = builder.done();
+  application.executors = {
+      {.name = "low", .cpus = {0, 1}, .scheduler_cpus = {3}, .top_priority = 20},
+      {.name = "high", .cpus = {0, 1}, .scheduler_cpus = {2}, .top_priority = 60},
+      {.name = "busy", .cpus = {4}, .scheduler_cpus = {2}, .top_priority = 95}};
+  application.nodes.clear();
+  for (std::size_t i = 0; i < 3; ++i) {
+    application.nodes.push_back(
+        {.name = "n" + std::to_string(i), .name_space = "/", .executor = i});
+  }
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    application.callbacks[i].node = i == 0 ? 0 : i <= 8 ? 1 : 2;
+  }
+  set_offset(application, 0, 10.7);
+  const Overheads overheads{.scheduler = 500'000};
+  const auto bound = chain_bounds(application, ExecutorKind::kThreadDispatch, overheads)[0];
+  const auto simulated = simulate(simulated_system(application, ExecutorKind::kThreadDispatch,
+                                                   {.scheduler_ns = overheads.scheduler}),
+                                  {.horizon_ns = 3'000'000'000});
+  ASSERT_TRUE(bound.bound);
+  EXPECT_GE(simulated.chains[0].response.worst_ns, ms(100).count());
+  EXPECT_GE(*bound.bound, simulated.chains[0].response.worst_ns);
+}
+
 // The next instance of the path is released before it ends. Its callbacks run on any CPU, and it is
 // behind the path in each of them. With a thread for each instance, it may be before the path.
 TEST(SeveralCpus, LaterInstancesOfAPathDelayItOnlyByTheirShareOfTheCpus) {

@@ -176,7 +176,7 @@ void GlobalSystem::add_source(std::size_t callback) {
 bool GlobalSystem::needs_only_cpus(const GlobalSource& source) const {
   const bool has_threads = pool.kind == Pool::kEnough || pool.kind == Pool::kOfInstances;
   return has_threads && !pool.runs_sets && !source.is_sync && source.is_simple() &&
-         source.sequential && overheads.near.max == 0 &&
+         source.sequential && overheads.near.max == 0 && workload.scheduler == 0 &&
          (source.executors.size() == 1 || overheads.far.max == 0) &&
          std::ranges::all_of(source.nodes, [this](const GlobalNode& each) {
            return members[each.callback].empty() && !each.is_message && each.count == 1 &&

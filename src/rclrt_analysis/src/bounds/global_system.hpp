@@ -44,8 +44,8 @@ struct GlobalSource {
   bool sequential{};                ///< each callback releases at most one
   bool is_sync{};
   /// An instance that is under way waits for nothing but a CPU, as long as there is no overhead and
-  /// one of them is under way: its callbacks are ready one after the other without a hop, and have
-  /// neither groups nor other publishers.
+  /// one of them is under way: its callbacks are ready one after the other without a hop or a
+  /// scheduler thread, and have neither groups nor other publishers.
   bool needs_only_cpus{};
   int lowest{};                          ///< priority of its callbacks
   std::vector<std::size_t> executors{};  ///< of its callbacks

@@ -41,10 +41,7 @@ std::set<int> extended(std::set<int> cpus, std::size_t count) {
 }
 
 Placement placed(const model::Application& application, const std::set<int>& cpus, bool has_more) {
-  const bool states_several = std::ranges::any_of(application.executors, [](const auto& each) {
-    return each.cpus.size() > 1 || each.scheduler_cpus.size() > 1;
-  });
-  Placement result{application, has_more, has_more && states_several};
+  Placement result{application, has_more};
   for (model::Executor& executor : result.application.executors) {
     if (executor.cpus.empty()) {
       executor.cpus.assign(cpus.begin(), cpus.end());
@@ -92,24 +89,18 @@ std::vector<Placement> placements(const model::Application& application,
   if (count > 0) {
     return {placed(application, extended(stated, count), false)};
   }
-  if (stated.size() <= 1) {
-    result.push_back(placed(application, extended(stated, 1), false));
-  }
-  result.push_back(placed(application, extended(stated, 2), true));
+  const std::size_t fewest = std::max<std::size_t>(stated.size(), 1);
+  result.push_back(placed(application, extended(stated, fewest), false));
+  result.push_back(placed(application, extended(stated, fewest + 1), true));
   return result;
 }
 
 void assume_more_cpus(const Placement& placement, const Overheads& overheads, ChainBound& bound) {
-  std::vector<std::string> conditions;
   if (placement.has_more && (overheads.background > 0 || overheads.stall > 0)) {
-    conditions.emplace_back(kLostOnFewCpus);
-  }
-  if (placement.shares_some) {
-    conditions.emplace_back(kPullsAnyThread);
-  }
-  add_missing(bound.assumptions, conditions);
-  if (!conditions.empty() && bound.verdict == Verdict::kProved) {
-    bound.verdict = Verdict::kConditional;
+    add_missing(bound.assumptions, {kLostOnFewCpus});
+    if (bound.verdict == Verdict::kProved) {
+      bound.verdict = Verdict::kConditional;
+    }
   }
 }
 

@@ -24,15 +24,15 @@ inline constexpr const char* kStateCpus =
 /// An application in which each executor states its CPUs.
 struct Placement {
   model::Application application;
-  bool has_more{};     ///< executors that stated none may have more CPUs than it states
-  bool shares_some{};  ///< with `has_more`: another one states several, but not all of these
+  bool has_more{};  ///< executors that stated none may have more CPUs than it states
 };
 
 /// Returns applications of which the bounds together hold for an application with executors that
 /// state no CPUs: on a machine with any number of CPUs, or with `overheads.cpus` of them. Such an
 /// executor may use all CPUs of the machine. Bounds of several CPUs hold for more of them, too
-/// (docs/explanation/several-cpus.md), so there is one application with a single CPU, and one with
-/// two or as many as are stated. An `edf` executor takes one CPU, which all `edf` executors of a
+/// (docs/explanation/several-cpus.md), so there is one application with as many CPUs as are stated,
+/// or one, and another one with one more: executors that state none then have CPUs that others have
+/// not, however many there are. An `edf` executor takes one CPU, which all `edf` executors of a
 /// process have in common: there is an application for each CPU that this may be.
 ///
 /// Returns none if each executor states its CPUs, or if there is only one, and it runs one callback
