@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
+#include "bounds/cores.hpp"
 #include "bounds/set_turns.hpp"
+#include "rclrt/model/warnings.hpp"
 
 namespace rclrt::analysis {
 
@@ -73,6 +76,9 @@ class Steps {
       } else if (!own.reaction && result.note.empty()) {
         result.note = "a message of " + name + " may stay unmatched in a synchroniser";
       }
+    }
+    if (newest_cross_processes(chain) && !model::middleware_is_above(application_)) {
+      add_conditions({detail::kMiddlewareHandsOver}, result.assumptions);
     }
     if (result.note.empty()) {
       add_terms(chain, times, result);
@@ -169,13 +175,36 @@ class Steps {
   /// Returns how long a value takes from the writer's end until it can be read: the time of a
   /// message if the reader takes the newest one of a topic.
   Ticks transport(const Segment& writer, const Segment& reader) const {
+    const auto executors = newest_between(writer, reader);
+    if (!executors) {
+      return 0;
+    }
+    return executors->first == executors->second ? overheads_.near.max : overheads_.far.max;
+  }
+
+  /// Returns the executors of the writer and of the reader if it takes the newest message of a
+  /// topic of the writer.
+  std::optional<std::pair<std::size_t, std::size_t>> newest_between(const Segment& writer,
+                                                                    const Segment& reader) const {
     const std::size_t from = application_.chains[writer.chain].callbacks.back();
     const std::size_t to = application_.chains[reader.chain].callbacks[reader.entry];
     if (!model::sampled_topic(application_.callbacks[from], application_.callbacks[to])) {
-      return 0;
+      return std::nullopt;
     }
-    const bool is_near = application_.executor_of(from) == application_.executor_of(to);
-    return is_near ? overheads_.near.max : overheads_.far.max;
+    return std::pair(application_.executor_of(from), application_.executor_of(to));
+  }
+
+  /// Returns whether a newest message goes to another process. A thread of the middleware receives
+  /// it there, which is no part of the bound of either segment.
+  bool newest_cross_processes(const CauseEffectChain& chain) const {
+    for (std::size_t i = 0; i + 1 < chain.segments.size(); ++i) {
+      const auto executors = newest_between(chain.segments[i], chain.segments[i + 1]);
+      if (executors && application_.executors[executors->first].process !=
+                           application_.executors[executors->second].process) {
+        return true;
+      }
+    }
+    return false;
   }
 
   bool is_logical(const Segment& segment) const {

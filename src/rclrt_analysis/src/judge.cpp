@@ -32,11 +32,14 @@ void order_by_relevance(const model::Application& application,
         const auto* timer = std::get_if<model::Timer>(&callback.trigger);
         return timer != nullptr && timer->offset_stated;
       });
+  const bool has_samples = std::ranges::any_of(
+      application.callbacks,
+      [](const model::Callback& callback) { return !callback.samples.empty(); });
   const bool has_syncs = has(model::CallbackKind::kSync);
   const bool at_once = may_run_at_once(application, executor);
   for (Assumption& each : assumptions) {
     if (each.id == "messages") {
-      each.relevant = has_syncs || has(model::CallbackKind::kSubscription);
+      each.relevant = has_syncs || has(model::CallbackKind::kSubscription) || has_samples;
     } else if (each.id == "offsets") {
       each.relevant = has_offsets;
     } else if (each.id == "events") {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <stdexcept>
@@ -24,6 +25,7 @@ using test::two_timers;
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST(Sampling, DuerrsPairsHaveTheirPublishedBounds) {
   // One CPU: periods 10 and 20, execution times 1 and 2, the first one is more urgent. Davare's
@@ -289,7 +291,41 @@ TEST(Sampling, TheNewestMessageOfATopicIsStoredWhenItHasArrived) {
   EXPECT_EQ(as_ms(bound("n", machine).reaction), 10 + 3.1 + 20 + 1);
   EXPECT_EQ(as_ms(bound("m", {}).age), 10 + 2 + 1);
   EXPECT_EQ(as_ms(bound("m", machine).age), 10 + 2.5 + 1);
-  EXPECT_EQ(bound("m", machine).verdict, Verdict::kProved);
+  EXPECT_EQ(bound("n", {}).verdict, Verdict::kProved);
+  EXPECT_THAT(bound("n", {}).assumptions, IsEmpty());
+}
+
+TEST(Sampling, ANewestMessageOfAnotherProcessNeedsTheMiddleware) {
+  const auto bound = [](const std::string& more, const std::string& process) {
+    return sampling_bound(sampling_application(
+        more + "executors: [{name: main, cpus: [0]}, {name: other, cpus: [1]" + process +
+        "}]\nnodes: [{name: n, executor: main}, {name: m, executor: other}]\ncallbacks:\n"
+        "  - {id: a, node: n, timer: {period_ms: 10}, wcet_ms: 2, publishes: [x]}\n"
+        "  - {id: b, node: m, timer: {period_ms: 20}, wcet_ms: 1, reads: [{topic: x}]}\n"
+        "chains: [{id: path, callbacks: [a, b], max_age_ms: 14}]\n"));
+  };
+  const CauseEffectBound apart = bound("", ", process: apart");
+  EXPECT_EQ(apart.verdict, Verdict::kConditional);
+  EXPECT_THAT(apart.assumptions,
+              ElementsAre(HasSubstr("do not keep the middleware from handing messages over")));
+  EXPECT_EQ(bound("", "").verdict, Verdict::kProved);
+  const std::string above = "threads: [{name: middleware, policy: fifo, priority: 96}]\n";
+  EXPECT_EQ(bound(above, ", process: apart").verdict, Verdict::kProved);
+}
+
+TEST(Sampling, TheTimesOfMessagesMatterForNewestMessages) {
+  const auto matter = [](const std::string& reads, const std::string& writes) {
+    const Judgement found =
+        judge(sampling_application(
+                  "executors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\ncallbacks:\n"
+                  "  - {id: a, node: n, timer: {period_ms: 10}, wcet_ms: 2, " +
+                  writes + "}\n  - {id: b, node: n, timer: {period_ms: 20}, wcet_ms: 1, reads: [" +
+                  reads + "]}\nchains: [{id: path, callbacks: [a, b], max_age_ms: 14}]\n"),
+              ExecutorKind::kPreemptive, {});
+    return std::ranges::find(found.assumptions, "messages", &Assumption::id)->relevant;
+  };
+  EXPECT_TRUE(matter("{topic: x}", "publishes: [x]"));
+  EXPECT_FALSE(matter("x", "stores: [x]"));
 }
 
 TEST(Sampling, TheVerdictNamesWhatIsMissing) {

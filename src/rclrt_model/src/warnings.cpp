@@ -71,6 +71,17 @@ void find_overload(const Application& application, std::vector<std::string>& res
   }
 }
 
+/// Returns the callbacks that a callback's messages trigger, and those that take its newest ones.
+std::vector<std::size_t> receivers(const Application& application, std::size_t from) {
+  std::vector<std::size_t> result = application.successors(from);
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    if (sampled_topic(application.callbacks[from], application.callbacks[i])) {
+      result.push_back(i);
+    }
+  }
+  return result;
+}
+
 /// Adds a sentence if a message from another process may wait for callbacks.
 void find_low_middleware(const Application& application, std::vector<std::string>& result) {
   if (middleware_is_above(application) || application.processes().size() < 2) {
@@ -80,7 +91,7 @@ void find_low_middleware(const Application& application, std::vector<std::string
     return application.executors[application.executor_of(callback)].process;
   };
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    for (const std::size_t next : application.successors(i)) {
+    for (const std::size_t next : receivers(application, i)) {
       if (process_of(i) != process_of(next)) {
         result.push_back("messages from " + in_quotes(application.callbacks[i].id) + " to " +
                          in_quotes(application.callbacks[next].id) +

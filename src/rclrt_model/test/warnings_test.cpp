@@ -62,6 +62,24 @@ TEST(ApplicationWarnings, MoreWorkThanTheTimeOfItsCpusIsNamedWithTheCpus) {
       IsEmpty());
 }
 
+TEST(ApplicationWarnings, TheNewestMessageOfAnotherProcessNeedsTheMiddlewareAboveTheCallbacks) {
+  const auto found = [](const std::string& process) {
+    const ParseResult result = parse_application(
+        "rclrt: 1\nname: demo\nexecutors: [{name: first, cpus: [1]}, {name: second, cpus: [2]" +
+        process +
+        "}]\nnodes: [{name: n, executor: first}, {name: m, executor: second}]\ncallbacks:\n"
+        "  - {id: scan, node: n, timer: {period_ms: 10}, wcet_ms: 1, publishes: [x]}\n"
+        "  - {id: drive, node: m, timer: {period_ms: 10}, wcet_ms: 1, reads: [{topic: x}]}\n"
+        "chains: [{id: path, callbacks: [scan, drive], max_age_ms: 100}]\n");
+    EXPECT_TRUE(result.application);
+    return warnings(result.application.value_or(Application()));
+  };
+  EXPECT_THAT(found(""), IsEmpty());
+  EXPECT_THAT(found(", process: p"),
+              ElementsAre(AllOf(HasSubstr("from 'scan' to 'drive'"),
+                                HasSubstr("threads: [{name: middleware, policy: fifo"))));
+}
+
 TEST(ApplicationWarnings, AMessageOfAnotherProcessNeedsTheMiddlewareAboveTheCallbacks) {
   const std::string apart = "{name: first, cpus: [1], process: p}, {name: second, cpus: [2]";
   EXPECT_THAT(warnings(two_executors(apart + ", process: p}")), IsEmpty());

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <rclrt/model/parse.hpp>
 #include <sstream>
@@ -72,6 +73,24 @@ TEST(CauseEffectAccounting, CountsWhatIsAboveTheLimits) {
             "path,0,2000000,2000000,\n"
             "path,10000000,35000000,25000000,35000000\n"
             "path,10000000,41000000,31000000,\n");
+}
+
+TEST(CauseEffectAccounting, AReadAndAStoreCountWhenTheyHappened) {
+  std::vector<InstanceRecord> records{
+      sampled_run(0, 0, 0, 0, 1),
+      sampled_run(0, 1, 10, 10, 25),
+      sampled_run(1, 1, 20, 20, 22),
+  };
+  const model::Application application = sampling();
+  const auto age_ms = [&] {
+    const auto found = account_cause_effect_chains(application, {0, 35 * kMs}, {}, records);
+    return found.at(0).found.outputs.at(0).age() / std::chrono::milliseconds(1);
+  };
+  EXPECT_EQ(age_ms(), 22);  // the second value is stored at the end of its run
+  records[1].stored_ns = 12 * kMs;
+  EXPECT_EQ(age_ms(), 12);
+  records[2].read_ns = 11 * kMs;  // the first value was the newest one then
+  EXPECT_EQ(age_ms(), 22);
 }
 
 TEST(CauseEffectAccounting, TheResultsStateWhereTheLongestTimesWent) {

@@ -148,6 +148,10 @@ void ModelBuilder::note_gaps() {
        "subscriptions and publishers of message links were made before the trace: left out");
   note(gaps.unknown_reads,
        "reads are of values that were stored before the trace, or of which the store was lost");
+  note(gaps.mixed_reads,
+       "runs read several values or newest messages which at no time were all the newest: their "
+       "ages count from the oldest one, and may be too large");
+  note(gaps.values_left_out, "events of stored values were left out, to bound the memory");
   note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");
   note(gaps.timeless,
        "messages were followed by when they were sent: the trace has no times of publications, as "

@@ -17,6 +17,9 @@ namespace {
 
 /// The fewest messages that show a link. Stamps have nanoseconds: they are not equal by chance.
 constexpr std::uint64_t kFewest = 3;
+/// Stamps of simulated time, which begins at 0, are before this time of day. That clock moves in
+/// steps, so different messages have equal stamps.
+constexpr std::int64_t kFirstUnique_ns = 365LL * 24 * 3'600 * 1'000'000'000;
 /// One of so many messages may be without its source, which may have come before the trace.
 constexpr std::uint64_t kOneOf = 10;
 
@@ -34,19 +37,28 @@ void ModelBuilder::add_equal_stamps() {
     return model_.callback_of[lives_.callback_of[traced]];
   };
   const auto node_of = [&](std::uint32_t traced) { return system_.callbacks()[traced].node; };
+  std::uint64_t simulated = 0;
   // The first run of each callback for a stamp, by node and stamp.
   std::map<std::pair<std::uint32_t, std::int64_t>, std::map<std::size_t, std::int64_t>> took;
   for (const TracedInstance& each : system_.instances()) {
     const std::uint32_t index = in_model(each.callback);
-    if (each.stamp_ns != 0 && index != kNone && node_of(each.callback) != kNone) {
+    simulated += each.stamp_ns > 0 && each.stamp_ns < kFirstUnique_ns ? 1U : 0U;
+    if (each.stamp_ns >= kFirstUnique_ns && index != kNone && node_of(each.callback) != kNone) {
       auto& runs = took[{node_of(each.callback), each.stamp_ns}];
       const auto [run, is_new] = runs.try_emplace(index, each.start_ns);
       run->second = std::min(run->second, each.start_ns);
     }
   }
+  if (simulated >= kFewest) {
+    model_.notes.push_back(
+        std::to_string(simulated) +
+        " messages have stamps of simulated time, of which several may be equal: "
+        "they show no links");
+  }
   std::map<std::size_t, Sources> sources;  // by publisher
   for (const TracedInstance& each : system_.instances()) {
-    if (each.stamp_ns == 0 || each.publisher == kNone || node_of(each.publisher) == kNone) {
+    if (each.stamp_ns < kFirstUnique_ns || each.publisher == kNone ||
+        node_of(each.publisher) == kNone) {
       continue;
     }
     const std::uint32_t publisher = in_model(each.publisher);

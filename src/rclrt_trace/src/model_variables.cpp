@@ -49,13 +49,15 @@ void ModelBuilder::add_samples() {
           std::ranges::find(taken, name) != taken.end()) {
         continue;
       }
-      if (from.size() == 1 && from.front() != i) {
+      const bool elsewhere = system_.is_published_elsewhere(number);
+      if (from.size() == 1 && from.front() != i && !elsewhere) {
         reader.samples.push_back(name);
         is_sampled_.insert(from.front());
       } else {
         model_.notes.push_back("callback '" + reader.id + "' takes messages of topic '" + name +
                                "' itself, which " +
                                (from.empty() ? "no callback of the trace publishes"
+                                : elsewhere  ? "also messages from outside of callbacks have"
                                              : "no single other callback publishes") +
                                ": no chain leads on");
       }
@@ -106,6 +108,7 @@ void ModelBuilder::add_stored_values() {
   const auto in_model = [&](std::uint32_t traced) {
     return model_.callback_of[lives_.callback_of[traced]];
   };
+  std::map<std::size_t, std::set<std::size_t>> readers_of;  // by writer
   for (const StoredValue& value : system_.stored_values()) {
     std::set<std::size_t> readers;
     for (const std::uint32_t traced : value.readers) {
@@ -116,9 +119,12 @@ void ModelBuilder::add_stored_values() {
     for (const std::uint32_t traced : value.writers) {
       if (const std::uint32_t index = in_model(traced); index != kNone) {
         known_writers_.insert(index);
-        add_variable(index, readers);
+        readers_of[index].insert(readers.begin(), readers.end());
       }
     }
+  }
+  for (const auto& [writer, readers] : readers_of) {
+    add_variable(writer, readers);
   }
 }
 
@@ -167,12 +173,14 @@ void ModelBuilder::add_chains_to_variables() {
   }
 }
 
-/// Adds a chain for each path from a timer or an event that reads no value, through stored values.
+/// Adds a chain for each path from a timer or an event that reads no value and no newest message,
+/// through stored values and newest messages.
 void ModelBuilder::add_sampling_chains() {
   std::set<std::vector<std::size_t>> seen;
   for (std::size_t i = 0; i < application_.chains.size(); ++i) {
     const std::vector<std::size_t>& path = application_.chains[i].callbacks;
-    if (application_.callbacks[path.front()].reads.empty()) {
+    const model::Callback& root = application_.callbacks[path.front()];
+    if (root.reads.empty() && root.samples.empty()) {
       model::CauseEffectChain chain{.id = "", .callbacks = path, .segments = {{.chain = i}}};
       continue_sampling(chain, seen);
     }
@@ -283,6 +291,9 @@ void ModelBuilder::propose_variables() {
     std::string read;  // what it reads already, too: a key has one list
     for (const std::string& variable : reader.reads) {
       read += (read.empty() ? "" : ", ") + variable;
+    }
+    for (const std::string& topic : reader.samples) {
+      read += (read.empty() ? "" : ", ") + ("{topic: " + topic + "}");
     }
     for (const std::size_t taker : takers) {
       read += (read.empty() ? "" : ", ") + application_.callbacks[taker].id;

@@ -67,6 +67,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
       thread.taken = found == buffered_.end() ? Publication{} : found->second;
       thread.taken_topic = kNone;
       thread.taken_sent_ns = 0;
+      thread.taken_stamp_ns = 0;
       break;
     }
     case EventKind::kTake:
@@ -75,6 +76,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
         thread.taken = found->second;
         thread.taken_topic = kNone;
         thread.taken_sent_ns = 0;
+        thread.taken_stamp_ns = 0;
       }
       break;
     case EventKind::kRmwTake:
@@ -95,16 +97,29 @@ void TracedSystem::take_rmw_take(const TraceEvent& event) {
   const bool is_known = subscription != rmw_subscriptions_.end();
   const bool taken = event.numbers[2] != 0 && is_known;
   thread.taken.reset();
+  thread.taken_stamp_ns = 0;
   if (taken) {
-    thread.taken = publication_of(event, subscription->second);
+    thread.taken = publication_of(event, subscription->second.topic);
     thread.taken_sent_ns = sent_ns(event);
-    thread.taken_topic = subscription->second;
+    thread.taken_topic = subscription->second.topic;
   }
-  if (!thread.running.empty() && is_known) {
-    thread.sample = Sample{.topic = subscription->second,
+  if (!thread.running.empty() && is_known &&
+      may_be_sample({event.pid, subscription->second.handle}, subscription->second.topic)) {
+    thread.sample = Sample{.topic = subscription->second.topic,
                            .taken = taken,
-                           .published_ns = taken ? thread.taken->time_ns : 0};
+                           .subscription = {event.pid, subscription->second.handle},
+                           .at_ns = event.time_ns,
+                           .message = taken ? *thread.taken : Publication{}};
   }
+}
+
+/// Returns whether a callback may take messages of this subscription itself. An executor, which the
+/// callback spins, takes those of actions without a callback, and drops copies of messages that a
+/// callback of the subscription gets within the process.
+bool TracedSystem::may_be_sample(const Handle& subscription, std::uint32_t topic) const {
+  const auto own = by_subscription_.find(subscription);
+  return topic_names_[topic].find("/_action/") == std::string::npos &&
+         (own == by_subscription_.end() || !started_.contains(own->second));
 }
 
 /// Processes an event rcl_publish, which every ROS release has. The next rmw_publish on the same
@@ -183,6 +198,7 @@ TracedSystem::Publication TracedSystem::publish(Thread& thread, std::uint32_t to
     note_outside(thread.index, topic);
   }
   if (thread.running.empty() || thread.running.back().instance.callback == kNone) {
+    published_elsewhere_.insert(topic);
     return {kNone, time_ns, thread.index};
   }
   TracedInstance& running = thread.running.back().instance;
@@ -248,11 +264,13 @@ void TracedSystem::start(const TraceEvent& event) {
   if (found == pointers_.end()) {
     ++gaps_.unknown_callbacks;
     thread.taken.reset();
+    thread.taken_stamp_ns = 0;
     thread.running.push_back({.pointer = event.numbers[0], .instance = {.callback = kNone}});
     return;
   }
   first_run_ns_ = first_run_ns_ == 0 ? event.time_ns : first_run_ns_;
   const TracedCallback& callback = callbacks_[found->second];
+  started_.insert(found->second);
   if (thread.sample && std::ranges::find(callback.inputs, thread.sample->topic,
                                          &TracedInput::topic) != callback.inputs.end()) {
     thread.sample.reset();  // an executor took it, which the running callback spins
@@ -312,6 +330,7 @@ void TracedSystem::end(const TraceEvent& event) {
   }
   gaps_.unfinished += static_cast<std::uint64_t>(found - thread.running.rbegin());
   end_part(*found, event.time_ns);
+  close_reads(*found);
   TracedInstance instance = found->instance;
   const std::vector<recorder::CpuPart> parts = std::move(found->parts);
   thread.running.erase(std::prev(found.base()), thread.running.end());
@@ -334,6 +353,7 @@ void TracedSystem::forget_running() {
     gaps_.unfinished += thread.running.size();
     thread.running.clear();
     thread.taken.reset();
+    thread.taken_stamp_ns = 0;
     thread.published.reset();
     thread.sample.reset();
     thread.published_topic = kNone;
@@ -344,6 +364,7 @@ void TracedSystem::forget_running() {
 
 void TracedSystem::finish() {
   forget_running();
+  leave_out_spun_samples();
   // A recorded thread has at least one switch after its last run. Without it, recording had ended.
   doubt_scheduling(last_switch_ns_);
 }

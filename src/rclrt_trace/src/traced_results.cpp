@@ -2,8 +2,10 @@
 #include "traced_results.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -98,6 +100,34 @@ void leave_out_unfollowed(model::Application& application, const TracedModel& mo
   recorder::leave_out_chains(application, std::move(blind), notes);
 }
 
+/// Sets the time at which a run read the newest message of a run that also stores a value: to when
+/// that run stored it. A run has one such time, and the message may be taken before it.
+void read_after_stores(const std::vector<TracedInstance>& runs,
+                       std::vector<recorder::LoggedInstance>& instances,
+                       const std::vector<std::pair<std::size_t, std::size_t>>& sampling) {
+  // The runs that stored a value and published, by callback, thread and start.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, const TracedInstance*> writers;
+  for (const TracedInstance& each : runs) {
+    if (each.stored_ns != 0 && each.first_publication_ns != 0) {
+      writers[{each.callback, each.thread, each.start_ns}] = &each;
+    }
+  }
+  for (const auto& [run, logged] : sampling) {
+    const TracedInstance& reader = runs[run];
+    const auto after =
+        writers.upper_bound({reader.sampled_from, reader.sampled_thread, reader.sampled_ns});
+    if (after == writers.begin()) {
+      continue;
+    }
+    const TracedInstance& writer = *std::prev(after)->second;
+    if (writer.callback == reader.sampled_from && writer.thread == reader.sampled_thread &&
+        writer.end_ns >= reader.sampled_ns) {
+      std::int64_t& read_ns = instances[logged].record.read_ns;
+      read_ns = std::max(read_ns, writer.stored_ns);
+    }
+  }
+}
+
 recorder::RunContext traced_context(const ReadCounts& counts) {
   recorder::RunContext context;
   context.machine = {.kernel = "traced", .cpus = 0, .cpu_model = "traced", .preempt_rt = false};
@@ -129,8 +159,12 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
   const std::vector<bool> sampled = are_sampled(results.application);
   std::ranges::sort(runs, {}, &TracedInstance::start_ns);
   add_releases(system, runs);
+  std::vector<std::pair<std::size_t, std::size_t>> sampling;  // in runs, in instances
   for (const TracedInstance& each : runs) {
     if (model.callback_of[each.callback] != kNone) {
+      if (each.sampled_from != kNone) {
+        sampling.emplace_back(&each - runs.data(), instances.size());
+      }
       instances.push_back(logged(system, model, each));
       recorder::InstanceRecord& record = instances.back().record;
       if (record.stored_ns == 0 && sampled[record.callback]) {
@@ -139,6 +173,7 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
       first_ns = std::min(first_ns, instances.back().record.release_ns);
     }
   }
+  read_after_stores(runs, instances, sampling);
   results.window = {first_ns, system.last_ns()};
   results.callback_counts.resize(results.application.callbacks.size());
   std::vector<bool> going_on(results.application.callbacks.size(), false);

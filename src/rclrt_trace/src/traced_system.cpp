@@ -102,7 +102,7 @@ void TracedSystem::take_entity(const TraceEvent& event) {
     case EventKind::kSubscriptionInit: {
       const std::uint32_t topic = topic_of(event.texts[0]);
       subscriptions_[handle(0)] = {node_of(handle(1)), topic, event.numbers[3]};
-      rmw_subscriptions_[handle(2)] = topic;
+      rmw_subscriptions_[handle(2)] = {topic, event.numbers[0]};
       by_subscription_.erase(handle(0));  // of an earlier subscription at this address
       break;
     }

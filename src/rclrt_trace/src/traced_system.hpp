@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "gaps.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "stored_value.hpp"
 #include "trace_reader.hpp"
@@ -89,17 +90,6 @@ struct LostTime {
   std::int64_t to_ns = 0;  ///< INT64_MAX: the end of the trace
 };
 
-/// A statement of a node about itself: the messages on the topics use those that the callbacks took
-/// before, although other callbacks publish them.
-struct MessageLink {
-  std::int64_t process = 0;
-  std::set<std::uint32_t> callbacks{};  ///< of the subscriptions
-  /// Of the publishers: the node, or kNone if it is not known, and the topic.
-  std::set<std::pair<std::uint32_t, std::uint32_t>> outputs{};
-
-  bool operator==(const MessageLink&) const = default;
-};
-
 /// Publications of a thread while it runs no callback.
 struct OutsideWork {
   std::uint32_t thread = kNone;
@@ -127,10 +117,15 @@ struct TracedInstance {
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  /// A time at which the value or message that it read first was the newest one; when it last
-  /// stored a value. 0: it did not.
+  /// A time at which all that it read was the newest: the first values, and the last messages that
+  /// it took itself. If there is no such time, the oldest of them was. 0: it read nothing.
   std::int64_t read_ns = 0;
-  std::int64_t stored_ns = 0;
+  std::int64_t stored_ns = 0;  ///< when it last stored a value; 0: it did not
+  /// The only message that it took itself, if it read no value: its publisher, which callback and
+  /// thread identify with the time. kNone: none.
+  std::uint32_t sampled_from = kNone;
+  std::uint32_t sampled_thread = kNone;
+  std::int64_t sampled_ns = 0;
   std::int64_t first_publication_ns = 0;  ///< 0: it published nothing
   bool scheduled = false;  ///< the trace has its thread's switches: the three below are known
   std::int64_t preempted_ns = 0;  ///< the thread could run, but another one ran
@@ -148,22 +143,6 @@ struct TracedInstance {
     const std::int64_t whole = end_ns - start_ns;
     return scheduled ? std::max<std::int64_t>(whole - preempted_ns - waited_ns, 0) : whole;
   }
-};
-
-/// Counts of what could not be followed.
-struct Gaps {
-  std::uint64_t unknown_callbacks = 0;  ///< runs of callbacks without their creation in the trace
-  std::uint64_t unfinished = 0;         ///< runs without an end
-  std::uint64_t unmatched_ends = 0;     ///< ends without a start
-  std::uint64_t losses = 0;  ///< places where the tracer lost events or kept only the newest
-  std::uint64_t unknown_sources = 0;    ///< messages without their publication in the trace
-  std::uint64_t incomplete_events = 0;  ///< events of another version: fields are missing
-  std::uint64_t forgotten = 0;          ///< publications dropped to bound the memory
-  std::uint64_t switches_lost = 0;      ///< places where switches of threads are missing
-  std::uint64_t publications = 0;       ///< publications in the trace
-  std::uint64_t unknown_links = 0;  ///< ends of message links without their creation in the trace
-  std::uint64_t unknown_reads = 0;  ///< reads of values without their store in the trace
-  std::uint64_t timeless = 0;       ///< publications found by time, because the trace has no stamp
 };
 
 /// Builds the nodes, callbacks and their runs from the events of a trace, which must come in order
@@ -203,6 +182,10 @@ class TracedSystem {
   const std::vector<MessageLink>& links() const { return links_; }
   const std::vector<StoredValue>& stored_values() const { return stored_values_; }
   const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
+  /// Returns whether messages of the topic were published by no callback that the trace knows.
+  bool is_published_elsewhere(std::uint32_t topic) const {
+    return published_elsewhere_.contains(topic);
+  }
   const Gaps& gaps() const { return gaps_; }
   std::int64_t last_ns() const { return last_ns_; }
 
@@ -244,17 +227,25 @@ class TracedSystem {
     std::int64_t time_ns = 0;
     std::uint32_t thread = kNone;
   };
+  struct Read {                 // of a value, or of the newest message of a topic
+    std::int64_t from_ns = 0;   // it was the newest one from this time
+    std::int64_t until_ns = 0;  // at least until this time
+    Publication message{};      // of a topic
+  };
   struct Running {
     std::uint64_t pointer = 0;
     TracedInstance instance;
-    std::vector<recorder::CpuPart> parts{};    // that have ended
-    std::int32_t cpu = recorder::kUnknownCpu;  // on which its thread runs
-    std::int64_t on_since_ns = 0;              // ditto, since then; 0: it has no CPU
+    std::map<std::pair<bool, std::uint64_t>, Read> reads{};  // by "is a topic", topic or address
+    std::vector<recorder::CpuPart> parts{};                  // that have ended
+    std::int32_t cpu = recorder::kUnknownCpu;                // on which its thread runs
+    std::int64_t on_since_ns = 0;                            // ditto, since then; 0: it has no CPU
   };
   struct Sample {  // a message that a thread took while it ran a callback
     std::uint32_t topic = kNone;
-    bool taken = false;             // false: there was no new one
-    std::int64_t published_ns = 0;  // 0: not known
+    bool taken = false;      // false: there was no new one
+    Handle subscription{};   // of rcl
+    std::int64_t at_ns = 0;  // when it was taken
+    Publication message{};   // its time is 0 if not known
   };
   struct Thread {
     std::uint32_t index = 0;
@@ -297,7 +288,9 @@ class TracedSystem {
   void add_link(const TraceEvent& event);
   void take_value(const TraceEvent& event);
   void note_sample(Thread& thread);
-  static std::int64_t read_time(const Value& value, std::uint64_t number, std::int64_t time_ns);
+  static bool is_other_value(const Value& value, const TraceEvent& event);
+  static Read read_of(const Value& value, std::uint64_t number, std::int64_t time_ns);
+  void close_reads(Running& run);
   void take_switch(const TraceEvent& event);
   bool is_scheduled(std::int64_t process) const;
   static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);
@@ -330,6 +323,8 @@ class TracedSystem {
   void take_rcl_publish(const TraceEvent& event);
   void take_rmw_publish(const TraceEvent& event);
   void take_rmw_take(const TraceEvent& event);
+  bool may_be_sample(const Handle& subscription, std::uint32_t topic) const;
+  void leave_out_spun_samples();
   /// Returns the publication of a message; its time is 0 if not known.
   Publication publication_of(const TraceEvent& take, std::uint32_t topic);
 
@@ -349,8 +344,8 @@ class TracedSystem {
   std::vector<MessageLink> links_;
   std::vector<StoredValue> stored_values_;
   ByHandle<Value> values_;
-  // When the newest message that a callback took itself was published, by callback and topic.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> sampled_ns_;
+  // The newest message that a callback took itself, by callback and topic.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Publication> sampled_;
   std::vector<OutsideWork> outside_work_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> outside_of_;  // thread, topic
   Gaps gaps_;
@@ -361,8 +356,16 @@ class TracedSystem {
   ByHandle<Endpoint> publishers_;           // by rcl handle
   ByHandle<std::uint32_t> rmw_publishers_;  // topic, by rmw handle
   ByHandle<Endpoint> subscriptions_;        // by rcl handle
-  ByHandle<std::uint32_t> rmw_subscriptions_;
-  ByHandle<HalfPair> unpaired_;  // by rclcpp's object
+  struct RmwSubscription {
+    std::uint32_t topic = kNone;
+    std::uint64_t handle = 0;  // of rcl
+  };
+  ByHandle<RmwSubscription> rmw_subscriptions_;
+  // The callbacks that took messages of a subscription themselves, and the topic.
+  std::map<Handle, std::pair<std::set<std::uint32_t>, std::uint32_t>> sampling_;
+  std::set<std::uint32_t> started_;              // callbacks that have run
+  std::set<std::uint32_t> published_elsewhere_;  // topics with messages of no known callback
+  ByHandle<HalfPair> unpaired_;                  // by rclcpp's object
   ByHandle<Service> services_;
   ByHandle<std::uint32_t> by_service_;  // callbacks, by rcl handle
   ByHandle<Timer> timers_;

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/recorder/results.hpp"
 #include "robot.hpp"
+#include "traced_results.hpp"
 
 namespace rclrt::trace {
 
@@ -63,6 +65,14 @@ inline std::vector<std::string> path_of(const model::Application& application, s
     ids.push_back(application.callbacks[each].id);
   }
   return ids;
+}
+
+inline std::vector<model::CauseEffectOutput> outputs_of(Robot& robot) {
+  std::vector<std::string> notes;
+  const recorder::RunResults results = trace_results(
+      robot.system, robot.model(), model::ExecutorKind::kPreemptive, ReadCounts{}, notes);
+  recorder::require_consistent(results);
+  return results.cause_effect_chains.at(0).found.outputs;
 }
 
 }  // namespace rclrt::trace

@@ -12,15 +12,18 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+constexpr std::uint64_t kToday = 1'700'000'000'000'000'000;
+
 /// The planner's paths have the stamp of the newest image.
 struct Stamping : Sampling {
+  std::uint64_t begin = kToday;
   std::uint64_t newest = 0;
   bool keeps_stamps = true;
   bool has_detector = false;  // another callback of the planner takes messages with these stamps
 
   void see(std::uint64_t subscription, std::uint64_t stamp) {
     take(subscription, stamp);
-    stamped(1'000'000 + stamp);
+    stamped(begin + stamp);
     start(subscription + 1);
     end(subscription + 1, kMs / 2);
   }
@@ -40,7 +43,7 @@ struct Stamping : Sampling {
       publish(11, newest);
       end(41, 2 * kMs);
       take(50, newest);
-      stamped(keeps_stamps ? 1'000'000 + newest : 2'000'000 + newest);
+      stamped(begin + newest + (keeps_stamps ? 0 : 1'000'000));
       start(51);
       end(51, kMs);
       now_ns = begin_ns + 20 * kMs;
@@ -92,8 +95,36 @@ TEST(TracedStamps, AStampIsOfTheNextRunOnly) {
   robot.run(1);
   robot.start(31);  // without a message in the trace
   robot.end(31, kMs);
-  EXPECT_EQ(robot.system.instances()[1].stamp_ns, 1'000'010);
+  EXPECT_EQ(robot.system.instances()[1].stamp_ns, static_cast<std::int64_t>(kToday) + 10);
   EXPECT_EQ(robot.system.instances().back().stamp_ns, 0);
+}
+
+TEST(TracedStamps, AStampIsNotOfARunWithoutItsMessage) {
+  Stamping robot;
+  robot.run(1);
+  robot.take(30, 50);
+  robot.stamped(kToday);
+  robot.take(30, 51);  // without a stamp, as of an older rclrt
+  robot.start(31);
+  robot.end(31, kMs);
+  EXPECT_EQ(robot.system.instances().back().stamp_ns, 0);
+  robot.take(30, 52);
+  robot.stamped(kToday);
+  robot.start(999);  // no callback of the trace
+  robot.end(999, kMs);
+  robot.emit(EventKind::kDequeue, {7, 8});
+  robot.start(31);
+  robot.end(31, kMs);
+  EXPECT_EQ(robot.system.instances().back().stamp_ns, 0);
+}
+
+TEST(TracedStamps, SimulatedTimeJoinsNothing) {
+  Stamping robot;
+  robot.begin = 1'000'000'000;
+  robot.run(5);
+  const TracedModel made = robot.model();
+  EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
+  EXPECT_TRUE(has_note(made, "10 messages have stamps of simulated time"));
 }
 
 }  // namespace

@@ -59,14 +59,6 @@ struct SamplingByValue : Sampling {
   }
 };
 
-std::vector<model::CauseEffectOutput> outputs_of(Robot& robot) {
-  std::vector<std::string> notes;
-  const recorder::RunResults results = trace_results(
-      robot.system, robot.model(), model::ExecutorKind::kPreemptive, ReadCounts{}, notes);
-  recorder::require_consistent(results);
-  return results.cause_effect_chains.at(0).found.outputs;
-}
-
 TEST(TracedValues, ReadsJoinTheSegmentsOfAChain) {
   SamplingByValue robot;
   robot.run();
@@ -208,122 +200,35 @@ TEST(TracedValues, StoresOutsideOfCallbacksHaveNoWriter) {
   EXPECT_THAT(made.application.callbacks[2].reads, ElementsAre("planner_images"));
 }
 
-/// The planner's timer takes the newest image itself, as from a subscription of depth 1.
-struct SamplingByTake : Sampling {
-  std::uint64_t newest = 0;
-
-  void image(std::uint64_t stamp) {
-    start(21);
-    now_ns += kMs / 2;
-    publish(10, stamp);
-    end(21, kMs / 2);
-    newest = stamp;
-  }
-
-  void plan(std::uint64_t stamp) {
-    start(41);
-    take(30, newest);
-    emit(EventKind::kRmwTake, {1030, 0, 0});  // there is no other one
-    publish(11, stamp);
-    end(41, 2 * kMs);
-    take(50, stamp);
-    start(51);
-    end(51, kMs);
-  }
-
-  void run() {
-    const std::int64_t begin_ns = now_ns;
-    for (std::uint64_t i = 1; i <= 5; ++i) {
-      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs;
-      image(2 * i);
-      plan(i);
-      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs + 10 * kMs;
-      image(2 * i + 1);
-    }
-  }
-};
-
-TEST(TracedValues, ATimerThatTakesTheNewestMessageReadsItsTopic) {
-  SamplingByTake robot;
+TEST(TracedValues, AReadOfAnOldNumberLongAfterAStoreIsOfAnotherValueAtTheAddress) {
+  SamplingByValue robot;
   robot.run();
-  const TracedModel made = robot.model();
-  const model::Application& application = made.application;
-  ASSERT_EQ(application.callbacks.size(), 3U);
-  EXPECT_THAT(application.callbacks[1].samples, ElementsAre("/images"));
-  ASSERT_EQ(application.cause_effect_chains.size(), 1U);
-  EXPECT_THAT(path_of(application, 0),
-              ElementsAre("camera_timer_1", "planner_timer_1", "motor_path"));
-  EXPECT_THAT(made.proposals, IsEmpty());
-}
-
-TEST(TracedValues, AgesFollowTheMessageThatWasTaken) {
-  SamplingByTake robot;
-  robot.run();
-  // The camera publishes the image of 121 ms; before it ends, the planner takes this image on
-  // another thread.
-  robot.now_ns = 121 * kMs;
-  robot.start(21);
-  robot.publish(10, 100);
-  robot.now_ns += kMs;
-  robot.tid = 101;
-  robot.newest = 100;
-  robot.plan(100);
-  robot.tid = 100;
-  robot.end(21, kMs);
-  const auto outputs = outputs_of(robot);
-  ASSERT_EQ(outputs.size(), 6U);
-  EXPECT_EQ(outputs.back().age(), model::Nanoseconds(4 * kMs));
-}
-
-TEST(TracedValues, WithoutANewMessageTheLastOneCountsAgain) {
-  SamplingByTake robot;
-  robot.run();
-  robot.now_ns = 131 * kMs;
-  robot.image(100);  // lost on its way
-  robot.now_ns = 141 * kMs;
-  robot.start(41);
-  robot.emit(EventKind::kRmwTake, {1030, 0, 0});
-  robot.publish(11, 100);
-  robot.end(41, 2 * kMs);
-  robot.take(50, 100);
-  robot.start(51);
-  robot.end(51, kMs);
-  const auto outputs = outputs_of(robot);
-  ASSERT_EQ(outputs.size(), 6U);
-  // That of 101 ms, because the image of 111 ms was not taken.
-  EXPECT_EQ(outputs.back().age(), model::Nanoseconds(43 * kMs));
-}
-
-TEST(TracedValues, AMessageThatACallbackTakesBySpinningIsForItsOwnSubscription) {
-  Sampling robot;
-  robot.run();
-  robot.now_ns += 10 * kMs;
-  robot.start(21);
-  robot.publish(10, 1000);
-  robot.end(21, kMs);
-  robot.start(41);
-  robot.take(30, 1000);
   robot.start(31);
+  robot.store(kValue + 1, 1);
   robot.end(31, kMs);
+  robot.now_ns += 20'000 * kMs;
+  robot.start(41);
+  robot.read(kValue + 1, 0);
   robot.end(41, kMs);
-  const TracedModel made = robot.model();
-  for (const model::Callback& each : made.application.callbacks) {
-    EXPECT_THAT(each.samples, IsEmpty()) << each.id;
-  }
+  const TracedInstance& run = robot.system.instances().back();
+  EXPECT_EQ(run.read_ns, run.start_ns);
+  EXPECT_EQ(robot.system.gaps().unknown_reads, 0U);
 }
 
-TEST(TracedValues, ATopicOfSeveralPublishersIsNoted) {
-  SamplingByTake robot;
-  robot.timer(22, 1, 100 * kMs, 23);
-  robot.start(23);
-  robot.publish(10, 1000);
-  robot.end(23, kMs);
+TEST(TracedValues, ValuesOfADamagedTraceAreBounded) {
+  SamplingByValue robot;
   robot.run();
-  const TracedModel made = robot.model();
-  EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
-  EXPECT_TRUE(has_note(made,
-                       "callback 'planner_timer_1' takes messages of topic '/images' itself, "
-                       "which no single other callback publishes"));
+  robot.start(31);
+  for (int i = 0; i < 30'000; ++i) {
+    robot.store(kValue + 1, 1);  // stored only: one entry
+  }
+  EXPECT_EQ(robot.system.stored_values().size(), 2U);
+  for (std::uint64_t i = 0; i < 30'000; ++i) {
+    robot.store(kValue + 2 + i, 1);
+  }
+  robot.end(31, kMs);
+  EXPECT_EQ(robot.system.stored_values().size(), 10'000U);
+  EXPECT_TRUE(has_note(robot.model(), "20002 events of stored values were left out"));
 }
 
 }  // namespace

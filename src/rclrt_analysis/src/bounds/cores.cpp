@@ -289,9 +289,7 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
   }
   if (several_processes && !model::middleware_is_above(application)) {
     // Between processes a thread of the middleware receives the message.
-    result.push_back(
-        "callbacks do not keep the middleware from handing messages over (threads: "
-        "middleware, policy: fifo, priority: 96)");
+    result.emplace_back(kMiddlewareHandsOver);
   }
   return result;
 }

@@ -76,6 +76,11 @@ struct Cores {
   bool scheduled_;
 };
 
+/// A condition of bounds on messages from one process to another.
+inline constexpr const char* kMiddlewareHandsOver =
+    "callbacks do not keep the middleware from handing messages over (threads: middleware, policy: "
+    "fifo, priority: 96)";
+
 /// A condition of bounds for executors that share some of their CPUs.
 inline constexpr const char* kPullsAnyThread =
     "the kernel moves any waiting thread to a CPU that is free for it, also behind a more urgent "
