@@ -24,6 +24,7 @@ from rclrt_py.processes.runner import find_program
 from results_page import HERE, write_results
 
 REPETITIONS = 5
+SENSITIVITY = ("analyze", "--sensitivity", "--no-search", "--dispatch-us", "0")
 PROGRAM = "analysis"
 
 
@@ -46,6 +47,31 @@ def chains_of_four(chains: int) -> dict[str, Any]:
         "nodes": [{"name": "node"}],
         "callbacks": callbacks,
         "chains": _chains_of_four(chains, deadline_ms=500),
+    }
+
+
+def timers(count: int, load: float) -> dict[str, Any]:
+    """Returns single timers with periods from 10 ms to 1 s, which need the same share each."""
+    periods = (10, 12, 15, 20, 25, 33, 40, 50, 75, 100, 200, 250, 500, 1000)
+    callbacks = [
+        {
+            "id": f"c{number}",
+            "node": "node",
+            "timer": {"period_ms": periods[number % len(periods)]},
+            "wcet_ms": round(load / count * periods[number % len(periods)], 6),
+        }
+        for number in range(count)
+    ]
+    return {
+        "rclrt": 1,
+        "name": "timers",
+        "executors": [{"name": "main", "cpus": [0]}],
+        "nodes": [{"name": "node"}],
+        "callbacks": callbacks,
+        "chains": [
+            {"id": f"chain{number}", "callbacks": [f"c{number}"], "priority": number % 90}
+            for number in range(count)
+        ],
     }
 
 
@@ -125,6 +151,20 @@ TARGETS = (
         2000,
         verb=("analyze",),
         application=lambda: chains_of_four(250),
+    ),
+    Target(
+        "`rclrt analyze --sensitivity` of 100 timers under EDF at a load of 65 %",
+        None,
+        1000,
+        verb=(*SENSITIVITY, "--executor", "edf"),
+        application=lambda: timers(100, 0.65),
+    ),
+    Target(
+        "the same of 25 chains of four callbacks",
+        None,
+        1000,
+        verb=(*SENSITIVITY, "--executor", "edf"),
+        application=lambda: chains_of_four(25),
     ),
     Target(
         "`rclrt assign` of 200 callbacks on 8 CPUs, to the first feasible answer, from the shell",

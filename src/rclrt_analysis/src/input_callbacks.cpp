@@ -76,6 +76,19 @@ void InputCallbacks::add(const model::Chain& chain) {
   }
 }
 
+void InputCallbacks::copy_times() {
+  for (std::size_t part = 0; part < whole_.size(); ++part) {
+    copy_times_of(application_.callbacks[whole_[part]], parts_->callbacks[part]);
+  }
+}
+
+void copy_times_of(const model::Callback& callback, model::Callback& copy) {
+  copy.wcet = callback.wcet;
+  if (!callback.takes_messages()) {
+    copy.trigger = callback.trigger;
+  }
+}
+
 bool share_queue(const model::Callback& a, const model::Callback& b) {
   return &a == &b || (a.id == b.id && model::role_of(a) == model::Role::kService);
 }

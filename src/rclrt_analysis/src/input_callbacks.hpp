@@ -33,6 +33,9 @@ class InputCallbacks {
   /// Returns the callback of the given application to which this part belongs.
   std::size_t whole(std::size_t part) const { return parts_ ? whole_[part] : part; }
 
+  /// Takes over the execution times, periods and intervals of the application after a change.
+  void copy_times();
+
  private:
   void add(std::size_t callback, Priority priority);
   void add(const model::Chain& chain);
@@ -42,6 +45,9 @@ class InputCallbacks {
   std::vector<std::size_t> whole_;
   std::vector<std::size_t> first_;  // part of each callback
 };
+
+/// Copies the execution time, and the period or intervals, to a copy of the callback.
+void copy_times_of(const model::Callback& callback, model::Callback& copy);
 
 /// Returns whether the instances of both callbacks wait in one queue of a wait set: they are the
 /// same callback, or parts of one service (see InputCallbacks).

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <utility>
 
+#include "bounds/deadline_trials.hpp"
+#include "margin_search.hpp"
 #include "rclrt/analysis/analyse_tasks.hpp"
-#include "rclrt/analysis/assign.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -13,57 +16,7 @@ namespace {
 constexpr Ticks kHour_ns = Ticks{3600} * 1'000'000'000;
 constexpr Ticks kMillion = 1'000'000;
 constexpr model::Nanoseconds kLeastInterval{1000};  ///< of events in an app.yaml
-constexpr int kSamples = 4;
 constexpr std::int64_t kMoreSteps = 8;
-
-/// Searches the last value of a time, from `harmless` to `harmful`, with which `holds` is true.
-/// `stated` is the value in the application, where the search begins. `harmless` may be less or
-/// greater than `harmful`.
-Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
-              const std::function<bool(Ticks)>& holds) {
-  Margin result;
-  if (!holds(harmless)) {
-    return result;
-  }
-  Ticks good = harmless;
-  Ticks bad = harmful;
-  if (harmless != stated && holds(stated)) {
-    good = stated;
-  }
-  // Steps away from the last good value in growing steps: a limit that is far away then costs
-  // hardly more trials than a near one.
-  const Ticks direction = harmful > harmless ? 1 : -1;
-  bool found_bad = false;
-  for (Ticks step = std::max<Ticks>(1, stated / 8); !found_bad; step *= 2) {
-    const Ticks left = (harmful - good) * direction;
-    const Ticks next = left <= step ? harmful : good + direction * step;
-    if (holds(next)) {
-      good = next;
-      if (next == harmful) {
-        break;
-      }
-    } else {
-      bad = next;
-      found_bad = true;
-    }
-  }
-  if (!found_bad && good == harmful) {
-    result.limit = good;
-    result.unlimited = true;
-    return result;
-  }
-  while ((bad - good) * direction > 1) {
-    const Ticks middle = good + (bad - good) / 2;
-    (holds(middle) ? good : bad) = middle;
-  }
-  result.limit = good;
-  for (int i = 1; i <= kSamples; ++i) {
-    result.monotone = result.monotone && holds(harmless + (good - harmless) / (kSamples + 1) * i);
-    const Ticks beyond = good + (harmful - good) / (kSamples + 1) * i;
-    result.monotone = result.monotone && (beyond == good || !holds(beyond));
-  }
-  return result;
-}
 
 /// Returns `time` times `factor` (in millionths), rounded up.
 Ticks scaled(Ticks time, Ticks factor) {
@@ -71,6 +24,41 @@ Ticks scaled(Ticks time, Ticks factor) {
   const Wide product = (static_cast<Wide>(time) * factor + kMillion - 1) / kMillion;
   return static_cast<Ticks>(std::min<Wide>(product, kMaxTicks));
 }
+
+/// The deadlines of an application for values of one of its times, which `set` sets. It returns
+/// false for a value that no application may have.
+class ApplicationTrials : public detail::TimeTrials {
+ public:
+  using Set = std::function<bool(Ticks)>;
+
+  ApplicationTrials(detail::DeadlineTrials& trials, Set set)
+      : trials_(trials), set_(std::move(set)) {}
+
+  std::optional<std::size_t> first_missed(Ticks value, detail::Look look) override {
+    return put(value) ? trials_.first_missed(look) : std::optional(trials_.number() - 1);
+  }
+
+  Ticks room(Ticks value, std::size_t deadline, detail::Look look) override {
+    return put(value) ? trials_.room(deadline, look) : -detail::kHorizon;
+  }
+
+  bool has_quick_look() const override { return trials_.has_quick_look(); }
+
+ private:
+  bool put(Ticks value) {
+    if (value != value_) {
+      value_ = value;
+      is_legal_ = set_(value);
+      trials_.times_changed();
+    }
+    return is_legal_;
+  }
+
+  detail::DeadlineTrials& trials_;
+  Set set_;
+  std::optional<Ticks> value_;
+  bool is_legal_{};
+};
 
 class OfApplication {
  public:
@@ -84,16 +72,20 @@ class OfApplication {
 
   Sensitivity run() {
     // Some trials need more steps than the application itself.
-    while (!holds() && effort_.steps < Effort{}.steps) {
+    bool holds = holds_with(effort_);
+    while (!holds && effort_.steps < Effort{}.steps) {
       effort_.steps *= kMoreSteps;
+      holds = holds_with(effort_);
     }
     effort_.steps = std::min(effort_.steps, Effort{}.steps / kMoreSteps) * kMoreSteps;
+    trials_.emplace(tried_, executor_, overheads_, effort_);
+    search_.emplace(!trials_->first_missed(detail::Look::kFull));
     Sensitivity result;
-    result.factor = margin(0, kMillion, kMaxFactor, [this](Ticks factor) {
+    result.factor = margin({0, kMillion, kMaxFactor}, [this](Ticks factor) {
       for (std::size_t i = 0; i < tried_.callbacks.size(); ++i) {
         tried_.callbacks[i].wcet = ns(scaled(stated_.callbacks[i].wcet.count(), factor));
       }
-      return holds();
+      return true;
     });
     tried_ = stated_;
     for (std::size_t i = 0; i < tried_.callbacks.size(); ++i) {
@@ -106,13 +98,21 @@ class OfApplication {
  private:
   static model::Nanoseconds ns(Ticks time) { return model::Nanoseconds(time); }
 
-  bool holds() const { return quality(tried_, executor_, overheads_, effort_).not_proved == 0; }
+  bool holds_with(Effort effort) {
+    return !detail::DeadlineTrials(stated_, executor_, overheads_, effort)
+                .first_missed(detail::Look::kFull);
+  }
+
+  Margin margin(const detail::TimeRange& range, ApplicationTrials::Set set) {
+    ApplicationTrials trials(*trials_, std::move(set));
+    return search_->margin(range, trials);
+  }
 
   Margin wcet(std::size_t callback) {
     const auto stated = stated_.callbacks[callback].wcet;
-    const Margin result = margin(0, stated.count(), kHour_ns, [&](Ticks value) {
+    const Margin result = margin({0, stated.count(), kHour_ns}, [&](Ticks value) {
       tried_.callbacks[callback].wcet = ns(value);
-      return holds();
+      return true;
     });
     tried_.callbacks[callback].wcet = stated;
     return result;
@@ -132,9 +132,9 @@ class OfApplication {
       return {};
     }
     const auto stated = *interval;
-    const Margin result = margin(kHour_ns, stated.count(), 1, [&](Ticks value) {
+    const Margin result = margin({kHour_ns, stated.count(), 1}, [&](Ticks value) {
       *interval = ns(value);
-      return holds();
+      return true;
     });
     *interval = stated;
     return result;
@@ -146,7 +146,7 @@ class OfApplication {
     // An interval of the period less the jitter is not stated: it follows from them, and shrinks
     // with the period.
     const bool states_interval = stated.min_interval > stated.period - stated.jitter;
-    const Margin result = margin(kHour_ns, stated.period.count(), 1, [&](Ticks value) {
+    const Margin result = margin({kHour_ns, stated.period.count(), 1}, [&](Ticks value) {
       event.period = ns(value);
       event.min_interval = event.period - event.jitter;
       if (states_interval) {
@@ -154,7 +154,7 @@ class OfApplication {
             std::max(event.min_interval, std::min(stated.min_interval, event.period));
       }
       event.max_interval = event.period + event.jitter;
-      return event.min_interval >= kLeastInterval && holds();
+      return event.min_interval >= kLeastInterval;
     });
     event = stated;
     return result;
@@ -165,6 +165,27 @@ class OfApplication {
   model::ExecutorChoice executor_;
   const Overheads& overheads_;
   Effort effort_;
+  std::optional<detail::DeadlineTrials> trials_;  // of `tried_`
+  std::optional<detail::MarginSearch> search_;
+};
+
+/// The deadlines of a task set for values of one of its times.
+class TaskTrials : public detail::TimeTrials {
+ public:
+  explicit TaskTrials(std::function<bool(Ticks)> holds) : holds_(std::move(holds)) {}
+
+  std::optional<std::size_t> first_missed(Ticks value, detail::Look /*look*/) override {
+    return holds_(value) ? std::nullopt : std::optional<std::size_t>(0);
+  }
+
+  Ticks room(Ticks value, std::size_t /*deadline*/, detail::Look /*look*/) override {
+    return holds_(value) ? 0 : -detail::kHorizon;
+  }
+
+  bool has_quick_look() const override { return false; }
+
+ private:
+  std::function<bool(Ticks)> holds_;
 };
 
 }  // namespace
@@ -181,24 +202,27 @@ Sensitivity sensitivity(std::span<const Task> tasks, Policy policy, Effort effor
   const auto holds = [&] {
     return analyse_tasks(tried, policy, effort).schedulable == Answer::kYes;
   };
+  detail::MarginSearch search(holds());
+  const auto margin = [&](const detail::TimeRange& range, const auto& set) {
+    TaskTrials trials([&](Ticks value) {
+      set(value);
+      return holds();
+    });
+    return search.margin(range, trials);
+  };
   Sensitivity result;
-  result.factor = margin(0, kMillion, kMaxFactor, [&](Ticks factor) {
+  result.factor = margin({0, kMillion, kMaxFactor}, [&](Ticks factor) {
     for (std::size_t i = 0; i < tried.size(); ++i) {
       tried[i].wcet = scaled(stated[i].wcet, factor);
     }
-    return holds();
   });
   tried = stated;
   for (std::size_t i = 0; i < tried.size(); ++i) {
-    result.wcets.push_back(margin(0, stated[i].wcet, kMaxTicks / 1024, [&](Ticks value) {
-      tried[i].wcet = value;
-      return holds();
-    }));
+    result.wcets.push_back(
+        margin({0, stated[i].wcet, kMaxTicks / 1024}, [&](Ticks value) { tried[i].wcet = value; }));
     tried[i] = stated[i];
-    result.periods.push_back(margin(kMaxTicks / 1024, stated[i].period, 1, [&](Ticks value) {
-      tried[i].period = value;
-      return holds();
-    }));
+    result.periods.push_back(margin({kMaxTicks / 1024, stated[i].period, 1},
+                                    [&](Ticks value) { tried[i].period = value; }));
     tried[i] = stated[i];
   }
   return result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Response times on one core of instances that arrive in bursts, by the busy periods that contain
-// them. Fixed priorities and EDF share one loop; they differ in the set of interfering instances.
+// them. Under EDF, see edf_busy_periods.hpp.
 #pragma once
 
 #include <optional>
@@ -18,26 +18,10 @@ struct Stream {
   Ticks jitter{};
 };
 
-/// A stream that delays the instances of another stream.
-struct Interferer {
-  Stream stream;
-  /// Only instances of this stream that arrive up to `until` after the instance under study delay
-  /// it. nullopt: all that arrive before it ends do.
-  std::optional<Ticks> until;
-};
-
 struct BusyWindow {
-  std::span<const Stream> own;  ///< served in order of arrival
-  std::span<const Interferer> others;
-  /// Work that delays an instance once, if the instance arrives from `from` to before `until` after
-  /// the start of the busy period. If several apply, only the longest delays the instance. See
-  /// kinds/edf.cpp.
-  struct Blocking {
-    Ticks work{};
-    Ticks from{};   ///< counts for arrivals from here
-    Ticks until{};  ///< to here, without
-  };
-  std::span<const Blocking> blocking;
+  std::span<const Stream> own;     ///< served in order of arrival
+  std::span<const Stream> others;  ///< each instance that arrives before the end delays it
+  Ticks blocking{};                ///< work that delays each instance once
   /// 1 if instances that arrive exactly at the end of the instance under study still run before it
   /// ends; 0 if it ends first.
   Ticks instant{};
@@ -48,17 +32,14 @@ struct BusyWindow {
 ///
 /// For an instance that arrives `a` after the start of the busy period, the end w is the least
 /// solution of
-///   w = B(a) + sum over own of (floor((a + J) / T) + 1) C
-///       + sum over others of min(ceil((w + J) / T), floor((a + until + J) / T) + 1) C,
+///   w = B + sum over own of (floor((a + J) / T) + 1) C + sum over others of ceil((w + J) / T) C,
 /// with B for `blocking`, and C, T and J for the work, period and jitter of a stream. The response
-/// is w - a. Only arrivals at which a count changes need be examined. Tindell, "An extendible
-/// approach for analysing fixed priority hard real-time tasks", 1992; Spuri, INRIA RR-2772, 1996,
-/// in which deadlines limit the interfering instances.
+/// is w - a. Only the arrivals of own instances need be examined. Tindell, "An extendible approach
+/// for analysing fixed priority hard real-time tasks", 1992.
 std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& budget);
 
 /// Returns the longest time from the nominal arrival of an instance plus its whole jitter J to its
-/// end. nullopt if it grows without limit or the budget ends. `own` must be one stream, and no
-/// interferer may have a limit `until`.
+/// end. nullopt if it grows without limit or the budget ends. `own` must be one stream.
 ///
 /// The q-th instance in a busy period (from 0) ends after w_q, with q + 1 instances of its own
 /// stream counted. Its nominal arrival is no earlier than q T - J. The result is the largest w_q -

@@ -19,6 +19,9 @@ std::vector<ChainBound> bounds_of_form(const model::Application& form, ExecutorK
                                        const Overheads& overheads, Effort effort,
                                        std::span<const std::size_t> chains, bool& gave_up);
 
+/// Throws std::invalid_argument if the chain does not start at a timer or an event.
+void check_start(const model::Application& application, const model::Chain& chain);
+
 /// Returns the bound of each callback's queue.
 std::vector<QueueBound> queues_of_form(const model::Application& form, ExecutorKind kind,
                                        const model::ExecutorChoice& chosen,

@@ -14,102 +14,74 @@ namespace {
 
 constexpr int kRounds = 1000;
 
-void merge(std::vector<Flow>& flows, const Flow& flow) {
-  for (Flow& one : flows) {
-    if (one.timer != flow.timer || one.period != flow.period || one.runs != flow.runs) {
-      continue;
-    }
-    one.jitter = std::max(one.jitter, flow.jitter);
-    one.earlier = std::max(one.earlier, flow.earlier);
-    one.count = sum(one.count, flow.count);
-    return;
-  }
-  flows.push_back(flow);
-}
-
 }  // namespace
 
-std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback, bool user_code) {
-  std::vector<Stream> result;
-  for (const Flow& flow : problem.flows[callback]) {
-    const Ticks own = flow.runs && user_code ? problem.workload.wcet[callback] : 0;
-    const Ticks work = product(flow.count, sum(own, problem.per_instance));
-    result.push_back({work, flow.period, flow.jitter});
-  }
-  return result;
-}
-
-std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback) {
-  std::vector<Stream> result;
-  for (const Flow& flow : problem.flows[callback]) {
-    const Ticks own = flow.runs ? problem.workload.wcet[callback] : 0;
-    result.push_back({product(flow.count, own), flow.period, flow.jitter});
-  }
-  return result;
-}
-
-void add_queueing(const CoreProblem& problem, std::size_t callback,
-                  std::vector<Interferer>& others) {
-  for (const Stream& stream : streams_of(problem, callback, false)) {
-    if (stream.work > 0) {
-      others.push_back({stream, {}});
-    }
-  }
-}
-
-std::vector<Stream> background_streams(const CoreProblem& problem) {
-  std::vector<Stream> result;
-  if (problem.overheads.background > 0) {
-    result.push_back({problem.overheads.background, kMillisecond, kMillisecond});
-  }
-  if (problem.overheads.stall > 0) {
-    result.push_back({problem.overheads.stall, kHorizon, 0});
-  }
-  return result;
-}
-
-void add_background(const CoreProblem& problem, std::vector<Interferer>& others) {
-  for (const Stream& stream : background_streams(problem)) {
-    others.push_back({stream, {}});
-  }
-}
-
 Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor,
-                   SetCount sets, const Overheads& overheads, Effort effort)
+                   SetCount sets, const Overheads& overheads, Effort effort,
+                   std::optional<ChainTrial> trial)
     : workload_(workload),
       cores_(cores),
       kind_(bounds_of(executor)),
       runs_sets_(traits(executor).runs_sets),
       by_deadline_(traits(executor).by_deadline),
-      workers_(workload.application),
       sets_(sets),
       overheads_(overheads),
       check_interrupt_(effort.check_interrupt),
+      trial_(trial),
       responses_(workload.wcet.size()) {
+  find_predecessors();
+  if ((!trial || trial->with_paths) && !is_exact()) {
+    find_paths();
+  } else {
+    from_release_.assign(workload.wcet.size(), kHorizon);
+  }
+  search(effort);
+}
+
+/// Returns whether some legal schedule attains the response of each callback by itself (Spuri
+/// 1996): under EDF, timers and events alone in any phase, with nothing that holds them up. Then no
+/// bound of a path can be lower.
+bool Holistic::is_exact() const {
+  const auto& callbacks = workload_.application.callbacks;
+  const auto is_free = [](const model::Callback& callback) {
+    return !callback.takes_messages() && !callback.group && !stated_offset(callback);
+  };
+  return by_deadline_ && std::ranges::all_of(callbacks, is_free) &&
+         std::ranges::all_of(workload_.graph.successors,
+                             [](const auto& to) { return to.empty(); }) &&
+         std::ranges::all_of(cores_.cores,
+                             [](const Core& core) { return core.executors.size() <= 1; }) &&
+         std::ranges::all_of(workload_.jitter, [](Ticks jitter) { return jitter == 0; }) &&
+         workload_.dispatch == 0 && overheads_.timer_jitter == 0 && overheads_.background == 0 &&
+         overheads_.stall == 0;
+}
+
+void Holistic::search(Effort effort) {
   Budget budget({effort.steps / 8, effort.check_interrupt});  // its steps divide
   Ticks longest = 1;
-  for (const Ticks period : workload.period) {
+  for (const Ticks period : workload_.period) {
     longest = std::max(longest, period);
   }
   const Ticks limit = product(longest, 20);  // beyond it, a response is taken as unbounded
-  find_predecessors();
-  find_paths();
-  for (int round = 0; round < kRounds; ++round) {
+  const bool has_messages = workload_.timers.size() < workload_.wcet.size();
+  if (trial_ && has_messages) {
+    look_at_chain(limit, budget);
+  }
+  for (int round = 0; round < kRounds && !has_missed_; ++round) {
     find_flows();
     Responses next = responses_;
     std::vector<SegmentBound> segments = segments_;
-    for (const Core& core : cores.cores) {
-      const CoreProblem problem{workload_,          core,       flows_, overheads_,
-                                workload_.dispatch, kind_.skips};
-      kind_.bound_core(problem, next, budget);
-      segment_bounds(problem, predecessors_, segments, budget);
-    }
-    const std::vector<Ticks> from_release = path_bounds(budget);
+    bound_cores({}, next, segments, budget);
+    const std::vector<Ticks> from_release = path_bounds({}, budget);
     out_of_steps_ = out_of_steps_ || budget.empty();
     if (!raise(next, segments, from_release, limit)) {
       find_ends();
       return;
     }
+    has_missed_ = misses();
+  }
+  if (has_missed_) {
+    return;
   }
   out_of_rounds_ = true;
   std::ranges::fill(responses_, kHorizon);
@@ -120,6 +92,67 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
   }
   find_flows();
   find_ends();
+}
+
+/// Bounds the callbacks and segments of all cores on which something has changed since the last
+/// round. `only`: as CoreProblem::only, on the cores of these callbacks.
+void Holistic::bound_cores(std::span<const std::size_t> only, Responses& responses,
+                           std::vector<SegmentBound>& segments, Budget& budget) {
+  for (const Core& core : cores_.cores) {
+    const CoreProblem problem{workload_,          core,        flows_, overheads_,
+                              workload_.dispatch, kind_.skips, only,   limits()};
+    if (is_unchanged(core) || std::ranges::none_of(core.callbacks, [&](std::size_t each) {
+          return problem.needs(each);
+        })) {
+      continue;
+    }
+    kind_.bound_core(problem, responses, budget);
+    segment_bounds(problem, predecessors_, segments, budget);
+  }
+  if (only.empty()) {
+    bounded_flows_ = flows_;
+  }
+}
+
+/// Returns CoreProblem::limits: those of the trial, if no response is part of another one.
+std::span<const Ticks> Holistic::limits() const {
+  const bool alone = workload_.timers.size() == workload_.wcet.size() && cores_.cores.size() == 1 &&
+                     cores_.cores.front().executors.size() == 1 && paths_.empty();
+  return trial_ && alone ? trial_->single : std::span<const Ticks>{};
+}
+
+/// Returns whether the last round has found the bounds of the core from the same flows. Where
+/// executors share a core, they also depend on each other's responses.
+bool Holistic::is_unchanged(const Core& core) const {
+  return !bounded_flows_.empty() && core.executors.size() == 1 &&
+         std::ranges::all_of(core.callbacks, [&](std::size_t callback) {
+           return flows_[callback] == bounded_flows_[callback];
+         });
+}
+
+/// Looks at the chain of the trial alone, as if all others took no time before it. Most chains that
+/// miss their deadline do so already then.
+void Holistic::look_at_chain(Ticks limit, Budget& budget) {
+  const auto& only = trial_->chain->callbacks;
+  find_flows();
+  Responses next = responses_;
+  std::vector<SegmentBound> segments = segments_;
+  bound_cores(only, next, segments, budget);
+  raise(next, segments, path_bounds(only, budget), limit);
+  has_missed_ = misses();
+}
+
+/// Returns whether the chain of the trial, if there is one, has no bound of at most the limit: the
+/// responses so far are no longer than those of the fixed point. A chain through a sync is judged
+/// at the fixed point only.
+bool Holistic::misses() {
+  if (!trial_ || std::ranges::any_of(trial_->chain->callbacks, [&](std::size_t callback) {
+        return is_sync(workload_, callback);
+      })) {
+    return false;
+  }
+  find_ends();
+  return response(*trial_->chain) > trial_->limit;
 }
 
 /// Takes the results of a round; returns whether any value has changed.
@@ -180,115 +213,6 @@ void Holistic::find_predecessors() {
 
 const Hop& Holistic::hop(std::size_t from, std::size_t to) const {
   return cores_.executor_of[from] == cores_.executor_of[to] ? overheads_.near : overheads_.far;
-}
-
-void Holistic::find_flows() {
-  flows_.assign(workload_.wcet.size(), {});
-  for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
-    const Ticks jitter = sum(workload_.jitter[k], overheads_.timer_jitter);
-    flows_[workload_.timers[k]].push_back({k, workload_.period[k], jitter, 1, true});
-  }
-  for (const std::size_t callback : workload_.graph.order) {
-    add_flows(callback);
-  }
-}
-
-/// Returns the flows of one publisher's messages as they arrive at the callback.
-std::vector<Flow> Holistic::messages(std::size_t from, std::size_t to) const {
-  const Hop& latency = hop(from, to);
-  std::vector<Flow> result;
-  for (Flow flow : flows_[from]) {
-    if (flow.runs) {
-      flow.jitter = sum(jitter_after(from, flow), latency.max - latency.min);
-      result.push_back(flow);
-    }
-  }
-  return result;
-}
-
-/// Adds the flows of a callback: the streams of instances that its publishers cause.
-///
-/// In a busy period, a sync runs no more often than messages arrive at the busiest of its inputs.
-/// The reason: when the period begins, some input has no message that can be in a set, so each set
-/// of the period needs a message that arrives at that input within the period (see
-/// Workload::find_sources for the proof). Each of the other messages costs a dispatch.
-void Holistic::add_flows(std::size_t callback) {
-  const auto& inputs = workload_.graph.publishers[callback];
-  const bool rarest = sets_ == SetCount::kRarestInput || !workload_.source[callback];
-  if (inputs.size() > 1 && rarest && workload_.is_rarer_than_source(callback)) {
-    add_rarest_flows(callback);
-    return;
-  }
-  const auto& by = workload_.counted_by[callback];
-  Ticks late = 0;  // the jitter of all inputs
-  std::vector<Flow> all;
-  for (const auto& input : inputs) {
-    for (const std::size_t from : input) {
-      for (Flow flow : messages(from, callback)) {
-        late = std::max(late, flow.jitter);
-        flow.runs = inputs.size() == 1 || *by == from;
-        merge(all, flow);
-      }
-    }
-  }
-  if (inputs.size() > 1) {
-    for (Flow& flow : all) {
-      flow.jitter = late;
-    }
-  }
-  for (const Flow& flow : all) {
-    merge(flows_[callback], flow);
-  }
-}
-
-/// Adds the flows of a sync, with its runs counted by its rarest input: one run for each release of
-/// Workload::runs. The message that completes a set arrives at most `late` after its stamp. So the
-/// release by which the set is counted is at most `late` plus RunsOf::earlier before that arrival.
-/// In a wait set, a message may also complete a set with one that arrives while it waits.
-void Holistic::add_rarest_flows(std::size_t callback) {
-  const auto& inputs = workload_.graph.publishers[callback];
-  Ticks late = 0;  // from the release of a timer to the arrival of its message here
-  for (std::size_t input = 0; input < inputs.size(); ++input) {
-    for (const std::size_t from : inputs[input]) {
-      for (Flow flow : messages(from, callback)) {
-        const Ticks least = sum(least_[from], hop(from, callback).min);
-        late = std::max(late, sum(least, flow.jitter));
-        if (input != workload_.rarest_input[callback]) {
-          flow.runs = false;
-          merge(flows_[callback], flow);
-        }
-      }
-    }
-  }
-  if (runs_sets_) {
-    late = sum(late, responses_[callback]);
-  }
-  for (const RunsOf& runs : workload_.runs[callback]) {
-    const Ticks own = sum(workload_.jitter[runs.timer], overheads_.timer_jitter);
-    const Ticks jitter = sum(sum(own, runs.earlier), late);
-    merge(flows_[callback],
-          {runs.timer, workload_.period[runs.timer], jitter, runs.count, true, runs.earlier});
-  }
-}
-
-/// Returns the jitter with which instances of the flow end at this callback: the time from the
-/// earliest to the latest possible end, including the jitter of their arrivals. A path begins with
-/// the arrival of an event, which may be as late as its jitter allows.
-Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
-  const Ticks from_nominal = sum(workload_.jitter[flow.timer], from_release_[callback]);
-  const Ticks of_path = std::max<Ticks>(0, from_nominal - least_[callback]);
-  const Ticks alone = std::min(sum(flow.jitter, responses_[callback]), of_path);
-  if (!predecessors_[callback]) {
-    return alone;
-  }
-  const SegmentBound& segment = segments_[callback];
-  Ticks jitter = 0;
-  for (const Flow& first : flows_[segment.first]) {
-    if (first.timer == flow.timer) {
-      jitter = std::max(jitter, first.jitter);
-    }
-  }
-  return std::min(alone, sum(jitter, segment.from_nominal.value_or(segment.from_arrival)));
 }
 
 void Holistic::find_ends() {

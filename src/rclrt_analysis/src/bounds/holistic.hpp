@@ -4,6 +4,7 @@
 // callbacks before it add until it becomes ready is its jitter.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -32,6 +33,8 @@ struct Flow {
   Ticks count{};    ///< per release
   bool runs{};      ///< user code runs; false: a message to a sync that costs its dispatch only
   Ticks earlier{};  ///< how long the releases may have waited in syncs before, see RunsOf
+
+  bool operator==(const Flow&) const = default;
 };
 
 /// The input of the analysis of one CPU. The result of such an analysis is, for each callback in
@@ -43,6 +46,15 @@ struct CoreProblem {
   const Overheads& overheads;
   Ticks per_instance{};  ///< CPU time that each instance costs besides its own
   bool skips{};          ///< releases of a timer that come while it waits are skipped
+  /// Only these callbacks of the core need be bounded. Empty: all.
+  std::span<const std::size_t> only{};
+  /// Responses that need only be compared with these, of each callback: see EdfWork::Limit. Empty:
+  /// all have to be exact.
+  std::span<const Ticks> limits{};
+
+  bool needs(std::size_t callback) const {
+    return only.empty() || std::ranges::find(only, callback) != only.end();
+  }
 };
 using Responses = std::vector<Ticks>;  ///< of every callback
 
@@ -73,10 +85,6 @@ std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
 /// instance arrives, even if the instance itself runs later.
 std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback);
 
-/// Adds the costs of queueing the callback's instances, at any time of their arrival.
-void add_queueing(const CoreProblem& problem, std::size_t callback,
-                  std::vector<Interferer>& others);
-
 /// Returns model::relative_deadline() of a callback in ticks.
 std::optional<Ticks> edf_deadline(const model::Callback& callback);
 
@@ -86,11 +94,19 @@ Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);
 /// Returns the time lost in each millisecond, and the time lost once, to work above all priorities.
 std::vector<Stream> background_streams(const CoreProblem& problem);
 
-/// Adds the same streams as a delay of every callback of the core.
-void add_background(const CoreProblem& problem, std::vector<Interferer>& others);
-
 /// The input of a sync by which its sets are counted. Both numbers are upper bounds.
 enum class SetCount { kRarestInput, kBusiestInput };
+
+/// The question whether a chain has a bound of at most `limit`. The analysis then ends as soon as
+/// the answer is no: responses only grow on the way to the fixed point.
+struct ChainTrial {
+  const model::Chain* chain{};
+  Ticks limit{};
+  bool with_paths{};  ///< false: without the bounds of whole paths, which takes less time
+  /// For each callback, the response with which each chain of this callback alone meets its
+  /// deadline; kHorizon if there is none.
+  std::span<const Ticks> single{};
+};
 
 struct Overlapping;
 
@@ -101,7 +117,15 @@ struct Overlapping;
 class Holistic {
  public:
   Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor, SetCount sets,
-           const Overheads& overheads, Effort effort);
+           const Overheads& overheads, Effort effort, std::optional<ChainTrial> trial = {});
+
+  /// Returns whether the analysis has ended because the chain of its trial has no bound of at most
+  /// the limit.
+  bool has_missed() const { return has_missed_; }
+
+  /// Returns the bound of the chain; kHorizon: there is none. If has_missed() is true, `chain` must
+  /// be that of the trial, and the result is above the limit and not above the bound.
+  Ticks response(const model::Chain& chain) const;
 
   /// Returns the bound on the time from the release of the chain's timer to the end of its last
   /// callback, with its terms.
@@ -145,6 +169,14 @@ class Holistic {
     std::optional<Ticks> latest;  ///< see latest_deadline()
   };
 
+  bool is_exact() const;
+  std::span<const Ticks> limits() const;
+  void search(Effort effort);
+  void bound_cores(std::span<const std::size_t> only, Responses& responses,
+                   std::vector<SegmentBound>& segments, Budget& budget);
+  bool is_unchanged(const Core& core) const;
+  bool misses();
+  void look_at_chain(Ticks limit, Budget& budget);
   void find_predecessors();
   void find_flows();
   std::vector<Flow> messages(std::size_t from, std::size_t to) const;
@@ -152,7 +184,7 @@ class Holistic {
   void add_rarest_flows(std::size_t callback);
   Ticks jitter_after(std::size_t callback, const Flow& flow) const;
   void find_paths();
-  std::vector<Ticks> path_bounds(Budget& budget) const;
+  std::vector<Ticks> path_bounds(std::span<const std::size_t> only, Budget& budget) const;
   Latency path_bound(std::size_t last, Budget& budget) const;
   std::vector<bool> after_path(std::size_t last) const;
   std::optional<Ticks> latest_deadline(const PathFromTimer& path, std::size_t executor) const;
@@ -184,7 +216,8 @@ class Holistic {
   bool at_once(std::size_t from, std::size_t to) const;
   std::string why_none(std::size_t callback) const;
   void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
-  std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;
+  std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins,
+                                 bool with_terms) const;
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const;
   Ticks most_in_queue(std::size_t callback) const;
   Ticks most_of_input(std::size_t callback, const std::vector<std::size_t>& publishers) const;
@@ -192,12 +225,14 @@ class Holistic {
   const Workload& workload_;
   const Cores& cores_;
   const KindBounds& kind_;
-  bool runs_sets_;    // as in the registry
-  bool by_deadline_;  // the same
-  EdfWorkers workers_;
+  bool runs_sets_;                     // as in the registry
+  bool by_deadline_;                   // the same
+  std::optional<EdfWorkers> workers_;  // if EDF executors share a CPU
   SetCount sets_;
   Overheads overheads_;
   InterruptCheck check_interrupt_;
+  std::optional<ChainTrial> trial_;
+  bool has_missed_ = false;
   bool out_of_steps_ = false;   // a search for a fixed point was given up
   bool out_of_rounds_ = false;  // responses still grew after kRounds
   Predecessors predecessors_;
@@ -205,6 +240,7 @@ class Holistic {
   Responses responses_;
   std::vector<SegmentBound> segments_;  // of each callback
   std::vector<std::vector<Flow>> flows_;
+  std::vector<std::vector<Flow>> bounded_flows_;  // for which the cores were bounded last
   std::vector<int> priority_;         // of each callback: of its thread, see thread_priorities()
   std::vector<int> ceiling_;          // of each callback: see thread_ceilings()
   std::vector<PathFromTimer> paths_;  // to each callback

@@ -14,7 +14,10 @@ void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, B
   const std::vector<int> os = thread_priorities(problem.workload, problem.core);
   const std::vector<int> ceiling = thread_ceilings(problem.workload, problem.core, os);
   for (const std::size_t own : problem.core.callbacks) {
-    std::vector<Interferer> others;
+    if (!problem.needs(own)) {
+      continue;
+    }
+    std::vector<Stream> others = background_streams(problem);
     Ticks longest = 0;
     for (const std::size_t other : problem.core.callbacks) {
       if (other == own) {
@@ -28,18 +31,20 @@ void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, B
       // Each release adds one dispatch overhead to the running callback.
       for (const Stream& stream : streams_of(problem, other, !below)) {
         if (stream.work > 0) {
-          others.push_back({stream, {}});
+          others.push_back(stream);
         }
       }
     }
     // A callback returns after the more urgent ones that it has released.
     const Ticks instant = 1;
-    const std::vector<BusyWindow::Blocking> blocking{{longest, 0, kHorizon}};
-    add_background(problem, others);
     // Later instances of the same callback wait behind it, but queueing them delays whatever runs.
     const auto streams = user_streams_of(problem, own);
-    add_queueing(problem, own, others);
-    const auto found = response_in_busy_window({streams, others, blocking, instant}, budget);
+    for (const Stream& stream : streams_of(problem, own, false)) {
+      if (stream.work > 0) {
+        others.push_back(stream);
+      }
+    }
+    const auto found = response_in_busy_window({streams, others, longest, instant}, budget);
     responses[own] = found.value_or(kHorizon);
   }
 }

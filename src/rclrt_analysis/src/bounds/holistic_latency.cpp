@@ -84,7 +84,7 @@ void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latenc
 Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const {
   const auto arrival = [&](std::size_t n) -> std::optional<Ticks> {
     const auto first = callbacks.first(n);
-    const auto before = latency(first, joins_of(first, arrivals));
+    const auto before = latency(first, joins_of(first, arrivals), false);
     if (!before) {
       return std::nullopt;
     }
@@ -136,17 +136,20 @@ void Holistic::explain_end(std::span<const std::size_t> callbacks, Latency& late
   }
 }
 
-/// Returns the latency; absent when there is no bound.
+/// Returns the latency; absent when there is no bound. `with_terms`: Latency::why is complete.
 std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> callbacks,
-                                                   const Joins& joins) const {
+                                                   const Joins& joins, bool with_terms) const {
   Latency worst;
   if (overheads_.timer_jitter > 0) {
     worst.total = overheads_.timer_jitter;
     worst.why.push_back({Contribution::Kind::kLate, callbacks.front(), 1, worst.total});
   }
   add_steps(callbacks, worst);
-  if (ends_[callbacks.back()].at(callbacks.front()) < worst.total) {
-    explain_end(callbacks, worst);
+  if (const Ticks end = ends_[callbacks.back()].at(callbacks.front()); end < worst.total) {
+    worst.total = end;
+    if (with_terms) {
+      explain_end(callbacks, worst);
+    }
   }
   for (const Join& join : joins.joins) {
     const auto rest = callbacks.subspan(join.at);
@@ -168,6 +171,12 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
     return std::nullopt;
   }
   return worst;
+}
+
+Ticks Holistic::response(const model::Chain& chain) const {
+  KnownArrivals arrivals;
+  const auto found = latency(chain.callbacks, joins_of(chain.callbacks, arrivals), false);
+  return found ? found->total : kHorizon;
 }
 
 std::string Holistic::why_none(std::size_t callback) const {
@@ -201,7 +210,7 @@ RelyingBound Holistic::bound(const model::Chain& chain) const {
   result.level = workload_.lowest(chain.callbacks);
   KnownArrivals arrivals;
   Joins joins = joins_of(chain.callbacks, arrivals);
-  auto found = latency(chain.callbacks, joins);
+  auto found = latency(chain.callbacks, joins, true);
   if (!found) {
     for (const std::size_t callback : chain.callbacks) {
       if (responses_[callback] < kMaxTicks) {

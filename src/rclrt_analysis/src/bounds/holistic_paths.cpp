@@ -60,6 +60,7 @@ void Holistic::find_paths() {
   ceiling_.resize(n);
   for (const Core& core : cores_.cores) {
     if (kind_.orders_own_only && core.executors.size() > 1) {
+      workers_.emplace(workload_.application);
       continue;  // all callbacks are as urgent as each other
     }
     const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch, {}};
@@ -100,10 +101,13 @@ void Holistic::find_paths() {
   }
 }
 
-std::vector<Ticks> Holistic::path_bounds(Budget& budget) const {
-  std::vector<Ticks> result(paths_.size(), kHorizon);
+/// Returns the bounds of the paths to `only`, or to all callbacks if that is empty; 0 for others.
+std::vector<Ticks> Holistic::path_bounds(std::span<const std::size_t> only, Budget& budget) const {
+  std::vector<Ticks> result(from_release_.size(), kHorizon);
   for (std::size_t callback = 0; callback < paths_.size(); ++callback) {
-    if (!paths_[callback].callbacks.empty() && from_release_[callback] < kHorizon) {
+    if (!only.empty() && std::ranges::find(only, callback) == only.end()) {
+      result[callback] = 0;
+    } else if (!paths_[callback].callbacks.empty() && from_release_[callback] < kHorizon) {
       result[callback] = path_bound(callback, budget).total;
     }
   }
@@ -190,7 +194,7 @@ Holistic::Urgency Holistic::urgency_of(const PathFromTimer& path, std::size_t co
   const auto own = std::ranges::find(visitors, executor, &Visitor::executor);
   if (kind_.orders_own_only && cores_.cores[core].executors.size() > 1) {
     const bool delays = std::ranges::any_of(visitors, [&](const Visitor& each) {
-      return each.executor != executor && workers_.may_delay(other, each.executor);
+      return each.executor != executor && workers_->may_delay(other, each.executor);
     });
     if (delays || own == visitors.end()) {
       return {delays, {}};
@@ -361,11 +365,13 @@ Holistic::Latency Holistic::path_bound(std::size_t last, Budget& budget) const {
   const std::size_t own = workload_.runs[path.callbacks.front()].front().timer;
   std::vector<bool> in_phase;
   const Ticks instances = find_in_phase(others, own, in_phase);
+  // Since the last round, jitter has only grown.
+  const Ticks start = instances == 1 ? from_release_[last] + 1 : 0;
   Latency worst;
   for (Ticks number = 0; number < instances; ++number) {
     const PathWindow window{others, next_releases(others, in_phase, own, number), once.total,
                             product(cores, overheads_.background)};
-    const auto end = window.end(budget);
+    const auto end = window.end(start, budget);
     if (!end) {
       return {kHorizon, {}};
     }

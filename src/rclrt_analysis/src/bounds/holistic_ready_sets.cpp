@@ -121,23 +121,22 @@ void holistic_ready_sets(const CoreProblem& problem, Responses& responses, Budge
   const auto [streams, polled, busy] = sets_of(problem, budget);
   const bool shared = problem.core.executors.size() > 1;  // the other thread has its own sets
   for (std::size_t own = 0; own < callbacks.size(); ++own) {
-    std::vector<Interferer> others;
+    if (!problem.needs(callbacks[own])) {
+      continue;
+    }
+    std::vector<Stream> others = background_streams(problem);
     for (std::size_t other = 0; other < callbacks.size(); ++other) {
       if (other == own) {
         continue;
       }
-      for (const Stream& stream : streams[other]) {
-        others.push_back({stream, {}});
-      }
+      others.insert(others.end(), streams[other].begin(), streams[other].end());
     }
-    add_background(problem, others);
-    const std::vector<BusyWindow::Blocking> polling{{polled, 0, kHorizon}};
     const auto kind = problem.workload.application.callbacks[callbacks[own]].kind();
     Ticks found = busy;
     // This bound does not hold for a sync: its inputs take turns, so a later message of one input
     // may run before a waiting message of another.
     if (busy < kHorizon && kind != model::CallbackKind::kSync) {
-      found = response_in_busy_window({streams[own], others, polling, 1}, budget).value_or(busy);
+      found = response_in_busy_window({streams[own], others, polled, 1}, budget).value_or(busy);
     }
     const bool skips = problem.skips && kind == model::CallbackKind::kTimer;
     const std::vector<Stream> queue = queue_of(problem, own, streams);

@@ -20,7 +20,8 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
       scheduler(overheads.scheduler),
       first_poll(overheads.polling),
       background(overheads.background),
-      stall(overheads.stall) {
+      stall(overheads.stall),
+      limits_(limits) {
   const std::size_t n = app.callbacks.size();
   priority = ceiling = std::vector<int>(n);
   if (order == Order::kPriority) {
@@ -28,22 +29,46 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
     ceiling = group_levels(app);
   }
   for (std::size_t i = 0; i < n; ++i) {
-    const model::Callback& callback = app.callbacks[i];
-    wcet.push_back(std::min<Ticks>(callback.wcet.count(), kMaxTicks));
-    if (!callback.takes_messages()) {
+    if (!app.callbacks[i].takes_messages()) {
       timers.push_back(i);
-      distance.push_back(std::max<Ticks>(1, model::min_interval(callback).count()));
-      period.push_back(distance.back());
-      jitter.push_back(0);
-      const auto* const event = std::get_if<model::Event>(&callback.trigger);
-      if (limits == EventLimits::kPeriod && event != nullptr && event->jitter.count() > 0) {
-        period.back() = event->period.count();
-        jitter.back() = event->jitter.count();
-      }
     }
   }
+  wcet.resize(n);
+  period.resize(timers.size());
+  jitter.resize(timers.size());
+  distance.resize(timers.size());
+  read_values();
   find_sources();
   find_runs();
+}
+
+void Workload::read_values() {
+  for (std::size_t i = 0; i < wcet.size(); ++i) {
+    wcet[i] = std::min<Ticks>(application.callbacks[i].wcet.count(), kMaxTicks);
+  }
+  for (std::size_t k = 0; k < timers.size(); ++k) {
+    const model::Callback& callback = application.callbacks[timers[k]];
+    distance[k] = std::max<Ticks>(1, model::min_interval(callback).count());
+    period[k] = distance[k];
+    jitter[k] = 0;
+    const auto* const event = std::get_if<model::Event>(&callback.trigger);
+    if (limits_ == EventLimits::kPeriod && event != nullptr && event->jitter.count() > 0) {
+      period[k] = event->period.count();
+      jitter[k] = event->jitter.count();
+    }
+  }
+}
+
+void Workload::read_times() {
+  read_values();
+  // Periods decide only by which input a sync is counted.
+  for (std::size_t i = 0; i < wcet.size(); ++i) {
+    if (is_sync(*this, i)) {
+      find_sources();
+      find_runs();
+      return;
+    }
+  }
 }
 
 bool keeps_grid(const model::Callback& callback) {
@@ -89,8 +114,8 @@ Ticks Workload::return_delay(std::size_t callback) const {
 /// c. They are a set, which would have been formed when the last of its messages arrived.
 void Workload::find_sources() {
   const std::size_t n = wcet.size();
-  counted_by.resize(n);
-  source.resize(n);
+  counted_by.assign(n, {});
+  source.assign(n, {});
   for (const std::size_t i : graph.order) {
     const auto& inputs = graph.publishers[i];
     if (inputs.empty()) {
@@ -222,9 +247,9 @@ bool Workload::has_rarer_inputs() const {
 /// A sync keeps `depth` messages of each input. So at most `depth` messages of the rarest input
 /// wait at any time. They count as if their releases had been that many periods earlier.
 void Workload::find_runs() {
-  runs.resize(wcet.size());
-  messages.resize(wcet.size());
-  rarest_input.resize(wcet.size());
+  runs.assign(wcet.size(), {});
+  messages.assign(wcet.size(), {});
+  rarest_input.assign(wcet.size(), 0);
   for (std::size_t k = 0; k < timers.size(); ++k) {
     runs[timers[k]] = {{k, 1, 0}};
   }

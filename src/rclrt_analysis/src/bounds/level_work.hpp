@@ -41,6 +41,9 @@ struct Workload {
            Order order_of_callbacks = Order::kPriority, bool in_order_of_release = false,
            EventLimits limits = EventLimits::kDistance);
 
+  /// Reads the execution times, periods and intervals of the application again.
+  void read_times();
+
   const model::Application& application;
   CallbackGraph graph;
   Order order;
@@ -103,6 +106,7 @@ struct Workload {
   bool has_rarer_inputs() const;
 
  private:
+  void read_values();
   void find_sources();
   void find_runs();
   std::vector<RunsOf> runs_of_all(const std::vector<std::size_t>& callbacks) const;
@@ -110,6 +114,8 @@ struct Workload {
   void let_wait(const model::Sync& sync, std::vector<RunsOf>& rarest) const;
   double rate_of(const std::vector<RunsOf>& runs_of) const;
   bool is_rarer(const std::vector<RunsOf>& one, const std::vector<RunsOf>& other) const;
+
+  EventLimits limits_;
 };
 
 /// Returns whether the callback is a timer with releases that keep their grid.

@@ -57,10 +57,10 @@ struct PathWindow {
   /// Returns the time from the release of the path's instance to its end, plus one tick. A callback
   /// returns only after the more urgent callbacks that it has released, so a release at the very
   /// end of its work still delays the return; the extra tick makes such a release count. nullopt if
-  /// the time is beyond kHorizon or the budget ends.
-  std::optional<Ticks> end(Budget& budget) const {
+  /// the time is beyond kHorizon or the budget ends. The result is no less than `start`.
+  std::optional<Ticks> end(Ticks start, Budget& budget) const {
     const Ticks least = sum(once, 1);
-    return fixed_point(least, 8 * others.size(), budget, [&](Ticks w) {
+    return fixed_point(std::max(least, start), 8 * others.size(), budget, [&](Ticks w) {
       Ticks total = sum(least, lost(w));
       for (std::size_t i = 0; i < others.size(); ++i) {
         total = sum(total, product(others[i].count(w, next[i]), others[i].work));

@@ -24,6 +24,9 @@ class PreemptiveForm {
   const model::Application& application() const { return form_ ? *form_ : stated_; }
   model::ExecutorKind kind() const { return form_ ? model::ExecutorKind::kPreemptive : kind_; }
 
+  /// Takes over the execution times, periods and intervals of the application after a change.
+  void copy_times();
+
  private:
   const model::Application& stated_;
   model::ExecutorKind kind_;

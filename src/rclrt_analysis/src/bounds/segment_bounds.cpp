@@ -29,8 +29,7 @@ class SegmentSearch {
     // More urgent callbacks that the last callback has released run before it returns.
     const Ticks instant = 1;
     const auto own = streams(first, problem_.workload.wcet[last], 0);
-    const std::vector<BusyWindow::Blocking> blocking{{blocking_, 0, kHorizon}};
-    const BusyWindow window{own, others_, blocking, instant};
+    const BusyWindow window{own, others_, blocking_, instant};
     SegmentBound result{first, response_in_busy_window(window, budget_).value_or(kHorizon), {}};
     const auto& flows = problem_.flows[first];
     if (own.size() == 1 && flows.size() == 1 && flows.front().count == 1) {
@@ -69,9 +68,7 @@ class SegmentSearch {
   }
 
   void add(const std::vector<Stream>& streams) {
-    for (const Stream& stream : streams) {
-      others_.push_back({stream, {}});
-    }
+    others_.insert(others_.end(), streams.begin(), streams.end());
   }
 
   /// Collects all that delays the last callback of a segment from `first` to `last`, in a busy
@@ -105,7 +102,7 @@ class SegmentSearch {
     if (problem_.per_instance > 0) {
       add(streams(first, problem_.per_instance, problem_.per_instance));
     }
-    add_background(problem_, others_);
+    add(background_streams(problem_));
   }
 
   const CoreProblem& problem_;
@@ -114,7 +111,7 @@ class SegmentSearch {
   std::vector<int> priority_;
   std::vector<int> ceiling_;
   std::vector<Ticks> work_;  // that each arrival at a callback brings
-  std::vector<Interferer> others_;
+  std::vector<Stream> others_;
   Ticks blocking_ = 0;
 };
 
@@ -122,9 +119,15 @@ class SegmentSearch {
 
 void segment_bounds(const CoreProblem& problem, const Predecessors& predecessors,
                     std::vector<SegmentBound>& bounds, Budget& budget) {
+  const auto has_segment = [&](std::size_t callback) {
+    return predecessors[callback] && problem.needs(callback);
+  };
+  if (std::ranges::none_of(problem.core.callbacks, has_segment)) {
+    return;
+  }
   SegmentSearch search(problem, predecessors, budget);
   for (const std::size_t callback : problem.core.callbacks) {
-    if (predecessors[callback]) {
+    if (has_segment(callback)) {
       bounds[callback] = search.bound(callback);
     }
   }

@@ -14,10 +14,11 @@
 
 namespace rclrt::analysis {
 
-/// The last value with which every deadline and limit is proved, found by bisection over whole
-/// ticks.
+/// The last value, from the stated one on, with which every deadline and limit is proved: with the
+/// next tick one of them is not. If the stated value is not enough, the search begins at the most
+/// harmless value.
 struct Margin {
-  std::optional<Ticks> limit;  ///< none: with no value of it all deadlines are proved
+  std::optional<Ticks> limit;  ///< none: not even the most harmless value is enough
   bool unlimited{};            ///< even the largest (of a period: the smallest) value holds
   /// Whether the trials agree with a single limit: all values tried on the harmless side of the
   /// limit keep the deadlines proved, and none tried beyond it does.
@@ -38,8 +39,9 @@ inline constexpr Ticks kMaxFactor = 1'000'000'000;
 /// Returns the sensitivity of an application. Every chain with a deadline must be proved or
 /// conditional by chain_bounds(), and every cause-effect chain by cause_effect_bounds(). WCETs and
 /// periods are tried up to an hour, in ns. A bound that takes more than `effort` to compute counts
-/// as missing; if the application itself needs more, so do the trials. Takes about 40 analyses per
-/// callback and per timer. Pure; any thread. Throws as chain_bounds() does.
+/// as missing; if the application itself needs more, so do the trials. Tries about 20 values per
+/// callback and per timer, most of them with one chain only. Pure; any thread. Throws as
+/// chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
                                               const model::ExecutorChoice& executor,
                                               const Overheads& overheads,

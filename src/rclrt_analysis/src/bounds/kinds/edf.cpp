@@ -45,6 +45,7 @@
 #include <utility>
 #include <vector>
 
+#include "bounds/edf_busy_periods.hpp"
 #include "bounds/edf_workers.hpp"
 #include "bounds/kind.hpp"
 
@@ -66,17 +67,6 @@ Ticks busy_in_any_order(const CoreProblem& problem, Budget& budget) {
   return longest_busy_period(all, 1, budget).value_or(kHorizon);
 }
 
-/// Adds the instances of a callback of another executor. `response`: the bound of that callback.
-void add_of_other_executor(const CoreProblem& problem, std::size_t callback, Ticks response,
-                           std::vector<Interferer>& others) {
-  for (Stream stream : streams_of(problem, callback)) {
-    if (stream.work > 0) {
-      stream.jitter = sum(stream.jitter, response);
-      others.push_back({stream, {}});
-    }
-  }
-}
-
 using Groups = std::map<std::pair<std::size_t, std::string>, Group>;  // by node and name
 
 Groups groups_of(const CoreProblem& problem) {
@@ -96,35 +86,94 @@ Groups groups_of(const CoreProblem& problem) {
   return groups;
 }
 
-/// Adds what another callback of the same executor delays a callback by, which has this relative
-/// deadline.
-void add_of_same_executor(const CoreProblem& problem, const Groups& groups,
-                          std::optional<Ticks> deadline, std::size_t other,
-                          std::vector<Interferer>& others,
-                          std::vector<BusyWindow::Blocking>& blocking) {
-  const model::Callback& callback = problem.workload.application.callbacks[other];
-  const auto theirs = edf_deadline(callback);
-  if (deadline && callback.group) {
-    const Group& group = groups.at({callback.node, *callback.group});
-    if (group.members > 1 && group.shortest && (!theirs || *theirs > *deadline)) {
-      const Ticks late = problem.overheads.timer_jitter;
-      blocking.push_back({sum(problem.workload.wcet[other], problem.per_instance),
-                          std::max<Ticks>(0, *group.shortest - *deadline - late),
-                          theirs ? *theirs - *deadline : kHorizon});
+/// Adds what counts for every deadline of the executor: queueing, the work of other executors, and
+/// the machine. `responses`: of the callbacks of other executors.
+void add_always(const CoreProblem& problem, std::size_t executor,
+                const std::optional<EdfWorkers>& workers, const Responses& responses,
+                std::vector<Stream>& always) {
+  const model::Application& application = problem.workload.application;
+  for (const std::size_t callback : problem.core.callbacks) {
+    const bool other = workers && application.executor_of(callback) != executor &&
+                       workers->may_delay(callback, executor);
+    for (Stream stream : streams_of(problem, callback, other)) {
+      if (other) {
+        stream.jitter = sum(stream.jitter, responses[callback]);
+      }
+      if (stream.work > 0) {
+        always.push_back(stream);
+      }
     }
   }
-  add_queueing(problem, other, others);
-  std::optional<Ticks> until;
-  if (deadline) {
-    if (!theirs) {
-      return;
-    }
-    until = *deadline - *theirs;
-  } else if (!theirs) {
-    until = 0;
+  const std::vector<Stream> background = background_streams(problem);
+  always.insert(always.end(), background.begin(), background.end());
+  if (problem.core.executors.size() > 1) {  // an instance of each may be about to start
+    const auto more = static_cast<Ticks>(problem.core.executors.size() - 1);
+    always.push_back({product(more, problem.per_instance), kHorizon, 0});
   }
-  for (const Stream& stream : user_streams_of(problem, other)) {
-    others.push_back({stream, until});
+}
+
+/// Adds the callback's work if it holds up instances that are due first: see the groups above.
+void add_blocking(const CoreProblem& problem, const Groups& groups, std::size_t callback,
+                  std::vector<EdfWork::Blocking>& blocking) {
+  const model::Callback& own = problem.workload.application.callbacks[callback];
+  if (!own.group) {
+    return;
+  }
+  const Group& group = groups.at({own.node, *own.group});
+  if (group.members > 1 && group.shortest) {
+    blocking.push_back({sum(problem.workload.wcet[callback], problem.per_instance),
+                        std::max<Ticks>(0, *group.shortest - problem.overheads.timer_jitter),
+                        edf_deadline(own).value_or(kHorizon)});
+  }
+}
+
+/// Returns the callbacks of one executor that are in the core.
+std::vector<std::size_t> callbacks_of(const CoreProblem& problem, std::size_t executor) {
+  std::vector<std::size_t> result = problem.core.callbacks;
+  if (problem.core.executors.size() > 1) {
+    std::erase_if(result, [&](std::size_t each) {
+      return problem.workload.application.executor_of(each) != executor;
+    });
+  }
+  return result;
+}
+
+/// Bounds the callbacks of one executor. `in_any_order`: another bound of each.
+void bound_executor(const CoreProblem& problem, std::size_t executor, const Groups& groups,
+                    const std::optional<EdfWorkers>& workers, Ticks in_any_order,
+                    const Responses& before, Responses& responses, Budget& budget) {
+  const auto& all = problem.workload.application.callbacks;
+  EdfWork with;     // of callbacks with a deadline
+  EdfWork without;  // of the others, in order of arrival behind them
+  add_always(problem, executor, workers, before, with.always);
+  without.always = with.always;
+  // An instance that is due later may be about to start when the first one arrives.
+  with.blocking.push_back({problem.per_instance, 0, kHorizon});
+  without.blocking = with.blocking;
+  const std::vector<std::size_t> callbacks = callbacks_of(problem, executor);
+  for (const std::size_t callback : callbacks) {
+    const auto deadline = edf_deadline(all[callback]);
+    add_blocking(problem, groups, callback, with.blocking);
+    if (deadline && !problem.limits.empty() && problem.limits[callback] < kHorizon) {
+      with.limits.push_back({*deadline, problem.limits[callback]});
+    }
+    for (const Stream& stream : user_streams_of(problem, callback)) {
+      if (deadline) {
+        with.due.push_back({stream, *deadline});
+        without.always.push_back(stream);
+      } else {
+        without.due.push_back({stream, 0});
+      }
+    }
+  }
+  const EdfBusyPeriods in_time(with, budget);
+  const auto behind = without.due.empty()
+                          ? std::nullopt
+                          : std::optional<EdfBusyPeriods>(std::in_place, without, budget);
+  for (const std::size_t callback : callbacks) {
+    const auto deadline = edf_deadline(all[callback]);
+    const Ticks found = deadline ? in_time.response(*deadline) : behind ? behind->response(0) : 0;
+    responses[callback] = std::min(found, in_any_order);
   }
 }
 
@@ -133,39 +182,10 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
   const bool alone = problem.core.executors.size() == 1;
   const Ticks in_any_order = alone ? kHorizon : busy_in_any_order(problem, budget);
   const auto workers = alone ? std::nullopt : std::optional<EdfWorkers>(application);
-  std::vector<std::size_t> executors;  // of each callback, unless there is only one
-  for (std::size_t i = 0; !alone && i < application.callbacks.size(); ++i) {
-    executors.push_back(application.executor_of(i));
-  }
   const Groups groups = groups_of(problem);
   const Responses before = responses;
-  for (const std::size_t own : problem.core.callbacks) {
-    const auto deadline = edf_deadline(application.callbacks[own]);
-    std::vector<Interferer> others;
-    std::vector<BusyWindow::Blocking> blocking;
-    for (const std::size_t other : problem.core.callbacks) {
-      if (other == own) {
-        continue;
-      }
-      if (alone || executors[other] == executors[own]) {
-        add_of_same_executor(problem, groups, deadline, other, others, blocking);
-      } else if (workers->may_delay(other, executors[own])) {
-        add_of_other_executor(problem, other, before[other], others);
-      } else {
-        add_queueing(problem, other, others);
-      }
-    }
-    add_queueing(problem, own, others);
-    add_background(problem, others);
-    if (!alone) {
-      const auto more = static_cast<Ticks>(problem.core.executors.size() - 1);
-      others.push_back({{product(more, problem.per_instance), kHorizon, 0}, {}});
-    }
-    // An instance that is due later may be about to start when the first one arrives.
-    blocking.push_back({problem.per_instance, 0, kHorizon});
-    const auto streams = user_streams_of(problem, own);
-    const auto found = response_in_busy_window({streams, others, blocking, 1}, budget);
-    responses[own] = std::min(found.value_or(kHorizon), in_any_order);
+  for (const std::size_t executor : problem.core.executors) {
+    bound_executor(problem, executor, groups, workers, in_any_order, before, responses, budget);
   }
 }
 

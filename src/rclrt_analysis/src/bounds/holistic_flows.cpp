@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The streams of instances at each callback, with the jitter that the callbacks before it add.
+#include <algorithm>
+
+#include "bounds/holistic.hpp"
+
+namespace rclrt::analysis::detail {
+namespace {
+
+void merge(std::vector<Flow>& flows, const Flow& flow) {
+  for (Flow& one : flows) {
+    if (one.timer != flow.timer || one.period != flow.period || one.runs != flow.runs) {
+      continue;
+    }
+    one.jitter = std::max(one.jitter, flow.jitter);
+    one.earlier = std::max(one.earlier, flow.earlier);
+    one.count = sum(one.count, flow.count);
+    return;
+  }
+  flows.push_back(flow);
+}
+
+}  // namespace
+
+std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback, bool user_code) {
+  std::vector<Stream> result;
+  for (const Flow& flow : problem.flows[callback]) {
+    const Ticks own = flow.runs && user_code ? problem.workload.wcet[callback] : 0;
+    const Ticks work = product(flow.count, sum(own, problem.per_instance));
+    result.push_back({work, flow.period, flow.jitter});
+  }
+  return result;
+}
+
+std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback) {
+  std::vector<Stream> result;
+  for (const Flow& flow : problem.flows[callback]) {
+    const Ticks own = flow.runs ? problem.workload.wcet[callback] : 0;
+    result.push_back({product(flow.count, own), flow.period, flow.jitter});
+  }
+  return result;
+}
+
+std::vector<Stream> background_streams(const CoreProblem& problem) {
+  std::vector<Stream> result;
+  if (problem.overheads.background > 0) {
+    result.push_back({problem.overheads.background, kMillisecond, kMillisecond});
+  }
+  if (problem.overheads.stall > 0) {
+    result.push_back({problem.overheads.stall, kHorizon, 0});
+  }
+  return result;
+}
+
+void Holistic::find_flows() {
+  flows_.assign(workload_.wcet.size(), {});
+  for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
+    const Ticks jitter = sum(workload_.jitter[k], overheads_.timer_jitter);
+    flows_[workload_.timers[k]].push_back({k, workload_.period[k], jitter, 1, true});
+  }
+  for (const std::size_t callback : workload_.graph.order) {
+    add_flows(callback);
+  }
+}
+
+/// Returns the flows of one publisher's messages as they arrive at the callback.
+std::vector<Flow> Holistic::messages(std::size_t from, std::size_t to) const {
+  const Hop& latency = hop(from, to);
+  std::vector<Flow> result;
+  for (Flow flow : flows_[from]) {
+    if (flow.runs) {
+      flow.jitter = sum(jitter_after(from, flow), latency.max - latency.min);
+      result.push_back(flow);
+    }
+  }
+  return result;
+}
+
+/// Adds the flows of a callback: the streams of instances that its publishers cause.
+///
+/// In a busy period, a sync runs no more often than messages arrive at the busiest of its inputs.
+/// The reason: when the period begins, some input has no message that can be in a set, so each set
+/// of the period needs a message that arrives at that input within the period (see
+/// Workload::find_sources for the proof). Each of the other messages costs a dispatch.
+void Holistic::add_flows(std::size_t callback) {
+  const auto& inputs = workload_.graph.publishers[callback];
+  const bool rarest = sets_ == SetCount::kRarestInput || !workload_.source[callback];
+  if (inputs.size() > 1 && rarest && workload_.is_rarer_than_source(callback)) {
+    add_rarest_flows(callback);
+    return;
+  }
+  const auto& by = workload_.counted_by[callback];
+  Ticks late = 0;  // the jitter of all inputs
+  std::vector<Flow> all;
+  for (const auto& input : inputs) {
+    for (const std::size_t from : input) {
+      for (Flow flow : messages(from, callback)) {
+        late = std::max(late, flow.jitter);
+        flow.runs = inputs.size() == 1 || *by == from;
+        merge(all, flow);
+      }
+    }
+  }
+  if (inputs.size() > 1) {
+    for (Flow& flow : all) {
+      flow.jitter = late;
+    }
+  }
+  for (const Flow& flow : all) {
+    merge(flows_[callback], flow);
+  }
+}
+
+/// Adds the flows of a sync, with its runs counted by its rarest input: one run for each release of
+/// Workload::runs. The message that completes a set arrives at most `late` after its stamp. So the
+/// release by which the set is counted is at most `late` plus RunsOf::earlier before that arrival.
+/// In a wait set, a message may also complete a set with one that arrives while it waits.
+void Holistic::add_rarest_flows(std::size_t callback) {
+  const auto& inputs = workload_.graph.publishers[callback];
+  Ticks late = 0;  // from the release of a timer to the arrival of its message here
+  for (std::size_t input = 0; input < inputs.size(); ++input) {
+    for (const std::size_t from : inputs[input]) {
+      for (Flow flow : messages(from, callback)) {
+        const Ticks least = sum(least_[from], hop(from, callback).min);
+        late = std::max(late, sum(least, flow.jitter));
+        if (input != workload_.rarest_input[callback]) {
+          flow.runs = false;
+          merge(flows_[callback], flow);
+        }
+      }
+    }
+  }
+  if (runs_sets_) {
+    late = sum(late, responses_[callback]);
+  }
+  for (const RunsOf& runs : workload_.runs[callback]) {
+    const Ticks own = sum(workload_.jitter[runs.timer], overheads_.timer_jitter);
+    const Ticks jitter = sum(sum(own, runs.earlier), late);
+    merge(flows_[callback],
+          {runs.timer, workload_.period[runs.timer], jitter, runs.count, true, runs.earlier});
+  }
+}
+
+/// Returns the jitter with which instances of the flow end at this callback: the time from the
+/// earliest to the latest possible end, including the jitter of their arrivals. A path begins with
+/// the arrival of an event, which may be as late as its jitter allows.
+Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
+  const Ticks from_nominal = sum(workload_.jitter[flow.timer], from_release_[callback]);
+  const Ticks of_path = std::max<Ticks>(0, from_nominal - least_[callback]);
+  const Ticks alone = std::min(sum(flow.jitter, responses_[callback]), of_path);
+  if (!predecessors_[callback]) {
+    return alone;
+  }
+  const SegmentBound& segment = segments_[callback];
+  Ticks jitter = 0;
+  for (const Flow& first : flows_[segment.first]) {
+    if (first.timer == flow.timer) {
+      jitter = std::max(jitter, first.jitter);
+    }
+  }
+  return std::min(alone, sum(jitter, segment.from_nominal.value_or(segment.from_arrival)));
+}
+
+}  // namespace rclrt::analysis::detail
