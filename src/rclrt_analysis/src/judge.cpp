@@ -62,12 +62,13 @@ void order_by_relevance(const model::Application& application,
 }
 
 /// Returns the chains without a bound, for this reason. Executors that state no CPU are simulated
-/// on one, which is a condition of what the simulation shows.
+/// on one, unless the number of CPUs of the machine is known. That is a condition of what the
+/// simulation shows.
 std::vector<ChainBound> without_bounds(const model::Application& application,
-                                       const std::string& reason) {
+                                       const std::string& reason, const Overheads& overheads) {
   std::vector<std::string> conditions;
   for (const model::Executor& executor : application.executors) {
-    if (executor.cpus.empty()) {
+    if (executor.cpus.empty() && overheads.cpus == 0) {
       conditions.push_back(detail::on_one_cpu(executor));
     }
   }
@@ -103,7 +104,7 @@ Judgement judge(const model::Application& application, const model::ExecutorChoi
   };
   if (const auto reason = why_no_bounds(executor)) {
     return with_cause_effect_chains(
-        {.chains = without_bounds(application, *reason), .assumptions = {}});
+        {.chains = without_bounds(application, *reason, machine.overheads), .assumptions = {}});
   }
   Judgement result{.chains = chain_bounds(application, executor, machine.overheads, effort),
                    .assumptions = chain_assumptions(executor, machine.overheads)};

@@ -60,14 +60,18 @@ class Conditions {
   }
 
   void check_executors() {
+    const bool any_without_cpus = std::ranges::any_of(
+        application_.executors, [](const auto& each) { return each.cpus.empty(); });
     for (std::size_t i = 0; i < application_.executors.size(); ++i) {
       if (std::ranges::find(cores_.executor_of, i) == cores_.executor_of.end()) {
         continue;
       }
       const std::string name = "executor '" + application_.executors[i].name + "' ";
-      if (!cores_.alone(i)) {
+      const bool is_only = application_.executors.size() == 1;
+      if (!cores_.alone(i) || (any_without_cpus && !is_only)) {
         add(name + "shares a CPU or exchanges messages with another executor");
-      } else if (!kind_.one_at_a_time && cores_.global(application_, i, false)) {
+      } else if (!kind_.one_at_a_time &&
+                 (any_without_cpus || cores_.global(application_, i, false))) {
         add(name + "uses several CPUs: a bound counts the responses of more urgent chains");
       }
     }

@@ -164,6 +164,13 @@ TEST(AnyCpus, ARefutationIsOfTheCpusOfTheMachine) {
   EXPECT_EQ(replay(application, *found.examples[2]), ms(9).count());
 }
 
+TEST(AnyCpus, WithoutABoundOneCpuIsNoConditionIfTheNumberIsKnown) {
+  const auto trigger = model::parse_executor("static_order:trigger=all");
+  const auto unknown = judge(heavy(), trigger, {}).chains[0].assumptions;
+  EXPECT_THAT(unknown, ElementsAre("executor 'main' runs on one CPU (cpus: [n])"));
+  EXPECT_THAT(judge(heavy(), trigger, {.overheads = {.cpus = 2}}).chains[0].assumptions, IsEmpty());
+}
+
 TEST(AnyCpus, OtherExecutorsKeepTheirCpus) {
   auto application = Builder()
                          .timer("a", 10, 4)

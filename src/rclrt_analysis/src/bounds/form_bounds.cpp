@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "bounds/chosen_chains.hpp"
+#include "bounds/global_bounds.hpp"
 #include "bounds/placements.hpp"
 #include "bounds/preemptive_form.hpp"
 #include "bounds/separate_lanes.hpp"
@@ -88,7 +90,9 @@ void prefer_any_cpus(ChainBound& own, ChainBound anywhere, bool is_known) {
   const bool adds = is_known || (anywhere.bound && !own.bound);
   if (holds(anywhere.verdict) || (!holds(own.verdict) && adds)) {
     own = std::move(anywhere);
-  } else if (!own.bound) {
+  } else if (!own.bound && own.note == detail::kTakesAnyOrder) {
+    own.note = std::move(anywhere.note);  // the reason on stated CPUs
+  } else if (!own.bound && own.note.find("load") != std::string::npos) {
     own.note += detail::kStateCpus;
   }
 }
