@@ -63,11 +63,14 @@ thread_local Taken t_taken;
 
 }  // namespace
 
-StampReader::StampReader(const rosidl_message_type_support_t& type) {
+StampReader::StampReader(const rosidl_message_type_support_t& type, bool for_ages) {
   // rosidl caches loaded type descriptions without a lock.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   const MessageMembers* const members = members_of(&type);
+  if (members == nullptr && !for_ages) {
+    return;
+  }
   if (members == nullptr) {
     RCLCPP_WARN(rclcpp::get_logger("rclrt"),
                 "the description of a message type is not found, so the age of its messages counts "

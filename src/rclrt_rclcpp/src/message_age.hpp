@@ -27,8 +27,9 @@ class StampReader {
  public:
   /// Finds the stamp in the description of a message type, and loads the library with that
   /// description. A type without a field `header` of type std_msgs/Header has no stamp. A type
-  /// without a description has none either; the log then has a warning.
-  explicit StampReader(const rosidl_message_type_support_t& type);
+  /// without a description has none either; the log then has a warning if the age of messages
+  /// counts from it (`for_ages`).
+  explicit StampReader(const rosidl_message_type_support_t& type, bool for_ages = true);
 
   bool has_header() const noexcept { return offset_.has_value(); }
 

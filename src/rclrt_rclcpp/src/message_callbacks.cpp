@@ -38,7 +38,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
                        Changes& changes)
       : MessageCallback(subscription, qos, options, changes) {
     if (traces_stamps()) {
-      traced_stamps_.emplace(subscription->get_message_type_support_handle());
+      traced_stamps_.emplace(subscription->get_message_type_support_handle(), false);
     }
   }
 

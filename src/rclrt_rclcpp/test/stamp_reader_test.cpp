@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "message_age.hpp"
+#include "support/log.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
@@ -76,6 +77,20 @@ TEST(StampReader, OfWhatItDoesNotKnowThereIsNoStamp) {
   EXPECT_EQ(
       reader_of<geometry_msgs::msg::Twist>().stamp_ns(in_cdr({0, 1, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0})),
       0);
+}
+
+TEST(StampReader, WarnsOfATypeWithoutADescriptionOnlyIfAgesCountFromIt) {
+  rosidl_message_type_support_t unknown{};
+  unknown.typesupport_identifier = "none";
+  unknown.func = [](const rosidl_message_type_support_t* /*own*/,
+                    const char* /*identifier*/) -> const rosidl_message_type_support_t* {
+    return nullptr;
+  };
+  const Log log;
+  EXPECT_FALSE(StampReader(unknown, false).has_header());
+  EXPECT_EQ(Log::all(), "");
+  EXPECT_FALSE(StampReader(unknown).has_header());
+  EXPECT_TRUE(Log::has(RCUTILS_LOG_SEVERITY_WARN, "description of a message type is not found"));
 }
 
 /// Bytes from the network: whatever they are, nothing beyond their end is read. (AddressSanitizer)

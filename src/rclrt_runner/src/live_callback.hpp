@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <rclrt_msgs/msg/chain_message.hpp>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/sampled_value.hpp"
 #include "rclrt/workloads/workload.hpp"
+#include "read_time.hpp"
 
 namespace rclrt::runner {
 
@@ -70,6 +72,10 @@ struct LiveApplication::LiveCallback {
     if (kernel == nullptr) {
       busy_loop.burn(callback.wcet);
     }
+    // Before its messages: the time of the first one counts for the variables, too.
+    for (const auto& variable : stores) {
+      variable->store(stamp_ns, {stamp_ns, true});
+    }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!callback.sends(input, i)) {
         continue;
@@ -96,9 +102,6 @@ struct LiveApplication::LiveCallback {
         output.client->send(output.message);
       }  // otherwise the service sends it at the end
     }
-    for (const auto& variable : stores) {
-      variable->store(stamp_ns, {stamp_ns, true});
-    }
     recorder::InstanceLog::set_tokens(tokens);
     if (stored_ns != 0) {
       recorder::InstanceLog::set_stored(stored_ns);
@@ -110,22 +113,17 @@ struct LiveApplication::LiveCallback {
     for (auto& variable : reads) {
       variable.view();
     }
-    std::int64_t sent_ns = 0;
+    ReadTime read(reads.empty() ? std::nullopt : std::optional(realtime::monotonic_now_ns()));
     for (std::size_t i = 0; i < newest.size(); ++i) {
       const bool is_own = newest[i]->take([&](const ChainMessage& message) {
         return check.is_own_sample(message, i, realtime::monotonic_now_ns());
       });
       foreign += is_own ? 0 : 1;
-      sent_ns = newest[i]->sent_ns();
+      read.add_message(newest[i]->sent_ns());
     }
-    if (newest.empty()) {
-      return;
+    if (!newest.empty()) {
+      recorder::InstanceLog::set_read(read.ns());
     }
-    // The time at which the message was sent identifies it. Several values are those of the time at
-    // which they were read.
-    const bool is_alone = newest.size() == 1 && reads.empty();
-    recorder::InstanceLog::set_read(is_alone && sent_ns != 0 ? sent_ns
-                                                             : realtime::monotonic_now_ns());
   }
 
   /// Returns whether the message is of the application; counts it if not.

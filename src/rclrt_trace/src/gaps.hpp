@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of what a trace lacks.
+// What a trace lacks: when, and how often.
 #pragma once
 
 #include <cstdint>
 
 namespace rclrt::trace {
+
+/// A time for which events may be missing in the trace.
+struct LostTime {
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;  ///< INT64_MAX: the end of the trace
+};
 
 /// Counts of what could not be followed.
 struct Gaps {

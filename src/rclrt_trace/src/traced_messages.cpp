@@ -198,7 +198,7 @@ TracedSystem::Publication TracedSystem::publish(Thread& thread, std::uint32_t to
     note_outside(thread.index, topic);
   }
   if (thread.running.empty() || thread.running.back().instance.callback == kNone) {
-    published_elsewhere_.insert(topic);
+    (thread.may_be_in_run ? thread.unplaced : published_elsewhere_).insert(topic);
     return {kNone, time_ns, thread.index};
   }
   TracedInstance& running = thread.running.back().instance;
@@ -271,6 +271,7 @@ void TracedSystem::start(const TraceEvent& event) {
   first_run_ns_ = first_run_ns_ == 0 ? event.time_ns : first_run_ns_;
   const TracedCallback& callback = callbacks_[found->second];
   started_.insert(found->second);
+  place(thread);
   if (thread.sample && std::ranges::find(callback.inputs, thread.sample->topic,
                                          &TracedInput::topic) != callback.inputs.end()) {
     thread.sample.reset();  // an executor took it, which the running callback spins
@@ -319,6 +320,8 @@ void TracedSystem::end(const TraceEvent& event) {
                                        event.numbers[0], &Running::pointer);
   if (found == thread.running.rend()) {
     ++gaps_.unmatched_ends;
+    thread.unplaced.clear();  // this run published them
+    thread.may_be_in_run = false;
     if (thread.cut_short.erase(event.numbers[0]) > 0) {
       ++thread.crossings;
       require_one_life(thread, event);
@@ -347,10 +350,18 @@ void TracedSystem::end(const TraceEvent& event) {
   instances_.push_back(instance);
 }
 
+/// Notes that what the thread published before was outside of callbacks.
+void TracedSystem::place(Thread& thread) {
+  thread.may_be_in_run = false;
+  published_elsewhere_.merge(thread.unplaced);
+  thread.unplaced.clear();
+}
+
 /// Drops all open runs: after a loss, a run may have ended long ago without its end in the trace.
 void TracedSystem::forget_running() {
   for (auto& [handle, thread] : thread_states_) {
     gaps_.unfinished += thread.running.size();
+    thread.may_be_in_run = thread.may_be_in_run || !thread.running.empty();
     thread.running.clear();
     thread.taken.reset();
     thread.taken_stamp_ns = 0;
@@ -364,6 +375,9 @@ void TracedSystem::forget_running() {
 
 void TracedSystem::finish() {
   forget_running();
+  for (auto& [handle, thread] : thread_states_) {
+    place(thread);
+  }
   leave_out_spun_samples();
   // A recorded thread has at least one switch after its last run. Without it, recording had ended.
   doubt_scheduling(last_switch_ns_);

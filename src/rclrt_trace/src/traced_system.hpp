@@ -84,12 +84,6 @@ struct TracedThread {
   std::string name;
 };
 
-/// A time for which events may be missing in the trace.
-struct LostTime {
-  std::int64_t from_ns = 0;
-  std::int64_t to_ns = 0;  ///< INT64_MAX: the end of the trace
-};
-
 /// Publications of a thread while it runs no callback.
 struct OutsideWork {
   std::uint32_t thread = kNone;
@@ -264,6 +258,8 @@ class TracedSystem {
     bool preempted = false;                 // why it has no CPU
     std::uint32_t published_topic = kNone;  // of the last rcl_publish, if no rmw_publish came yet
     std::set<std::uint64_t> cut_short;      // pointers of runs that an outer run's end closed
+    bool may_be_in_run = true;              // which began before its events
+    std::set<std::uint32_t> unplaced{};     // topics, since then
     std::size_t crossings = 0;              // runs that overlap on this thread
     std::string running_name;               // the thread's name at its latest run
     std::set<std::string> running_names;
@@ -325,6 +321,7 @@ class TracedSystem {
   void take_rmw_take(const TraceEvent& event);
   bool may_be_sample(const Handle& subscription, std::uint32_t topic) const;
   void leave_out_spun_samples();
+  void place(Thread& thread);
   /// Returns the publication of a message; its time is 0 if not known.
   Publication publication_of(const TraceEvent& take, std::uint32_t topic);
 

@@ -256,11 +256,23 @@ TEST(TracedSamples, ACopyForASubscriptionWithRunsIsTakenByTheExecutorThatTheCall
 
 TEST(TracedSamples, ATopicThatIsAlsoPublishedOutsideOfCallbacksIsNoted) {
   SamplingByTake robot;
+  robot.tid = 105;  // a thread without callbacks
   robot.publish(10, 1000);
+  robot.tid = 100;
   robot.run();
   const TracedModel made = robot.model();
   EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
   EXPECT_TRUE(has_note(made, "also messages from outside of callbacks have: no chain leads on"));
+}
+
+TEST(TracedSamples, ARunThatBeganBeforeTheTraceIsNotOutsideOfCallbacks) {
+  SamplingByTake robot;
+  robot.tid = 105;
+  robot.publish(10, 1000);
+  robot.end(21, kMs);
+  robot.tid = 100;
+  robot.run();
+  EXPECT_EQ(robot.model().application.cause_effect_chains.size(), 1U);
 }
 
 TEST(TracedSamples, ASecondStageOfNewestMessagesIsNoChainOfItsOwn) {
