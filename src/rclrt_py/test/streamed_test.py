@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rclrt_py.bounds.excesses import above_bound_at_least
+from rclrt_py.bounds.excesses import Excess, above_bound_at_least
+from rclrt_py.bounds.judging import PARTLY_KEPT, as_kept
 from rclrt_py.bounds.predicted import PredictedChain
 from rclrt_py.comparisons.comparison import load_single_run
 from rclrt_py.errors import BadInput
@@ -23,6 +24,7 @@ from rclrt_py.runs.histograms import Histogram, Times, ranked, read_histograms, 
 from rclrt_py.runs.merge import merge_runs
 from rclrt_py.runs.output_directory import MARKER, STAGING, Plan, claimed
 from rclrt_py.runs.run_data import Run
+from rclrt_py.runs.streamed import Streamed
 from rclrt_py.stats import Summary, summarise
 from rclrt_py.testing.streamed_run import bucket_of, stream_run
 from rclrt_py.testing.synthetic_run import write_run
@@ -196,6 +198,12 @@ def test_instances_above_a_bound_count_also_if_they_are_not_kept(streamed: Path)
     assert above_bound_at_least(run, chain) == run.results.chains[0].completed
     assert above_bound_at_least(run, replace(chain, bound_ms=response.worst)) == 0
     assert above_bound_at_least(run, replace(chain, bound_ms=None)) == 0
+    lost = replace(run.results.chains[0], dropped=3)
+    run = Run(streamed, replace(run.results, chains=(lost, *run.results.chains[1:])))
+    above = replace(chain, bound_ms=response.worst)
+    assert above_bound_at_least(run, above) == 3
+    # A synchroniser may leave them over: then a lost one is not above the bound.
+    assert above_bound_at_least(run, replace(above, meets_all=False)) == 0
 
 
 @pytest.mark.parametrize("dropped", [True, False])
@@ -228,6 +236,15 @@ def test_a_disk_that_is_full_before_the_report_keeps_the_results(tmp_path: Path)
         run_out_of_room()
     (results,) = load_results(out).executors
     assert results.duration_s == 2.0
+
+
+def test_an_excess_before_the_latest_instances_has_no_cause_but_the_host() -> None:
+    kept = Streamed(instances=9, kept=5, latest_since_ms=100.0, percentile_error=0.001)
+    early = Excess("c", 0, 99 * MS, 9, 8, 0, 1, 0, None, "assumption", "late")
+    assert as_kept(early, None) == early
+    assert as_kept(early, kept) == replace(early, cause="unexplained", what=PARTLY_KEPT)
+    for excess in (replace(early, release=100 * MS), replace(early, cause="host")):
+        assert as_kept(excess, kept) == excess
 
 
 def test_results_of_a_run_that_was_killed_are_read(exact: Path, tmp_path: Path) -> None:

@@ -117,7 +117,8 @@ class RandomRun {
   std::mt19937& random_;
 };
 
-inline void expect_same_times(const std::optional<Summary>& found, const std::optional<Summary>& exact) {
+inline void expect_same_times(const std::optional<Summary>& found,
+                              const std::optional<Summary>& exact) {
   ASSERT_EQ(found.has_value(), exact.has_value());
   if (!exact) {
     return;
@@ -186,7 +187,8 @@ RunResults streamed(const RunResults& frame, const RandomRun& run, const StreamL
   return results;
 }
 
-inline RunResults streamed(const RunResults& frame, const RandomRun& run, const StreamLimits& limits) {
+inline RunResults streamed(const RunResults& frame, const RandomRun& run,
+                           const StreamLimits& limits) {
   return streamed(frame, run, limits, [](RunStream&) {});
 }
 

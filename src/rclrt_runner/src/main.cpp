@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "command_line.hpp"
+#include "processes.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/results_writer.hpp"
@@ -135,6 +136,8 @@ int run_application(const CommandLine& command, int argc, char** argv) {
   }
   ResultsDirectory directory = open_output(command.output);
   MeanwhileWriter meanwhile(command.output);
+  // Held back until everything is written: a second Ctrl-C must not take the results away.
+  StopRequests requests;
   try {
     if (!run(results,
              {.executor = command.executor,
@@ -143,7 +146,7 @@ int run_application(const CommandLine& command, int argc, char** argv) {
               .alone = command.alone,
               .keep_all = command.keep_all,
               .write = [&](const RunResults& now) { meanwhile.write(now); }},
-             std::span<const char* const>(argv, static_cast<std::size_t>(argc)))) {
+             std::span<const char* const>(argv, static_cast<std::size_t>(argc)), requests)) {
       std::fprintf(stderr, "rclrt_runner: interrupted before the run began; nothing was written\n");
       return kInterrupted;
     }

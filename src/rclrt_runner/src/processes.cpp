@@ -168,7 +168,10 @@ StopRequests::StopRequests() {
 }
 
 StopRequests::~StopRequests() {
-  // A signal that was read is handled; one that arrives now ends the process, as it should.
+  // A signal that was read is handled. Those that came after it asked for the same.
+  signalfd_siginfo more{};
+  while (arrived_ && ::read(file_.number(), &more, sizeof more) > 0) {
+  }
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -178,13 +178,12 @@ std::vector<Part> run_together(Processes& processes, Surroundings& surroundings)
 }  // namespace
 
 bool run(recorder::RunResults& results, const RunOptions& options,
-         std::span<const char* const> arguments) {
+         std::span<const char* const> arguments, StopRequests& requests) {
   const model::Application application = results.application;
   results.executor = options.executor;
   results.executor_label = label_of(options.executor);
   // The processes are forked before any thread exists. (LTTng starts some threads when it is
   // loaded; these exist already.)
-  StopRequests requests;
   std::optional<Processes> processes;
   if (application.processes().size() > 1) {
     processes.emplace(application, options, arguments, requests);

@@ -13,6 +13,8 @@
 
 namespace rclrt::runner {
 
+class StopRequests;
+
 struct RunOptions {
   model::ExecutorChoice executor;
   std::chrono::nanoseconds duration{};
@@ -27,8 +29,9 @@ struct RunOptions {
 /// in processes of their own. Sets all members of `results` except the application and its file,
 /// which the caller sets before. Returns false, without results, if the run was stopped before it
 /// began (Ctrl-C). If it is stopped later, the results are those of the time until then. Call it
-/// while the process has only one thread. `arguments` are for ROS. Every failure is thrown.
+/// while the process has only one thread. `arguments` are for ROS. `requests` stop the run.
+/// Every failure is thrown.
 bool run(recorder::RunResults& results, const RunOptions& options,
-         std::span<const char* const> arguments);
+         std::span<const char* const> arguments, StopRequests& requests);
 
 }  // namespace rclrt::runner

@@ -81,7 +81,8 @@ def check_streamed(out: Path) -> dict[str, Any]:
         assert counted["chain", chain["id"], "response"] == chain["completed"]
         kept = [row for row in rows(out / "chains.csv") if row["chain"] == chain["id"]]
         worst = max((int(row["response_ns"]) for row in kept if row["response_ns"]), default=0)
-        assert worst == round(chain["response_ms"]["worst"] * 1e6)
+        stated = chain["response_ms"] or {"worst": 0.0}
+        assert worst == round(stated["worst"] * 1e6)
     kept_instances = rows(out / "instances.csv")
     assert results["streamed"]["kept"] == len(kept_instances)
     assert results["streamed"]["instances"] >= len(kept_instances)
@@ -126,6 +127,7 @@ def test_a_stop_writes_what_was_measured_until_then(
     with endless(app, out, "--keep", keep) as process:
         wait_for(lambda: switches(process.pid) >= 40, process)
         process.send_signal(number)
+        process.send_signal(signal.SIGINT)  # impatient
         _, said = process.communicate(timeout=GENEROUS_S)
     assert process.returncode == 130, said
     results = results_of(out)
@@ -139,8 +141,6 @@ def test_a_stop_writes_what_was_measured_until_then(
         # The releases of the measured time, the first one at 0.
         assert chain["released"] == int(results["duration_s"] / PERIOD_S[chain["id"]]) + 1
         assert chain["completed"] > 0
-        # An instance that is released just before the end may not have ended.
-        assert chain["pending"] <= 2
     assert ("streamed" in results) == (keep == "10")
     if "streamed" in results:
         check_streamed(out)

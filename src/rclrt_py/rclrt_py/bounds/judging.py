@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from rclrt_py.bounds.excesses import Excess, end_of, rows_above
+from rclrt_py.bounds.excesses import UNEXPLAINED, Excess, end_of, rows_above
 from rclrt_py.bounds.machine import OverheadsFile, machine_of
 from rclrt_py.bounds.predicted import PredictedChain
 from rclrt_py.native import analysis
 from rclrt_py.runs.run_data import Run
+from rclrt_py.runs.streamed import Streamed
 
 if TYPE_CHECKING:
     from rclrt_analysis import ObservationContext
     from rclrt_model import Application
+
+
+PARTLY_KEPT = "what ran meanwhile is kept only in part, so nothing shows the cause"
 
 
 @dataclass(frozen=True)
@@ -44,4 +48,14 @@ class Judge:
             self.context,
         )
         names = [field.name for field in fields(Excess)]
-        return [Excess(**{name: getattr(each, name) for name in names}) for each in found]
+        judged = [Excess(**{name: getattr(each, name) for name in names}) for each in found]
+        return [as_kept(each, run.results.streamed) for each in judged]
+
+
+def as_kept(excess: Excess, streamed: Streamed | None) -> Excess:
+    """Returns the excess without a cause if a part of what ran meanwhile is not known: of a run
+    that streamed, before its latest instances. A stall of the host that covers all of the lost time
+    remains the cause, because an unknown instance can only make that time shorter."""
+    if streamed is None or excess.release >= streamed.latest_since_ms * 1e6 or excess.by_host:
+        return excess
+    return replace(excess, cause=UNEXPLAINED, what=PARTLY_KEPT)
