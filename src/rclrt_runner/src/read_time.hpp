@@ -10,9 +10,9 @@
 namespace rclrt::runner {
 
 /// The time at which a run counts as having read what it read: when the message that it took was
-/// sent, which identifies the message. Of several messages, or of messages and variables, the
-/// earliest time counts. So no age is too small, but that of the newer ones may be too large: a
-/// later time could include a message that was still on its way.
+/// sent, which identifies the message. The earliest time counts if there are several messages, or
+/// variables besides. So no age is too small, but that of the newer ones may be too large: a later
+/// time could include a message that was still on its way.
 class ReadTime {
  public:
   /// `variables_ns`: when the run read its variables, if it has some.
