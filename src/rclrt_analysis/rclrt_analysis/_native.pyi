@@ -631,6 +631,7 @@ class ChainLimit:
         cpus: Sequence[int],
         callbacks: Sequence[str],
         meets_all: bool,
+        assumptions: Sequence[str],
     ) -> None: ...
     @property
     def bound_ns(self) -> int | None: ...

@@ -121,7 +121,7 @@ class Evidence {
     std::ranges::move(
         paths().late_messages(limit.chain, observed.instance, limit.callbacks, allowed),
         std::back_inserter(events));
-    if (limit.cpus.empty()) {
+    if (limit.cpus.empty() && limit.of_one_cpu) {
       events.push_back({busy.start, 0, kAnyCpu});
     }
     excess.stalled = detail::stalled_time(excused, limit.cpus, busy.start, end);
@@ -188,6 +188,12 @@ class Evidence {
 
 }  // namespace
 
+bool needs_one_cpu(std::span<const std::string> conditions) {
+  return std::ranges::any_of(conditions, [](const std::string& condition) {
+    return condition.ends_with(detail::kRunsOnOneCpu);
+  });
+}
+
 ChainLimit chain_limit(const Application& application, std::size_t chain, const ChainBound& bound) {
   const model::Chain& stated = application.chains.at(chain);
   ChainLimit limit{.chain = stated.id,
@@ -195,7 +201,8 @@ ChainLimit chain_limit(const Application& application, std::size_t chain, const 
                    .level = bound.level,
                    .cpus = {},
                    .callbacks = {},
-                   .meets_all = !bound.bound || bound.reaction};
+                   .meets_all = !bound.bound || bound.reaction,
+                   .of_one_cpu = needs_one_cpu(bound.assumptions)};
   std::set<int> cpus;
   bool any_cpu = false;
   for (const std::size_t callback : stated.callbacks) {

@@ -156,11 +156,24 @@ TEST(Observations, AnInstanceThatNeverEndedIsAboveItsBoundOnlyIfItHadTheTime) {
 TEST(Observations, ABoundOfOneCpuDoesNotHoldOnSeveral) {
   model::Application application = observed_loop();
   application.executors[0].cpus.clear();
-  const auto found = judge_observations(run_of(200 * kUs, 2'300 * kUs), application,
-                                        ExecutorKind::kPreemptive, kMachine);
+  const ObservedRun run = run_of(200 * kUs, 2'300 * kUs);
+  const auto found = judge_observations(run, application, ExecutorKind::kPreemptive, kMachine);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].cause, Cause::kAssumption);
-  EXPECT_THAT(found[0].what, HasSubstr("may use every CPU, and the bound is that of one"));
+  // This bound holds on any number of CPUs.
+  EXPECT_EQ(found[0].cause, Cause::kUnexplained) << found[0].what;
+
+  const std::vector<std::string> conditions{"executor 'main' runs on one CPU (cpus: [n])"};
+  const std::vector<ChainLimit> limits{{.chain = "only",
+                                        .bound = found[0].bound,
+                                        .level = 3,
+                                        .cpus = {},
+                                        .callbacks = {"work"},
+                                        .of_one_cpu = needs_one_cpu(conditions)}};
+  const auto of_one = judge_observations(
+      run, limits, observation_context(application, ExecutorKind::kPreemptive, kMachine));
+  ASSERT_EQ(of_one.size(), 1U);
+  EXPECT_EQ(of_one[0].cause, Cause::kAssumption);
+  EXPECT_THAT(of_one[0].what, HasSubstr("may use every CPU, and the bound is that of one"));
 }
 
 TEST(Observations, TheBoundWithAStallCountsTheReleasesDuringIt) {

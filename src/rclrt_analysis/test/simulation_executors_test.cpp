@@ -74,6 +74,16 @@ TEST(SimulatedWorkshop, an_idle_thread_wakes_up_above_what_runs) {
   EXPECT_EQ(schedule(system, 20), "a 1-3 a 4-7 b 7-9");
 }
 
+TEST(SimulatedWorkshop, has_no_scheduler_thread_on_other_cpus) {
+  System system(ExecutorKind::kWorkshop, 2);
+  system.value.executors[0].dispatch_ns = ms(1);
+  system.value.executors[0].cpus = {0};
+  system.value.executors[0].scheduler_cpus = {1};
+  system.timer(100, 4, 2);
+  system.timer(100, 1, 1, 2);
+  EXPECT_EQ(schedule(system, 20), "a 1-2 a 3-7 b 7-9");
+}
+
 // Several EDF executors on one CPU: each orders its own instances. Between executors the kernel
 // only knows the priorities of their workers, from 95 - the number of relative deadlines up.
 

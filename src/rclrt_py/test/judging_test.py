@@ -257,9 +257,13 @@ def test_a_chain_over_several_cpus_is_held_against_its_bound_with_the_stall(tmp_
 
 def test_a_bound_of_one_cpu_does_not_hold_on_several(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", 100, 3_000)
-    (excess,) = JUDGE.judge(run, [replace(CHAIN, verdict="conditional", cpus=())])
+    conditions = ("executor 'main' runs on one CPU (cpus: [n])",)
+    of_one = replace(CHAIN, verdict="conditional", assumptions=conditions, cpus=())
+    (excess,) = JUDGE.judge(run, [of_one])
     assert excess.cause == ASSUMPTION
     assert "may use every CPU, and the bound is that of one" in str(excess)
+    (excess,) = JUDGE.judge(run, [replace(CHAIN, cpus=())])
+    assert "may use every CPU" not in str(excess)
 
 
 def test_what_was_judged_is_kept_beside_the_run(tmp_path: Path) -> None:

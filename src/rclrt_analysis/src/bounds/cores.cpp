@@ -79,7 +79,7 @@ Cores::Cores(const model::Application& application, const CallbackGraph& graph, 
 }
 
 std::string on_one_cpu(const model::Executor& executor) {
-  return "executor '" + executor.name + "' runs on one CPU (cpus: [n])";
+  return "executor '" + executor.name + kRunsOnOneCpu;
 }
 
 bool Cores::alone(std::size_t executor) const {

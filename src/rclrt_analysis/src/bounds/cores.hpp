@@ -90,6 +90,9 @@ inline constexpr const char* kPullsAnyThread =
 bool overlap(const std::vector<int>& cpus, const std::vector<int>& others);
 
 /// Returns the CPUs of the executor's scheduler thread.
+/// The end of the condition that an executor runs on one CPU: see on_one_cpu().
+inline constexpr const char* kRunsOnOneCpu = "' runs on one CPU (cpus: [n])";
+
 const std::vector<int>& scheduler_cpus(const model::Executor& executor);
 
 }  // namespace rclrt::analysis::detail

@@ -61,12 +61,18 @@ ObservedRun run_of(const Rows& chains, const Rows& instances, const Rows& stalls
 void bind_limits(py::module_& module) {
   py::class_<ChainLimit>(module, "ChainLimit")
       .def(py::init([](std::string chain, std::optional<Ticks> bound, int level,
-                       std::vector<int> cpus, std::vector<std::string> callbacks, bool meets_all) {
-             return ChainLimit{std::move(chain),     bound,    level, std::move(cpus),
-                               std::move(callbacks), meets_all};
+                       std::vector<int> cpus, std::vector<std::string> callbacks, bool meets_all,
+                       const std::vector<std::string>& assumptions) {
+             return ChainLimit{.chain = std::move(chain),
+                               .bound = bound,
+                               .level = level,
+                               .cpus = std::move(cpus),
+                               .callbacks = std::move(callbacks),
+                               .meets_all = meets_all,
+                               .of_one_cpu = needs_one_cpu(assumptions)};
            }),
            py::kw_only(), py::arg("chain"), py::arg("bound_ns"), py::arg("level"), py::arg("cpus"),
-           py::arg("callbacks"), py::arg("meets_all"))
+           py::arg("callbacks"), py::arg("meets_all"), py::arg("assumptions"))
       .def_readonly("bound_ns", &ChainLimit::bound)
       .def_readonly("level", &ChainLimit::level)
       .def_property_readonly("cpus",

@@ -88,7 +88,9 @@ Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers, ThreadKind
   lane.executor = executor;
   lane.key = key;
   const std::vector<unsigned>& apart = executors_[executor].stated->scheduler_cpus;
-  const bool is_apart = kind == ThreadKind::kScheduler && !apart.empty();
+  // The idle threads of workshop are handled in the same way, but are no scheduler thread.
+  const bool is_apart = kind == ThreadKind::kScheduler && !apart.empty() &&
+                        traits(executors_[executor].stated->choice).has_scheduler_thread;
   for (unsigned slot = 0; slot < workers; ++slot) {
     SimulatedThread thread;
     thread.kind = kind;

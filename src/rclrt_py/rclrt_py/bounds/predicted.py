@@ -57,6 +57,7 @@ class PredictedChain:
             cpus=self.cpus,
             callbacks=self.callbacks,
             meets_all=self.meets_all,
+            assumptions=self.assumptions,
         )
         return limit
 

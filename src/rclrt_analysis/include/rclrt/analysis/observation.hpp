@@ -71,7 +71,12 @@ struct ChainLimit {
   std::vector<int> cpus;               ///< of the chain's executors; empty: any CPU
   std::vector<std::string> callbacks;  ///< on the chain's path
   bool meets_all = true;               ///< no instance stays unmatched in a sync
+  bool of_one_cpu = false;  ///< the bound needs an executor on one CPU: see needs_one_cpu()
 };
+
+/// Returns whether one of a bound's conditions (ChainBound::assumptions) is that an executor runs
+/// on one CPU. Pure.
+RCLRT_ANALYSIS_EXPORT bool needs_one_cpu(std::span<const std::string> conditions);
 
 /// Converts a chain's bound to the form that observations are compared with. `chain` is an index
 /// into Application::chains; `bound` is the chain's result of chain_bounds() or judge(). Pure.
