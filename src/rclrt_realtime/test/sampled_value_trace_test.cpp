@@ -19,7 +19,11 @@ struct Event {
 };
 
 std::vector<Event>& events() {
-  static std::vector<Event> all;
+  static std::vector<Event> all = [] {
+    std::vector<Event> empty;
+    empty.reserve(64);  // real-time code adds events, and may not allocate
+    return empty;
+  }();
   return all;
 }
 
