@@ -66,9 +66,11 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   static void set_published(std::int64_t time_ns,
                             std::uint32_t publisher = LoggedInstance::kNobody) noexcept;
 
-  /// Sets the time by which the calling thread's instance read a variable, or stored one, for
-  /// InstanceRecord::read_ns and stored_ns.
+  /// Sets the time by which the calling thread's instance read a variable, for
+  /// InstanceRecord::read_ns.
   static void set_read(std::int64_t time_ns) noexcept;
+  /// Sets the time at which the calling thread's instance stored a variable, for
+  /// InstanceRecord::stored_ns.
   static void set_stored(std::int64_t time_ns) noexcept;
 
   /// Ends the thread, after all executors have stopped, and returns the collected instances; none
