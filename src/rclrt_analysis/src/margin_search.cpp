@@ -10,7 +10,7 @@ constexpr int kSamples = 4;
 
 /// Returns where a straight line through both points reaches 0, between their values.
 Ticks interpolated(Ticks good, Ticks bad, double room, double lack) {
-  const double share = room / (room + lack);
+  const double share = std::max(room, 0.0) / (std::max(room, 0.0) + lack);
   const auto step = static_cast<Ticks>(static_cast<double>(bad - good) * share);
   const Ticks direction = bad > good ? 1 : -1;
   const Ticks most = (bad - good) * direction - 1;

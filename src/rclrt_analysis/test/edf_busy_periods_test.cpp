@@ -124,6 +124,33 @@ TEST(EdfBusyPeriods, OfTwoTasksByHand) {
   EXPECT_EQ(periods.response(5), 3);
 }
 
+// The deadlines are far apart, but no busy period is longer than 400 ms. In ns.
+TEST(EdfBusyPeriods, EndWithTheLongestOneHoweverLateAnInstanceIsDue) {
+  constexpr Ticks kMs = 1'000'000;
+  const EdfWork work{.due = {{{50'000, 100'000, 0}, 90'000},
+                             {{197 * kMs, 400 * kMs, 0}, 400 * kMs},
+                             {{kMs, 2'000'000 * kMs, 0}, 2'000'000 * kMs}},
+                     .always = {},
+                     .blocking = {}};
+  Budget budget({});
+  const EdfBusyPeriods periods(work, budget);
+  EXPECT_LE(periods.response(90'000), 90'000);
+  EXPECT_GE(periods.response(2'000'000 * kMs), 198 * kMs);
+  EXPECT_LE(periods.response(2'000'000 * kMs), 400 * kMs);
+}
+
+TEST(EdfBusyPeriods, OfTooManyInstancesHaveABoundAllTheSame) {
+  constexpr Ticks kMs = 1'000'000;
+  const EdfWork work{
+      .due = {{{50'000, 100'000, 0}, 100'000}, {{12'000 * kMs, 170'000 * kMs, 0}, 170'000 * kMs}},
+      .always = {},
+      .blocking = {}};
+  Budget budget({});
+  const EdfBusyPeriods periods(work, budget);
+  EXPECT_LE(periods.response(100'000), 100'000);
+  EXPECT_LE(periods.response(170'000 * kMs), 170'000 * kMs);
+}
+
 TEST(EdfBusyPeriods, HaveNoBoundAtFullLoad) {
   const EdfWork work{.due = {{{5, 5, 0}, 5}}, .always = {}, .blocking = {}};
   Budget budget({});

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <rclrt/model/parse.hpp>
+
 #include "application_builder.hpp"
 #include "rclrt/analysis/analyse_tasks.hpp"
 #include "sampling.hpp"
@@ -53,6 +55,28 @@ TEST(Sensitivity, TheLimitsOfAChainThatSamplesCount) {
   EXPECT_EQ(with(", max_age_ms: 16").wcets[1].limit, ms(5).count());
   EXPECT_EQ(with(", max_age_ms: 16").wcets[0].limit, ms(4).count());
   EXPECT_GT(with("").wcets[1].limit.value(), ms(5).count());
+}
+
+TEST(Sensitivity, ADeadlineOfManyPeriodsIsNoReasonToRefuseTheStatedValues) {
+  const auto parsed = model::parse_application(R"(rclrt: 1
+name: late
+executors: [{name: main, cpus: [1]}]
+nodes: [{name: robot}]
+callbacks:
+  - {id: a, node: robot, timer: {period_ms: 20}, wcet_ms: 0.005, deadline_ms: 402}
+  - {id: b, node: robot, timer: {period_ms: 20}, wcet_ms: 10, deadline_ms: 9000}
+  - {id: c, node: robot, timer: {period_ms: 12.361}, wcet_ms: 6.173, deadline_ms: 9000}
+chains:
+  - {id: a, callbacks: [a], deadline_ms: 402}
+  - {id: b, callbacks: [b], deadline_ms: 9000}
+  - {id: c, callbacks: [c], deadline_ms: 9000}
+)");
+  ASSERT_TRUE(parsed.application);
+  const Sensitivity found = sensitivity(*parsed.application, ExecutorKind::kEdf, {});
+  EXPECT_GT(found.factor.limit, 1'000'000);
+  EXPECT_GT(found.wcets[0].limit, ms(0.005).count());
+  EXPECT_GT(found.wcets[1].limit, ms(10).count());
+  EXPECT_LT(found.periods[0].limit, ms(20).count());
 }
 
 TEST(Sensitivity, AnApplicationThatNeedsMoreStepsGetsThem) {

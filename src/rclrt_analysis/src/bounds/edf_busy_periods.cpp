@@ -14,6 +14,8 @@ namespace rclrt::analysis::detail {
 namespace {
 
 constexpr std::size_t kMostInstances = 200'000;
+/// Steps for the longest busy period. Near a load of 1 it takes many more.
+constexpr std::int64_t kLongestSteps = 1'000'000;
 
 /// One instance. `arrival` is before 0 if its jitter allows more than the start of the busy period.
 struct Instance {
@@ -252,6 +254,14 @@ class BlockingSteps {
     return at == changes_.end() ? kHorizon : *at;
   }
 
+  Ticks longest() const {
+    Ticks longest = 0;
+    for (const EdfWork::Blocking& each : blocking_) {
+      longest = std::max(longest, each.work);
+    }
+    return longest;
+  }
+
   Ticks at(Ticks deadline) const {
     Ticks longest = 0;
     for (const EdfWork::Blocking& each : blocking_) {
@@ -266,6 +276,19 @@ class BlockingSteps {
   const std::vector<EdfWork::Blocking>& blocking_;
   std::vector<Ticks> changes_;
 };
+
+/// Returns the least w with w = 1 + `blocking` + the work of all instances that arrive before w,
+/// which no E(d) + 1 is above. If that takes too long, returns a bound on it.
+Ticks longest_end(const EdfWork& work, Ticks blocking, const EndBounds& bound, Budget& budget) {
+  std::vector<Stream> all = work.always;
+  for (const EdfWork::Due& each : work.due) {
+    all.push_back(each.stream);
+  }
+  Budget part = budget.part(std::min(budget.left(), kLongestSteps));
+  const auto found = longest_busy_period(all, sum(blocking, 1), part);
+  budget.take(static_cast<std::size_t>(part.used()));
+  return found ? *found : bound.longest_end();
+}
 
 }  // namespace
 
@@ -285,7 +308,6 @@ EdfBusyPeriods::EdfBusyPeriods(const EdfWork& work, Budget& budget) {
 bool EdfBusyPeriods::search(const EdfWork& work, Budget& budget) {
   const BlockingSteps blocking(work.blocking);
   const EndBounds bound(work);
-  DueInstances instances(work.due, bound.longest_end());
   OpenLimits limits(work.limits);
   const bool has_limits = !work.limits.empty();
   if (const Ticks most = bound.lateness_from(0); has_limits && most <= limits.least()) {
@@ -293,8 +315,13 @@ bool EdfBusyPeriods::search(const EdfWork& work, Budget& budget) {
     latest_after_ = most;
     return true;
   }
+  const Ticks end_of_all = longest_end(work, blocking.longest(), bound, budget);
+  longest_ = end_of_all < kHorizon ? end_of_all - 1 : kHorizon;
+  DueInstances instances(work.due, end_of_all);
   if (!instances.more()) {
-    return false;
+    steps_.push_back({});
+    latest_after_ = bound.lateness_from(0);
+    return true;
   }
   GrowingPeriod period(work.always);
   Ticks longest = -kHorizon;  // lateness since the longest deadline
@@ -349,7 +376,7 @@ Ticks EdfBusyPeriods::response(Ticks deadline) const {
   const auto after = std::ranges::upper_bound(steps_, deadline, {}, &Step::from);
   const Ticks first = after == steps_.begin() ? 0 : std::prev(after)->end;
   const Ticks latest = after == steps_.end() ? latest_after_ : after->latest;
-  return std::min(kHorizon, std::max(first, deadline + latest));
+  return std::min(longest_, std::max(first, deadline + latest));
 }
 
 }  // namespace rclrt::analysis::detail

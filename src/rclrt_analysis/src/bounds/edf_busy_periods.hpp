@@ -57,7 +57,8 @@ struct EdfWork {
 /// The search ends where no later deadline can matter. With utilisations U and Ua of the due and
 /// the other streams, E(d) is at most
 ///   (1 + max B + sum of Ua (J + T) + sum of U max(0, d - D + J + T)) / (1 - sum of Ua) - 1,
-/// which grows by less than d does. George, Rivierre and Spuri, INRIA RR-2966, 1996, limit the
+/// which grows by less than d does. No E(d) is longer than the busy period of all instances that
+/// arrive in it, whenever they are due; so later arrivals are not examined. George, Rivierre and Spuri, INRIA RR-2966, 1996, limit the
 /// deadlines of a demand test in this way.
 class EdfBusyPeriods {
  public:
@@ -79,6 +80,7 @@ class EdfBusyPeriods {
 
   std::vector<Step> steps_;        // in order of deadlines; empty: there is no bound
   Ticks latest_after_{-kHorizon};  // a bound on Step::latest after the last step
+  Ticks longest_{kHorizon};        // no busy period is longer
 };
 
 }  // namespace rclrt::analysis::detail

@@ -62,7 +62,11 @@ void Holistic::search(Effort effort) {
   for (const Ticks period : workload_.period) {
     longest = std::max(longest, period);
   }
-  const Ticks limit = product(longest, 20);  // beyond it, a response is taken as unbounded
+  Ticks limit = product(longest, 20);  // beyond it, a response is taken as unbounded
+  for (const Ticks each : limits()) {
+    // A response that is only compared with a limit may be found as anything up to it.
+    limit = each < kHorizon ? std::max(limit, each) : limit;
+  }
   const bool has_messages = workload_.timers.size() < workload_.wcet.size();
   if (trial_ && has_messages) {
     look_at_chain(limit, budget);
