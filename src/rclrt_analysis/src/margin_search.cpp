@@ -100,7 +100,8 @@ MarginSearch::Point MarginSearch::grow(Point good, std::optional<Ticks>& bad) {
     // At this rate the room is used up there.
     const double rate = static_cast<double>(good.room - next.room) / static_cast<double>(step);
     const double rest = rate > 0 ? static_cast<double>(next.room) / rate : 0.0;
-    const auto most = static_cast<double>(kHorizon / 4);
+    constexpr Ticks kMost = kHorizon / 4;
+    const auto most = static_cast<double>(kMost);
     step = std::max<Ticks>(rest > 0 ? 0 : 2 * step, static_cast<Ticks>(std::min(rest, most)) + 1);
     good = next;
   }

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "bounds/cores.hpp"
 #include "evidence.hpp"
 #include "rclrt/analysis/judge.hpp"
 #include "rclrt/model/executor_kind.hpp"

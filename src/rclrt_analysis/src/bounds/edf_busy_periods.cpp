@@ -119,7 +119,8 @@ class EndBounds {
       rest -= share;
     }
     const long double most = rest > 0 ? total / rest : kHorizon;
-    return most < static_cast<long double>(kHorizon / 2) ? static_cast<Ticks>(most) + 1 : kHorizon;
+    constexpr Ticks kLongest = kHorizon / 2;
+    return most < static_cast<long double>(kLongest) ? static_cast<Ticks>(most) + 1 : kHorizon;
   }
 
   /// Returns a whole number that E(d) - d is not above, for all d from `deadline` on.
