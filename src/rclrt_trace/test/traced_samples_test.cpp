@@ -23,7 +23,7 @@ constexpr std::uint64_t kStored = 700;
 struct SamplingByTake : Sampling {
   std::uint64_t newest = 0;
 
-  void image(std::uint64_t stamp) {
+  void send_image(std::uint64_t stamp) {
     start(21);
     now_ns += kMs / 2;
     publish(10, stamp);
@@ -31,7 +31,7 @@ struct SamplingByTake : Sampling {
     newest = stamp;
   }
 
-  void plan(std::uint64_t stamp) {
+  void send_path(std::uint64_t stamp) {
     start(41);
     take(30, newest);
     emit(EventKind::kRmwTake, {1030, 0, 0});  // there is no other one
@@ -42,21 +42,21 @@ struct SamplingByTake : Sampling {
     end(51, kMs);
   }
 
-  void run() {
+  void run_all() {
     const std::int64_t begin_ns = now_ns;
     for (std::uint64_t i = 1; i <= 5; ++i) {
       now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs;
-      image(2 * i);
-      plan(i);
+      send_image(2 * i);
+      send_path(i);
       now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs + 10 * kMs;
-      image(2 * i + 1);
+      send_image(2 * i + 1);
     }
   }
 };
 
 TEST(TracedSamples, ATimerThatTakesTheNewestMessageReadsItsTopic) {
   SamplingByTake robot;
-  robot.run();
+  robot.run_all();
   const TracedModel made = robot.model();
   const model::Application& application = made.application;
   ASSERT_EQ(application.callbacks.size(), 3U);
@@ -69,7 +69,7 @@ TEST(TracedSamples, ATimerThatTakesTheNewestMessageReadsItsTopic) {
 
 TEST(TracedSamples, AgesFollowTheMessageThatWasTaken) {
   SamplingByTake robot;
-  robot.run();
+  robot.run_all();
   // The camera publishes the image of 121 ms; before it ends, the planner takes this image on
   // another thread.
   robot.now_ns = 121 * kMs;
@@ -78,7 +78,7 @@ TEST(TracedSamples, AgesFollowTheMessageThatWasTaken) {
   robot.now_ns += kMs;
   robot.tid = 101;
   robot.newest = 100;
-  robot.plan(100);
+  robot.send_path(100);
   robot.tid = 100;
   robot.end(21, kMs);
   const auto outputs = outputs_of(robot);
@@ -88,9 +88,9 @@ TEST(TracedSamples, AgesFollowTheMessageThatWasTaken) {
 
 TEST(TracedSamples, WithoutANewMessageTheLastOneCountsAgain) {
   SamplingByTake robot;
-  robot.run();
+  robot.run_all();
   robot.now_ns = 131 * kMs;
-  robot.image(100);  // lost on its way
+  robot.send_image(100);  // lost on its way
   robot.now_ns = 141 * kMs;
   robot.start(41);
   robot.emit(EventKind::kRmwTake, {1030, 0, 0});
@@ -129,7 +129,7 @@ TEST(TracedSamples, ATopicOfSeveralPublishersIsNoted) {
   robot.start(23);
   robot.publish(10, 1000);
   robot.end(23, kMs);
-  robot.run();
+  robot.run_all();
   const TracedModel made = robot.model();
   EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
   EXPECT_TRUE(has_note(made,
@@ -139,11 +139,11 @@ TEST(TracedSamples, ATopicOfSeveralPublishersIsNoted) {
 
 TEST(TracedSamples, TheLastMessageOfARunThatTakesAllCounts) {
   SamplingByTake robot;
-  robot.run();
+  robot.run_all();
   robot.now_ns = 131 * kMs;
-  robot.image(100);
+  robot.send_image(100);
   robot.now_ns = 141 * kMs;
-  robot.image(101);
+  robot.send_image(101);
   robot.start(41);
   robot.take(30, 100);
   robot.take(30, 101);
@@ -160,14 +160,14 @@ TEST(TracedSamples, TheLastMessageOfARunThatTakesAllCounts) {
 
 TEST(TracedSamples, ARunThatStoresAValueAfterItsPublicationIsTheOneThatWasTaken) {
   SamplingByTake robot;
-  robot.run();
+  robot.run_all();
   robot.now_ns = 121 * kMs;
   robot.start(21);
   robot.publish(10, 100);
   robot.now_ns += kMs;
   robot.tid = 101;
   robot.newest = 100;
-  robot.plan(100);  // before the store
+  robot.send_path(100);  // before the store
   robot.tid = 100;
   robot.store(kStored, 1);
   robot.end(21, kMs);
@@ -200,7 +200,7 @@ struct SamplingTwoTopics : SamplingByTake {
 
 TEST(TracedSamples, ARunReadsSeveralTopicsAtATimeAtWhichAllWereTheNewest) {
   SamplingTwoTopics robot;
-  robot.image(1);
+  robot.send_image(1);
   const std::int64_t scan_ns = robot.now_ns;
   robot.scan(2);
   const TracedInstance& first = robot.plan_with(1, 2);
@@ -215,7 +215,7 @@ TEST(TracedSamples, OfMessagesThatWereNeverTheNewestTogetherTheOldestCounts) {
   const std::int64_t image_ns = robot.now_ns;
   robot.publish(10, 1);
   robot.end(21, kMs);
-  robot.image(2);  // on its way while the planner runs
+  robot.send_image(2);  // on its way while the planner runs
   robot.scan(3);
   EXPECT_EQ(robot.plan_with(1, 3).read_ns, image_ns);
   EXPECT_EQ(robot.system.gaps().mixed_reads, 1U);
@@ -232,7 +232,7 @@ TEST(TracedSamples, AStatusOfAnActionIsTakenByTheExecutorThatTheCallbackSpins) {
   robot.start(41);
   robot.take(90, 500);
   robot.end(41, kMs);
-  robot.run();
+  robot.run_all();
   EXPECT_THAT(robot.model().application.callbacks[1].samples, ElementsAre("/images"));
 }
 
@@ -259,7 +259,7 @@ TEST(TracedSamples, ATopicThatIsAlsoPublishedOutsideOfCallbacksIsNoted) {
   robot.tid = 105;  // a thread without callbacks
   robot.publish(10, 1000);
   robot.tid = 100;
-  robot.run();
+  robot.run_all();
   const TracedModel made = robot.model();
   EXPECT_THAT(made.application.cause_effect_chains, IsEmpty());
   EXPECT_TRUE(has_note(made, "also messages from outside of callbacks have: no chain leads on"));
@@ -271,7 +271,7 @@ TEST(TracedSamples, ARunThatBeganBeforeTheTraceIsNotOutsideOfCallbacks) {
   robot.publish(10, 1000);
   robot.end(21, kMs);
   robot.tid = 100;
-  robot.run();
+  robot.run_all();
   EXPECT_EQ(robot.model().application.cause_effect_chains.size(), 1U);
 }
 
@@ -281,7 +281,7 @@ TEST(TracedSamples, ASecondStageOfNewestMessagesIsNoChainOfItsOwn) {
   robot.timer(60, 5, 20 * kMs, 61);
   robot.subscription(62, 5, "/path", 63);
   robot.now_ns += 200 * kMs;
-  robot.run();
+  robot.run_all();
   robot.start(61);
   robot.take(62, 5);
   robot.end(61, kMs);
@@ -297,7 +297,7 @@ TEST(TracedSamples, ASecondStageOfNewestMessagesIsNoChainOfItsOwn) {
 TEST(TracedSamples, ProposalsKeepTheTopicsThatATimerReads) {
   SamplingByTake robot;
   robot.subscription(64, 2, "/images", 65);
-  robot.run();
+  robot.run_all();
   robot.take(64, 10);
   robot.start(65);
   robot.end(65, kMs);

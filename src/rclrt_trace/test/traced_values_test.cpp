@@ -25,7 +25,7 @@ constexpr std::uint64_t kValue = 700;
 struct SamplingByValue : Sampling {
   std::uint64_t stored = 0;
 
-  void image(std::uint64_t stamp) {
+  void send_image(std::uint64_t stamp) {
     start(21);
     publish(10, stamp);
     end(21, kMs);
@@ -36,7 +36,7 @@ struct SamplingByValue : Sampling {
     end(31, 0);
   }
 
-  void plan(std::uint64_t stamp) {
+  void send_path(std::uint64_t stamp) {
     start(41);
     read(kValue, stored);
     publish(11, stamp);
@@ -47,21 +47,21 @@ struct SamplingByValue : Sampling {
   }
 
   /// An image of 0 and 10 ms and a path, every 20 ms.
-  void run() {
+  void run_all() {
     const std::int64_t begin_ns = now_ns;
     for (std::uint64_t i = 1; i <= 5; ++i) {
       now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs;
-      image(2 * i);
-      plan(i);
+      send_image(2 * i);
+      send_path(i);
       now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs + 10 * kMs;
-      image(2 * i + 1);
+      send_image(2 * i + 1);
     }
   }
 };
 
 TEST(TracedValues, ReadsJoinTheSegmentsOfAChain) {
   SamplingByValue robot;
-  robot.run();
+  robot.run_all();
   const TracedModel made = robot.model();
   const model::Application& application = made.application;
   ASSERT_EQ(application.callbacks.size(), 4U);
@@ -80,7 +80,7 @@ TEST(TracedValues, ATimerThatDoesNotReadAKnownValueIsNotProposed) {
   robot.publisher(12, 2, "/alive");
   robot.timer(42, 2, 20 * kMs, 43);
   robot.subscription(60, 3, "/alive", 61);
-  robot.run();
+  robot.run_all();
   robot.start(43);
   robot.publish(12, 1);
   robot.end(43, kMs);
@@ -95,7 +95,7 @@ TEST(TracedValues, ATimerThatDoesNotReadAKnownValueIsNotProposed) {
 
 TEST(TracedValues, AgesFollowTheValueThatWasReadNotTheEndOfItsCallback) {
   SamplingByValue robot;
-  robot.run();
+  robot.run_all();
   // The subscription stores the image of 120 ms and is preempted before its end by the timer, which
   // reads this image. By the ends of the runs it would have read that of 110 ms.
   robot.now_ns = 121 * kMs;
@@ -123,7 +123,7 @@ TEST(TracedValues, AgesFollowTheValueThatWasReadNotTheEndOfItsCallback) {
 
 TEST(TracedValues, AReaderThatMissesAValueJustBeforeItsStoreReadTheOneBefore) {
   SamplingByValue robot;
-  robot.run();
+  robot.run_all();
   // The timer on another thread comes between the event of the store and the store itself.
   robot.now_ns = 121 * kMs;
   robot.start(21);
@@ -183,7 +183,7 @@ TEST(TracedValues, ReadsOfValuesFromBeforeTheTraceAreNoted) {
   robot.publish(11, 50);
   robot.end(41, kMs);
   robot.stored = 7;
-  robot.run();
+  robot.run_all();
   const TracedModel made = robot.model();
   EXPECT_EQ(made.application.cause_effect_chains.size(), 1U);
   EXPECT_TRUE(has_note(made, "1 reads are of values that were stored before the trace"));
@@ -192,7 +192,7 @@ TEST(TracedValues, ReadsOfValuesFromBeforeTheTraceAreNoted) {
 TEST(TracedValues, StoresOutsideOfCallbacksHaveNoWriter) {
   SamplingByValue robot;
   robot.store(kValue + 1, 1);
-  robot.run();
+  robot.run_all();
   robot.start(41);
   robot.read(kValue + 1, 1);
   robot.end(41, kMs);
@@ -202,7 +202,7 @@ TEST(TracedValues, StoresOutsideOfCallbacksHaveNoWriter) {
 
 TEST(TracedValues, AReadOfAnOldNumberLongAfterAStoreIsOfAnotherValueAtTheAddress) {
   SamplingByValue robot;
-  robot.run();
+  robot.run_all();
   robot.start(31);
   robot.store(kValue + 1, 1);
   robot.end(31, kMs);
@@ -217,7 +217,7 @@ TEST(TracedValues, AReadOfAnOldNumberLongAfterAStoreIsOfAnotherValueAtTheAddress
 
 TEST(TracedValues, ValuesOfADamagedTraceAreBounded) {
   SamplingByValue robot;
-  robot.run();
+  robot.run_all();
   robot.start(31);
   for (int i = 0; i < 30'000; ++i) {
     robot.store(kValue + 1, 1);  // stored only: one entry
