@@ -304,6 +304,13 @@ EdfBusyPeriods::EdfBusyPeriods(const EdfWork& work, Budget& budget) {
   }
 }
 
+/// Ends the search with one bound on Step::latest, for all deadlines.
+bool EdfBusyPeriods::bounded_by(Ticks latest) {
+  steps_.push_back({});
+  latest_after_ = latest;
+  return true;
+}
+
 /// Returns false if the budget ends. Where there are too many instances to follow, the rest has the
 /// bound of EndBounds.
 bool EdfBusyPeriods::search(const EdfWork& work, Budget& budget) {
@@ -312,17 +319,13 @@ bool EdfBusyPeriods::search(const EdfWork& work, Budget& budget) {
   OpenLimits limits(work.limits);
   const bool has_limits = !work.limits.empty();
   if (const Ticks most = bound.lateness_from(0); has_limits && most <= limits.least()) {
-    steps_.push_back({});
-    latest_after_ = most;
-    return true;
+    return bounded_by(most);
   }
   const Ticks end_of_all = longest_end(work, blocking.longest(), bound, budget);
   longest_ = end_of_all < kHorizon ? end_of_all - 1 : kHorizon;
   DueInstances instances(work.due, end_of_all);
   if (!instances.more()) {
-    steps_.push_back({});
-    latest_after_ = bound.lateness_from(0);
-    return true;
+    return bounded_by(bound.lateness_from(0));
   }
   GrowingPeriod period(work.always);
   Ticks longest = -kHorizon;  // lateness since the longest deadline

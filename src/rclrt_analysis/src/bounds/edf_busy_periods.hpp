@@ -58,8 +58,8 @@ struct EdfWork {
 /// the other streams, E(d) is at most
 ///   (1 + max B + sum of Ua (J + T) + sum of U max(0, d - D + J + T)) / (1 - sum of Ua) - 1,
 /// which grows by less than d does. No E(d) is longer than the busy period of all instances that
-/// arrive in it, whenever they are due; so later arrivals are not examined. George, Rivierre and Spuri, INRIA RR-2966, 1996, limit the
-/// deadlines of a demand test in this way.
+/// arrive in it, whenever they are due; so later arrivals are not examined. George, Rivierre and
+/// Spuri, INRIA RR-2966, 1996, limit the deadlines of a demand test in this way.
 class EdfBusyPeriods {
  public:
   EdfBusyPeriods(const EdfWork& work, Budget& budget);
@@ -77,6 +77,7 @@ class EdfBusyPeriods {
   };
 
   bool search(const EdfWork& work, Budget& budget);
+  bool bounded_by(Ticks latest);
 
   std::vector<Step> steps_;        // in order of deadlines; empty: there is no bound
   Ticks latest_after_{-kHorizon};  // a bound on Step::latest after the last step
