@@ -48,13 +48,20 @@ struct Sampling : Robot {
 
   /// Two images and a path every 20 ms, for 100 ms.
   void run() {
+    run_with([this](std::uint64_t stamp) { image(stamp); },
+             [this](std::uint64_t stamp) { plan(stamp); });
+  }
+
+  /// The same with other functions, which get the stamps.
+  template <typename Image, typename Path>
+  void run_with(Image of_image, Path of_path) {
     const std::int64_t begin_ns = now_ns;
     for (std::uint64_t i = 1; i <= 5; ++i) {
       now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs;
-      image(2 * i);
-      plan(i);
+      of_image(2 * i);
+      of_path(i);
       now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs + 10 * kMs;
-      image(2 * i + 1);
+      of_image(2 * i + 1);
     }
   }
 };

@@ -43,14 +43,8 @@ struct SamplingByTake : Sampling {
   }
 
   void run_all() {
-    const std::int64_t begin_ns = now_ns;
-    for (std::uint64_t i = 1; i <= 5; ++i) {
-      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs;
-      send_image(2 * i);
-      send_path(i);
-      now_ns = begin_ns + static_cast<std::int64_t>(i) * 20 * kMs + 10 * kMs;
-      send_image(2 * i + 1);
-    }
+    run_with([this](std::uint64_t stamp) { send_image(stamp); },
+             [this](std::uint64_t stamp) { send_path(stamp); });
   }
 };
 
