@@ -32,7 +32,7 @@ from results_page import HERE, begin, end, replaced
 ROOT = HERE.parent
 EXAMPLE = ROOT / "examples" / "eye_to_wheel"
 PAGE = ROOT / "docs" / "how-to" / "age-of-data.md"
-KINDS = ("preemptive", "wait_set", "events")
+KINDS = ("preemptive", "wait_set", "events", "events_urgent_timers")
 CHAIN = "eye_to_wheel"
 PERIOD_NS = 5_000_000
 """The period of the timer that sends the commands."""
@@ -64,6 +64,11 @@ def program() -> Path:
     return found
 
 
+def model_kind(kind: str) -> str:
+    """Returns the kind of the model and of `rclrt run` for an executor of the nodes."""
+    return kind.removesuffix("_urgent_timers")
+
+
 def read_ages(path: Path) -> Ages:
     with path.open(encoding="utf-8") as file:
         return sorted(
@@ -82,7 +87,7 @@ def of_run(kind: str, seconds: int, directory: Path) -> tuple[Ages, float, bool]
     """Returns the ages of `rclrt run`, the CPU time that the host took, and whether threads had
     real-time priorities."""
     app = EXAMPLE / "app.yaml"
-    rclrt("run", app, "--executor", kind, "--seconds", str(seconds), "--out", directory)
+    rclrt("run", app, "--executor", model_kind(kind), "--seconds", str(seconds), "--out", directory)
     context = json.loads((directory / "results.json").read_text(encoding="utf-8"))["context"]
     realtime = bool(context["realtime"])
     return read_ages(directory / "outputs.csv"), float(context["steal_ms"]), realtime
@@ -141,7 +146,7 @@ def measure(kind: str, number: int, seconds: int) -> Round:
 def simulated(kind: str, seconds: int) -> str:
     with tempfile.TemporaryDirectory(prefix="rclrt_ages_") as name:
         out = Path(name) / "simulated"
-        options = ("--executor", kind, "--seconds", str(seconds), "--out", out)
+        options = ("--executor", model_kind(kind), "--seconds", str(seconds), "--out", out)
         rclrt("simulate", EXAMPLE / "app.yaml", *options)
         return figures([age_ns / 1e6 for _, age_ns in read_ages(out / "outputs.csv")])
 
@@ -149,7 +154,7 @@ def simulated(kind: str, seconds: int) -> str:
 def bound(kind: str) -> str:
     """Returns the bound on the data age without overheads, in ms."""
     line = [sys.executable, "-m", "rclrt_cli", "analyze", str(EXAMPLE / "app.yaml")]
-    line += ["--executor", kind, "--dispatch-us", "0", "--json"]
+    line += ["--executor", model_kind(kind), "--dispatch-us", "0", "--json"]
     done = subprocess.run(line, check=False, capture_output=True, text=True)
     (answer,) = [
         each for each in json.loads(done.stdout)["cause_effect_chains"] if each["id"] == CHAIN
@@ -167,12 +172,14 @@ def row(kind: str, rounds: list[Round], seconds: int) -> str:
     def side(ages: list[list[float]]) -> str:
         return f"{statistics.median(map(statistics.median, ages)):.2f}, {max(map(max, ages)):.1f}"
 
+    commands = sum(len(each.nodes) for each in rounds) / sum(len(each.run) for each in rounds)
     medians = [statistics.median(each.nodes) - statistics.median(each.run) for each in rounds]
     pairs = [statistics.median(each.differences) for each in rounds]
     return (
         f"| `{kind}` | {bound(kind)} | {simulated(kind, seconds)} | "
         f"{side([each.run for each in rounds])} | {side([each.nodes for each in rounds])} | "
-        f"{statistics.median(medians) * 1e3:.0f} | {statistics.median(pairs) * 1e3:.0f} |"
+        f"{statistics.median(medians) * 1e3:.0f} | {statistics.median(pairs) * 1e3:.0f} | "
+        f"{commands:.0%} |"
     )
 
 
@@ -198,10 +205,11 @@ def main() -> int:
         f"Measured {day}: {arguments.rounds} rounds of {arguments.seconds} s, {os.cpu_count()} "
         f"virtual CPUs, load {load:.1f} before, {scheduling(rounds)}. Data age in ms, the median "
         "of the rounds' medians and the worst; differences in us, nodes less `run`: of the "
-        "medians, and the median of commands of the same time.",
+        "medians, and the median of commands of the same time; the nodes' commands as a share "
+        "of those of `run`.",
         "",
-        "| executor | bound | `simulate` | `run` | nodes on rclcpp | medians | pairs |",
-        "|---|--:|--:|--:|--:|--:|--:|",
+        "| executor | bound | `simulate` | `run` | nodes on rclcpp | medians | pairs | commands |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
         *(row(kind, rounds[kind], arguments.seconds) for kind in KINDS),
     ]
     made = "\n".join(lines)

@@ -6,7 +6,9 @@
 //     -p stamped:=true     the messages carry the stamp of the image, and images come within the
 //                          process; default: the monitor follows messages without a stamp
 //     -p executor:=NAME    wait_set, events: rclcpp's SingleThreadedExecutor and EventsExecutor in
-//                          place of that of ROBOT.YAML, without a monitor; needs stamps
+//                          place of that of ROBOT.YAML, without a monitor; needs stamps.
+//                          events_urgent_timers: EventsExecutor, with its thread of the timers more
+//                          urgent than the one of the callbacks
 //     -p ages:=FILE        writes each command's time since the begin, and the age of its data
 //
 // Periods, execution times and the times of the images are those of the first file, so that the
@@ -14,6 +16,10 @@
 // priorities, the largest age and the monitor, which reports the age on /diagnostics.
 #include "eye_to_wheel.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -24,6 +30,7 @@
 #include <rclcpp/rclcpp.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -44,6 +51,10 @@ using eye_to_wheel::Ages;
 using eye_to_wheel::Callbacks;
 using eye_to_wheel::PointStamped;
 namespace model = rclrt::model;
+
+constexpr std::string_view kWaitSet = "wait_set";
+constexpr std::string_view kUrgentTimers = "events_urgent_timers";
+constexpr std::array<std::string_view, 3> kExecutors{kWaitSet, "events", kUrgentTimers};
 
 /// The driver of the camera: publishes a stamp at the times of the application's event.
 class Driver {
@@ -114,11 +125,26 @@ struct Task {
   std::string ages;      ///< a file; empty: none
 };
 
+/// Makes the thread of the timers more urgent than that of the callbacks. EventsExecutor starts it
+/// when it begins to spin, and it inherits the priority. So the spinning thread begins with a
+/// higher one, and the first callback lowers it to `scheduling`. Returns the timer that does it.
+rclcpp::TimerBase::SharedPtr lower_after_begin(rclcpp::Node& node,
+                                               rclrt::realtime::Scheduling& scheduling) {
+  auto timer = node.create_wall_timer(1ms, [lower = scheduling](rclcpp::TimerBase& self) {
+    self.cancel();
+    rclrt::realtime::apply_scheduling(gettid(), lower);
+  });
+  if (scheduling.policy == rclrt::realtime::Policy::kFifo) {
+    ++scheduling.priority;
+  }
+  return timer;
+}
+
 /// Runs an executor of rclcpp on a thread like the one of rclrt's executors.
 void spin_of_rclcpp(const Task& task, const Callbacks& callbacks,
                     const std::vector<rclcpp::Node::SharedPtr>& nodes) {
   std::unique_ptr<rclcpp::Executor> executor;
-  if (task.executor == "wait_set") {
+  if (task.executor == kWaitSet) {
     executor = std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
   } else {
     executor = std::make_unique<rclcpp::experimental::executors::EventsExecutor>();
@@ -131,6 +157,8 @@ void spin_of_rclcpp(const Task& task, const Callbacks& callbacks,
     scheduling.policy = rclrt::realtime::Policy::kFifo;
     scheduling.priority = model::kTopPriority;
   }
+  const rclcpp::TimerBase::SharedPtr lowering =
+      task.executor == kUrgentTimers ? lower_after_begin(*nodes.front(), scheduling) : nullptr;
   rclrt::realtime::Thread thread({.name = task.executor, .scheduling = scheduling},
                                  [&] { executor->spin(); });
   thread.join();
@@ -188,7 +216,7 @@ int main(int argc, char** argv) {
   if (arguments.size() != 3) {
     std::fprintf(stderr,
                  "usage: eye_to_wheel APP.YAML ROBOT.YAML [--ros-args -p duration:=SECONDS "
-                 "-p stamped:=true -p executor:=wait_set|events -p ages:=FILE]\n");
+                 "-p stamped:=true -p executor:=NAME -p ages:=FILE]\n");
     return 2;
   }
   try {
@@ -199,9 +227,11 @@ int main(int argc, char** argv) {
                     .executor = options.declare_parameter("executor", std::string()),
                     .ages = options.declare_parameter("ages", std::string())};
     const bool stamped = options.declare_parameter("stamped", false);
-    if (!task.executor.empty() && task.executor != "wait_set" && task.executor != "events") {
+    if (!task.executor.empty() &&
+        std::ranges::find(kExecutors, task.executor) == kExecutors.end()) {
       throw std::invalid_argument("parameter executor is '" + task.executor +
-                                  "'; expected wait_set or events, or none for that of " +
+                                  "'; expected wait_set, events or events_urgent_timers, or none "
+                                  "for that of " +
                                   task.robot);
     }
     if (!task.executor.empty() && !stamped) {

@@ -56,7 +56,7 @@ TEST(EyeToWheel, WithStampsEachExecutorShowsTheAges) {
   if (!std::filesystem::exists(kExample)) {
     GTEST_SKIP() << "the package was taken out of its repository";
   }
-  for (const char* executor : {"", "wait_set", "events"}) {
+  for (const char* executor : {"", "wait_set", "events", "events_urgent_timers"}) {
     const std::vector<std::string> lines = lines_of_ages(executor);
     ASSERT_GT(lines.size(), 10U) << executor;
     EXPECT_EQ(lines.front(), "end_ns,age_ns");
@@ -74,7 +74,8 @@ TEST(EyeToWheel, AnExecutorOfRclcppNeedsStamps) {
   Program unknown("EYE_TO_WHEEL",
                   {"app.yaml", "robot.yaml", "--ros-args", "-p", "executor:=preemptive"});
   EXPECT_EQ(unknown.exit_code(), 2);
-  EXPECT_NE(unknown.output().find("expected wait_set or events"), std::string::npos);
+  EXPECT_NE(unknown.output().find("expected wait_set, events or events_urgent_timers"),
+            std::string::npos);
 }
 
 TEST(EyeToWheel, RefusesAnotherApplication) {
