@@ -173,6 +173,20 @@ TARGETS = (
         verb=("assign", "--objective", "feasible", "--dispatch-us", "0"),
         application=lambda: robot_on_cpus(50, 8, 0.5),
     ),
+    Target(
+        "`rclrt analyze` of 1000 callbacks in 250 chains on 16 CPUs, from the shell",
+        None,
+        2000,
+        verb=("analyze", "--no-search", "--dispatch-us", "0"),
+        application=lambda: robot_on_cpus(250, 16, 0.2),
+    ),
+    Target(
+        "`rclrt assign` of the same, with its usual number of evaluations",
+        None,
+        5000,
+        verb=("assign", "--dispatch-us", "0"),
+        application=lambda: robot_on_cpus(250, 16, 0.2),
+    ),
 )
 
 
@@ -193,7 +207,7 @@ def run(command: Sequence[str]) -> Usage:
         _, status, usage = os.wait4(child.pid, 0)
         wall_ms = (time.monotonic() - started) * 1e3
         child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
+        if child.returncode not in (0, 1):  # 1: a deadline is not proved
             sys.exit(f"{' '.join(command)}: exit code {child.returncode}")
         output.seek(0)
         cpu_ms = (usage.ru_utime + usage.ru_stime) * 1e3

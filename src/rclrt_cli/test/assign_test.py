@@ -294,6 +294,25 @@ def test_a_seed_repeats_a_search(tmp_path: Path, rclrt: Rclrt) -> None:
     assert assigned(rclrt, app, *options) == assigned(rclrt, app, *options)
 
 
+def test_a_large_application_gets_fewer_evaluations(tmp_path: Path, rclrt: Rclrt) -> None:
+    timers = range(300)
+    document = {
+        "rclrt": 1,
+        "name": "large",
+        "nodes": [{"name": "node"}],
+        "callbacks": [
+            {"id": f"c{i}", "node": "node", "timer": {"period_ms": 100 + i}, "wcet_ms": 0.1}
+            for i in timers
+        ],
+        "chains": [{"id": f"chain{i}", "callbacks": [f"c{i}"], "priority": 1} for i in timers],
+    }
+    app = tmp_path / "app.yaml"
+    app.write_text(json.dumps(document))
+    options = ("--cores", "1", "--layout", "global")
+    _, result = assigned(rclrt, app, *options)
+    assert 100 < result["evaluations"] <= 200  # 60 000 / 300
+
+
 def test_kinds_with_a_single_thread_get_one_cpu_for_each_executor(app: Path, rclrt: Rclrt) -> None:
     options = ("--cores", "3", "--executor", "picas")
     code, result = assigned(rclrt, app, *options)

@@ -45,22 +45,8 @@ GlobalBounds::GlobalBounds(const Workload& workload, const Core& component, Glob
 /// since all CPUs have interfering work.
 GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explains) {
   GlobalWindow window(system_, path);
-  if (window.is_unbounded()) {
-    return {};
-  }
-  const Ticks limit = limits_[path.source];
-  const std::optional<Ticks> found = end_in(window, limit);
-  const Ticks lower = found ? *found - 1 : limit;
-  std::optional<Ticks> other;
-  const bool tries_other = uses_both_ && path.begin == 0 && lower >= window.own();
-  if (tries_other && window.limits_carry_in()) {
-    window.begin_when(WindowStart::kBusy);
-    other = window.end(lower) <= lower ? end_in(window, lower) : std::nullopt;
-    if (!other) {
-      window.begin_when(WindowStart::kReady);
-    }
-  }
-  const std::optional<Ticks> x = other ? other : found;
+  Begin begin;
+  const std::optional<Ticks> x = end_of(window, path, begin);
   if (!x) {
     return {};
   }
@@ -78,14 +64,39 @@ GlobalBounds::Segment GlobalBounds::respond(const GlobalPath& path, bool explain
   return result;
 }
 
+/// Returns the time within which a path has ended, and leaves the start of the window as it is for
+/// that time. nullopt without a bound. `begin`: that of the last time, is replaced.
+std::optional<Ticks> GlobalBounds::end_of(GlobalWindow& window, const GlobalPath& path,
+                                          Begin& begin) {
+  if (window.is_unbounded()) {
+    return std::nullopt;
+  }
+  const Ticks limit = limits_[path.source];
+  const std::optional<Ticks> found = end_in(window, begin.x, limit);
+  const Ticks lower = found ? *found - 1 : limit;
+  const bool tries_other = uses_both_ && path.begin == 0 && lower >= window.own();
+  if (tries_other && window.limits_carry_in()) {
+    window.begin_when(WindowStart::kBusy);
+    if (window.end(lower) <= lower) {
+      if (const auto other = end_in(window, begin.busy_x, lower)) {
+        return other;
+      }
+    }
+    window.begin_when(WindowStart::kReady);
+  }
+  return found;
+}
+
 /// Returns the shortest time within which a path has ended, if it is at most `limit`. Where as much
 /// work arrives as the CPUs do, x grows by nanoseconds. Every x with an end by x is a bound, so
-/// after some steps x grows by a thousandth at least.
-std::optional<Ticks> GlobalBounds::end_in(GlobalWindow& window, Ticks limit) {
-  Ticks x = window.own();
+/// after some steps x grows by a thousandth at least. `begin`: a time that is no longer, is
+/// replaced by the result.
+std::optional<Ticks> GlobalBounds::end_in(GlobalWindow& window, Ticks& begin, Ticks limit) {
+  Ticks x = std::max(window.own(), begin);
   for (int step = 0;; ++step) {
     Ticks next = window.end(x);
     if (next <= x) {
+      begin = x;
       return x;
     }
     if (step >= kExactSteps) {
@@ -103,76 +114,6 @@ GlobalBounds::Segment GlobalBounds::respond_to_part(const GlobalPath& path, std:
                                                     std::size_t end, Ticks ready, bool explains) {
   const auto part = system_.part_of(path, begin, end, ready);
   return part ? respond(*part, explains) : Segment{};
-}
-
-/// Returns a bound on the response of a node: the longest response of a node before it, plus the
-/// node's own time from being ready to its end. This is the lower bound if several instances of the
-/// path are under way, because each of them delays the callbacks of the path only once.
-Ticks GlobalBounds::response_by_last(std::size_t source, std::size_t node) {
-  const Ticks before = system_.arrival(system_.sources[source], node);
-  if (system_.sources[source].nodes[node].from.empty() || before >= kHorizon) {
-    return kHorizon;
-  }
-  const Segment found = respond(system_.path_of(source, node, before), false);
-  return found.response ? sum(before, *found.response) : kHorizon;
-}
-
-/// Raises the response of a node. Returns whether it has changed.
-bool GlobalBounds::raise(std::size_t source, std::size_t node) {
-  GlobalNode& own = system_.sources[source].nodes[node];
-  if (own.response >= kHorizon) {
-    return false;
-  }
-  Ticks response = kHorizon;
-  if (const auto path = system_.path_to(source, node)) {
-    const auto ready = path->begin > 0 ? std::optional(path->ready)
-                                       : system_.ready_after_stamp(system_.sources[source]);
-    const Segment found = ready && *ready < kHorizon ? respond(*path, false) : Segment{};
-    response = found.response ? sum(*ready, *found.response) : kHorizon;
-  }
-  response = std::min(response, response_by_last(source, node));
-  response = response > limits_[source] ? kHorizon : response;
-  return std::exchange(own.response, std::max(own.response, response)) < response;
-}
-
-/// Computes the responses of all nodes, as a fixed point: raises them from zero until none changes.
-/// The result bounds all responses: an instance that were the first to end later than its response
-/// would contradict it, because all others have kept theirs until then.
-///
-/// Only one of the two bounds of a path is used at first, because it takes less time. If a node has
-/// none then, both are used.
-void GlobalBounds::solve() {
-  if (std::exchange(solved_, true)) {
-    return;
-  }
-  raise_all();
-  bool has_all = true;
-  for_each_node([&](std::size_t source, std::size_t node) {
-    has_all = has_all && system_.sources[source].nodes[node].response < kHorizon;
-  });
-  uses_both_ = true;
-  if (!has_all) {
-    for_each_node([&](std::size_t source, std::size_t node) {
-      system_.sources[source].nodes[node].response = 0;
-    });
-    raise_all();
-  }
-}
-
-void GlobalBounds::raise_all() {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for_each_node(
-        [&](std::size_t source, std::size_t node) { changed = raise(source, node) || changed; });
-  }
-}
-
-void GlobalBounds::for_each_node(const std::function<void(std::size_t, std::size_t)>& apply) {
-  for (std::size_t i = 0; i < system_.sources.size(); ++i) {
-    for (std::size_t k = 0; k < system_.sources[i].nodes.size(); ++k) {
-      apply(i, k);
-    }
-  }
 }
 
 /// Returns the longest time until a message to a sync has been taken, if it arrives within

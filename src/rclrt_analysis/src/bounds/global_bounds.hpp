@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,17 +57,35 @@ class GlobalBounds {
     std::vector<Contribution> why;
   };
 
+  /// The last bound of a path: where the next one, which is no lower, may begin.
+  struct Begin {
+    Ticks x{};
+    Ticks busy_x{};  ///< with WindowStart::kBusy
+  };
+
+  /// A node that solve() raises.
+  struct Raised {
+    std::size_t source{};
+    std::size_t node{};
+    Begin path{};
+    Begin last{};                   ///< of the node alone
+    std::vector<bool> by_source{};  ///< the sources with responses that its own one depends on
+    std::size_t at{};               ///< steps of solve() before this one; 0: not raised yet
+  };
+
   void solve();
+  void order_nodes();
   void raise_all();
-  void for_each_node(const std::function<void(std::size_t source, std::size_t node)>& apply);
-  bool raise(std::size_t source, std::size_t node);
+  bool is_settled(const Raised& raised) const;
+  bool raise(Raised& raised);
   static Ticks runs_of(const GlobalSource& source, const std::vector<std::size_t>& callbacks);
-  Ticks response_by_last(std::size_t source, std::size_t node);
+  Ticks response_by_last(Raised& raised);
   std::optional<Ticks> follow(const GlobalPath& path, Ticks ready, bool is_all, ChainBound& result);
   Segment respond_to_part(const GlobalPath& path, std::size_t begin, std::size_t end, Ticks ready,
                           bool explains);
   Segment respond(const GlobalPath& path, bool explains);
-  std::optional<Ticks> end_in(GlobalWindow& window, Ticks limit);
+  std::optional<Ticks> end_of(GlobalWindow& window, const GlobalPath& path, Begin& begin);
+  std::optional<Ticks> end_in(GlobalWindow& window, Ticks& begin, Ticks limit);
   std::optional<Ticks> taken_by_sync(std::size_t publisher, std::size_t sync, Ticks arrival);
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
   std::optional<Ticks> latency(std::span<const std::size_t> callbacks, const Joins& joins,
@@ -78,7 +95,10 @@ class GlobalBounds {
   const Workload& workload_;
   GlobalSystem system_;
   Budget budget_;
-  std::vector<Ticks> limits_;  // of the responses of each source; longer ones are not followed
+  std::vector<Ticks> limits_;   // of the responses of each source; longer ones are not followed
+  std::vector<Raised> raised_;  // all nodes
+  std::vector<std::size_t> changed_at_;  // for each source: the last step that raised a response
+  std::size_t steps_ = 0;                // of solve()
   bool solved_ = false;
   bool uses_both_ = false;  // bounds of a path, see WindowStart
 };

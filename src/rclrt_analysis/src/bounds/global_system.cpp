@@ -66,6 +66,37 @@ GlobalSystem::GlobalSystem(const Workload& all, const Core& component, GlobalPoo
       add_source(callback);
     }
   }
+  for (const std::size_t executor : component.executors) {
+    find_nodes(executor);
+  }
+}
+
+/// Finds what runs on the CPUs of an executor.
+void GlobalSystem::find_nodes(std::size_t executor) {
+  GlobalExecutor& own = executors[executor];
+  const auto runs_here = [&](std::size_t callback) {
+    const std::size_t other = executor_of[callback];
+    return other == executor || own.callbacks_of[other];
+  };
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    GlobalNodes found{.source = i, .nodes = {}};
+    for (std::size_t k = 0; k < sources[i].nodes.size(); ++k) {
+      if (runs_here(sources[i].nodes[k].callback)) {
+        const int own_ceiling = ceiling[sources[i].nodes[k].callback];
+        found.ceiling = found.nodes.empty() ? own_ceiling : std::max(found.ceiling, own_ceiling);
+        found.nodes.push_back(k);
+      }
+    }
+    if (!found.nodes.empty()) {
+      own.nodes.push_back(std::move(found));
+    }
+  }
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    if (here[i] && runs_here(i) && !workload.graph.publishers[i].empty()) {
+      own.most_urgent_message =
+          std::max(own.most_urgent_message.value_or(priority[i]), priority[i]);
+    }
+  }
 }
 
 /// Without scheduler threads, what runs above all levels (the pick-ups of a `workshop`) runs on the
@@ -186,16 +217,9 @@ bool GlobalSystem::needs_only_cpus(const GlobalSource& source) const {
 
 Ticks GlobalSystem::tail(const GlobalPath& path) const {
   const GlobalNode& last = sources[path.source].nodes[path.nodes.back()];
-  if (last.work == 0 || workload.scheduler > 0) {
-    return 1;
-  }
-  for (std::size_t i = 0; i < here.size(); ++i) {
-    if (here[i] && executors[path.executor].callbacks_of[executor_of[i]] &&
-        priority[i] > ceiling[last.callback] && !workload.graph.publishers[i].empty()) {
-      return 1;
-    }
-  }
-  return 0;
+  const std::optional<int>& most_urgent = executors[path.executor].most_urgent_message;
+  const bool may_be_interrupted = most_urgent && *most_urgent > ceiling[last.callback];
+  return last.work == 0 || workload.scheduler > 0 || may_be_interrupted ? 1 : 0;
 }
 
 std::optional<Ticks> GlobalSystem::ready_after_stamp(const GlobalSource& source) const {

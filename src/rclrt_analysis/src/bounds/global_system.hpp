@@ -75,6 +75,13 @@ struct GlobalPath {
   Ticks ready{};   ///< the longest time from the stamp until its first callback is ready
 };
 
+/// Nodes of a source.
+struct GlobalNodes {
+  std::size_t source{};
+  std::vector<std::size_t> nodes{};
+  int ceiling{};  ///< the highest one of their callbacks
+};
+
 /// The CPUs of an executor, and the other executors that may use them. Lists of executors have an
 /// element for each executor of the application.
 struct GlobalExecutor {
@@ -83,6 +90,9 @@ struct GlobalExecutor {
   std::vector<bool> callbacks_of{};   ///< executors with callbacks on `cpus`
   std::vector<bool> schedulers_of{};  ///< executors with a scheduler thread on `all_cpus`
   std::vector<bool> has_cpus_of{};    ///< executors with callbacks on the same CPUs
+  std::vector<GlobalNodes> nodes{};   ///< that run on `cpus`
+  /// The highest priority of subscriptions, syncs, services and clients that run on `cpus`.
+  std::optional<int> most_urgent_message{};
 };
 
 /// The threads of each executor of a system.
@@ -154,6 +164,7 @@ struct GlobalSystem {
   GlobalExecutor on_cpus(const Core& component, std::size_t executor, bool scheduled) const;
   Ticks waits_in_syncs(std::size_t callback) const;
   void add_source(std::size_t callback);
+  void find_nodes(std::size_t executor);
   bool needs_only_cpus(const GlobalSource& source) const;
 };
 

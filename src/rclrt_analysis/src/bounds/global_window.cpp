@@ -13,12 +13,22 @@ GlobalWindow::GlobalWindow(const GlobalSystem& all, const GlobalPath& path)
     : all_(all),
       path_(path),
       own_executor_(all.executors[path.executor]),
-      threads_(all.executors.size()) {
+      threads_(all.executors.size()),
+      lines_(all.executors.size()) {
   find_shared();
   find_less_urgent();
-  for (std::size_t i = 0; i < all.sources.size(); ++i) {
+  const bool runs_cost =
+      all.workload.scheduler > 0 || all.overheads.handover > 0 || all.overheads.dispatch > 0;
+  for (std::size_t i = 0; i < all.sources.size() && runs_cost; ++i) {
     add_jobs(i);
-    add(i);
+  }
+  units_.reserve(own_executor_.nodes.size());
+  // Only there, something with a lower ceiling may delay the path, as it has the same thread.
+  const bool has_all = all.pool.kind == Pool::kSingle || all.pool.kind == Pool::kTimersApart;
+  for (const GlobalNodes& each : own_executor_.nodes) {
+    if (has_all || each.ceiling >= path.priority) {
+      add(each);
+    }
   }
   for (const Low& low : lows_) {
     attribute(low);
@@ -173,11 +183,12 @@ bool GlobalWindow::runs_while_pending(std::size_t index) const {
          });
 }
 
-void GlobalWindow::add(std::size_t index) {
+void GlobalWindow::add(const GlobalNodes& here) {
+  const std::size_t index = here.source;
   const GlobalSource& source = all_.sources[index];
   const bool own = index == path_.source;
-  Unit flow{.source = index, .in_sequence = true, .in_sets = all_.pool.runs_sets};
-  for (std::size_t i = 0; i < source.nodes.size(); ++i) {
+  Unit flow{.source = index, .in_sequence = true, .in_sets = all_.pool.runs_sets, .is_flow = true};
+  for (const std::size_t i : here.nodes) {
     const GlobalNode& each = source.nodes[i];
     if (all_.pool.runs_sets && whole_[each.callback]) {
       busy_.push_back({index, each.count, own ? runs_beside_path(i) : 0, each.response});
@@ -189,8 +200,8 @@ void GlobalWindow::add(std::size_t index) {
     const Ticks in_wait = runs_in_wait(each);
     unbounded_ = unbounded_ || (each.response >= kHorizon && in_wait == 0);
     if (!own && source.sequential && source.is_simple()) {
+      flow.callback = flow.work == 0 ? each.callback : flow.callback;
       flow.work = sum(flow.work, each.work);
-      flow.callbacks.push_back(each.callback);
       flow.response = std::max(flow.response, each.response);
       flow.in_sets = flow.in_sets && (in_wait > 0 || whole_[each.callback]);
       flow.in_wait = sum(flow.in_wait, product(in_wait, each.work));
@@ -207,7 +218,7 @@ void GlobalWindow::add(std::size_t index) {
               .waits_whole = whole_[each.callback],
               .in_sets = in_wait > 0,
               .in_wait = product(in_wait, each.work),
-              .callbacks = {each.callback}};
+              .callback = each.callback};
     if (own) {
       unit.once = product(runs_beside_path(i), each.work);
       unit.before = is_before_path(i) ? product(each.count, each.work) : 0;
@@ -225,27 +236,43 @@ void GlobalWindow::add(std::size_t index) {
 /// if there is one. With a lane for timers and another one for the rest, the path's lane counts
 /// whole.
 std::optional<std::size_t> GlobalWindow::only_thread(const Unit& unit) const {
-  const std::size_t executor = all_.executor_of[unit.callbacks.front()];
+  const std::size_t executor = all_.executor_of[unit.callback];
   const bool is_one = all_.pool.kind == Pool::kSingle ||
                       (all_.pool.kind == Pool::kTimersApart && executor == path_.executor);
-  const bool has_all = std::ranges::all_of(
-      unit.callbacks, [&](std::size_t callback) { return all_.executor_of[callback] == executor; });
-  return is_one && has_all ? std::optional(executor) : std::nullopt;
+  const bool has_all =
+      is_one && std::ranges::none_of(all_.sources[unit.source].nodes, [&](const GlobalNode& each) {
+        return runs(unit, each.callback) && all_.executor_of[each.callback] != executor;
+      });
+  return has_all ? std::optional(executor) : std::nullopt;
+}
+
+/// Returns whether the callback is one of the unit's.
+bool GlobalWindow::runs(const Unit& unit, std::size_t callback) const {
+  if (!unit.is_flow) {
+    return unit.callback == callback;
+  }
+  return interferes(callback) &&
+         std::ranges::any_of(all_.sources[unit.source].nodes, [&](const GlobalNode& each) {
+           return each.callback == callback && each.work > 0;
+         });
 }
 
 /// Removes the work of a less urgent group member from the unit of its flow, because it already
 /// counts whole as a delay. Does so only if exactly one member and one unit can be meant.
 void GlobalWindow::attribute(const Low& low) {
+  if (low.members != 1) {
+    return;
+  }
   Unit* found = nullptr;
   for (Unit& unit : units_) {
-    if (std::ranges::find(unit.callbacks, low.callback) != unit.callbacks.end()) {
+    if (runs(unit, low.callback)) {
       if (found != nullptr) {
         return;
       }
       found = &unit;
     }
   }
-  if (low.members == 1 && found != nullptr) {
+  if (found != nullptr) {
     found->low = sum(found->low, low.work);
   }
 }

@@ -33,11 +33,14 @@ class GlobalWindow {
   std::size_t size() const { return units_.size() + jobs_.size() + 1; }
   Ticks own() const { return own_; }
 
+  /// Sets the elements of the sources with responses that end() depends on.
+  void mark_sources(std::vector<bool>& sources) const;
+
   /// Returns the shortest time in which the path has ended, if nothing that comes after x counts.
   Ticks end(Ticks x);
 
   /// Returns the terms of the last end(x). The path's own work has the rest.
-  std::vector<Contribution> explain(Ticks x) const;
+  std::vector<Contribution> explain(Ticks x);
 
  private:
   static constexpr Ticks kMostRunsInWait = 3;  // of a timer; others run once less
@@ -60,13 +63,14 @@ class GlobalWindow {
     bool runs_at_start{};  ///< if it has work from before WindowStart::kBusy, it runs on a CPU then
     Ticks in_wait{};       ///< with `in_sets`: the most work during one wait of the path
     std::vector<const GlobalNode*> whole{};  ///< callbacks of the unit that the path may wait for
-    std::vector<std::size_t> callbacks{};
-    Ticks low{};     ///< counts whole, as a less urgent member
-    Ticks total{};   ///< as of the last end(x), also below
-    Ticks blocks{};  ///< counts whole
-    Ticks rest{};    ///< of `total` without what counts whole
-    Ticks begun{};   ///< of `rest`: the most without work from before
-    Ticks shared{};  ///< counts by its share of the CPUs
+    std::size_t callback{};                  ///< or the first of several
+    bool is_flow{};                          ///< it has all callbacks of its source that interfere
+    Ticks low{};                             ///< counts whole, as a less urgent member
+    Ticks total{};                           ///< as of the last end(x), also below
+    Ticks blocks{};                          ///< counts whole
+    Ticks rest{};                            ///< of `total` without what counts whole
+    Ticks begun{};                           ///< of `rest`: the most without work from before
+    Ticks shared{};                          ///< counts by its share of the CPUs
   };
 
   /// Runs that cost something besides their work.
@@ -93,6 +97,12 @@ class GlobalWindow {
     std::size_t members{};  ///< less urgent ones
   };
 
+  /// The work constant + slope y in a time y.
+  struct Line {
+    Ticks constant{};
+    Ticks slope{};
+  };
+
   const GlobalNode& node(std::size_t index) const {
     return all_.sources[path_.source].nodes[index];
   }
@@ -117,9 +127,10 @@ class GlobalWindow {
   Ticks runs_beside_path(std::size_t index) const;
   void find_shared();
   void find_less_urgent();
-  void add(std::size_t index);
+  void add(const GlobalNodes& here);
   void add_jobs(std::size_t index);
   void attribute(const Low& low);
+  bool runs(const Unit& unit, std::size_t callback) const;
   std::optional<std::size_t> only_thread(const Unit& unit) const;
   Ticks others(Ticks x, Ticks response) const;
   Ticks others_after_ready(Ticks x, Ticks response) const;
@@ -128,6 +139,8 @@ class GlobalWindow {
   Ticks instances_beside_path(std::size_t source, Ticks x, Ticks response) const;
   Ticks milliseconds(Ticks x) const { return ceil_div(sum(x, kMillisecond), kMillisecond); }
   Ticks background(Ticks x) const;
+  Ticks first_idle(Ticks Unit::* work);
+  Line tangent(Ticks y, Ticks Unit::* work);
   Ticks share(Ticks y);
   Ticks most_carried_in(Ticks y);
   void measure(Unit& unit, Ticks x) const;
@@ -143,8 +156,10 @@ class GlobalWindow {
   std::vector<Jobs> jobs_;
   std::vector<Busy> busy_;
   std::vector<Ticks> threads_;  // for each executor, of share(): how long its thread may still run
+  std::vector<Line> lines_;     // of tangent(): of the units of each executor's only thread
   std::vector<std::pair<Ticks, Unit*>> carried_in_;  // of most_carried_in()
   Ticks own_ = 0;
+  Ticks idle_ = 0;  // as of the last end(x): the least y without work for all CPUs
   bool unbounded_ = false;
 };
 

@@ -32,22 +32,70 @@ Ticks carried_in_work(Ticks x, Ticks response, Ticks work, Ticks period) {
 /// Returns the end of the path's instance, from when it is ready, if it is assumed to be at most x.
 /// It is the constant part (own work and waiting) plus the least time y with
 ///   sum over units of min(work, parallel y) < CPUs y,
-/// minus one ns. Every longer y satisfies this, too, so a binary search finds the least.
+/// minus one ns. Every longer y satisfies this, too.
 Ticks GlobalWindow::end(Ticks x) {
   // 1: the time may end before the path is ready; the proof needs it then
   const Ticks constant = sum(sum(own_, wait(x)), start_ == WindowStart::kBusy ? 1 : 0);
-  Ticks all = 0;
+  idle_ = first_idle(&Unit::rest);
+  if (start_ == WindowStart::kBusy) {
+    // The work in this case is between those of two simpler ones.
+    Ticks low = first_idle(&Unit::begun) - 1;
+    while (idle_ - low > 1) {
+      const Ticks y = low + (idle_ - low) / 2;
+      (share(y) < product(y, own_executor_.cpus) ? idle_ : low) = y;
+    }
+  }
+  return sum(constant, idle_ - 1);
+}
+
+/// Returns the least time y in which the work that units may do is less than that of all CPUs.
+/// `begun`: the work of those that have some from before the window's start; the others do `rest`.
+///
+/// The work is a concave function of y, so it is nowhere above its tangent. From a y that satisfies
+/// this, the tangent there leads to a smaller one that does, too (Newton's method), after a few
+/// steps to the least one.
+Ticks GlobalWindow::first_idle(Ticks Unit::* work) {
+  const Ticks cpus = own_executor_.cpus;
+  for (Ticks y = kHorizon;;) {
+    const Line here = tangent(y, work);
+    const Ticks next = here.constant / (cpus - here.slope) + 1;
+    if (next < y) {
+      y = next;
+      continue;
+    }
+    if (y == 1) {
+      return y;
+    }
+    const Line before = tangent(y - 1, work);  // there may be a corner between y - 1 and y
+    if (sum(before.constant, product(before.slope, y - 1)) >= product(cpus, y - 1)) {
+      return y;
+    }
+    --y;
+  }
+}
+
+/// Returns the work that units may do in times about y, as a line that touches it at y.
+GlobalWindow::Line GlobalWindow::tangent(Ticks y, Ticks Unit::* work) {
+  Line result;
+  std::ranges::fill(lines_, Line{});
   for (const Unit& unit : units_) {
-    all = sum(all, unit.rest);
+    const Ticks most = unit.runs_at_start ? unit.*work : unit.rest;
+    Line& line = unit.thread ? lines_[*unit.thread] : result;
+    if (most <= product(y, unit.parallel)) {
+      line.constant = sum(line.constant, most);
+    } else {
+      line.slope += unit.parallel;
+    }
   }
-  Ticks low = 0;
-  Ticks high = all / own_executor_.cpus + 1;
-  while (high - low > 1) {
-    const Ticks y = low + (high - low) / 2;
-    (share(y) < product(y, own_executor_.cpus) ? high : low) = y;
+  for (const Line& line : lines_) {
+    if (sum(line.constant, product(line.slope, y)) > y) {  // one thread runs for y at most
+      ++result.slope;
+    } else {
+      result.constant = sum(result.constant, line.constant);
+      result.slope += line.slope;
+    }
   }
-  share(high);
-  return sum(constant, high - 1);
+  return result;
 }
 
 /// Returns the work that units may do in a time y in which all CPUs run them.
@@ -89,11 +137,23 @@ Ticks GlobalWindow::most_carried_in(Ticks y) {
   return result;
 }
 
+void GlobalWindow::mark_sources(std::vector<bool>& sources) const {
+  const auto mark = [&](const auto& all) {
+    for (const auto& each : all) {
+      sources[each.source] = true;
+    }
+  };
+  mark(units_);
+  mark(jobs_);
+  mark(busy_);
+}
+
 bool GlobalWindow::limits_carry_in() const {
   return std::ranges::count_if(units_, &Unit::runs_at_start) >= own_executor_.cpus;
 }
 
-std::vector<Contribution> GlobalWindow::explain(Ticks x) const {
+std::vector<Contribution> GlobalWindow::explain(Ticks x) {
+  share(idle_);
   std::map<std::size_t, Contribution> by_source;
   for (const Unit& unit : units_) {
     const GlobalSource& source = all_.sources[unit.source];
@@ -186,9 +246,8 @@ void GlobalWindow::measure(Unit& unit, Ticks x) const {
                         : work_of(unit.response, unit.work, unit.in_sequence);
   unit.blocks = unit.waits_whole ? unit.total : 0;
   if (unit.own && unit.waits_whole) {
-    const Ticks others = runs_in_order(unit.callbacks.front())
-                             ? earlier(unit.response)
-                             : others_after_ready(x, unit.response);
+    const Ticks others = runs_in_order(unit.callback) ? earlier(unit.response)
+                                                      : others_after_ready(x, unit.response);
     unit.blocks = sum(product(others, unit.work), unit.once);
   }
   unit.total = sum(unit.total, start_ == WindowStart::kBusy ? unit.before : 0);

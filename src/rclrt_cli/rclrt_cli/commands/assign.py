@@ -20,6 +20,7 @@ from rclrt_py.analyses.assignment import (
     TaskAssignment,
     assign_application,
     assign_tasks,
+    usual_evaluations,
 )
 from rclrt_py.analyses.robot_file import robot_file
 from rclrt_py.analyses.tasks import is_task_set, parse_tasks
@@ -117,8 +118,8 @@ def _add_search_arguments(parser: argparse.ArgumentParser) -> None:
         "--evaluations",
         metavar="N",
         type=_count(10_000_000),
-        default=2000,
-        help="how often the search may compute the bounds; default 2000; Ctrl-C ends it, too",
+        help="how often the search may compute the bounds; default 2000, for more than 30 "
+        "callbacks 60 000 divided by their number; Ctrl-C ends it, too",
     )
     parser.add_argument(
         "--seed",
@@ -211,7 +212,8 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str,
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     method, objective = _how(arguments)
     unit = _unit(arguments)
-    display = _Display(sys.stderr, arguments.evaluations)
+    evaluations = arguments.evaluations or usual_evaluations(application)
+    display = _Display(sys.stderr, evaluations)
     try:
         return assign_application(
             application,
@@ -220,7 +222,7 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str,
             _cpus_to_use(arguments, application),
             method=method,
             objective=objective,
-            evaluations=arguments.evaluations,
+            evaluations=evaluations,
             layout=arguments.layout or "any",
             unit=unit,
             seed=arguments.seed or 1,

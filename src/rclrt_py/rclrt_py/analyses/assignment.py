@@ -148,6 +148,12 @@ class TaskAssignment(TypedDict):
     tasks: list[CallbackPriority]
 
 
+def usual_evaluations(application: Application) -> int:
+    """Returns how many evaluations of all bounds a search has by default. Each one takes longer
+    with more callbacks, and a search should take seconds."""
+    return max(60_000 // max(len(application.callbacks), 30), 1)
+
+
 def assign_application(
     application: Application,
     executor: str,

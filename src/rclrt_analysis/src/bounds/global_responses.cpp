@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The responses of all nodes of a system of several CPUs, which depend on each other.
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "bounds/global_bounds.hpp"
+#include "bounds/global_window.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Returns a bound on the response of a node: the longest response of a node before it, plus the
+/// node's own time from being ready to its end. This is the lower bound if several instances of the
+/// path are under way, because each of them delays the callbacks of the path only once.
+Ticks GlobalBounds::response_by_last(Raised& raised) {
+  const GlobalSource& source = system_.sources[raised.source];
+  const Ticks before = system_.arrival(source, raised.node);
+  if (source.nodes[raised.node].from.empty() || before >= kHorizon) {
+    return kHorizon;
+  }
+  const GlobalPath path = system_.path_of(raised.source, raised.node, before);
+  GlobalWindow window(system_, path);
+  window.mark_sources(raised.by_source);
+  const auto x = end_of(window, path, raised.last);
+  return x ? sum(before, *x - system_.tail(path)) : kHorizon;
+}
+
+/// Returns whether no response has changed that this one depends on, so that raise() would leave
+/// it.
+bool GlobalBounds::is_settled(const Raised& raised) const {
+  if (raised.at == 0) {
+    return false;
+  }
+  for (std::size_t i = 0; i < changed_at_.size(); ++i) {
+    if (changed_at_[i] >= raised.at && raised.by_source[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Raises the response of a node. Returns whether it has changed.
+bool GlobalBounds::raise(Raised& raised) {
+  GlobalSource& source = system_.sources[raised.source];
+  GlobalNode& own = source.nodes[raised.node];
+  if (own.response >= kHorizon || is_settled(raised)) {
+    return false;
+  }
+  raised.at = ++steps_;
+  Ticks response = kHorizon;
+  if (const auto path = system_.path_to(raised.source, raised.node)) {
+    const auto ready =
+        path->begin > 0 ? std::optional(path->ready) : system_.ready_after_stamp(source);
+    if (ready && *ready < kHorizon) {
+      GlobalWindow window(system_, *path);
+      window.mark_sources(raised.by_source);
+      const auto x = end_of(window, *path, raised.path);
+      response = x ? sum(*ready, *x - system_.tail(*path)) : kHorizon;
+    }
+  }
+  response = std::min(response, response_by_last(raised));
+  response = response > limits_[raised.source] ? kHorizon : response;
+  if (response <= own.response) {
+    return false;
+  }
+  own.response = response;
+  changed_at_[raised.source] = steps_;
+  return true;
+}
+
+/// Sets the order of raise(): the most urgent nodes first, because most others depend on them.
+void GlobalBounds::order_nodes() {
+  changed_at_.resize(system_.sources.size());
+  for (std::size_t i = 0; i < system_.sources.size(); ++i) {
+    const GlobalSource& source = system_.sources[i];
+    for (std::size_t k = 0; k < source.nodes.size(); ++k) {
+      Raised& raised = raised_.emplace_back();
+      raised.source = i;
+      raised.node = k;
+      // A set of a sync is ready when messages of any source have come.
+      raised.by_source.resize(system_.sources.size(), source.is_sync);
+      raised.by_source[i] = true;
+    }
+  }
+  std::ranges::stable_sort(raised_, std::greater{}, [this](const Raised& each) {
+    return system_.sources[each.source].nodes[each.node].lowest;
+  });
+}
+
+/// Computes the responses of all nodes, as a fixed point: raises them from zero until none changes.
+/// The result bounds all responses: an instance that were the first to end later than its response
+/// would contradict it, because all others have kept theirs until then.
+///
+/// Only one of the two bounds of a path is used at first, because it takes less time. If a node has
+/// none then, both are used.
+void GlobalBounds::solve() {
+  if (std::exchange(solved_, true)) {
+    return;
+  }
+  order_nodes();
+  raise_all();
+  uses_both_ = true;
+  const auto has_bound = [this](const Raised& each) {
+    return system_.sources[each.source].nodes[each.node].response < kHorizon;
+  };
+  if (!std::ranges::all_of(raised_, has_bound)) {
+    for (Raised& each : raised_) {
+      system_.sources[each.source].nodes[each.node].response = 0;
+      each.path = each.last = {};
+      each.at = 0;
+    }
+    raise_all();
+  }
+}
+
+void GlobalBounds::raise_all() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Raised& each : raised_) {
+      changed = raise(each) || changed;
+    }
+  }
+}
+
+}  // namespace rclrt::analysis::detail
