@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/process.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::runner {
@@ -25,6 +26,9 @@ constexpr std::int64_t kFirstWrite_ns = 2 * kSecond_ns;
 constexpr std::int64_t kWriteShare = 50;
 /// How many of the latest instances results have that are written before the end.
 constexpr std::size_t kWritten = 4'096;
+/// The memory for copies and texts while results are written. It is taken when the run begins to
+/// stream, because the heap would otherwise grow for some minutes, by a few MB.
+constexpr std::size_t kHeapToWrite = std::size_t{32} << 20;
 
 void say_that_it_streams(std::size_t keep_all) {
   std::fprintf(stderr,
@@ -121,6 +125,9 @@ void LiveResults::do_due() {
   }
   stream_.add_stalls(probe_.take());  // before the instances that they excuse
   take_inbox();
+  if (stream_.streams() && options_.write && !std::exchange(has_heap_, true)) {
+    realtime::prefault_thread_heap(kHeapToWrite);  // if it fails, a write says so
+  }
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   if (now_ns < next_count_ns_) {
     return;

@@ -73,6 +73,7 @@ class LiveResults {
   recorder::RunStream stream_;
   std::vector<recorder::LoggedInstance> batch_;
   bool said_ = false;
+  bool has_heap_ = false;
   bool said_no_memory_ = false;
   std::int64_t next_count_ns_ = 0;
   std::int64_t next_write_ns_ = 0;
