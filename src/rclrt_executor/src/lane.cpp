@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lane.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "access.hpp"
 #include "rclrt/realtime/clock.hpp"
@@ -13,6 +16,15 @@
 // cache, and the placement reduces the number of cache lines and pages that must be fetched.
 
 namespace rclrt::executor {
+
+namespace {
+
+/// Returns the CPU of the calling thread: from a variable of the thread, or from the vDSO.
+int this_cpu() noexcept RCLRT_NONBLOCKING {
+  return RCLRT_TRUST("reading the number of the CPU does not sleep", sched_getcpu());
+}
+
+}  // namespace
 
 void Lane::add_timer(TimerCallback* timer) {
   {
@@ -40,29 +52,37 @@ void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
     const std::scoped_lock lock(consumer_);
     queue_.put_back(instance);
   }
-  wake_one();
+  wake_one(false);
 }
 
-/// Wakes a worker. Returns whether one was asleep.
-[[gnu::hot]] bool Lane::wake_worker() noexcept RCLRT_NONBLOCKING {
-  for (const Role role : {Role::kFollower, Role::kBackup, Role::kLeader}) {
-    if (wakeup(role).notify_one()) {
-      return true;
-    }
+/// Returns where a worker should be woken: on the CPU of the calling thread if the worker will
+/// preempt that thread, otherwise on another one. The priority of a thread that is not a worker is
+/// unknown; it counts as less urgent. If it is not, the kernel moves the woken worker itself.
+/// `follows`: the instance belongs to a stream.
+[[gnu::hot]] LaneSleepers::Preference Lane::preference(bool follows) const noexcept
+    RCLRT_NONBLOCKING {
+  const int urgency = urgency_.load(std::memory_order_relaxed);  // see there
+  if (urgency == 0) {
+    return {};
   }
-  return false;
+  return {.cpu = this_cpu(), .avoids = follows || LaneWorker::priority_of_caller() >= urgency};
 }
 
-[[gnu::hot]] void Lane::wake_one() noexcept RCLRT_NONBLOCKING {
-  if (!wake_worker() && !spares_.wakeup.notify_one()) {
+/// Returns the CPU of the calling thread; kNone if no preference needs it.
+[[gnu::hot]] int Lane::cpu_of_worker() const noexcept RCLRT_NONBLOCKING {
+  // relaxed: see there
+  return urgency_.load(std::memory_order_relaxed) == 0 ? LaneSleepers::Preference::kNone
+                                                       : this_cpu();
+}
+
+[[gnu::hot]] void Lane::wake_one(bool follows) noexcept RCLRT_NONBLOCKING {
+  if (!sleepers_.wake_one(preference(follows)) && !spares_.wakeup.notify_one()) {
     outside_.notify_one();
   }
 }
 
 void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
-  for (realtime::EventCount& each : wakeups_) {
-    each.notify_all();
-  }
+  sleepers_.wake_all();
   spares_.wake_all();
   outside_.notify_all();
 }
@@ -140,21 +160,26 @@ void Lane::forget_workers() noexcept {
   Role role = Role::kFollower;
   std::unique_lock lock(consumer_);
   worker.end_turn();
+  if (worker.slot == nullptr) {
+    worker.slot = &sleepers_.arrive();
+  }
   for (;;) {
     watch_.leave(role);
     if (stop.load()) {
+      sleepers_.depart(*std::exchange(worker.slot, nullptr));
       return nullptr;
     }
     if (Instance* const instance = take_for(worker)) {
       // This worker is busy now. If instances remain, another worker is woken to take them (timers
       // that are due together wake only one worker); otherwise one may be woken to wait for the
-      // next timer release. If no worker sleeps, this makes no system call.
+      // next timer release. It is woken on another CPU, because this one is busy. If no worker
+      // sleeps, or no further one can have work, this makes no system call.
       const bool is_left = queue_.first() != nullptr;
       const bool wake =
           is_left || watch_.lacks_leader(queue_.timers().next_beside_ns(*instance->callback));
       const bool tell_spare = is_left || (wake && spares_.sleeps_for_ever());
       lock.unlock();
-      if (wake && !wake_worker() && tell_spare) {
+      if (wake && !sleepers_.wake_one({.cpu = cpu_of_worker(), .avoids = true}) && tell_spare) {
         spares_.wakeup.notify_one();
       }
       return instance;
@@ -163,13 +188,13 @@ void Lane::forget_workers() noexcept {
     timers.update_order();
     const LaneWatch::Sleep sleep = watch_.take_role(timers.next_ns(), timers.following_ns());
     role = sleep.role;
-    const auto key = wakeup(role).prepare_wait();
+    const auto word = sleepers_.fall_asleep(*worker.slot, role, cpu_of_worker());
     if (stop.load() || queue_.has_pushed()) {
-      wakeup(role).cancel_wait();
+      sleepers_.rise(*worker.slot, word);
       continue;
     }
     lock.unlock();
-    wakeup(role).wait_until(key, sleep.until_ns);
+    sleepers_.sleep(*worker.slot, word, sleep.until_ns);
     __builtin_prefetch(&consumer_, 1);  // it may be in no cache any more
     lock.lock();
   }
@@ -212,8 +237,8 @@ Instance* Lane::stand_in_or_sleep(const std::atomic<bool>& stop,
   if (!spares_.has_token(spare)) {
     return nullptr;
   }
-  const bool all_busy = spares_.all_busy();
-  const bool stands_in = spares_.may_stand_in();
+  const bool all_busy = spares_.all_busy(sleepers_.limit());
+  const bool stands_in = spares_.may_stand_in(sleepers_.limit());
   if (all_busy) {
     queue_.collect();
   }

@@ -2,10 +2,10 @@
 // A queue of instances, with their timers, and the workers that sleep on it.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 
+#include "lane_sleepers.hpp"
 #include "lane_watch.hpp"
 #include "lane_worker.hpp"
 #include "pi_lock.hpp"
@@ -29,11 +29,13 @@ namespace rclrt::executor {
 ///   held, except for a push. This lock has priority inheritance and is held for a few
 ///   instructions, and for two system calls when a worker takes a group's ceiling. Groups' mutexes
 ///   are taken while it is held, never the other way round.
-/// * A worker sleeps on the event count of its role (see LaneWatch). After `prepare_wait` it checks
-///   once more for pushed instances, with `consumer_` held. To have an instance run, a follower is
-///   woken first and the leader last, because another worker would have to be woken to replace the
-///   leader. If no worker sleeps, the spare thread that watches is notified, if there is one; see
-///   SpareWatch.
+/// * A worker sleeps in its slot of `sleepers_` (see LaneSleepers), in a role (see LaneWatch).
+/// After
+///   `fall_asleep` it checks once more for pushed instances, with `consumer_` held. A thread that
+///   is less urgent than the lane wakes a worker that sleeps on its own CPU, where the worker
+///   preempts it. Another thread wakes one of another CPU. If it wakes none, because no worker
+///   sleeps or as many are awake as can have work, the spare thread that watches is notified, if
+///   there is one; see SpareWatch.
 ///
 /// The class has two cache lines; a producer accesses only the first.
 class alignas(64) Lane : public detail::ReadySink {
@@ -45,15 +47,21 @@ class alignas(64) Lane : public detail::ReadySink {
   };
   /// If an instance is ready and no worker of the lane sleeps, `outside` is notified, too: threads
   /// outside of the lane may then take it.
+  /// The lane has at most `most_workers` workers at a time, spare threads not counted.
   RCLRT_SETUP Lane(Use use, realtime::EventCount& outside,
-                   ReleaseQueue::Order order = ReleaseQueue::Order::kByRelease)
-      : use_(use), outside_(outside), queue_(order) {}
+                   ReleaseQueue::Order order = ReleaseQueue::Order::kByRelease,
+                   std::size_t most_workers = 1)
+      : outside_(outside), sleepers_(most_workers), queue_(order), use_(use) {}
   /// Discards the instances that are left. No entity may release into the lane any more.
   ~Lane() override;
 
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING override {
+    // relaxed: it only chooses among workers, each of which may run the instance
+    const std::int64_t before_ns = last_ready_ns_.load(std::memory_order_relaxed);
+    last_ready_ns_.store(instance->ready_ns, std::memory_order_relaxed);
+    const bool follows = instance->ready_ns - before_ns < kStream_ns;
     queue_.push(instance);
-    wake_one();
+    wake_one(follows);
   }
 
   void resume(Instance* instance) noexcept RCLRT_WAITS override;
@@ -87,6 +95,14 @@ class alignas(64) Lane : public detail::ReadySink {
   RCLRT_SETUP void add_worker(LaneWorker& worker) noexcept;
   RCLRT_SETUP void forget_workers() noexcept;
 
+  /// Sets how many workers may work at the same time, at least 1. Thread-safe.
+  RCLRT_SETUP void set_limit(std::size_t workers) noexcept { sleepers_.set_limit(workers); }
+  /// Sets the SCHED_FIFO priority of the workers, by which the CPU is chosen on which a worker is
+  /// woken. 0: there is nothing to choose. Thread-safe.
+  RCLRT_SETUP void set_urgency(int kernel_priority) noexcept {
+    urgency_.store(kernel_priority, std::memory_order_relaxed);  // see there
+  }
+
   /// Wakes all sleeping workers after `stop` was set.
   void wake_all() noexcept RCLRT_NONBLOCKING;
 
@@ -100,16 +116,22 @@ class alignas(64) Lane : public detail::ReadySink {
   Instance* take(WorkerPriority& priority, std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
   Instance* take_for(LaneWorker& worker) noexcept RCLRT_WAITS;
   bool enter(Instance* instance, WorkerPriority& priority) noexcept;
-  bool wake_worker() noexcept RCLRT_NONBLOCKING;
-  void wake_one() noexcept RCLRT_NONBLOCKING;
-  realtime::EventCount& wakeup(Role role) noexcept RCLRT_NONBLOCKING {
-    return wakeups_[static_cast<std::size_t>(role)];
-  }
+  LaneSleepers::Preference preference(bool follows) const noexcept RCLRT_NONBLOCKING;
+  int cpu_of_worker() const noexcept RCLRT_NONBLOCKING;
+  void wake_one(bool follows) noexcept RCLRT_NONBLOCKING;
 
-  const Use use_;
+  /// An instance that becomes ready so soon after the last one belongs to a stream of instances.
+  /// The threads of a stream are faster side by side on two CPUs: if each instance preempted its
+  /// publisher, the kernel would move the publisher to another CPU each time.
+  static constexpr std::int64_t kStream_ns = 50'000;
+
   realtime::EventCount& outside_;
-  std::array<realtime::EventCount, 3> wakeups_;
+  // Both only choose which worker is woken. relaxed: whichever it is, it may run the instance.
+  std::atomic<std::int64_t> last_ready_ns_{0};  // of the last instance that was pushed
+  std::atomic<int> urgency_{0};
+  LaneSleepers sleepers_;
   ReleaseQueue queue_;
+  const Use use_;
   PiLock consumer_;
   LaneWatch watch_;
   SpareWatch spares_;

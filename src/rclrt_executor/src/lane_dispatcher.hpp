@@ -15,7 +15,8 @@ namespace rclrt::executor {
 class LaneDispatcher final : public Dispatcher {
  public:
   explicit LaneDispatcher(const DispatcherContext& context)
-      : Dispatcher(context, {.keeps_level_threads = true}), lanes_(context, *this) {}
+      : Dispatcher(context, {.keeps_level_threads = true}),
+        lanes_(context, *this, LaneSet::Sleepers::kOnEachCpu) {}
 
   void add(Callback& callback) override {
     Lane& lane = lanes_.at(callback);

@@ -19,8 +19,12 @@ Lane& LaneSet::at(const Callback& callback) {
   auto place = std::lower_bound(levels_.begin(), levels_.end(), level,
                                 [](const auto& each, int value) { return each->level < value; });
   if (place == levels_.end() || (*place)->level != level) {
-    auto made = std::make_unique<Level>(level, context_.spin.caller_wakeup(),
-                                        shares ? shared_.order : ReleaseQueue::Order::kByRelease);
+    const ThreadSettings& threads = context_.threads;
+    // A best-effort level has at least two workers.
+    const std::size_t most = std::max<std::size_t>(threads.worker_count(threads.cpu_count()), 2);
+    auto made =
+        std::make_unique<Level>(level, context_.spin.caller_wakeup(),
+                                shares ? shared_.order : ReleaseQueue::Order::kByRelease, most);
     place = levels_.insert(place, std::move(made));
     // Published before its workers exist, so that a cancel that they did not see wakes them.
     (*place)->before = newest_.load(std::memory_order_relaxed);  // only changed by this function
@@ -72,6 +76,7 @@ std::int64_t LaneSet::next_release_ns() noexcept RCLRT_WAITS {
 void LaneSet::apply_priorities() {
   for (const auto& each : levels_) {
     const int kernel_priority = dispatcher_.thread_priority(each->level);
+    each->lane.set_urgency(urgency_of(*each));
     for (const auto& thread : each->threads) {
       thread->move_to(kernel_priority);
     }
@@ -152,20 +157,51 @@ std::size_t LaneSet::useful_workers(const Level& level) const {
   return is_unlimited ? stated : std::max<std::size_t>(most_at_a_time(callbacks, stated), 1);
 }
 
+/// Returns the SCHED_FIFO priority by which the level's workers preempt others. 0: they do not, or
+/// all run on one CPU.
+int LaneSet::urgency_of(const Level& level) const {
+  const ThreadSettings& threads = context_.threads;
+  return threads.runs_to_completion() || threads.cpu_count() < 2
+             ? 0
+             : dispatcher_.thread_priority(level.level);
+}
+
+/// Returns the number of the level's workers. With one asleep on each CPU, a release wakes a worker
+/// of its own CPU, which costs no interrupt of another CPU; see LaneSleepers.
+std::size_t LaneSet::wanted_workers(const Level& level) const {
+  const bool on_each_cpu = sleepers_ == Sleepers::kOnEachCpu && urgency_of(level) != 0 &&
+                           context_.options.workers_per_level == 0 && level.wanted != 0;
+  const std::size_t wanted =
+      on_each_cpu ? with_sleepers(level.wanted, context_.threads.cpu_count()) : level.wanted;
+  return std::min(wanted, level.most_workers);
+}
+
+/// Returns the CPU on which the level's next worker begins; -1: on any.
+int LaneSet::start_cpu(const Level& level) const {
+  if (urgency_of(level) == 0 || wanted_workers(level) < 2) {
+    return -1;
+  }
+  const std::vector<int> cpus =
+      context_.options.cpus.empty() ? realtime::allowed_cpus() : context_.options.cpus;
+  return cpus[level.workers % cpus.size()];
+}
+
 /// Returns the number of spare threads; 0 where no callback could use one.
 std::size_t LaneSet::wanted_spares(const Level& level) const {
   const ThreadSettings& threads = context_.threads;
   const std::size_t spares = threads.spare_count();
-  if (spares == 0 || level.workers == 0 || context_.spin.limit() != SpinLimit::kNone ||
+  if (spares == 0 || level.wanted == 0 || context_.spin.limit() != SpinLimit::kNone ||
       (!threads.runs_to_completion() && threads.is_reserved(level.level))) {
     return 0;
   }
-  return std::max(most_at_a_time(callbacks_of(level), level.workers + spares), level.workers) -
-         level.workers;
+  return std::max(most_at_a_time(callbacks_of(level), level.wanted + spares), level.wanted) -
+         level.wanted;
 }
 
 void LaneSet::start_threads(Level& level) {
-  while (level.workers < level.wanted) {
+  level.lane.set_limit(std::max<std::size_t>(level.wanted, 1));
+  const std::size_t workers = wanted_workers(level);
+  while (level.workers < workers) {
     start_thread(level, LaneWorker::Kind::kWorker);
     ++level.workers;
   }
@@ -177,11 +213,13 @@ void LaneSet::start_threads(Level& level) {
 
 void LaneSet::start_thread(Level& level, LaneWorker::Kind kind) {
   const ThreadSettings& threads = context_.threads;
+  level.lane.set_urgency(urgency_of(level));
   const auto slot = shared_.first_slot + static_cast<std::uint32_t>(level.threads.size());
   level.threads.reserve(level.threads.size() + 1);
   level.threads.push_back(
       std::make_unique<LaneThread>(context_, level.lane, kind, worker_options(level), slot,
-                                   threads.realtime() && threads.is_best_effort(level.level)));
+                                   threads.realtime() && threads.is_best_effort(level.level),
+                                   kind == LaneWorker::Kind::kWorker ? start_cpu(level) : -1));
 }
 
 realtime::ThreadOptions LaneSet::worker_options(const Level& level) const {

@@ -2,6 +2,7 @@
 // The lanes of an executor, one for each level or one for all, and the workers that run them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,18 @@ namespace rclrt::executor {
 class LaneSet {
  public:
   static constexpr std::size_t kMaxReservations = 64;
+  /// A level has no more workers than this only for a shorter wake-up: each needs a stack.
+  static constexpr std::size_t kMostSleepers = 4;
+  /// Returns the number of workers of a level where `useful` may work at the same time.
+  static constexpr std::size_t with_sleepers(std::size_t useful, std::size_t cpus) noexcept {
+    return std::max(useful, std::min(cpus, kMostSleepers));
+  }
+
+  /// The threads in which the workers of a level sleep.
+  enum class Sleepers : std::uint8_t {
+    kAsStated,   ///< as many as may work at the same time
+    kOnEachCpu,  ///< one for each CPU, up to kMostSleepers, unless the options state a number
+  };
 
   /// A lane that all levels share: its order, and how its threads are called.
   struct SharedLane {
@@ -34,6 +47,8 @@ class LaneSet {
 
   LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher)
       : LaneSet(context, dispatcher, SharedLane{}) {}
+  LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher, Sleepers sleepers)
+      : context_(context), dispatcher_(dispatcher), shared_{}, sleepers_(sleepers) {}
   LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher, SharedLane shared)
       : context_(context), dispatcher_(dispatcher), shared_(shared) {}
 
@@ -61,9 +76,9 @@ class LaneSet {
   /// Returns a remedy if all threads of a lane wait.
   std::string stall_advice() const;
 
-  /// Starts `workers_per_lane` workers for each lane, or fewer if not so many instances of the lane
-  /// can run at the same time. Also starts spare threads for each lane in
-  /// which all workers may wait at the same time. Throws std::system_error.
+  /// Starts the threads of each lane. At most `workers_per_lane` of them work at the same time, or
+  /// fewer if not so many instances of the lane can run at the same time. Also starts spare threads
+  /// for each lane in which all workers may wait at the same time. Throws std::system_error.
   RCLRT_SETUP void start(std::size_t workers_per_lane);
   /// Joins the threads. Locks the configuration itself to get the list of threads, but not while it
   /// joins, because a callback may wait for that lock.
@@ -74,15 +89,16 @@ class LaneSet {
 
  private:
   struct Level {
-    Level(int with, realtime::EventCount& outside, ReleaseQueue::Order order)
-        : level(with), lane(Lane::Use::kRun, outside, order) {}
+    Level(int with, realtime::EventCount& outside, ReleaseQueue::Order order, std::size_t most)
+        : level(with), most_workers(most), lane(Lane::Use::kRun, outside, order, most) {}
     const int level;  // kAll: shared by all levels
+    const std::size_t most_workers;
     Lane lane;
     Level* before = nullptr;  // the level made before; does not change once this one is published
     std::vector<std::unique_ptr<LaneThread>> threads;  // workers and spares in order of start
     std::size_t workers = 0;                           // the number of workers among them
-    std::size_t wanted = 0;                            // workers; 0 while none run
-    bool was_left = false;  // instances of a callback that was moved away may wait in the lane
+    std::size_t wanted = 0;  // workers that may work at the same time; 0 while none run
+    bool was_left = false;   // instances of a callback that was moved away may wait in the lane
   };
 
   static constexpr int kAll = 0;
@@ -93,12 +109,16 @@ class LaneSet {
   std::size_t stated_workers(const Level& level) const;
   std::vector<const Callback*> callbacks_of(const Level& level) const;
   std::size_t useful_workers(const Level& level) const;
+  int urgency_of(const Level& level) const;
+  std::size_t wanted_workers(const Level& level) const;
   std::size_t wanted_spares(const Level& level) const;
+  int start_cpu(const Level& level) const;
   realtime::ThreadOptions worker_options(const Level& level) const;
 
   const DispatcherContext context_;
   const Dispatcher& dispatcher_;
   const SharedLane shared_;
+  const Sleepers sleepers_ = Sleepers::kAsStated;
   std::vector<std::unique_ptr<Level>> levels_;  // ascending
   std::size_t workers_per_lane_ = 0;            // 0 while no workers run
   /// The list of levels for wake_all, which takes no lock. The levels are linked by `before`, and

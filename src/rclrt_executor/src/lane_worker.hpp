@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "lane_sleepers.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "worker_priority.hpp"
 
@@ -22,6 +23,9 @@ struct LaneWorker {
 
   /// Called by the thread before it takes the first instance.
   void begin() noexcept RCLRT_NONBLOCKING;
+  /// Returns the SCHED_FIFO priority of the calling thread if it is a worker of a lane; 0: it is
+  /// another thread, or has normal scheduling.
+  static int priority_of_caller() noexcept RCLRT_NONBLOCKING;
   /// Finds out whether this busy thread waits in its callback: it is asleep now, and was asleep for
   /// most of `patience_ns`. The spare thread that watches calls this function.
   void check(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS;
@@ -48,6 +52,8 @@ struct LaneWorker {
 
   WorkerPriority priority;
   const Kind kind;
+  // Where it sleeps; nullptr: it has taken no work yet. Guarded by the lane's lock.
+  LaneSleepers::Slot* slot = nullptr;
   // The kernel's thread ID; 0: it has not begun. relaxed: only a number
   std::atomic<int> thread{0};
   // The number is odd while the thread runs an instance, and changes with each. The thread writes

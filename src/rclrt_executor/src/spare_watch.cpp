@@ -5,8 +5,19 @@
 
 namespace rclrt::executor {
 
+namespace {
+thread_local constinit const WorkerPriority* t_priority = nullptr;
+}  // namespace
+
 void LaneWorker::begin() noexcept RCLRT_NONBLOCKING {
   thread.store(this_thread_number(), kRelaxed);  // only a number
+  RCLRT_TRUST("a constant-initialised variable of the thread", t_priority = &priority);
+}
+
+int LaneWorker::priority_of_caller() noexcept RCLRT_NONBLOCKING {
+  const WorkerPriority* const own =
+      RCLRT_TRUST("a constant-initialised variable of the thread", t_priority);
+  return own == nullptr ? 0 : own->now();
 }
 
 void SpareWatch::add(LaneWorker& worker) noexcept {
@@ -20,23 +31,20 @@ void SpareWatch::clear() noexcept {
   until_ns_ = realtime::EventCount::kForever;
 }
 
-bool SpareWatch::all_busy() const noexcept RCLRT_NONBLOCKING {
+bool SpareWatch::all_busy(std::size_t limit) const noexcept RCLRT_NONBLOCKING {
+  std::size_t busy = 0;
   for (const LaneWorker* each = first_.load(); each != nullptr; each = each->next) {
-    if (each->kind == LaneWorker::Kind::kWorker && !each->is_busy()) {
-      return false;
-    }
+    busy += each->kind == LaneWorker::Kind::kWorker && each->is_busy() ? 1 : 0;
   }
-  return true;
+  return busy >= limit;
 }
 
-bool SpareWatch::may_stand_in() const noexcept RCLRT_NONBLOCKING {
-  std::size_t workers = 0;
+bool SpareWatch::may_stand_in(std::size_t limit) const noexcept RCLRT_NONBLOCKING {
   std::size_t running = 0;
   for (const LaneWorker* each = first_.load(); each != nullptr; each = each->next) {
-    workers += each->kind == LaneWorker::Kind::kWorker ? 1 : 0;
     running += each->is_busy() && !each->is_waiting() ? 1 : 0;
   }
-  return all_busy() && running < workers;
+  return all_busy(limit) && running < limit;
 }
 
 void SpareWatch::check(const LaneWorker& self, std::int64_t now_ns) noexcept RCLRT_WAITS {

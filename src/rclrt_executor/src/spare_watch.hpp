@@ -18,11 +18,11 @@ namespace rclrt::executor {
 /// even the one for which they wait. So a lane may have spare threads, of the same priority,
 /// created with the workers.
 ///
-/// As many instances run at the same time as the lane has workers. An instance does not count if
-/// its thread has been asleep in the kernel for most of `kPatience_ns`; a spare then runs the next
-/// instance in its place. A thread that runs, or is ready and preempted, counts. So a spare never
-/// adds to the number of computing threads, except for a moment when a callback has stopped waiting
-/// and continues.
+/// As many instances run at the same time as workers of the lane may work. An instance does not
+/// count if its thread has been asleep in the kernel for most of `kPatience_ns`; a spare then runs
+/// the next instance in its place. A thread that runs, or is ready and preempted, counts. So a
+/// spare never adds to the number of computing threads, except for a moment when a callback has
+/// stopped waiting and continues.
 ///
 /// At most one spare watches the workers: the one that has the token, which the lane's lock guards.
 /// The other spares sleep until it takes an instance and passes on the token. A spare that has
@@ -56,10 +56,10 @@ class SpareWatch {
       watcher_ = nullptr;
     }
   }
-  /// Returns whether every worker is busy.
-  bool all_busy() const noexcept RCLRT_NONBLOCKING;
-  /// Returns whether every worker is busy, and fewer threads run than there are workers.
-  bool may_stand_in() const noexcept RCLRT_NONBLOCKING;
+  /// Returns whether `limit` workers are busy: as many as may work at the same time.
+  bool all_busy(std::size_t limit) const noexcept RCLRT_NONBLOCKING;
+  /// Returns whether `limit` workers are busy, and fewer threads than that run.
+  bool may_stand_in(std::size_t limit) const noexcept RCLRT_NONBLOCKING;
   /// Sets the time until which the spare that watches sleeps in `wakeup`.
   void set_until(std::int64_t until_ns) noexcept RCLRT_NONBLOCKING { until_ns_ = until_ns; }
   /// Returns whether the spare that watches would sleep for ever.

@@ -18,10 +18,14 @@ namespace rclrt::executor {
 
 namespace {
 
-/// Returns how much of a stack can be touched: all but its end, which realtime::Thread keeps free.
-std::size_t room_to_prefault(std::size_t stack_size) {
-  constexpr std::size_t kEnd = std::size_t{128} << 10;
-  return stack_size == 0 ? SIZE_MAX : stack_size - std::min(stack_size, kEnd);
+/// Returns how much of a stack is touched: what callbacks use as a rule, and not its end, which
+/// realtime::Thread keeps free.
+std::size_t stack_to_prefault(const ExecutorOptions& options) {
+  constexpr std::size_t kMost = std::size_t{128} << 10;
+  constexpr std::size_t kEnd = std::size_t{64} << 10;
+  const std::size_t room =
+      options.stack_size == 0 ? kMost : options.stack_size - std::min(options.stack_size, kEnd);
+  return std::min({options.prefault, kMost, room});
 }
 
 }  // namespace
@@ -156,7 +160,7 @@ realtime::ThreadOptions ThreadSettings::thread_options(const std::string& suffix
   if (realtime_) {
     result.scheduling.policy = realtime::Policy::kFifo;
     result.scheduling.priority = kernel_priority;
-    result.stack_prefault = std::min(options_.prefault, room_to_prefault(options_.stack_size));
+    result.stack_prefault = stack_to_prefault(options_);
     result.heap_prefault = options_.prefault;
   }
   return result;

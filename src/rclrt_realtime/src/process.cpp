@@ -3,6 +3,7 @@
 
 #include <alloca.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -148,9 +149,26 @@ void keep_heap() {
   mallopt(M_MMAP_MAX, 0);
 }
 
+void limit_heaps(int heaps) { mallopt(M_ARENA_MAX, heaps); }
+
+void set_default_stack_size(std::size_t bytes) {
+  pthread_attr_t attributes;
+  int error = pthread_getattr_default_np(&attributes);
+  if (error == 0) {
+    error = pthread_attr_setstacksize(&attributes, bytes);
+    error = error != 0 ? error : pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+  }
+  if (error != 0) {
+    throw_errno("a default stack of " + std::to_string(bytes) + " bytes (ask for at least " +
+                    std::to_string(PTHREAD_STACK_MIN) + ")",
+                error);
+  }
+}
+
 std::optional<std::string> prefault_heap(std::size_t bytes) {
   keep_heap();
-  mallopt(M_ARENA_MAX, 1);
+  limit_heaps(1);
   if (!prefault_thread_heap(bytes)) {
     return "the heap cannot grow by " + std::to_string(bytes) +
            " bytes (address space: " + limit_of(RLIMIT_AS) +

@@ -3,17 +3,24 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <vector>
 
+#include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::realtime {
@@ -104,6 +111,71 @@ TEST(PrefaultedHeap, OfAThreadServesItsAllocationsWithoutAPageFault) {
               return cold > 1000 && warm < 64 ? 0 : 4;
             }),
             0);
+}
+
+/// Returns how many heaps the C library has.
+int heaps() {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const file = open_memstream(&text, &size);
+  malloc_info(0, file);
+  std::fclose(file);
+  int count = 0;
+  for (const char* at = text; (at = std::strstr(at, "<heap nr=")) != nullptr; ++at) {
+    ++count;
+  }
+  std::free(text);
+  return count;
+}
+
+TEST(LimitedHeaps, AreNoMoreHoweverManyThreadsAllocate) {
+  if (kOwnAllocator) {
+    GTEST_SKIP() << "a sanitizer's build has an allocator of its own";
+  }
+  EXPECT_EQ(exit_code_of_child([] {
+              limit_heaps(3);
+              std::vector<Thread> threads;
+              for (int i = 0; i < 7; ++i) {
+                threads.emplace_back(ThreadOptions{.name = "heap"}, [](const StopFlag& stop) {
+                  static_cast<void>(std::make_unique<char[]>(100));
+                  stop.wait();
+                });
+              }
+              while (heaps() < 3) {
+                sleep_until_ns(monotonic_now_ns() + 1'000'000);
+              }
+              for (Thread& each : threads) {
+                each.stop();
+              }
+              return heaps() == 3 ? 0 : 4;
+            }),
+            0);
+}
+
+TEST(DefaultStackSize, IsThatOfAThreadThatStatesNone) {
+  EXPECT_EQ(exit_code_of_child([] {
+              constexpr std::size_t kStack = std::size_t{256} << 10;
+              set_default_stack_size(kStack);
+              std::size_t size = 0;
+              Thread({.name = "default"}, [&size] {
+                pthread_attr_t attributes;
+                pthread_getattr_np(pthread_self(), &attributes);
+                pthread_attr_getstacksize(&attributes, &size);
+                pthread_attr_destroy(&attributes);
+              }).join();
+              std::fprintf(stderr, "%zu bytes\n", size);
+              return size <= kStack && size > kStack / 2 ? 0 : 4;
+            }),
+            0);
+}
+
+TEST(DefaultStackSize, BelowTheLeastIsRefusedWithTheFix) {
+  try {
+    set_default_stack_size(1);
+    FAIL() << "not refused";
+  } catch (const std::system_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("ask for at least"));
+  }
 }
 
 TEST(PrefaultedLibraries, AreInMemoryThen) {

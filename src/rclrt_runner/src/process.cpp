@@ -28,6 +28,13 @@ namespace {
 
 constexpr std::chrono::nanoseconds kPoll{50'000'000};
 
+/// The most heaps of the process: as many as by default on two CPUs. With one for each thread, the
+/// heaps of an application with many priorities would take more memory than all else.
+constexpr int kHeaps = 16;
+
+/// The stack of each of the middleware's threads. All of it is locked into memory.
+constexpr std::size_t kStackOfMiddleware = std::size_t{1} << 20;
+
 void notice(bool strict, const std::string& problem) {
   if (strict) {
     throw std::runtime_error(problem);
@@ -148,10 +155,12 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
 bool run_process(const model::Application& application, std::span<const std::size_t> own,
                  const RunOptions& options, std::span<const char* const> arguments,
                  Starter& starter) {
-  // The order of these calls matters. keep_heap is first, because the heaps of the middleware's
-  // threads begin with the size that it sets. The log comes next, then ROS; every thread that is
-  // created after the log belongs to the middleware.
+  // The order of these calls matters. The first three set the size and the number of the heaps of
+  // the middleware's threads, and the size of their stacks. The log comes next, then ROS; every
+  // thread that is created after the log belongs to the middleware.
   realtime::keep_heap();
+  realtime::limit_heaps(kHeaps);
+  realtime::set_default_stack_size(kStackOfMiddleware);
   recorder::InstanceLog log(
       [&](std::span<const recorder::LoggedInstance> instances) { starter.add(instances); });
   const MiddlewareThreads middleware;

@@ -54,8 +54,11 @@ struct ExecutorOptions {
   /// probes.
   int top_priority = 95;
   /// The number of worker threads of each level. 0: the executor's default, which is the number of
-  /// its CPUs for `preemptive` and 1 for `producer_consumer`. A level has fewer if its groups do
-  /// not let as many instances run at the same time. Without preemption it is the number of worker
+  /// its CPUs for `preemptive` and 1 for `producer_consumer`. If the number is stated, a level has
+  /// fewer if its groups do not let as many instances run at the same time. If it is not stated, a
+  /// level of `preemptive` has a worker for each CPU, so that one can be woken on the CPU of the
+  /// thread that releases; no more of them are woken than can have work. Without preemption it is
+  /// the number of worker
   /// threads of all levels together; 0: the number of the executor's CPUs. `edf` without preemption
   /// has one worker. If the number is stated there are no spare threads, so a callback that waits
   /// for another one needs two workers.
@@ -83,14 +86,17 @@ struct ExecutorOptions {
   /// group keeps its one thread. Offered by executors with permanent threads for each level or
   /// group, not with Preemption::kNever. std::nullopt: every level is real time.
   std::optional<int> best_effort_below{};
-  /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).
+  /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`). If the process locks its
+  /// memory (`realtime::lock_memory`), the whole stack of each thread is in memory. So the stacks
+  /// of an executor then take `stack_size` times the number of its threads.
   std::size_t stack_size = std::size_t{1} << 20;
-  /// The number of bytes of stack and of heap that each thread touches before it takes work, so
-  /// that the first instances cause no page faults. Only with real-time scheduling. `prepare` then
-  /// also touches as much of the caller's heap, loads code and data of the loaded libraries into
-  /// memory, and makes the process keep its heap (`realtime::keep_heap`,
-  /// `realtime::prefault_libraries`). Add to the number the memory of messages that callbacks keep,
-  /// in histories for example. 0 disables all of this.
+  /// The number of bytes of heap that each thread touches before it takes work, so that the first
+  /// instances cause no page faults. It touches as many bytes of its stack, but at most 128 KiB and
+  /// all but 64 KiB of the stack. Only with real-time scheduling. `prepare` then also touches as
+  /// much of the caller's heap, loads code and data of the loaded libraries into memory, and makes
+  /// the process keep its heap (`realtime::keep_heap`, `realtime::prefault_libraries`). Add to the
+  /// number the memory of messages that callbacks keep, in histories for example. 0 disables all of
+  /// this.
   std::size_t prefault = std::size_t{256} << 10;
   /// Returns the time from which timers count (first release = epoch + offset), in CLOCK_MONOTONIC
   /// nanoseconds. If the function is empty, timers count from the start of the first `spin`. The

@@ -90,6 +90,19 @@ RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> lock_memory();
 /// middleware, create their threads.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void keep_heap();
 
+/// Limits the number of the C library's heaps (arenas) to `heaps`, for all threads that get theirs
+/// later. By default there are up to 8 for each CPU. Each takes 64 MiB of address space, which
+/// counts as locked memory after `lock_memory`, and after `keep_heap` at least 512 KiB of memory.
+/// More threads than that share heaps: an allocation may then wait for one of another thread. Call
+/// it before other libraries create threads.
+RCLRT_REALTIME_EXPORT RCLRT_SETUP void limit_heaps(int heaps);
+
+/// Sets the stack size of threads that do not state one, such as those of the middleware, to
+/// `bytes`. The default is that of the process (`ulimit -s`, usually 8 MiB), and `lock_memory`
+/// locks all of each stack. Threads that exist keep theirs. Throws std::system_error with cause and
+/// fix.
+RCLRT_REALTIME_EXPORT RCLRT_SETUP void set_default_stack_size(std::size_t bytes);
+
 /// Grows the heap by `bytes` of touched memory for the next allocations of all threads. To make
 /// that possible, all threads share one arena from now on. Also does what `keep_heap` does. Returns
 /// std::nullopt on success, otherwise cause and fix.
