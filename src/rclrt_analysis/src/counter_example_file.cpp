@@ -79,6 +79,7 @@ class Reader {
                          "horizon_ms",
                          "seed",
                          "execution_from_percent",
+                         "draws",
                          "cpus",
                          "overheads_ms",
                          "delays_from_percent",
@@ -101,6 +102,9 @@ class Reader {
     example_.seed = static_cast<std::uint64_t>(integer(fields, "seed", kCounts));
     example_.lowest_execution_percent =
         static_cast<int>(integer(fields, "execution_from_percent", {0, 100}));
+    if (const Node* node = fields.find("draws")) {
+      read_draws(*node);
+    }
     example_.cpus = static_cast<unsigned>(integer(fields, "cpus", {1, 64}));
     read_schedule(fields);
     return example_;
@@ -122,6 +126,14 @@ class Reader {
     }
     const auto value = yaml::read_milliseconds(*node, key, yaml::Zero::kAllowed, context_);
     return value ? value->count() : 0;
+  }
+
+  void read_draws(const Node& node) {
+    const auto word = yaml::read_text(node, "draws", context_);
+    example_.extremes = word == "extremes";
+    if (word && !example_.extremes) {
+      yaml::report_value(node, "draws", "extremes, or no such key", context_);
+    }
   }
 
   /// Reads the machine, the offsets and the priorities.

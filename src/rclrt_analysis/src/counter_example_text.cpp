@@ -63,6 +63,9 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   line("horizon_ms", ms(example.horizon_ns));
   line("seed", std::to_string(example.seed));
   line("execution_from_percent", std::to_string(example.lowest_execution_percent));
+  if (example.extremes) {
+    line("draws", "extremes");
+  }
   line("cpus", std::to_string(example.cpus) +
                    "  # of each executor for which the application states no CPUs");
   std::string machine;
