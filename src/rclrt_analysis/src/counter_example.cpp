@@ -90,18 +90,20 @@ class Searcher {
     for (const std::size_t target : std::vector(open_)) {
       if (is_cause_effect(target)) {
         const model::CauseEffectChain& chain = cause_effect(target);
-        try_all_speeds(trials_.just_after_the_others(chain.callbacks.front()));
+        try_all_speeds(trials_.just_after_the_others(source_of(target)));
         try_all_speeds(trials_.just_before_each_value(chain));
       } else {
-        const model::Chain& chain = application_.chains[target];
-        try_all_speeds(trials_.just_after_the_others(chain.callbacks.front()));
+        try_all_speeds(trials_.just_after_the_others(source_of(target)));
+        attempt(trials_.with(trials_.long_before_the_others(source_of(target)), 100, 100),
+                lengths_.long_ns());
       }
     }
     while (!open_.empty() && left_ > 0) {
       const std::size_t target = open_[trials_.below(open_.size())];
       const Best& best = best_[target];
       if (lengths_.has_parts() && !best.trial.offsets_ns.empty() && trials_.below(8) != 0) {
-        const detail::Part part = trials_.part(best.trial, best.release_ns, best.end_ns);
+        const std::size_t own = source_of(target);
+        const detail::Part part = trials_.part(best.trial, own, best.release_ns, best.end_ns);
         attempt(part.trial, std::min(part.length_ns, lengths_.full_ns()));
       } else {
         attempt(trials_.variation(best.trial), lengths_.long_ns());
@@ -142,6 +144,12 @@ class Searcher {
     if (delays_vary_) {
       attempt(trials_.with(offsets_ns, 100, 0), lengths_.long_ns());
     }
+  }
+
+  /// Returns the timer or event of the first instance of a target.
+  std::size_t source_of(std::size_t target) const {
+    return is_cause_effect(target) ? cause_effect(target).callbacks.front()
+                                   : application_.chains[target].callbacks.front();
   }
 
   /// Sets the system up as simulated_system() would with the trial's times.

@@ -2,6 +2,7 @@
 #include "search_trials.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -65,6 +66,14 @@ std::vector<std::int64_t> Trials::just_after_the_others(std::size_t own) const {
   return result;
 }
 
+std::vector<std::int64_t> Trials::long_before_the_others(std::size_t own) const {
+  std::vector<std::int64_t> result = stated_;
+  for (const std::size_t source : free_) {
+    result[source] = source == own ? 0 : period_ns(source) - 1;
+  }
+  return result;
+}
+
 std::vector<std::int64_t> Trials::just_before_each_value(
     const model::CauseEffectChain& chain) const {
   std::vector<std::int64_t> result = stated_;
@@ -109,8 +118,8 @@ void Trials::draw_times(Trial& trial) {
   trial.seed = shorter || sooner || trial.extremes ? random_.next() >> 32U : 0;
 }
 
-Part Trials::part(Trial trial, std::int64_t release_ns, std::int64_t end_ns) {
-  const std::int64_t begin_ns = some_begin(trial, release_ns, end_ns);
+Part Trials::part(Trial trial, std::size_t own, std::int64_t release_ns, std::int64_t end_ns) {
+  const std::int64_t begin_ns = some_begin(trial, own, release_ns, end_ns);
   for (const std::size_t source : free_) {
     std::int64_t& offset_ns = trial.offsets_ns[source];
     offset_ns -= begin_ns;
@@ -133,11 +142,13 @@ Part Trials::part(Trial trial, std::int64_t release_ns, std::int64_t end_ns) {
 
 /// Returns when a part begins that has an instance with this release and end. Draws repeat only
 /// from the begin of a schedule.
-std::int64_t Trials::some_begin(const Trial& trial, std::int64_t release_ns, std::int64_t end_ns) {
+std::int64_t Trials::some_begin(const Trial& trial, std::size_t own, std::int64_t release_ns,
+                                std::int64_t end_ns) {
   if (trial.seed != 0 && below(2) == 0) {
     return 0;
   }
-  const std::int64_t unit_ns = below(2) == 0 ? longest_ns_ : end_ns - release_ns;
+  const std::array units_ns{longest_ns_, period_ns(own), end_ns - release_ns};
+  const std::int64_t unit_ns = units_ns[below(units_ns.size())];
   const std::int64_t before_ns = std::min(unit_ns, kNever_ns / 8) * (std::int64_t{1} << below(4));
   return std::max<std::int64_t>(0, release_ns - before_ns) / grid_ns_ * grid_ns_;
 }

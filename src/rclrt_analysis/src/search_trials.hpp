@@ -44,6 +44,10 @@ class Trials {
   /// this one, so that a less urgent callback has just started.
   std::vector<std::int64_t> just_after_the_others(std::size_t own) const;
 
+  /// Returns offsets at which this one has its first release at once, and each other one a period of
+  /// its own later, less one nanosecond: messages then wait the longest in synchronisers.
+  std::vector<std::int64_t> long_before_the_others(std::size_t own) const;
+
   /// Returns offsets at which each segment of the cause-effect chain is released one nanosecond
   /// before the value that it reads is stored, if the segment before it runs alone.
   std::vector<std::int64_t> just_before_each_value(const model::CauseEffectChain& chain) const;
@@ -51,12 +55,12 @@ class Trials {
   /// Returns a variation of this trial, or a random one; always a random one if it has no offsets.
   Trial variation(Trial trial);
 
-  /// Returns the part of a trial around its instance that was released at `release_ns` and ended at
-  /// `end_ns`, with changes of up to two offsets: others may be released just at that instance's
-  /// release, or an execution time before it. It begins at the trial's own begin, or up to eight of
-  /// the longest periods or of these responses before the release. Stated offsets stay: the part
-  /// then begins after whole periods.
-  Part part(Trial trial, std::int64_t release_ns, std::int64_t end_ns);
+  /// Returns the part of a trial around an instance of the source `own` that was released at
+  /// `release_ns` and ended at `end_ns`, with changes of up to two offsets: others may be released
+  /// just at that instance's release, or an execution time before it. It begins at the trial's own
+  /// begin, or before the release by up to eight of the longest periods, own periods or responses.
+  /// Stated offsets stay: the part then begins after whole periods.
+  Part part(Trial trial, std::size_t own, std::int64_t release_ns, std::int64_t end_ns);
 
   /// Returns a trial with these offsets. Execution times below the WCET are random.
   Trial with(std::vector<std::int64_t> offsets_ns, int lowest_percent, int lowest_delay_percent);
@@ -68,7 +72,8 @@ class Trials {
   bool is_free(std::size_t source) const;
   std::int64_t some_offset(std::size_t source);
   std::int64_t offset_near(std::size_t source, std::int64_t now_ns, std::int64_t release_ns);
-  std::int64_t some_begin(const Trial& trial, std::int64_t release_ns, std::int64_t end_ns);
+  std::int64_t some_begin(const Trial& trial, std::size_t own, std::int64_t release_ns,
+                          std::int64_t end_ns);
   void draw_times(Trial& trial);
 
   const model::Application& application_;
