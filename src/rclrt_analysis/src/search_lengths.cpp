@@ -28,13 +28,12 @@ TrialLengths::TrialLengths(const model::Application& application, const SearchEf
     return;
   }
   // Below a load of 1 everything repeats once the bursts are done.
-  const std::int64_t hyperperiod_ns =
-      std::min(application.hyperperiod().count(), kLongestTrial_ns);
+  const std::int64_t hyperperiod_ns = std::min(application.hyperperiod().count(), kLongestTrial_ns);
   const double needed =
       3.0 * static_cast<double>(hyperperiod_ns) + static_cast<double>(longest_ns) + bursts_ns();
   shows_starvation_ = needed <= static_cast<double>(full_ns_);
-  full_ns_ = std::max(
-      static_cast<std::int64_t>(std::min(needed, static_cast<double>(full_ns_))), kLeastTrial_ns);
+  full_ns_ = std::max(static_cast<std::int64_t>(std::min(needed, static_cast<double>(full_ns_))),
+                      kLeastTrial_ns);
   // At most half of the effort is for the trials that each target begins with, of which there are
   // three or four.
   const std::uint64_t of_each = effort.instances / (8 * (targets + 1));
@@ -47,9 +46,8 @@ std::int64_t TrialLengths::affordable_ns(std::uint64_t instances) const {
   for (const double rate : application_.rates()) {
     per_ns += rate / 1e9;
   }
-  return per_ns > 0 ? static_cast<std::int64_t>(
-                          std::min(static_cast<double>(instances) / per_ns,
-                                   static_cast<double>(kLongestTrial_ns)))
+  return per_ns > 0 ? static_cast<std::int64_t>(std::min(static_cast<double>(instances) / per_ns,
+                                                         static_cast<double>(kLongestTrial_ns)))
                     : 0;
 }
 

@@ -27,6 +27,13 @@ std::int64_t phase_of(std::int64_t time_ns, std::int64_t period_ns) {
   return ((time_ns % period_ns) + period_ns) % period_ns;
 }
 
+/// Returns whether the offset of the densest releases is that of a bunch: releases on time may come
+/// before it.
+bool has_bunches(const model::Callback& callback) {
+  const auto* const event = std::get_if<model::Event>(&callback.trigger);
+  return event != nullptr && event->jitter > model::Nanoseconds::zero();
+}
+
 }  // namespace
 
 Trials::Trials(const model::Application& application, std::uint64_t seed, bool delays_vary)
@@ -60,7 +67,9 @@ std::vector<std::int64_t> Trials::just_after_the_others(std::size_t own) const {
   }
   for (const std::size_t source : free_) {
     if (source != own) {
-      result[source] = (result[own] + period_ns(source) - 1) % period_ns(source);
+      const bool bunch = has_bunches(application_.callbacks[source]) && result[own] > 0;
+      result[source] =
+          bunch ? result[own] - 1 : (result[own] + period_ns(source) - 1) % period_ns(source);
     }
   }
   return result;
@@ -168,8 +177,8 @@ std::int64_t Trials::offset_near(std::size_t source, std::int64_t now_ns, std::i
       return phase_of(release_ns + work + step, period);
     }
     case 3:
-      if (application_.callbacks[source].kind() == model::CallbackKind::kEvent) {
-        return std::max<std::int64_t>(0, release_ns + step);  // its first release, or its bunch
+      if (has_bunches(application_.callbacks[source])) {
+        return std::max<std::int64_t>(0, release_ns + step);
       }
       [[fallthrough]];
     default:
@@ -216,8 +225,11 @@ model::Event densest(model::Event event, std::int64_t offset_ns) {
 }
 
 model::Event at_extremes(model::Event event, std::int64_t offset_ns, std::uint64_t seed) {
-  event.seed = model::EventTimes::kExtremes + seed % (model::Event::kDensest - model::EventTimes::kExtremes);
-  event.offset = model::Nanoseconds(offset_ns);
+  event.seed =
+      model::EventTimes::kExtremes + seed % (model::Event::kDensest - model::EventTimes::kExtremes);
+  const bool has_period = event.period > model::Nanoseconds::zero();
+  const std::int64_t within_ns = (has_period ? event.period : event.max_interval).count();
+  event.offset = model::Nanoseconds(offset_ns % within_ns);
   return event;
 }
 

@@ -44,8 +44,8 @@ class Trials {
   /// this one, so that a less urgent callback has just started.
   std::vector<std::int64_t> just_after_the_others(std::size_t own) const;
 
-  /// Returns offsets at which this one has its first release at once, and each other one a period of
-  /// its own later, less one nanosecond: messages then wait the longest in synchronisers.
+  /// Returns offsets at which this one has its first release at once, and each other one a period
+  /// of its own later, less one nanosecond: messages then wait the longest in synchronisers.
   std::vector<std::int64_t> long_before_the_others(std::size_t own) const;
 
   /// Returns offsets at which each segment of the cause-effect chain is released one nanosecond

@@ -166,8 +166,8 @@ TEST(CounterExample, AnEventThatIsRareKeepsASetWaiting) {
   expect_replays(application, *found[0]);
 }
 
-// The hyperperiod has 10^9 releases of a. Only with a phase of less than 0.02 ms do both less urgent
-// timers delay c: a random offset has it once in 500 times for each of them.
+// The hyperperiod has 10^9 releases of a. Only with a phase of less than 0.02 ms do both less
+// urgent timers delay c: a random offset has it once in 500 times for each of them.
 TEST(CounterExample, PartsOfTheBestSchedulesAreChanged) {
   const auto application = Builder()
                                .timer("a", 9.999, 1)

@@ -62,6 +62,11 @@ EventTimes::EventTimes(const Event& event, std::string_view id)
     const auto dense = static_cast<std::uint64_t>(jitter_ns_ / period_ns_) + 1;
     bunch_ = 5 * dense + 4;
     nominal_ns_ = first - jitter_ns_;
+    if (nominal_ns_ >= period_ns_) {  // releases on time come before the first bunch
+      const std::int64_t before = nominal_ns_ / period_ns_;
+      nominal_ns_ -= before * period_ns_;
+      number_ = bunch_ - (static_cast<std::uint64_t>(before) % bunch_);
+    }
   } else {
     nominal_ns_ = first;
   }

@@ -146,8 +146,26 @@ TEST(EventTimes, OfTheDensestReleasesBeginWithABunch) {
   expect_within(event, first(1'000, event, "camera"));
 }
 
+// The release at 250 is one of the nominal time 50 + 100: it may be 100 late, which is a period.
+TEST(EventTimes, OfTheDensestReleasesComeOnTimeBeforeALaterBunch) {
+  Event event = burst();
+  event.offset = event.jitter + 250ms;
+  event.seed = Event::kDensest;
+  const auto times = first(1'000, event, "camera");
+  EXPECT_EQ(times[0], 50ms);
+  EXPECT_EQ(times[1], 150ms);
+  EXPECT_EQ(times[2], event.jitter + 250ms);
+  EXPECT_EQ(times[3], event.jitter + 252ms);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Nanoseconds lateness = times[i] - 50ms - static_cast<std::int64_t>(i) * event.period;
+    EXPECT_GE(lateness, 0ms);
+    EXPECT_LE(lateness, event.jitter);
+  }
+}
+
 TEST(EventTimes, AtTheExtremesHaveOnlyTheShortestAndLongestIntervals) {
-  Event event{.min_interval = 10ms, .max_interval = 30ms, .offset = 5ms, .seed = EventTimes::kExtremes};
+  Event event{
+      .min_interval = 10ms, .max_interval = 30ms, .offset = 5ms, .seed = EventTimes::kExtremes};
   const auto times = first(1'000, event, "scan");
   EXPECT_EQ(times.front(), 5ms);
   std::size_t longest = 0;

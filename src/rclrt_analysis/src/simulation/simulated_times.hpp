@@ -18,8 +18,8 @@ std::int64_t stated_offset_ns(const model::Callback& callback);
 /// Returns the event with the highest rate that it may have, from this offset on.
 model::Event densest(model::Event event, std::int64_t offset_ns);
 
-/// Returns the event with draws of only its shortest and longest intervals, or its least and greatest
-/// lateness, from this offset on.
+/// Returns the event with draws of only its shortest and longest intervals, or its least and
+/// greatest lateness, from this offset on.
 model::Event at_extremes(model::Event event, std::int64_t offset_ns, std::uint64_t seed);
 
 /// Replaces the lateness of timers and events and the latencies of messages.
