@@ -158,8 +158,9 @@ class Searcher {
       auto& trigger = system_.callbacks[source].trigger;
       if (auto* event = std::get_if<EventTrigger>(&trigger)) {
         const std::int64_t offset_ns = trial.offsets_ns[source];
-        event->event = trial.extremes ? detail::at_extremes(event->event, offset_ns, trial.seed)
-                                      : detail::densest(event->event, offset_ns);
+        const auto& stated = std::get<model::Event>(application_.callbacks[source].trigger);
+        event->event = trial.extremes ? detail::at_extremes(stated, offset_ns, trial.seed)
+                                      : detail::densest(stated, offset_ns);
       } else {
         std::get<TimerTrigger>(trigger).offset_ns = trial.offsets_ns[source];
       }

@@ -138,6 +138,13 @@ Part Trials::part(Trial trial, std::size_t own, std::int64_t release_ns, std::in
   }
   release_ns -= begin_ns;
   end_ns -= begin_ns;
+  if (below(8) == 0) {
+    for (const std::size_t source : free_) {
+      if (has_bunches(application_.callbacks[source])) {
+        trial.offsets_ns[source] = bunch_near(source, release_ns - 1);
+      }
+    }
+  }
   for (std::size_t left = free_.empty() ? 0 : below(3); left > 0; --left) {
     const std::size_t source = free_[below(free_.size())];
     trial.offsets_ns[source] = offset_near(source, trial.offsets_ns[source], release_ns);
@@ -162,11 +169,22 @@ std::int64_t Trials::some_begin(const Trial& trial, std::size_t own, std::int64_
   return std::max<std::int64_t>(0, release_ns - before_ns) / grid_ns_ * grid_ns_;
 }
 
+/// Returns an offset of an event at which one of the releases of its bunch is at this time.
+std::int64_t Trials::bunch_near(std::size_t source, std::int64_t time_ns) {
+  const auto& event = std::get<model::Event>(application_.callbacks[source].trigger);
+  const auto others = static_cast<std::size_t>(event.jitter / event.period) + 1;
+  const auto before = static_cast<std::int64_t>(below(others + 1));
+  return std::max<std::int64_t>(0, time_ns - (before * event.min_interval.count()));
+}
+
 /// Returns another offset of a source, which has the offset `now_ns`.
 std::int64_t Trials::offset_near(std::size_t source, std::int64_t now_ns, std::int64_t release_ns) {
   const std::int64_t period = period_ns(source);
   const std::int64_t step = random_.uniform(-1, 1);
-  switch (random_.uniform(0, 4)) {
+  if (has_bunches(application_.callbacks[source]) && below(2) == 0) {
+    return bunch_near(source, release_ns + step);
+  }
+  switch (random_.uniform(0, 3)) {
     case 0:
       return some_offset(source);
     case 1:
@@ -176,11 +194,6 @@ std::int64_t Trials::offset_near(std::size_t source, std::int64_t now_ns, std::i
       const std::int64_t work = some.wcet.count() * random_.uniform(-1, 1);
       return phase_of(release_ns + work + step, period);
     }
-    case 3:
-      if (has_bunches(application_.callbacks[source])) {
-        return std::max<std::int64_t>(0, release_ns + step);
-      }
-      [[fallthrough]];
     default:
       return phase_of(release_ns + step, period);
   }

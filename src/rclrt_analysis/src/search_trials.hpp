@@ -71,6 +71,7 @@ class Trials {
  private:
   bool is_free(std::size_t source) const;
   std::int64_t some_offset(std::size_t source);
+  std::int64_t bunch_near(std::size_t source, std::int64_t time_ns);
   std::int64_t offset_near(std::size_t source, std::int64_t now_ns, std::int64_t release_ns);
   std::int64_t some_begin(const Trial& trial, std::size_t own, std::int64_t release_ns,
                           std::int64_t end_ns);
