@@ -7,6 +7,7 @@
 
 #include "first_misses.hpp"
 #include "output_times.hpp"
+#include "search_lengths.hpp"
 #include "search_trials.hpp"
 #include "simulation/simulated_times.hpp"
 
@@ -19,9 +20,6 @@ using detail::OutputTime;
 using detail::Trial;
 using model::Application;
 
-/// The longest trial: times in a counter-example file are limited to an hour.
-constexpr std::int64_t kLongestTrial_ns = std::int64_t{3000} * 1'000'000'000;
-constexpr std::int64_t kLeastTrial_ns = 1'000'000;
 /// The fewest releases of a callback that never runs. A trial lasts three hyperperiods, if it can.
 constexpr std::uint64_t kReleasesToStarve = 3;
 
@@ -70,7 +68,8 @@ class Searcher {
         worst_reaction_ns_(application.cause_effect_chains.size()),
         worst_age_ns_(application.cause_effect_chains.size()),
         delays_vary_(vary(search.overheads)),
-        trials_(application, search.effort.seed, delays_vary_) {
+        trials_(application, search.effort.seed, delays_vary_),
+        lengths_(application, search.effort, found_.size()) {
     std::vector<bool> targets = wanted.chains;
     targets.insert(targets.end(), wanted.cause_effect_chains.begin(),
                    wanted.cause_effect_chains.end());
@@ -80,27 +79,35 @@ class Searcher {
       }
     }
     priorities_ = application.effective_priorities();
-    horizon_ns_ = horizon();
     machine_ = search.overheads;
     machine_.background = machine_.stall = machine_.handover = machine_.cpus = 0;
     system_ = simulated_system(application, search.executor, times_of({}), search.cpus_of_others());
   }
 
   SearchResult run() {
+    attempt(trials_.with(trials_.stated_offsets_ns(), 100, 100), lengths_.full_ns());
     try_all_speeds(trials_.stated_offsets_ns());
     for (const std::size_t target : std::vector(open_)) {
       if (is_cause_effect(target)) {
         const model::CauseEffectChain& chain = cause_effect(target);
-        try_all_speeds(trials_.just_after_the_others(chain.callbacks.front()));
+        try_all_speeds(trials_.just_after_the_others(source_of(target)));
         try_all_speeds(trials_.just_before_each_value(chain));
       } else {
-        const model::Chain& chain = application_.chains[target];
-        try_all_speeds(trials_.just_after_the_others(chain.callbacks.front()));
+        try_all_speeds(trials_.just_after_the_others(source_of(target)));
+        attempt(trials_.with(trials_.long_before_the_others(source_of(target)), 100, 100),
+                lengths_.long_ns());
       }
     }
     while (!open_.empty() && left_ > 0) {
       const std::size_t target = open_[trials_.below(open_.size())];
-      attempt(trials_.variation(best_[target]));
+      const Best& best = best_[target];
+      if (lengths_.has_parts() && !best.trial.offsets_ns.empty() && trials_.below(8) != 0) {
+        const std::size_t own = source_of(target);
+        const detail::Part part = trials_.part(best.trial, own, best.release_ns, best.end_ns);
+        attempt(part.trial, std::min(part.length_ns, lengths_.full_ns()));
+      } else {
+        attempt(trials_.variation(best.trial), lengths_.long_ns());
+      }
     }
     const auto chains = static_cast<std::ptrdiff_t>(application_.chains.size());
     SearchResult result{.examples = {found_.begin(), found_.begin() + chains},
@@ -112,6 +119,13 @@ class Searcher {
   }
 
  private:
+  /// A trial, and the release and the end of its longest time.
+  struct Best {
+    Trial trial;
+    std::int64_t release_ns = 0;
+    std::int64_t end_ns = 0;
+  };
+
   static bool vary(const Overheads& machine) {
     const auto varies = [](const Hop& hop) { return hop.min < hop.max; };
     return machine.timer_jitter > 0 || varies(machine.near) || varies(machine.far);
@@ -123,58 +137,19 @@ class Searcher {
     return application_.cause_effect_chains[target - application_.chains.size()];
   }
 
-  /// Returns three hyperperiods and the time that bursts of events take, or less if that is too
-  /// much work.
-  std::int64_t horizon() {
-    double per_ns = 0;
-    for (const double rate : application_.rates()) {
-      per_ns += rate / 1e9;
-    }
-    std::int64_t longest_ns = 0;
-    for (const std::size_t source : trials_.sources()) {
-      longest_ns = std::max(longest_ns, trials_.period_ns(source));
-    }
-    const auto affordable = per_ns > 0
-                                ? std::min(static_cast<double>(search_.effort.per_trial) / per_ns,
-                                           static_cast<double>(kLongestTrial_ns))
-                                : 0.0;
-    std::int64_t result = static_cast<std::int64_t>(affordable);
-    // At a load of 1 or more, a backlog may need long to become a miss; below 1 everything repeats
-    // once the bursts are done.
-    if (application_.utilisation() < 1.0) {
-      const std::int64_t hyperperiod_ns =
-          std::min(application_.hyperperiod().count(), kLongestTrial_ns);
-      const double needed =
-          3.0 * static_cast<double>(hyperperiod_ns) + static_cast<double>(longest_ns) + bursts_ns();
-      shows_starvation_ = needed <= affordable;
-      result = static_cast<std::int64_t>(std::min(needed, affordable));
-    }
-    return std::max(result, kLeastTrial_ns);
-  }
-
-  /// Returns how long one CPU may need for the bursts of all events, besides the other work.
-  double bursts_ns() const {
-    double releases = 0;
-    double longest_jitter = 0;
-    double work = 0;
-    for (const model::Callback& callback : application_.callbacks) {
-      work += static_cast<double>(callback.wcet.count());
-      const auto* const event = std::get_if<model::Event>(&callback.trigger);
-      if (event != nullptr && event->period.count() > 0 && event->jitter >= event->period) {
-        releases += static_cast<double>(event->jitter / event->period);
-        longest_jitter = std::max(longest_jitter, static_cast<double>(event->jitter.count()));
-      }
-    }
-    return releases * work / (1 - application_.utilisation()) + longest_jitter;
-  }
-
   void try_all_speeds(const std::vector<std::int64_t>& offsets_ns) {
     for (const int percent : {100, 50, 0}) {
-      attempt(trials_.with(offsets_ns, percent, 100));
+      attempt(trials_.with(offsets_ns, percent, 100), lengths_.long_ns());
     }
     if (delays_vary_) {
-      attempt(trials_.with(offsets_ns, 100, 0));
+      attempt(trials_.with(offsets_ns, 100, 0), lengths_.long_ns());
     }
+  }
+
+  /// Returns the timer or event of the first instance of a target.
+  std::size_t source_of(std::size_t target) const {
+    return is_cause_effect(target) ? cause_effect(target).callbacks.front()
+                                   : application_.chains[target].callbacks.front();
   }
 
   /// Sets the system up as simulated_system() would with the trial's times.
@@ -182,7 +157,10 @@ class Searcher {
     for (const std::size_t source : trials_.sources()) {
       auto& trigger = system_.callbacks[source].trigger;
       if (auto* event = std::get_if<EventTrigger>(&trigger)) {
-        event->event = detail::densest(event->event, trial.offsets_ns[source]);
+        const std::int64_t offset_ns = trial.offsets_ns[source];
+        const auto& stated = std::get<model::Event>(application_.callbacks[source].trigger);
+        event->event = trial.extremes ? detail::at_extremes(stated, offset_ns, trial.seed)
+                                      : detail::densest(stated, offset_ns);
       } else {
         std::get<TimerTrigger>(trigger).offset_ns = trial.offsets_ns[source];
       }
@@ -190,10 +168,10 @@ class Searcher {
     if (trial.lowest_delay_percent != last_.lowest_delay_percent) {
       detail::set_delays(system_, times_of(trial));
     }
-    if (trial.lowest_percent != last_.lowest_percent) {
+    if (trial.lowest_percent != last_.lowest_percent || trial.extremes != last_.extremes) {
       for (std::size_t i = 0; i < system_.callbacks.size(); ++i) {
-        system_.callbacks[i].execution =
-            detail::execution_times(application_.callbacks[i], trial.lowest_percent / 100.0);
+        system_.callbacks[i].execution = detail::execution_times(
+            application_.callbacks[i], trial.lowest_percent / 100.0, trial.extremes);
       }
     }
     last_ = trial;
@@ -201,11 +179,12 @@ class Searcher {
 
   SimulatedTimes times_of(const Trial& trial) const {
     return counter_example_times({.lowest_execution_percent = trial.lowest_percent,
+                                  .extremes = trial.extremes,
                                   .overheads = machine_,
                                   .lowest_delay_percent = trial.lowest_delay_percent});
   }
 
-  void attempt(const Trial& trial) {
+  void attempt(const Trial& trial, std::int64_t length_ns) {
     if (open_.empty() || left_ == 0) {
       return;
     }
@@ -214,6 +193,7 @@ class Searcher {
                            .priorities = priorities_,
                            .seed = trial.seed,
                            .lowest_execution_percent = trial.lowest_percent,
+                           .extremes = trial.extremes,
                            .cpus = search_.cpus_of_others(),
                            .overheads = machine_,
                            .lowest_delay_percent = trial.lowest_delay_percent};
@@ -222,7 +202,7 @@ class Searcher {
         std::ranges::any_of(open_, [&](std::size_t target) { return is_cause_effect(target); });
     Observed observed(application_, system_, samples);
     const auto result = simulate(system_,
-                                 {.horizon_ns = horizon_ns_,
+                                 {.horizon_ns = length_ns,
                                   .seed = trial.seed,
                                   .max_instances = std::min(left_, 2 * search_.effort.per_trial),
                                   .check_interrupt = search_.effort.check_interrupt},
@@ -230,7 +210,7 @@ class Searcher {
     // A trial in which no instance ends costs effort, too.
     left_ -= std::min(
         left_, result.instances + 1 + application_.callbacks.size() / 8 + observed.recorded() / 4);
-    const bool complete = result.end_ns == horizon_ns_;
+    const bool complete = result.end_ns == length_ns && length_ns == lengths_.full_ns();
     const auto outputs = observed.output_times(result.end_ns);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       keep_longest(outputs[i].worst_reaction, worst_reaction_ns_[i]);
@@ -249,11 +229,12 @@ class Searcher {
     }
   }
 
-  /// Keeps the trial if it is the closest one.
-  void approach(std::size_t target, const Trial& trial, double closest) {
+  /// Keeps the trial if it is the closest one. `release_ns`, `end_ns`: of its longest time.
+  void approach(std::size_t target, const Trial& trial, double closest, std::int64_t release_ns,
+                std::int64_t end_ns) {
     if (closest > closest_[target]) {
       closest_[target] = closest;
-      best_[target] = trial;
+      best_[target] = {trial, release_ns, end_ns};
     }
   }
 
@@ -261,14 +242,15 @@ class Searcher {
   bool exceeds(std::size_t target, const Trial& trial, const detail::OutputTimes& times,
                CounterExample example) {
     const model::CauseEffectChain& chain = cause_effect(target);
-    const auto part = [](const std::optional<OutputTime>& time, const auto& limit) {
-      return time && limit
-                 ? static_cast<double>(time->length_ns()) / static_cast<double>(limit->count())
-                 : 0.0;
+    const auto approach_limit = [&](const std::optional<OutputTime>& time, const auto& limit) {
+      if (time && limit) {
+        approach(target, trial,
+                 static_cast<double>(time->length_ns()) / static_cast<double>(limit->count()),
+                 time->from_ns, time->end_ns);
+      }
     };
-    approach(target, trial,
-             std::max(part(times.worst_reaction, chain.max_reaction),
-                      part(times.worst_age, chain.max_age)));
+    approach_limit(times.worst_reaction, chain.max_reaction);
+    approach_limit(times.worst_age, chain.max_age);
     if (!times.first_miss) {
       return false;
     }
@@ -286,9 +268,10 @@ class Searcher {
   /// Returns whether an instance of the chain misses its deadline, and keeps the example.
   bool misses(std::size_t chain, const Trial& trial, const FirstMisses& misses, bool complete,
               CounterExample example) {
-    approach(chain, trial, misses.closest(chain));
+    const Miss& longest = misses.longest(chain);
+    approach(chain, trial, misses.closest(chain), longest.release_ns, longest.end_ns);
     const auto never_runs =
-        complete && shows_starvation_ ? starving(chain, trial, misses) : std::nullopt;
+        complete && lengths_.shows_starvation() ? starving(chain, trial, misses) : std::nullopt;
     const auto miss = never_runs ? waiting(chain, trial) : misses.miss(chain);
     if (!miss) {
       return false;
@@ -324,7 +307,7 @@ class Searcher {
 
   /// Returns the number of releases of a timer or event before the horizon.
   std::uint64_t releases_of(std::size_t source, const Trial& trial) const {
-    const std::int64_t since_first_ns = horizon_ns_ - 1 - trial.offsets_ns[source];
+    const std::int64_t since_first_ns = lengths_.full_ns() - 1 - trial.offsets_ns[source];
     return since_first_ns < 0
                ? 0
                : static_cast<std::uint64_t>(since_first_ns / trials_.period_ns(source)) + 1;
@@ -335,10 +318,10 @@ class Searcher {
   std::optional<Miss> waiting(std::size_t chain, const Trial& trial) const {
     const model::Chain& own = application_.chains[chain];
     const std::int64_t release_ns = trial.offsets_ns[own.callbacks.front()];
-    if (horizon_ns_ - release_ns <= own.deadline.count()) {
+    if (lengths_.full_ns() - release_ns <= own.deadline.count()) {
       return std::nullopt;
     }
-    return Miss{0, release_ns, horizon_ns_};
+    return Miss{0, release_ns, lengths_.full_ns()};
   }
 
   const Application& application_;
@@ -346,15 +329,14 @@ class Searcher {
   std::uint64_t left_;                                // instances of the effort that remain
   std::vector<std::optional<CounterExample>> found_;  // by target
   std::vector<double> closest_;  // by target: the worst response in proportion to the limit
-  std::vector<Trial> best_;      // the trial with that response
+  std::vector<Best> best_;       // the trial with that response
   std::vector<std::int64_t> worst_reaction_ns_;  // by cause-effect chain
   std::vector<std::int64_t> worst_age_ns_;
   std::vector<std::size_t> open_;  // targets
   bool delays_vary_;
   detail::Trials trials_;
+  detail::TrialLengths lengths_;
   std::vector<int> priorities_;
-  std::int64_t horizon_ns_ = 0;
-  bool shows_starvation_ = true;  // trials last longer than any backlog of bursts
   Overheads machine_;
   Trial last_;
   SimulatedSystem system_;  // of the last trial
@@ -376,24 +358,6 @@ std::vector<std::optional<CounterExample>> find_counter_examples(const Applicati
                                                                  const std::vector<bool>& wanted,
                                                                  const Search& search) {
   return search_schedules(application, {.chains = wanted}, search).examples;
-}
-
-std::int64_t detail::stated_offset_ns(const model::Callback& callback) {
-  if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
-    return timer->offset.count();
-  }
-  const auto* event = std::get_if<model::Event>(&callback.trigger);
-  return event != nullptr ? event->offset.value_or(model::Nanoseconds{0}).count() : 0;
-}
-
-model::Event detail::densest(model::Event event, std::int64_t offset_ns) {
-  if (event.period > model::Nanoseconds::zero()) {
-    event.seed = model::Event::kDensest;
-  } else {
-    event.max_interval = event.min_interval;
-  }
-  event.offset = model::Nanoseconds(offset_ns);
-  return event;
 }
 
 }  // namespace rclrt::analysis

@@ -63,27 +63,12 @@ class Reader {
 
   CounterExample read(const Node& root) {
     const Fields fields(root, "counter-example",
-                        {"rclrt",
-                         "application",
-                         "executor",
-                         "chain",
-                         "instance",
-                         "release_ms",
-                         "response_ms",
-                         "reaction_ms",
-                         "age_ms",
-                         "never_runs",
-                         "deadline_ms",
-                         "max_reaction_ms",
-                         "max_age_ms",
-                         "horizon_ms",
-                         "seed",
-                         "execution_from_percent",
-                         "cpus",
-                         "overheads_ms",
-                         "delays_from_percent",
-                         "offsets_ms",
-                         "priorities"},
+                        {"rclrt",      "application", "executor",     "chain",
+                         "instance",   "release_ms",  "response_ms",  "reaction_ms",
+                         "age_ms",     "never_runs",  "deadline_ms",  "max_reaction_ms",
+                         "max_age_ms", "horizon_ms",  "seed",         "execution_from_percent",
+                         "draws",      "cpus",        "overheads_ms", "delays_from_percent",
+                         "offsets_ms", "priorities"},
                         context_);
     if (root.kind != yaml::Kind::kMapping) {
       return example_;
@@ -101,6 +86,9 @@ class Reader {
     example_.seed = static_cast<std::uint64_t>(integer(fields, "seed", kCounts));
     example_.lowest_execution_percent =
         static_cast<int>(integer(fields, "execution_from_percent", {0, 100}));
+    if (const Node* node = fields.find("draws")) {
+      read_draws(*node);
+    }
     example_.cpus = static_cast<unsigned>(integer(fields, "cpus", {1, 64}));
     read_schedule(fields);
     return example_;
@@ -122,6 +110,14 @@ class Reader {
     }
     const auto value = yaml::read_milliseconds(*node, key, yaml::Zero::kAllowed, context_);
     return value ? value->count() : 0;
+  }
+
+  void read_draws(const Node& node) {
+    const auto word = yaml::read_text(node, "draws", context_);
+    example_.extremes = word == "extremes";
+    if (word && !example_.extremes) {
+      yaml::report_value(node, "draws", "extremes, or no such key", context_);
+    }
   }
 
   /// Reads the machine, the offsets and the priorities.

@@ -32,7 +32,9 @@ model::Application counter_example_application(model::Application application,
       timer->offset = model::Nanoseconds(example.offsets_ns[i]);
     }
     if (auto* event = std::get_if<model::Event>(&application.callbacks[i].trigger)) {
-      *event = detail::densest(*event, example.offsets_ns[i]);
+      const std::int64_t offset_ns = example.offsets_ns[i];
+      *event = example.extremes ? detail::at_extremes(*event, offset_ns, example.seed)
+                                : detail::densest(*event, offset_ns);
     }
   }
   return application;
@@ -46,6 +48,7 @@ SimulatedTimes counter_example_times(const CounterExample& example) {
   };
   const Overheads& machine = example.overheads;
   return {.lowest_execution = example.lowest_execution_percent / 100.0,
+          .extremes = example.extremes,
           .dispatch_ns = machine.dispatch,
           .scheduler_ns = machine.scheduler,
           .polling_ns = machine.polling,

@@ -31,6 +31,17 @@ std::int64_t limit_of(const CounterExample& example, const Application& applicat
   return limit.value_or(model::Nanoseconds(0)).count();
 }
 
+/// Returns a line for each overhead of the machine.
+std::string machine_of(Overheads overheads) {
+  std::string machine;
+  for (const OverheadTime& each : detail::times_of(overheads)) {
+    if (*each.time > 0) {
+      machine += "  " + std::string(each.name) + ": " + ms(*each.time) + "\n";
+    }
+  }
+  return machine;
+}
+
 }  // namespace
 
 std::string to_text(const CounterExample& example, const Application& application) {
@@ -63,15 +74,12 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   line("horizon_ms", ms(example.horizon_ns));
   line("seed", std::to_string(example.seed));
   line("execution_from_percent", std::to_string(example.lowest_execution_percent));
+  if (example.extremes) {
+    line("draws", "extremes");
+  }
   line("cpus", std::to_string(example.cpus) +
                    "  # of each executor for which the application states no CPUs");
-  std::string machine;
-  Overheads overheads = example.overheads;
-  for (const OverheadTime& each : detail::times_of(overheads)) {
-    if (*each.time > 0) {
-      machine += "  " + std::string(each.name) + ": " + ms(*each.time) + "\n";
-    }
-  }
+  const std::string machine = machine_of(example.overheads);
   if (!machine.empty()) {
     text += "overheads_ms:\n" + machine;
     line("delays_from_percent", std::to_string(example.lowest_delay_percent));

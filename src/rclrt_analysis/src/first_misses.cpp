@@ -22,9 +22,11 @@ void FirstMisses::ended(const SimulatedInstance& instance) {
       continue;
     }
     const std::int64_t response_ns = instance.end_ns - token.release_ns;
-    closest_[token.chain] =
-        std::max(closest_[token.chain],
-                 static_cast<double>(response_ns) / static_cast<double>(chain.deadline_ns));
+    const double close = static_cast<double>(response_ns) / static_cast<double>(chain.deadline_ns);
+    if (close > closest_[token.chain]) {
+      closest_[token.chain] = close;
+      longest_[token.chain] = {token.instance, token.release_ns, instance.end_ns};
+    }
     if (response_ns > chain.deadline_ns && !misses_[token.chain]) {
       misses_[token.chain] = Miss{token.instance, token.release_ns, instance.end_ns};
     }

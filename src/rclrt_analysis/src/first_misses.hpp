@@ -27,6 +27,7 @@ class FirstMisses final : public SimulationObserver {
         ended_(system.chains.size()),
         misses_(system.chains.size()),
         closest_(system.chains.size()),
+        longest_(system.chains.size()),
         has_run_(system.callbacks.size()),
         passed_(system.chains.size()) {
     for (std::size_t i = 0; i < passed_.size(); ++i) {
@@ -40,6 +41,8 @@ class FirstMisses final : public SimulationObserver {
   const std::optional<Miss>& miss(std::size_t chain) const { return misses_[chain]; }
   /// Returns the worst response in proportion to the deadline.
   double closest(std::size_t chain) const { return closest_[chain]; }
+  /// Returns the instance with that response; all zero if none ended.
+  const Miss& longest(std::size_t chain) const { return longest_[chain]; }
   /// Returns whether an instance of the callback has run, if only in part, or has taken a message.
   bool has_run(std::size_t callback) const { return has_run_[callback]; }
   /// Returns how many runs of the callback at this place of the chain have sent a message of the
@@ -51,6 +54,7 @@ class FirstMisses final : public SimulationObserver {
   std::vector<std::unordered_set<std::uint64_t>> ended_;  // by chain: instances
   std::vector<std::optional<Miss>> misses_;
   std::vector<double> closest_;
+  std::vector<Miss> longest_;                       // the instances with that response
   std::vector<bool> has_run_;                       // by callback
   std::vector<std::vector<std::uint64_t>> passed_;  // by chain and place
 };

@@ -149,6 +149,70 @@ TEST(CounterExample, SomeTimersAreLateAndOthersNot) {
   EXPECT_GT(response_with(with_priorities, ExecutorKind::kPreemptive, machine), ms(8.5).count());
 }
 
+// A message of `a` waits for the first event up to 60, and for a later one longer, if that is rare.
+TEST(CounterExample, AnEventThatIsRareKeepsASetWaiting) {
+  auto application = Builder()
+                         .timer("a", 100, 1)
+                         .timer("e", 60, 1)
+                         .sync("s", {"a", "e"}, 1, 1'000)
+                         .chain("fused", {"a", "s"}, 1, 75)
+                         .done();
+  application.callbacks[1].trigger = model::Event{
+      .min_interval = ms(60), .max_interval = ms(150), .offset = {}, .depth = 10, .seed = 0};
+  const auto found = search(application);
+  ASSERT_TRUE(found[0]);
+  EXPECT_TRUE(found[0]->extremes);
+  EXPECT_THAT(to_text(*found[0], application), HasSubstr("draws: extremes\n"));
+  expect_replays(application, *found[0]);
+}
+
+// All four timers must be released within a microsecond, but their phases hardly change during a
+// trial of some 250 periods.
+TEST(CounterExample, PartsOfTheBestSchedulesAreChanged) {
+  const auto application = Builder()
+                               .timer("a", 9.999, 1)
+                               .timer("b", 10.001, 1)
+                               .timer("d", 10.003, 1)
+                               .timer("c", 10.007, 1)
+                               .chain("a", {"a"}, 4)
+                               .chain("b", {"b"}, 3)
+                               .chain("d", {"d"}, 2)
+                               .chain("c", {"c"}, 1, 3.9999)
+                               .done();
+  Wanted wanted{.chains = {false, false, false, true}};
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto found =
+        search_schedules(application, wanted,
+                         {.executor = ExecutorKind::kPreemptive,
+                          .effort = {.instances = 20'000, .per_trial = 1'000, .seed = seed}});
+    ASSERT_TRUE(found.examples[3]);
+  }
+}
+
+// Three releases of the event delay a if its bunch comes with a release of a: at 33, 133 and so on.
+TEST(CounterExample, ABunchOfAnEventMeetsALaterRelease) {
+  auto application = Builder()
+                         .timer("a", 100, 1)
+                         .timer("e", 10, 0.25)
+                         .chain("a", {"a"}, 1, 1.7)
+                         .chain("e", {"e"}, 2)
+                         .done();
+  auto& own = std::get<model::Timer>(application.callbacks[0].trigger);
+  own.offset = ms(33);
+  own.offset_stated = true;
+  application.callbacks[1].trigger = model::Event{.min_interval = ms(0.5),
+                                                  .max_interval = ms(35),
+                                                  .offset = {},
+                                                  .depth = 10,
+                                                  .seed = 0,
+                                                  .period = ms(10),
+                                                  .jitter = ms(25)};
+  const auto found = search(application);
+  ASSERT_TRUE(found[0]);
+  EXPECT_LE(found[0]->response_ns, ms(1.75).count());
+  expect_replays(application, *found[0]);
+}
+
 TEST(CounterExample, AProvedDeadlineHasNone) {
   const auto application = Builder()
                                .timer("a", 10, 6)
@@ -215,6 +279,7 @@ TEST(CounterExampleFile, MistakesAreLocated) {
   EXPECT_EQ(problem("chain: late", "chain: early").substr(0, 6), "f:6:8:");
   EXPECT_EQ(problem("horizon_ms: 6", "horizon_ms: 1e9").substr(0, 7), "f:11:13");
   EXPECT_EQ(problem("cpus: 1", "cpus: 65").substr(0, 6), "f:14:7");
+  EXPECT_EQ(problem("cpus: 1", "draws: some\ncpus: 1").substr(0, 7), "f:14:8:");
   EXPECT_NE(problem("seed: 0\n", ""), "");
   EXPECT_EQ(
       problem("offsets_ms:", "overheads_ms: {hop: 1, hop_least: 2}\noffsets_ms:").substr(0, 8),

@@ -276,6 +276,68 @@ model::Application three_inputs(double window) {
 // A c meets the next a and the next b, which is less than 20 later; then 1 for each of a, b and s,
 // because c has run by then. For an a the window is longer than its period, and an earlier a may be
 // as near to the others.
+void state_offset(model::Application& application, std::size_t timer, double offset_ms) {
+  auto& own = std::get<model::Timer>(application.callbacks[timer].trigger);
+  own.offset = ms(offset_ms);
+  own.offset_stated = true;
+}
+
+// a (0) and b (1) meet in s (2), and its sets meet c (3) in t (4). All have a period of 10.
+model::Application in_step(double offset_of_b) {
+  auto application = Builder()
+                         .timer("a", 10, 0.25)
+                         .timer("b", 10, 0.25)
+                         .sync("s", "a", "b", 0.25, 1000)
+                         .timer("c", 10, 0.25)
+                         .sync("t", "s", "c", 0.25, 1000)
+                         .chain("a", {"a", "s", "t"}, 3)
+                         .chain("b", {"b", "s", "t"}, 2)
+                         .chain("c", {"c", "t"}, 1)
+                         .done();
+  state_offset(application, 0, 1);
+  state_offset(application, 1, offset_of_b);
+  state_offset(application, 3, 2);
+  return application;
+}
+
+// Set n has message n of each input: a waits 3 for b, and c, released at 2, waits 2 for it. b waits
+// for none of the next period, although the window would allow it. A timer and both syncs
+// take 0.75. a's message then only waits for c besides, those of b and c for both other timers.
+TEST(SyncBounds, MessagesOfOnePeriodMeetThoseOfTheSameNumber) {
+  const auto bounds = chain_bounds(in_step(4));
+  EXPECT_EQ(bounds[0].bound, ms(3 + 0.75 + 0.25).count());
+  EXPECT_EQ(bounds[1].bound, ms(0.75 + 0.5).count());
+  EXPECT_EQ(bounds[2].bound, ms(2 + 0.75 + 0.5).count());
+  EXPECT_EQ(bounds[1].reaction, ms(10 + 0.75 + 0.5).count());
+}
+
+// a waits 5 for b, or b waits 5 for the next a: which one it is depends on which arrives first.
+TEST(SyncBounds, HalfAPeriodApartAMessageMayWaitForTheNextPeriod) {
+  const auto bounds = chain_bounds(in_step(6));
+  EXPECT_GE(*bounds[0].bound, ms(5 + 0.75).count());
+  EXPECT_GE(*bounds[1].bound, ms(5 + 0.75).count());
+}
+
+// The stamps of a and b are always 3 apart or 7. So s never runs with a window of 2, nor does t. c
+// has no partner, but d, less urgent, waits for neither of them.
+TEST(SyncBounds, ASyncWithInputsThatAreAlwaysFartherApartThanItsWindowNeverRuns) {
+  auto application = in_step(4);
+  application.callbacks[2].wcet = application.callbacks[4].wcet = ms(2);
+  model::Callback other = application.callbacks[3];
+  other.id = "d";
+  other.publishes.clear();
+  other.trigger = model::Timer{.period = ms(20)};
+  application.callbacks.push_back(other);
+  application.chains.push_back(application.chains[2]);
+  application.chains.back().id = "d";
+  application.chains.back().callbacks = {5};
+  const auto often = chain_bounds(application);
+  sync_of(application, 2).window = ms(2);
+  const auto never = chain_bounds(application);
+  EXPECT_EQ(never[3].bound, ms(0.25 + 0.25).count());  // a, b and c are never released together
+  EXPECT_GT(*often[3].bound, ms(4).count());
+}
+
 TEST(SyncBounds, OfThreeInputsAMessageWaitsForTheNextOfEachOrAWindow) {
   const auto bounds = chain_bounds(three_inputs(30));
   EXPECT_EQ(bounds[2].bound, ms(20 + 3).count() - 1);

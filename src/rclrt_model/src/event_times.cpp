@@ -40,6 +40,7 @@ EventTimes::EventTimes(const Event& event, std::string_view id)
       period_ns_(event.period.count()),
       jitter_ns_(event.jitter.count()),
       bunch_(0),
+      only_extremes_(event.seed >= EventTimes::kExtremes && event.seed != Event::kDensest),
       state_(hash_of(id) ^ (event.seed * 0xD1342543DE82EF95U)) {
   if (min_ns_ <= 0 || max_ns_ < min_ns_) {
     throw std::invalid_argument("the intervals of event '" + std::string(id) +
@@ -61,6 +62,11 @@ EventTimes::EventTimes(const Event& event, std::string_view id)
     const auto dense = static_cast<std::uint64_t>(jitter_ns_ / period_ns_) + 1;
     bunch_ = 5 * dense + 4;
     nominal_ns_ = first - jitter_ns_;
+    if (nominal_ns_ >= period_ns_) {  // releases on time come before the first bunch
+      const std::int64_t before = nominal_ns_ / period_ns_;
+      nominal_ns_ -= before * period_ns_;
+      number_ = bunch_ - (static_cast<std::uint64_t>(before) % bunch_);
+    }
   } else {
     nominal_ns_ = first;
   }
@@ -89,6 +95,9 @@ std::int64_t EventTimes::lateness() {
 
 /// The high half of the product maps 64 random bits to the range.
 std::int64_t EventTimes::draw(std::int64_t low, std::int64_t high) {
+  if (only_extremes_) {
+    return (next_random(state_) >> 63U) != 0 ? high : low;
+  }
   __extension__ using Wide = unsigned __int128;
   const auto count = static_cast<std::uint64_t>(high - low) + 1;
   const auto picked = static_cast<std::uint64_t>((Wide{next_random(state_)} * count) >> 64U);

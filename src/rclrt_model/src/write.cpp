@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "limits.hpp"
+#include "rclrt/model/event_times.hpp"
 #include "rclrt/model/services.hpp"
 
 namespace rclrt::model {
@@ -148,7 +149,7 @@ std::string to_text(const Event& event) {
     text += ", offset_ms: " + ms(*event.offset);
   }
   text += depth(event.depth);
-  if (event.seed != 0 && event.seed != Event::kDensest) {
+  if (event.seed != 0 && event.seed < EventTimes::kExtremes) {
     text += ", seed: " + std::to_string(event.seed);
   }
   return text + "}";

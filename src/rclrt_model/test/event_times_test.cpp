@@ -146,6 +146,56 @@ TEST(EventTimes, OfTheDensestReleasesBeginWithABunch) {
   expect_within(event, first(1'000, event, "camera"));
 }
 
+// The release at 250 is one of the nominal time 50 + 100: it may be 100 late, which is a period.
+TEST(EventTimes, OfTheDensestReleasesComeOnTimeBeforeALaterBunch) {
+  Event event = burst();
+  event.offset = event.jitter + 250ms;
+  event.seed = Event::kDensest;
+  const auto times = first(1'000, event, "camera");
+  EXPECT_EQ(times[0], 50ms);
+  EXPECT_EQ(times[1], 150ms);
+  EXPECT_EQ(times[2], event.jitter + 250ms);
+  EXPECT_EQ(times[3], event.jitter + 252ms);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Nanoseconds lateness = times[i] - 50ms - static_cast<std::int64_t>(i) * event.period;
+    EXPECT_GE(lateness, 0ms);
+    EXPECT_LE(lateness, event.jitter);
+  }
+}
+
+TEST(EventTimes, AtTheExtremesHaveOnlyTheShortestAndLongestIntervals) {
+  Event event{
+      .min_interval = 10ms, .max_interval = 30ms, .offset = 5ms, .seed = EventTimes::kExtremes};
+  const auto times = first(1'000, event, "scan");
+  EXPECT_EQ(times.front(), 5ms);
+  std::size_t longest = 0;
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const Nanoseconds interval = times[i] - times[i - 1];
+    EXPECT_TRUE(interval == 10ms || interval == 30ms) << interval.count();
+    longest += interval == 30ms ? 1U : 0U;
+  }
+  EXPECT_GT(longest, 400U);
+  EXPECT_LT(longest, 600U);
+  event.seed = EventTimes::kExtremes + 1;
+  EXPECT_NE(first(1'000, event, "scan"), times);
+}
+
+TEST(EventTimes, AtTheExtremesAreOnTimeOrAsLateAsTheyMayBe) {
+  Event event = camera();
+  event.offset = 5ms;
+  event.seed = EventTimes::kExtremes;
+  const auto times = first(1'000, event, "camera");
+  expect_within(event, times);
+  std::size_t late = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Nanoseconds lateness = times[i] - 5ms - static_cast<std::int64_t>(i) * event.period;
+    EXPECT_TRUE(lateness == 0ms || lateness == event.jitter) << lateness.count();
+    late += lateness == event.jitter ? 1U : 0U;
+  }
+  EXPECT_GT(late, 400U);
+  EXPECT_LT(late, 600U);
+}
+
 TEST(EventTimes, RefuseAnIntervalThatDoesNotFitThePeriod) {
   Event event = camera();
   event.min_interval = 22ms;

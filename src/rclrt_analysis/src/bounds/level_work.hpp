@@ -50,7 +50,7 @@ struct Workload {
   bool by_release;  ///< callbacks of one priority run in order of release, one after the other
   std::vector<int> priority;        ///< effective, of each callback
   std::vector<int> ceiling;         ///< the highest in its group; its own without one
-  std::vector<Ticks> wcet;          ///< ns, without overheads
+  std::vector<Ticks> wcet;          ///< ns, without overheads; 0 for callbacks that never run
   Ticks dispatch;                   ///< ns per instance, on the scheduler thread too
   Ticks scheduler;                  ///< the part of `dispatch` that runs above all levels
   Ticks first_poll;                 ///< ns before the first callback of a busy period
@@ -107,6 +107,7 @@ struct Workload {
 
  private:
   void read_values();
+  std::vector<bool> find_idle() const;
   void find_sources();
   void find_runs();
   std::vector<RunsOf> runs_of_all(const std::vector<std::size_t>& callbacks) const;

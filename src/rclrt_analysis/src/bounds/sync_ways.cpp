@@ -6,12 +6,13 @@
 #include <set>
 #include <utility>
 
+#include "bounds/stamp_sequences.hpp"
 #include "demand.hpp"
 
 namespace rclrt::analysis::detail {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNone = kNoOrigin;
 
 class JoinSearch {
  public:
@@ -76,18 +77,8 @@ class JoinSearch {
     return stated_offset(workload_.application.callbacks[callback]).has_value();
   }
 
-  /// Returns the timer, event or sync from which the messages of an input come, if each callback in
-  /// between has one publisher. Otherwise returns kNone.
   std::size_t origin(const std::vector<std::size_t>& input) const {
-    const std::vector<std::size_t>* publishers = &input;
-    while (publishers->size() == 1) {
-      const std::size_t callback = publishers->front();
-      if (kind(callback) != model::CallbackKind::kSubscription) {
-        return callback;
-      }
-      publishers = &workload_.graph.publishers[callback].front();
-    }
-    return kNone;
+    return origin_of(workload_, input);
   }
 
   /// Returns a number that is equal for inputs with the same sequence of messages: one message for
@@ -249,11 +240,20 @@ class JoinSearch {
       rely_on(other.front(), own_releases);
       return {stamp_, stamp_};
     }
+    const std::size_t start = callbacks_.front();
+    if (const auto sets = sequence_of_sets(workload_, callbacks_[at])) {
+      found_.complete = complete;
+      rely_on(own.front(), kNone);
+      rely_on(other.front(), kNone);
+      const auto after_start = [&](const StampSequence& each) {
+        return std::max<Ticks>(0, each.offset - timer(start).offset.count());
+      };
+      return {after_start(*sequence_of(workload_, other)), after_start(*sets)};
+    }
     const auto longest = max_interval(there);
     if (!longest) {
       return {within, within};
     }
-    const std::size_t start = callbacks_.front();
     const bool direct = here == start;  // no sync is between them
     const Ticks period = *longest;
     const Ticks first = first_release(start, there);

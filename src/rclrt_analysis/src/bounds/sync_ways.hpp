@@ -120,6 +120,17 @@ enum class Taken {
 /// messages of such a sync have one message for each release again, with its stamp, so the same
 /// holds for syncs behind it.
 ///
+/// If all inputs come from timers of one period with stated offsets that differ by less than half
+/// of it, and by no more than the window, set n has message n of each input. Proof: take two
+/// messages of different inputs with numbers that differ. Their stamps are more than half a period
+/// apart, so of all sets, one with equal numbers has the shortest interval, and it is formed once
+/// all of its messages wait. Let m be the smallest number of a waiting message. Some input lacks
+/// number m, because the set would have been formed when the last of its messages arrived. Messages
+/// of an input arrive in order, so no message waits at this input, and no other set can be formed.
+/// So the lag is the difference of the offsets, and the message with the smaller offset never waits
+/// for the next period of the other timer. The stamps of the sets again have the period and an
+/// offset, the largest one, so the same holds for a sync behind this one.
+///
 /// If syncs may take messages in another order than they arrive in, also those of one input, only
 /// the window counts: the stamps of a set lie within it in any order. No message need be matched.
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,

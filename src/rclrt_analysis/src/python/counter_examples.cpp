@@ -52,6 +52,7 @@ void bind_chains(py::module_& module) {
       .def_readonly("priorities", &CounterExample::priorities)
       .def_readonly("seed", &CounterExample::seed)
       .def_readonly("execution_from_percent", &CounterExample::lowest_execution_percent)
+      .def_readonly("extremes", &CounterExample::extremes)
       .def_readonly("delays_from_percent", &CounterExample::lowest_delay_percent)
       .def_readonly("horizon_ns", &CounterExample::horizon_ns)
       .def_property_readonly("limit",

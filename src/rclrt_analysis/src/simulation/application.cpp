@@ -77,7 +77,7 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   result.role = model::role_of(callback);
   result.overload = callback.overload;
   result.deadline_ns = callback.deadline.value_or(model::Nanoseconds{0}).count();
-  result.execution = detail::execution_times(callback, times.lowest_execution);
+  result.execution = detail::execution_times(callback, times.lowest_execution, times.extremes);
   if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
     result.trigger = TimerTrigger{.period_ns = timer->period.count(),
                                   .offset_ns = timer->offset.count(),
@@ -129,10 +129,13 @@ std::vector<Connection> connections(const Readers& readers, const std::string& t
 
 }  // namespace
 
-TimeDistribution detail::execution_times(const model::Callback& callback, double lowest_execution) {
+TimeDistribution detail::execution_times(const model::Callback& callback, double lowest_execution,
+                                         bool extremes) {
   const std::int64_t wcet_ns = callback.wcet.count();
-  const double lowest_ns = static_cast<double>(wcet_ns) * lowest_execution;
-  return TimeDistribution::uniform(static_cast<std::int64_t>(std::llround(lowest_ns)), wcet_ns);
+  const auto lowest_ns =
+      static_cast<std::int64_t>(std::llround(static_cast<double>(wcet_ns) * lowest_execution));
+  return extremes ? TimeDistribution::either(lowest_ns, wcet_ns)
+                  : TimeDistribution::uniform(lowest_ns, wcet_ns);
 }
 
 void detail::set_delays(SimulatedSystem& system, const SimulatedTimes& times) {

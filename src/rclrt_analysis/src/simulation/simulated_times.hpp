@@ -6,8 +6,10 @@
 
 namespace rclrt::analysis::detail {
 
-/// Returns a uniform distribution from this share of the callback's WCET up to the WCET.
-TimeDistribution execution_times(const model::Callback& callback, double lowest_execution);
+/// Returns a uniform distribution from this share of the callback's WCET up to the WCET or, with
+/// `extremes`, of these two times only.
+TimeDistribution execution_times(const model::Callback& callback, double lowest_execution,
+                                 bool extremes);
 
 /// Returns the offset of a timer or event in ns, as the application states it. 0 if it states none,
 /// and for callbacks that take messages.
@@ -15,6 +17,10 @@ std::int64_t stated_offset_ns(const model::Callback& callback);
 
 /// Returns the event with the highest rate that it may have, from this offset on.
 model::Event densest(model::Event event, std::int64_t offset_ns);
+
+/// Returns the event with draws of only its shortest and longest intervals, or its least and
+/// greatest lateness, from this offset on.
+model::Event at_extremes(model::Event event, std::int64_t offset_ns, std::uint64_t seed);
 
 /// Replaces the lateness of timers and events and the latencies of messages.
 void set_delays(SimulatedSystem& system, const SimulatedTimes& times);

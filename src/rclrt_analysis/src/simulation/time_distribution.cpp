@@ -63,6 +63,12 @@ TimeDistribution TimeDistribution::uniform(std::int64_t lowest_ns, std::int64_t 
   return result;
 }
 
+TimeDistribution TimeDistribution::either(std::int64_t lowest_ns, std::int64_t highest_ns) {
+  TimeDistribution result = uniform(lowest_ns, highest_ns);
+  result.only_extremes_ = true;
+  return result;
+}
+
 TimeDistribution TimeDistribution::list(std::vector<std::int64_t> times_ns) {
   if (times_ns.empty()) {
     throw std::invalid_argument("a list of times needs at least one");

@@ -92,7 +92,7 @@ class Outcome:
 class Attack:
     """The search for a response above a bound, and its effort."""
 
-    instances: int = 60_000
+    instances: int = 200_000
     """Number of instances to simulate for each application and executor."""
     on_machines: bool = True
     """Whether verdicts are compared on drawn machines, and every second application is attacked

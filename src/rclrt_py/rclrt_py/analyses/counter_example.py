@@ -18,6 +18,8 @@ class ChainCounterExample(TypedDict):
     offsets_ms: dict[str, float]
     seed: int
     execution_from: float
+    extremes: bool
+    """Execution times and the intervals of events are only the least or the greatest ones."""
     delays_from: float
     horizon_ms: float
     instance: int
@@ -40,6 +42,7 @@ def counter_example(application: Application, example: CounterExample) -> ChainC
         },
         "seed": example.seed,
         "execution_from": example.execution_from_percent / 100,
+        "extremes": example.extremes,
         "delays_from": example.delays_from_percent / 100,
         "horizon_ms": example.horizon_ns / 1e6,
         "instance": example.instance,

@@ -31,6 +31,9 @@ struct CounterExample {
   std::uint64_t seed = 0;
   /// Execution times are drawn by the seed, from this percentage of the WCET up to the WCET.
   int lowest_execution_percent = 100;
+  /// Execution times, intervals of events and their lateness are drawn (by `seed`) from only their
+  /// least and greatest values. Otherwise events come as often as they may.
+  bool extremes = false;
   unsigned cpus = 1;  ///< of executors without stated CPUs
   /// The overheads of the simulated machine. Dispatching, scheduler threads and polling points take
   /// exactly these times. `background` and `stall` are 0, because nothing states when they occur,
@@ -104,11 +107,13 @@ struct SearchResult {
 /// deadline, and for each wanted cause-effect chain one in which an output exceeds a limit. Returns
 /// the earliest miss of that schedule. Chains that are not wanted get no example and zeros.
 ///
-/// The search changes the offsets of timers without a stated offset; events come as often as they
-/// may: those with jitter in bunches, of which the first is at the offset. It first tries all
-/// releases at one time, then each release one nanosecond before the chain's, then random offsets
-/// and changes of the best ones. It tries execution times of the WCET and shorter ones, and timers
-/// and messages that are as late as possible, all or only some of them. A callback that was
+/// The search changes the offsets of timers without a stated offset. Events come as often as they
+/// may, those with jitter in bunches of which the first is at the offset; or with random intervals
+/// that are the shortest or the longest ones. It first tries all releases at one time, then each
+/// release one nanosecond before the chain's, then random offsets. Below a load of 1, it changes
+/// short parts of the best schedules: those that begin some periods before the longest response. It
+/// tries execution times of the WCET and shorter ones, and timers and messages that are as late as
+/// possible, all or only some of them. A callback that was
 /// released at least three times in a schedule and never ran is a miss of its chain, too. A search
 /// without a result proves nothing. Deterministic; any thread. Throws std::invalid_argument for an
 /// application that cannot be simulated.

@@ -135,6 +135,8 @@ RCLRT_ANALYSIS_EXPORT void require_valid(const SimulatedSystem& system);
 struct SimulatedTimes {
   /// Each callback's execution time is uniform from this share of its WCET up to the WCET.
   double lowest_execution = 1.0;
+  /// Each execution time is only that share of the WCET or the WCET, with equal probability.
+  bool extremes = false;
   std::int64_t dispatch_ns = 0;   ///< see SimulatedExecutor
   std::int64_t scheduler_ns = 0;  ///< see SimulatedExecutor
   std::int64_t polling_ns = 0;    ///< see SimulatedExecutor

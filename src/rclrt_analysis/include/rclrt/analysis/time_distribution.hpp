@@ -31,12 +31,14 @@ class RCLRT_ANALYSIS_EXPORT TimeDistribution {
   /// Makes a distribution that is always zero.
   TimeDistribution() = default;
 
-  /// Makes a distribution of one fixed time. constant(), uniform() and list() throw
-  /// std::invalid_argument for negative times, and for an empty range or list.
+  /// Makes a distribution of one fixed time. constant(), uniform(), either() and list()
+  /// throw std::invalid_argument for negative times, and for an empty range or list.
   static TimeDistribution constant(std::int64_t time_ns);
   /// Makes a distribution in which all times from `lowest_ns` to `highest_ns`, both included, are
   /// equally likely.
   static TimeDistribution uniform(std::int64_t lowest_ns, std::int64_t highest_ns);
+  /// Makes a distribution of these two times, which are equally likely.
+  static TimeDistribution either(std::int64_t lowest_ns, std::int64_t highest_ns);
   /// Makes a distribution that returns the times of the list in turn, and starts again after the
   /// last one.
   static TimeDistribution list(std::vector<std::int64_t> times_ns);
@@ -46,7 +48,13 @@ class RCLRT_ANALYSIS_EXPORT TimeDistribution {
     if (!times_ns_.empty()) {
       return times_ns_[static_cast<std::size_t>(use % times_ns_.size())];
     }
-    return lowest_ns_ == highest_ns_ ? lowest_ns_ : random.uniform(lowest_ns_, highest_ns_);
+    if (lowest_ns_ == highest_ns_) {
+      return lowest_ns_;
+    }
+    if (only_extremes_) {
+      return random.uniform(0, 1) == 0 ? lowest_ns_ : highest_ns_;
+    }
+    return random.uniform(lowest_ns_, highest_ns_);
   }
 
   std::int64_t lowest_ns() const { return lowest_ns_; }
@@ -55,6 +63,7 @@ class RCLRT_ANALYSIS_EXPORT TimeDistribution {
  private:
   std::int64_t lowest_ns_ = 0;
   std::int64_t highest_ns_ = 0;
+  bool only_extremes_ = false;
   std::vector<std::int64_t> times_ns_;  // empty unless the distribution is a list
 };
 

@@ -20,10 +20,18 @@ namespace rclrt::model {
 /// lateness of each release is uniform up to the jitter; a release that would be closer to the one
 /// before than the shortest interval is later, but still no later than the jitter allows.
 ///
-/// With the seed Event::kDensest, the first release is at the offset and as late as it may be.
-/// Those after it come as early as they may: a bunch, then a period apart. Later bunches follow.
+/// With the seed Event::kDensest, a release is at the offset and as late as it may be. Those after
+/// it come as early as they may: a bunch, then a period apart. Later bunches follow. No release is
+/// before the offset, unless its nominal time is a period or more after the beginning: then
+/// releases on time come before it.
+///
+/// With another seed from kExtremes on, each draw is either the least or the greatest value, with
+/// equal probability.
 class RCLRT_MODEL_EXPORT EventTimes {
  public:
+  /// The first one of the seeds that no file states besides Event::kDensest.
+  static constexpr std::uint64_t kExtremes = std::uint64_t{1} << 63U;
+
   /// Throws std::invalid_argument unless 0 < min_interval <= max_interval and, with a period,
   /// period - jitter <= min_interval <= period. `id`: the id of the callback that the event
   /// triggers.
@@ -40,7 +48,8 @@ class RCLRT_MODEL_EXPORT EventTimes {
   std::int64_t max_ns_;
   std::int64_t period_ns_;
   std::int64_t jitter_ns_;
-  std::uint64_t bunch_;          // with Event::kDensest: releases from one late one to the next
+  std::uint64_t bunch_;  // with Event::kDensest: releases from one late one to the next
+  bool only_extremes_;
   std::uint64_t number_ = 0;     // of releases so far
   std::int64_t nominal_ns_ = 0;  // of the next release, with a period
   std::int64_t next_ns_ = 0;
