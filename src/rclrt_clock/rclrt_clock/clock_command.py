@@ -9,10 +9,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rclrt_py.arguments import seconds_argument
-from rclrt_py.clocks.sources import ClockSource, clock_sources
-from rclrt_py.errors import EXIT_NO, EXIT_OK
+from rclrt_py.clocks.sources import ClockSource
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, RclrtError
 from rclrt_py.files.atomic import check_file, write_atomically
 from rclrt_py.processes.runner import find_program
 from rclrt_py.processes.stop_signals import StopSignals
@@ -21,7 +22,8 @@ from rclrt_py.terminal.table import Paint
 from rclrt_clock.offsets import Offsets
 from rclrt_clock.plot import offsets_picture
 from rclrt_clock.program import PACKAGE, clock_environment, lines_of
-from rclrt_clock.table import event_line, lines
+from rclrt_clock.table import lines
+from rclrt_clock.view import Sources, View
 
 HELP = "measure how far the clocks of the robot's hosts differ"
 DESCRIPTION = (
@@ -36,7 +38,6 @@ VALUES = (
     ("period", "MS", "time between two pings (default: 200)"),
     ("topic", "NAME", "topic on which the hosts meet (default: /rclrt/clock)"),
 )
-_CLEAR = "\x1b[H\x1b[2J"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,17 +66,23 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("out", "plot"):
         if getattr(arguments, option):
             check_file(f"--{option}", getattr(arguments, option))
+    if arguments.out and arguments.plot and arguments.out.resolve() == arguments.plot.resolve():
+        raise BadInput("--out and --plot name the same file; expected two")
     command = [str(find_program(os.environ, PACKAGE, PACKAGE)), *program_options(arguments)]
     offsets = Offsets()
-    sources = clock_sources()
-    with StopSignals() as stop:
-        for text in lines_of(command, clock_environment(os.environ), stop):
-            line = offsets.take(text)
-            if "event" in line:
-                _print_event(offsets, line)
-            elif "peer" in line and sys.stdout.isatty() and not arguments.json:
-                print(_CLEAR + "\n".join(lines(offsets, sources, Paint.of(sys.stdout, os.environ))))
-    _finish(arguments, offsets, sources)
+    failure: RclrtError | None = None
+    with StopSignals() as stop, Sources() as sources:
+        view = View(offsets, sources, is_live=sys.stdout.isatty() and not arguments.json)
+        try:
+            for text in lines_of(command, clock_environment(os.environ), stop):
+                view.take(offsets.take(text))
+        except RclrtError as error:
+            if not offsets.peers:
+                raise
+            failure = error  # what was measured until then is kept
+    _finish(arguments, offsets, sources.known, failure)
+    if failure is not None:
+        raise failure
     if offsets.are_known:
         return EXIT_OK
     print(f"rclrt: no offset was measured; {_hint(offsets)}", file=sys.stderr)
@@ -93,29 +100,39 @@ def program_options(arguments: argparse.Namespace) -> list[str]:
 
 
 def _finish(
-    arguments: argparse.Namespace, offsets: Offsets, sources: Sequence[ClockSource]
+    arguments: argparse.Namespace,
+    offsets: Offsets,
+    sources: Sequence[ClockSource],
+    failure: RclrtError | None,
 ) -> None:
-    document = json.dumps(offsets.document(sources), indent=1) + "\n"
+    """Writes the files, then prints: standard output may be closed."""
+    text = None if failure is None else str(failure)
+    document = offsets.document(sources, text)
+    if arguments.out:
+        write_atomically(arguments.out, compact(document))
+    if arguments.plot:
+        write_atomically(arguments.plot, offsets_picture(offsets))
     if arguments.json:
-        print(document, end="")
+        print(compact(document), end="")
     else:
         for line in lines(offsets, sources, Paint.of(sys.stdout, os.environ)):
             print(line)
-    if arguments.out:
-        write_atomically(arguments.out, document)
-    if arguments.plot:
-        write_atomically(arguments.plot, offsets_picture(offsets))
 
 
-def _print_event(offsets: Offsets, event: dict[str, object]) -> None:
-    text = event_line(event, offsets.start.get("drift_ppm", 0.0))
-    print(f"rclrt: {text}", file=sys.stderr)
+def compact(document: dict[str, Any]) -> str:
+    """Returns the document with a line per key and peer."""
+    peers = ",\n  ".join(json.dumps(peer) for peer in document["peers"])
+    rest = {key: value for key, value in document.items() if key != "peers"}
+    parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in rest.items()]
+    return "{\n" + ",\n".join([*parts, f' "peers": [{peers}]']) + "\n}\n"
 
 
 def _hint(offsets: Offsets) -> str:
     if offsets.peers:
         return "the pings of this host are not answered: messages pass in one direction only"
     domain = os.environ.get("ROS_DOMAIN_ID", "0")
+    if os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE") == "OFF":
+        return "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF: no other process is searched"
     return (
         "start `rclrt clock` on the other hosts too, in this ROS domain "
         f"(ROS_DOMAIN_ID={domain}); the network must pass its multicast"

@@ -26,48 +26,59 @@ COLUMNS = (
 """Title and width of each column. The interval of the offset and its width are in ms, the age of
 the newest bounds in s, the drift seen in millionths."""
 
+TEST_CLOCK = "the clock of this host is wrong on purpose (RCLRT_TEST_CLOCK)"
 _WIDTHS = Columns(NAME_WIDTH, *(width for _, width in COLUMNS))
 _EVENTS = {
     "appeared": "{host} sends pings",
-    "restarted": "{host}: another process sends its pings; its interval begins again",
-    "step": "{host}: its pings contradict each other: a clock was set, or drifts by more than "
-    "{drift:g} ppm; its interval begins again",
-    "clock_set": "the clock of this host was set by {by:+.3f} ms; all intervals begin again",
-    "peer_clock_set": "the clock of {host} was set; its interval begins again",
+    "restarted": "{host}: another process sends its pings",
+    "step": "{host}: its pings contradict each other: a machine was suspended, or its quartz "
+    "drifts by more than {drift:g} ppm; its interval begins again",
+    "clock_set": "the clock of this host was set by {by:+.6g} ms",
+    "peer_clock_set": "the clock of {host} was set",
     "silent": "{host} sends no pings any more; its interval grows",
     "back": "{host} sends pings again",
     "same_name": "another machine is also called {host}: state other names with --host",
-    "too_many": "{host} and further hosts or processes are left out: more than 64",
+    "forgotten": "{host} was silent, and made room for another host",
+    "test_clock": "the clock of {host} is wrong on purpose (RCLRT_TEST_CLOCK)",
+    "too_many": "{host}: more than 64 hosts, or 8 processes of a host; its pings are left out",
+    "lost_events": "{count} further events are not listed",
 }
 
 
 def lines(offsets: Offsets, sources: Sequence[ClockSource], paint: Paint) -> Iterator[str]:
     """Yields the table: the clock of each peer less the one of this host."""
     yield paint.dim(_WIDTHS.line("peer", *(title for title, _ in COLUMNS)))
+    names = [host for host, _ in offsets.peers]
     for key in sorted(offsets.peers):
-        yield from _peer_lines(offsets.peers[key], paint)
+        yield from _peer_lines(offsets.peers[key], names.count(key[0]) > 1, paint)
     if not offsets.peers:
         yield "  none yet"
+    if offsets.start.get("test_clock"):
+        yield paint.red(TEST_CLOCK)
     for source in sources:
         yield paint.dim(source_line(source))
 
 
 def source_line(source: ClockSource) -> str:
-    """Returns a line such as "chrony: this clock less UTC by 10.0.0.1: -0.580 to +0.580 ms"."""
+    """Returns a line such as "chrony: this clock less that of 10.0.0.1: -0.580 to +0.580 ms"."""
+    reference = shorten(source.reference, 80)
     if source.interval is None:
-        return f"{source.name}: {shorten(source.reference, 60)}, not synchronised"
-    where = f"this clock less {shorten(source.reference, 60)}"
-    return f"{source.name}: {where}: {within_ms(source.interval)}"
+        return f"{source.name}: {reference}"
+    return f"{source.name}: this clock less {reference}: {within_ms(source.interval)}"
 
 
 def event_line(event: dict[str, Any], drift_ppm: float) -> str:
     """Returns an event as a sentence."""
-    text = _EVENTS.get(event["event"], "{host}: " + str(event["event"]))
+    name = str(event["event"])
+    host = shorten(str(event["host"]), 64)
     by_ms = event.get("by_ns", 0) / 1e6
-    return text.format(host=shorten(str(event["host"]), 64), by=by_ms, drift=drift_ppm)
+    text = _EVENTS.get(name)
+    if text is None:
+        return f"{host}: {shorten(name, 64)}"
+    return text.format(host=host, by=by_ms, drift=drift_ppm, count=event.get("count", 0))
 
 
-def _peer_lines(peer: Peer, paint: Paint) -> Iterator[str]:
+def _peer_lines(peer: Peer, has_namesake: bool, paint: Paint) -> Iterator[str]:
     state = peer.latest
     interval = peer.interval
     bounds = ("-", "-", "-")
@@ -82,7 +93,10 @@ def _peer_lines(peer: Peer, paint: Paint) -> Iterator[str]:
     if state["drift_low_ppm"] is not None:
         drift = f"{state['drift_low_ppm']:+.0f} to {state['drift_high_ppm']:+.0f}"
     counts = (str(state["steps"]), str(state["lost"]))
-    line = _WIDTHS.line(shorten(peer.host, NAME_WIDTH - 1), *bounds, age, drift, *counts)
+    name = shorten(peer.host, NAME_WIDTH - 1)
+    if has_namesake:  # machines with one name
+        name = f"{shorten(peer.host, NAME_WIDTH - 6)} {peer.boot[:4]}"
+    line = _WIDTHS.line(name, *bounds, age, drift, *counts)
     yield paint.dim(line + "  (silent)") if state["silent"] else line
     if interval is None:
         yield "  no interval yet: no ping of this host has been answered since the last step"

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <rclrt_msgs/msg/clock_interval.hpp>
 #include <rclrt_msgs/msg/clock_ping.hpp>
 #include <string>
 
@@ -26,6 +27,9 @@ class ClockNode {
 
   Node& node() noexcept { return node_; }
 
+  /// Takes a ping, and publishes the peer's interval.
+  void take(const rclrt_msgs::msg::ClockPing& ping);
+
   /// Writes the peers and the events since the last call.
   void report();
 
@@ -35,6 +39,7 @@ class ClockNode {
   HostClock clock_;
   const std::function<void(const std::string&)> write_;
   std::shared_ptr<Publisher<rclrt_msgs::msg::ClockPing>> pings_;
+  std::shared_ptr<Publisher<rclrt_msgs::msg::ClockInterval>> intervals_;
 };
 
 }  // namespace rclrt::clock

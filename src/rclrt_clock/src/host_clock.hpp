@@ -8,20 +8,24 @@
 
 namespace rclrt::clock {
 
-/// CLOCK_REALTIME between two readings of CLOCK_MONOTONIC, in nanoseconds.
+/// CLOCK_MONOTONIC and CLOCK_REALTIME between two readings of CLOCK_MONOTONIC_RAW, in nanoseconds.
 struct ClockReading {
-  std::int64_t before_ns = 0;
+  std::int64_t before_ns = 0;  ///< CLOCK_MONOTONIC_RAW
+  std::int64_t monotonic_ns = 0;
   std::int64_t realtime_ns = 0;
-  std::int64_t after_ns = 0;
+  std::int64_t after_ns = 0;  ///< CLOCK_MONOTONIC_RAW
 };
 
 /// Reads the clocks of this machine. Thread-safe.
 ClockReading read_clocks() noexcept;
 
-/// A time of this host.
+/// A time of this host. CLOCK_MONOTONIC_RAW is `raw_ns`, or up to `reading_ns` more, when the other
+/// clocks show it.
 struct HostTime {
   std::int64_t realtime_ns = 0;
   std::int64_t monotonic_ns = 0;
+  std::int64_t raw_ns = 0;
+  std::int64_t reading_ns = 0;
   std::uint64_t sets = 0;  ///< how often CLOCK_REALTIME had been set until then
 };
 
@@ -37,9 +41,6 @@ class HostClock {
   /// Returns the time, with the least interrupted of several readings.
   HostTime now();
 
-  /// Returns by how much the clock was set the last time; 0: not yet.
-  std::int64_t last_set_ns() const noexcept { return last_set_ns_; }
-
  private:
   struct Difference {  // CLOCK_REALTIME - CLOCK_MONOTONIC
     std::int64_t low_ns = 0;
@@ -49,7 +50,6 @@ class HostClock {
   const std::function<ClockReading()> read_;
   std::optional<Difference> difference_;  // since the clock was set the last time
   std::uint64_t sets_ = 0;
-  std::int64_t last_set_ns_ = 0;
 };
 
 }  // namespace rclrt::clock

@@ -17,9 +17,6 @@ bool is_host_name(std::string_view name) noexcept;
 /// Returns the name of this host, or of its container.
 std::string this_host();
 
-/// Returns a number of this boot of this machine. Containers of one machine have the same number.
-std::uint64_t this_boot();
-
 /// Returns a random number for this process.
 std::uint64_t random_session();
 

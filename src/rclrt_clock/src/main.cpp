@@ -11,6 +11,7 @@
 #include "clock_node.hpp"
 #include "command_line.hpp"
 #include "identity.hpp"
+#include "rclrt/realtime/boot_number.hpp"
 #include "report_lines.hpp"
 #include "test_clock.hpp"
 
@@ -22,8 +23,9 @@ constexpr int kBadInput = 2;
 using namespace rclrt::clock;  // NOLINT(google-build-using-namespace): this is its program
 
 void write_line(const std::string& line) {
-  std::printf("%s\n", line.c_str());
-  std::fflush(stdout);
+  if (std::printf("%s\n", line.c_str()) < 0 || std::fflush(stdout) != 0) {
+    throw std::runtime_error("standard output cannot be written");
+  }
 }
 
 /// Returns this host's clock, or the one that a test states.
@@ -37,12 +39,12 @@ HostClock make_clock(const char* test) {
 int run(const Settings& settings, int argc, char** argv) {
   const char* const test = std::getenv(kTestClockVariable);
   HostClock clock = make_clock(test);
-  const ExchangeOptions options{
-      .host = settings.host,
-      .boot = this_boot(),
-      .session = random_session(),
-      .host_drift_ppm = settings.drift_ppm,
-      .silent_after_ns = std::max<std::int64_t>(3'000'000'000, 10 * settings.period.count())};
+  const ExchangeOptions options{.host = settings.host,
+                                .boot = rclrt::realtime::boot_number(),
+                                .session = random_session(),
+                                .host_drift_ppm = settings.drift_ppm,
+                                .period_ns = settings.period.count(),
+                                .is_test = test != nullptr};
   const auto context = rclrt::Context::make(argc, argv);
   // One thread: the time of a ping is read when its callback begins.
   rclrt::EventsExecutor executor(context, {.name = "clock"});

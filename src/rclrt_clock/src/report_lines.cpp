@@ -39,10 +39,16 @@ const char* name_of(EventKind kind) {
       return "back";
     case EventKind::kSameName:
       return "same_name";
+    case EventKind::kForgotten:
+      return "forgotten";
+    case EventKind::kTestClock:
+      return "test_clock";
     case EventKind::kTooMany:
+      return "too_many";
+    case EventKind::kLostEvents:
       break;
   }
-  return "too_many";
+  return "lost_events";
 }
 
 }  // namespace
@@ -84,6 +90,12 @@ std::string peer_line(const PeerState& peer, const HostTime& now) {
   return line.dump();
 }
 
+std::string report_line(std::size_t peers, const HostTime& now) {
+  const Json line = {
+      {"report", peers}, {"realtime_ns", now.realtime_ns}, {"monotonic_ns", now.monotonic_ns}};
+  return line.dump();
+}
+
 std::string event_line(const Event& event) {
   Json line = {{"event", name_of(event.kind)},
                {"host", event.host},
@@ -91,6 +103,8 @@ std::string event_line(const Event& event) {
                {"monotonic_ns", event.at.monotonic_ns}};
   if (event.kind == EventKind::kClockSet) {
     line["by_ns"] = event.by_ns;
+  } else if (event.kind == EventKind::kLostEvents) {
+    line["count"] = event.by_ns;
   }
   return line.dump();
 }

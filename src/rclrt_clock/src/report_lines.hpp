@@ -15,6 +15,9 @@ std::string start_line(const Settings& settings, const ExchangeOptions& options,
 /// Returns the state of a peer at a time.
 std::string peer_line(const PeerState& peer, const HostTime& now);
 
+/// Returns the end of a report: the time, and the number of peers.
+std::string report_line(std::size_t peers, const HostTime& now);
+
 /// Returns an event.
 std::string event_line(const Event& event);
 

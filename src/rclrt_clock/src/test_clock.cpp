@@ -16,7 +16,8 @@ constexpr double kMost = 1e9;  // ms, ppm, s
 
 [[noreturn]] void refuse(std::string_view item) {
   throw std::invalid_argument(std::string(kTestClockVariable) + ": '" + std::string(item) +
-                              "' is unknown; expected offset_ms=N, drift_ppm=N@S or step_ms=N@S, "
+                              "' is unknown; expected offset_ms=N, drift_ppm=N@S, slew_ppm=N@S or "
+                              "step_ms=N@S, "
                               "with S in seconds of CLOCK_MONOTONIC");
 }
 
@@ -56,6 +57,8 @@ void TestClock::add(std::string_view item) {
     offset_ns_ += *amount * 1e6;
   } else if (name == "drift_ppm") {
     drifts_.push_back({*amount * 1e3, since_ns});
+  } else if (name == "slew_ppm") {
+    slews_.push_back({*amount * 1e3, since_ns});
   } else if (name == "step_ms") {
     steps_.push_back({*amount * 1e6, since_ns});
   } else {
@@ -64,19 +67,24 @@ void TestClock::add(std::string_view item) {
 }
 
 ClockReading TestClock::apply(ClockReading reading) const noexcept {
-  double both_ns = 0;
-  for (const Change& each : drifts_) {
-    const auto since_ns = static_cast<double>(reading.before_ns - each.since_ns);
-    both_ns += std::max(since_ns, 0.0) / 1e9 * each.amount;
-  }
-  double realtime_ns = offset_ns_;
+  const auto gained_ns = [&](const std::vector<Change>& changes) {
+    double result = 0;
+    for (const Change& each : changes) {
+      const auto since_ns = static_cast<double>(reading.monotonic_ns - each.since_ns);
+      result += std::max(since_ns, 0.0) / 1e9 * each.amount;
+    }
+    return static_cast<std::int64_t>(std::floor(result));
+  };
+  double set_ns = offset_ns_;
   for (const Change& each : steps_) {
-    realtime_ns += reading.before_ns >= each.since_ns ? each.amount : 0;
+    set_ns += reading.monotonic_ns >= each.since_ns ? each.amount : 0;
   }
-  const auto drifted = static_cast<std::int64_t>(std::floor(both_ns));
-  return {reading.before_ns + drifted,
-          reading.realtime_ns + drifted + static_cast<std::int64_t>(std::floor(realtime_ns)),
-          reading.after_ns + drifted};
+  const std::int64_t drifted_ns = gained_ns(drifts_);
+  const std::int64_t slewed_ns = gained_ns(slews_);
+  return {
+      reading.before_ns + drifted_ns, reading.monotonic_ns + drifted_ns + slewed_ns,
+      reading.realtime_ns + drifted_ns + slewed_ns + static_cast<std::int64_t>(std::floor(set_ns)),
+      reading.after_ns + drifted_ns};
 }
 
 }  // namespace rclrt::clock

@@ -18,10 +18,11 @@ inline constexpr const char* kTestClockVariable = "RCLRT_TEST_CLOCK";
 /// Changes readings of the clocks as if this host had a clock of its own. Immutable.
 class TestClock {
  public:
-  /// Makes it from a text such as "offset_ms=40 drift_ppm=80@1234.5 step_ms=-7@1240". The times
-  /// after @ are seconds of CLOCK_MONOTONIC from which a drift or a step takes effect. A drift
-  /// changes CLOCK_REALTIME and CLOCK_MONOTONIC, as a fast or slow quartz does. An empty text
-  /// changes nothing. Throws std::invalid_argument for any other text.
+  /// Makes it from a text such as "offset_ms=40 drift_ppm=80@1234.5 slew_ppm=500@1236
+  /// step_ms=-7@1240". The times after @ are seconds of CLOCK_MONOTONIC from which it takes effect.
+  /// A drift changes all clocks, as a fast or slow quartz does; a slew, as of NTP, leaves
+  /// CLOCK_MONOTONIC_RAW unchanged. An empty text changes nothing. Throws std::invalid_argument for
+  /// any other text.
   explicit TestClock(std::string_view text);
 
   /// Returns the reading as this host would have it.
@@ -37,6 +38,7 @@ class TestClock {
 
   double offset_ns_ = 0;
   std::vector<Change> drifts_;
+  std::vector<Change> slews_;
   std::vector<Change> steps_;
 };
 

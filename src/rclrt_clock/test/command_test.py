@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from rclrt_clock.offsets import MOST_SAMPLES, Offsets, Peer
+from rclrt_clock.offsets import MOST_PEERS, Offsets, Peer
 from rclrt_clock.plot import offsets_picture
 from rclrt_clock.program import clock_environment
 from rclrt_py.clocks.interval import Interval
@@ -20,14 +20,15 @@ from rclrt_py.errors import RunFailed
 from rclrt_py.terminal.table import Paint
 from rclrt_py.testing.command import Rclrt
 
-from rclrt_clock import clock_command, table
+from rclrt_clock import table, view
 
 SCHEMA = Path(__file__).resolve().parents[3] / "schemas/clock.schema.json"
 START = {
     "rclrt_clock": 1, "host": "here", "boot": "0" * 16, "session": "1" * 16, "drift_ppm": 50.0,
     "period_ms": 200.0, "topic": "/rclrt/clock", "test_clock": False,
 }  # fmt: skip
-CHRONY = ClockSource("chrony", "UTC by 10.0.0.1", Interval(-580_000.0, 580_000.0))
+CHRONY = ClockSource("chrony", "the time of 10.0.0.1", Interval(-580_000.0, 580_000.0))
+REPORT = {"report": 1, "realtime_ns": 1, "monotonic_ns": 2}
 
 
 def peer(at_s: float = 1.0, low_ms: float | None = 39.9, **values: object) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     program.chmod(0o755)
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "workspace"))
-    monkeypatch.setattr(clock_command, "clock_sources", lambda: [CHRONY])
+    monkeypatch.setattr(view, "clock_sources", lambda: [CHRONY])
     return tmp_path
 
 
@@ -84,7 +85,7 @@ def test_a_line_has_the_interval_its_age_the_drift_and_the_counters() -> None:
     assert lines[1].split() == [
         *("there", "+39.900", "+40.300", "0.400", "0.2", "-12", "to", "+30", "2", "1")
     ]
-    assert lines[2] == "chrony: this clock less UTC by 10.0.0.1: -0.580 to +0.580 ms"
+    assert lines[2] == "chrony: this clock less the time of 10.0.0.1: -0.580 to +0.580 ms"
     assert max(map(len, lines)) <= 120
 
 
@@ -104,8 +105,10 @@ def test_a_silent_host_and_a_mistake_of_tai_and_utc_are_named() -> None:
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        (event("clock_set", "here", by_ns=-3_000_000), "was set by -3.000 ms"),
-        (event("step"), "there: its pings contradict each other: a clock was set, or drifts by "),
+        (event("clock_set", "here", by_ns=-3_000_000), "was set by -3 ms"),
+        (event("step"), "there: its pings contradict each other: a machine was suspended, or"),
+        (event("lost_events", count=7), "7 further events are not listed"),
+        (event("test_clock"), "the clock of there is wrong on purpose"),
         (event("same_name", "here"), "another machine is also called here"),
         (event("new_kind"), "there: new_kind"),
     ],
@@ -121,10 +124,28 @@ def test_names_cannot_write_to_the_terminal() -> None:
 
 def test_the_samples_of_a_long_measurement_stay_bounded() -> None:
     one = Peer("there", "2" * 16)
-    for number in range(3 * MOST_SAMPLES):
-        one.take(peer(number))
-    assert MOST_SAMPLES // 2 <= len(one.samples) <= MOST_SAMPLES
-    assert one.samples[-1].monotonic_ns > 2.9 * MOST_SAMPLES * 1e9
+    for number in range(3_000):
+        one.take(peer(number), 1_000)
+    assert 500 <= len(one.samples) <= 1_000
+    assert one.samples[-1].monotonic_ns > 2.9e12
+    offsets = taken(*(peer(1.0, peer=f"host{number}") for number in range(2 * MOST_PEERS)))
+    assert len(offsets.peers) == MOST_PEERS
+
+
+def test_a_host_that_the_program_forgot_has_no_interval_any_more() -> None:
+    offsets = taken(peer(silent=True), event("forgotten"))
+    assert shown(offsets)[1].split()[:3] == ["there", "-", "-"]
+
+
+def test_machines_of_one_name_are_told_apart_by_their_boots() -> None:
+    lines = shown(taken(peer(), peer(boot="3" * 16)))
+    assert [line.split()[:2] for line in lines[1:3]] == [["there", "2222"], ["there", "3333"]]
+
+
+def test_a_clock_that_is_wrong_on_purpose_is_named() -> None:
+    offsets = taken(peer())
+    offsets.start["test_clock"] = True
+    assert "RCLRT_TEST_CLOCK" in shown(offsets)[2]
 
 
 def test_a_line_that_is_none_of_the_program_fails() -> None:
@@ -139,7 +160,20 @@ def test_the_picture_has_a_band_per_host_that_ends_where_nothing_is_known() -> N
     picture = ElementTree.fromstring(offsets_picture(offsets))
     bands = [each for each in picture if each.tag.endswith("polygon")]
     assert [len(each.get("points", "").split()) for each in bands] == [2, 20, 20]
+    set_between = taken(peer(1.0), peer(2.0), peer(3.0, 39.91, steps=3), peer(4.0, 39.91, steps=3))
+    picture = ElementTree.fromstring(offsets_picture(set_between))
+    bands = [each for each in picture if each.tag.endswith("polygon")]
+    assert [len(each.get("points", "").split()) for each in bands] == [4, 4]
     assert ElementTree.fromstring(offsets_picture(taken())) is not None
+
+
+@pytest.mark.parametrize("low_ms", [-1.77e12, -600_000.0, 37_000.123, 0.0])
+def test_a_picture_of_large_offsets_has_an_axis_that_can_be_read(low_ms: float) -> None:
+    low_ns = round(low_ms * 1e6)
+    offsets = taken(*(peer(each, low_ms, high_ns=low_ns + 50) for each in (1.0, 2.0)))
+    picture = ElementTree.fromstring(offsets_picture(offsets))
+    ends = [each.text for each in picture if each.get("text-anchor") == "end"]
+    assert len(set(ends)) == len(ends) > 1
 
 
 def test_the_search_leaves_this_machine() -> None:
@@ -188,8 +222,32 @@ def test_a_program_that_fails_has_its_exit_code(
 ) -> None:
     write_lines(writes, peer())
     (writes / "code").write_text(code)
-    assert rclrt("clock", "--out", writes / "clock.json").code == expected
-    assert not (writes / "clock.json").exists()
+    answer = rclrt("clock", "--out", writes / "clock.json")
+    assert answer.code == expected
+    document = json.loads((writes / "clock.json").read_text())
+    assert document["failure"]  # what was measured until then is kept
+    assert document["peers"][0]["samples"]
+    write_lines(writes)
+    assert rclrt("clock", "--out", writes / "other.json").code == expected
+    assert not (writes / "other.json").exists()
+
+
+def test_the_live_table_keeps_the_newest_events(
+    writes: Path, rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lines(writes, REPORT, event("appeared"), peer(), REPORT)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    frames = rclrt("clock").out.split("\x1b[H\x1b[2J")
+    assert "none yet" in frames[1]
+    assert frames[2].splitlines()[-1] != ""
+    assert "there sends pings" in frames[2]
+
+
+def test_two_files_must_be_two(writes: Path, rclrt: Rclrt) -> None:
+    answer = rclrt("clock", "--out", writes / "a", "--plot", writes / "a")
+    assert answer.code == 2
+    assert "name the same file" in answer.err
 
 
 def test_a_file_that_cannot_be_written_is_refused_first(writes: Path, rclrt: Rclrt) -> None:

@@ -5,14 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
-#include <memory>
-#include <queue>
-#include <random>
 #include <string>
-#include <tuple>
 #include <vector>
 
+#include "simulated_hosts.hpp"
 #include "times.hpp"
 
 namespace {
@@ -20,119 +16,18 @@ namespace {
 using rclrt::clock::Event;
 using rclrt::clock::EventKind;
 using rclrt::clock::Exchange;
-using rclrt::clock::HostTime;
 using rclrt::clock::PeerState;
 using rclrt::clock::testing::kMillisecond;
 using rclrt::clock::testing::kSecond;
 using rclrt::clock::testing::kYear2026;
+using rclrt::clock::testing::Network;
+using rclrt::clock::testing::SimulatedHost;
+using rclrt::clock::testing::two_hosts;
 using rclrt_msgs::msg::ClockPing;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-/// A host with a clock of its own, as a function of true time.
-struct SimulatedHost {
-  std::string name;
-  double ppm = 0;
-  std::int64_t offset_ns = 0;
-  std::uint64_t sets = 0;
-  std::uint64_t session = 0;
-  std::unique_ptr<Exchange> exchange{};
-  bool runs = true;
-
-  std::int64_t monotonic(std::int64_t true_ns) const {
-    return true_ns + static_cast<std::int64_t>(static_cast<double>(true_ns) * ppm / 1e6);
-  }
-  HostTime at(std::int64_t true_ns) const {
-    return {kYear2026 + offset_ns + monotonic(true_ns), monotonic(true_ns), sets};
-  }
-  void start(std::uint64_t number) {
-    session = number;
-    exchange = std::make_unique<Exchange>(rclrt::clock::ExchangeOptions{
-        .host = name, .boot = 1, .session = session, .silent_after_ns = 3 * kSecond});
-  }
-};
-
-/// Hosts and the network between them. Messages may be lost, delayed and overtaken.
-class Network {
- public:
-  explicit Network(std::uint64_t seed) : random(seed) {}
-
-  /// Calls `at_each` after each message that host 0 has taken.
-  void run_until(
-      std::int64_t end_ns, const std::function<void(const ClockPing&)>& at_each = [](auto&) {}) {
-    while (now_ns < end_ns) {
-      const std::int64_t next_ns =
-          std::min(next_ping_ns_, arrivals_.empty() ? INT64_MAX : std::get<0>(arrivals_.top()));
-      now_ns = std::min(next_ns, end_ns);
-      if (now_ns == next_ping_ns_) {
-        ping();
-      } else if (next_ns <= end_ns) {
-        const auto [at_ns, number, to, message] = arrivals_.top();
-        arrivals_.pop();
-        if (hosts[to].runs) {
-          hosts[to].exchange->take(message, hosts[to].at(now_ns));
-          if (to == 0) {
-            at_each(message);
-          }
-        }
-      }
-    }
-  }
-
-  /// Returns the offset of host 1 as host 0 sees it; the truth is that of the two clocks.
-  std::int64_t truth() const {
-    return hosts[1].at(now_ns).realtime_ns - hosts[0].at(now_ns).realtime_ns;
-  }
-
-  std::vector<SimulatedHost> hosts;
-  std::mt19937_64 random;
-  std::int64_t now_ns = kSecond;
-  double loss = 0;
-  std::int64_t typical_delay_ns = kMillisecond / 5;
-
- private:
-  using Arrival = std::tuple<std::int64_t, std::uint64_t, std::size_t, ClockPing>;
-  struct Later {
-    bool operator()(const Arrival& a, const Arrival& b) const {
-      return std::tie(std::get<0>(a), std::get<1>(a)) > std::tie(std::get<0>(b), std::get<1>(b));
-    }
-  };
-
-  void ping() {
-    const std::size_t from = next_host_++ % hosts.size();
-    next_ping_ns_ += 100 * kMillisecond / static_cast<std::int64_t>(hosts.size());
-    if (!hosts[from].runs) {
-      return;
-    }
-    const ClockPing ping = hosts[from].exchange->next_ping(hosts[from].at(now_ns));
-    for (std::size_t to = 0; to < hosts.size(); ++to) {
-      if (std::uniform_real_distribution<>(0, 1)(random) < loss) {
-        continue;
-      }
-      // Longer than a period at times, so that messages overtake each other.
-      std::exponential_distribution<double> delay(1.0 / static_cast<double>(typical_delay_ns));
-      const bool is_late = random() % 20 == 0;
-      const auto delay_ns = static_cast<std::int64_t>(delay(random) * (is_late ? 300 : 1));
-      arrivals_.emplace(now_ns + 20'000 + delay_ns, ++messages_, to, ping);
-    }
-  }
-
-  std::priority_queue<Arrival, std::vector<Arrival>, Later> arrivals_;
-  std::int64_t next_ping_ns_ = 2 * kSecond;
-  std::size_t next_host_ = 0;
-  std::uint64_t messages_ = 0;
-};
-
-Network two_hosts(std::uint64_t seed) {
-  Network network(seed);
-  network.hosts.push_back({.name = "here", .ppm = -50});
-  network.hosts.push_back({.name = "there", .ppm = 50, .offset_ns = 40 * kMillisecond});
-  network.hosts[0].start(10);
-  network.hosts[1].start(11);
-  return network;
-}
 
 PeerState only_peer(Network& network) {
   const std::vector<PeerState> peers =
@@ -224,13 +119,95 @@ TEST(Exchange, AClockThatWasSetIsReportedOnBothHosts) {
   EXPECT_EQ(only_peer(network).steps, 1U);
 }
 
-TEST(Exchange, AnUnreportedStepIsFoundByContradiction) {
+TEST(Exchange, APingOfAPeerMakesAnIntervalOfTheSameEpochUntilItsClockIsSet) {
+  Network network = two_hosts(8);
+  network.run_until(10 * kSecond);
+  const auto before = network.hosts[0].exchange->take_intervals();
+  ASSERT_GT(before.size(), 50U);
+  EXPECT_FALSE(before.front().is_known) << "not answered yet";
+  EXPECT_TRUE(before.back().is_known);
+  EXPECT_EQ(before.back().peer, "there");
+  EXPECT_EQ(before.back().epoch, before.front().epoch);
+  const std::int64_t truth_ns =
+      network.hosts[1].at(network.now_ns).realtime_ns - network.hosts[0].at(network.now_ns).raw_ns;
+  EXPECT_LE(before.back().low_ns, truth_ns + 20'000);
+  EXPECT_GE(before.back().high_ns, truth_ns - 20'000);
+  ++network.hosts[0].sets;  // the own clock has no effect
+  network.hosts[0].offset_ns += 7;
+  network.run_until(12 * kSecond);
+  EXPECT_EQ(network.hosts[0].exchange->take_intervals().back().epoch, before.back().epoch);
+  ++network.hosts[1].sets;
+  network.run_until(14 * kSecond);
+  EXPECT_NE(network.hosts[0].exchange->take_intervals().back().epoch, before.back().epoch);
+}
+
+TEST(Exchange, AClockThatItsProcessDidNotSeeSetIsFollowedWithItsNextPing) {
   Network network = two_hosts(2);
   network.run_until(10 * kSecond);
   kinds(*network.hosts[0].exchange);
-  network.hosts[1].offset_ns += 500 * kMillisecond;  // without a word: its process did not see it
+  network.hosts[1].offset_ns += 500 * kMillisecond;
+  network.run_until(12 * kSecond);
+  expect_true(only_peer(network), network.truth());
+}
+
+TEST(Exchange, ASuspendedMachineIsFoundByContradiction) {
+  Network network = two_hosts(2);
+  network.run_until(10 * kSecond);
+  kinds(*network.hosts[0].exchange);
+  network.hosts[1].slept_ns += 5 * kSecond;
   network.run_until(12 * kSecond);
   EXPECT_THAT(kinds(*network.hosts[0].exchange), Contains(EventKind::kStep));
+  EXPECT_TRUE(only_peer(network).offset);
+  expect_true(only_peer(network), network.truth());
+}
+
+TEST(Exchange, IntervalsFollowAClockThatIsSlewedFarAboveTheDrift) {
+  for (const double slew_ppm : {500.0, -500.0, 83'333.0}) {
+    Network network = two_hosts(9);
+    network.typical_delay_ns = 20'000;
+    network.run_until(10 * kSecond);
+    network.hosts[1].slewed_from_ns = network.now_ns;
+    network.hosts[1].slew_ppm = slew_ppm;
+    network.run_until(11 * kSecond);  // from then on, the rate is known
+    network.hosts[0].exchange->take_intervals();
+    std::uint64_t intervals = 0;
+    network.run_until(30 * kSecond, [&](const ClockPing& ping) {
+      ++intervals;
+      const PeerState peer = only_peer(network);
+      expect_true(peer, network.truth());
+      // Those for stamps between the last two pings need no such assumption.
+      for (const auto& each : network.hosts[0].exchange->take_intervals()) {
+        const std::int64_t truth_ns = ping.realtime_ns - ping.raw_ns +
+                                      (network.hosts[1].at(network.now_ns).raw_ns -
+                                       network.hosts[0].at(network.now_ns).raw_ns);
+        ASSERT_LE(each.low_ns, truth_ns + 1);
+        ASSERT_GE(each.high_ns, truth_ns - 1);
+      }
+    });
+    EXPECT_GT(intervals, 100U);
+    EXPECT_EQ(only_peer(network).steps, 0U);
+  }
+}
+
+TEST(Exchange, ManyProcessesOfAHostAndASpoofedNumberMuteNoPeer) {
+  Network network = two_hosts(10);
+  network.run_until(10 * kSecond);
+  Exchange& here = *network.hosts[0].exchange;
+  kinds(here);
+  for (std::uint64_t session = 100; session < 120; ++session) {
+    ClockPing ping = network.hosts[1].exchange->next_ping(network.hosts[1].at(network.now_ns));
+    ping.session = session;
+    ping.sequence = session % 2 == 0 ? 0 : 5;
+    ping.answers.clear();
+    here.take(ping, network.hosts[0].at(network.now_ns));
+  }
+  EXPECT_THAT(kinds(here), ElementsAre(EventKind::kTooMany));
+  ClockPing spoofed = network.hosts[1].exchange->next_ping(network.hosts[1].at(network.now_ns));
+  spoofed.sequence = UINT64_MAX;
+  here.take(spoofed, network.hosts[0].at(network.now_ns));
+  network.run_until(20 * kSecond);
+  EXPECT_FALSE(only_peer(network).is_silent);
+  EXPECT_LT(*only_peer(network).age_ns, kSecond);
   expect_true(only_peer(network), network.truth());
 }
 
@@ -300,7 +277,10 @@ TEST(Exchange, WhateverIsReceivedIsBoundedAndHarmless) {
     ping.session = pick(20);
     ping.sequence = pick(3) == 0 ? UINT64_MAX - pick(3) : pick(1'000);
     ping.clock_sets = pick(3);
-    ping.sent_ns = times[pick(times.size())];
+    ping.raw_ns = times[pick(times.size())];
+    ping.realtime_ns = times[pick(times.size())];
+    ping.reading_ns = times[pick(times.size())] / 2;
+    ping.period_ns = times[pick(times.size())];
     for (std::uint64_t answers = pick(4); answers > 0; --answers) {
       auto& answer = ping.answers.emplace_back();
       answer.session = 10;
@@ -318,6 +298,7 @@ TEST(Exchange, WhateverIsReceivedIsBoundedAndHarmless) {
   EXPECT_EQ(peers.size(), Exchange::kMostPeers);
   for (const PeerState& peer : peers) {
     EXPECT_EQ(peer.host.find("host"), 0U);
+    EXPECT_TRUE(!peer.offset || peer.offset->low_ns <= peer.offset->high_ns);
   }
   EXPECT_LE(exchange.take_events().size(), 1'000U);
 }

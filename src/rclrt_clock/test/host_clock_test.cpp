@@ -24,7 +24,8 @@ constexpr std::int64_t kDifference = rclrt::clock::testing::kYear2026;  // of th
 
 /// A clock that was read at `monotonic_ns` within 100 ns.
 ClockReading reading(std::int64_t monotonic_ns, std::int64_t more_ns = 0) {
-  return {monotonic_ns, monotonic_ns + kDifference + more_ns + 50, monotonic_ns + 100};
+  return {monotonic_ns, monotonic_ns, monotonic_ns + kDifference + more_ns + 50,
+          monotonic_ns + 100};
 }
 
 /// Returns the clock's times of these readings.
@@ -52,9 +53,9 @@ TEST(HostClock, ASetClockIsCountedOnce) {
 }
 
 TEST(HostClock, TheLeastInterruptedOfSeveralReadingsIsTaken) {
-  std::deque<ClockReading> readings{{1'000, kDifference + 900'000, 950'000},
-                                    {1'000'000, kDifference + 1'000'200, 1'000'300},
-                                    {2'000'000, 0, 2'000'100}};
+  std::deque<ClockReading> readings{{1'000, 1'000, kDifference + 900'000, 950'000},
+                                    {1'000'000, 1'000'000, kDifference + 1'000'200, 1'000'300},
+                                    {2'000'000, 2'000'000, 0, 2'000'100}};
   HostClock clock([&readings] {
     const ClockReading next = readings.front();
     readings.pop_front();
@@ -86,6 +87,14 @@ TEST(TestClock, AnOffsetADriftAndStepsAreAdded) {
             reading(20 * kSecond).realtime_ns + 33'800'000);
   EXPECT_EQ(clock.apply(reading(30 * kSecond)).realtime_ns,
             reading(30 * kSecond).realtime_ns + 35'100'000);
+}
+
+TEST(TestClock, ASlewLeavesTheRawClock) {
+  const TestClock clock("slew_ppm=500@10");
+  const ClockReading slewed = clock.apply(reading(20 * kSecond));
+  EXPECT_EQ(slewed.before_ns, 20 * kSecond);
+  EXPECT_EQ(slewed.monotonic_ns, 20 * kSecond + 5 * kMillisecond);
+  EXPECT_EQ(slewed.realtime_ns, reading(20 * kSecond).realtime_ns + 5 * kMillisecond);
 }
 
 TEST(TestClock, ADriftIsNoStepOfTheClock) {

@@ -21,17 +21,23 @@ def host_clock(sources: Sequence[ClockSource] | None = None) -> Finding:
     for source in known:
         if source.fault is not None:
             return warning(NAME, f"{source.name}: {source.reference}", source.fault)
-        if source.interval is not None and source.interval.is_tai:
+        if source.is_tai:
             found = f"{source.name}: 37 s from {source.reference}"
             return warning(NAME, found, TAI_ADVICE)
-    synchronised = [each for each in known if each.interval is not None]
-    if not synchronised:
+    stated = [each for each in known if each.interval is not None]
+    if not stated and any(each.is_synchronised for each in known):
+        return warning(
+            NAME,
+            "a program sets it, and its error is not stated",
+            f"chrony states the error of a clock; {MEASURE}",
+        )
+    if not stated:
         return warning(
             NAME,
             "not synchronised: ages of data from other computers may be wrong by any time",
             f"install chrony or linuxptp on each computer; {MEASURE}",
         )
-    source = synchronised[0]
+    source = stated[0]
     assert source.interval is not None
     error_ns = max(abs(source.interval.low_ns), abs(source.interval.high_ns))
     found = f"within {error_ns / 1e6:.3f} ms of {source.reference} ({source.name})"

@@ -18,9 +18,8 @@ from rclrt_py.testing.waiting import GENEROUS_S
 
 HOSTS = ("left", "right")
 _TOOLS = ("ip", "nsenter", "unshare")
-_READY = (
-    "mount -t tmpfs tmpfs /dev/shm && ip link set lo up && hostname {name} && echo ready && cat"
-)
+_SET_UP = "mount -t tmpfs tmpfs /dev/shm && ip link set lo up && hostname {name}"
+_READY = _SET_UP + " && echo ready && exec cat"
 
 
 class NotPermittedHere(Exception):
@@ -64,6 +63,9 @@ class TwoHosts:
     ) -> None:
         for holder in self._holders:
             holder.kill()
+            for pipe in (holder.stdin, holder.stdout, holder.stderr):
+                if pipe is not None:
+                    pipe.close()
             holder.wait()
 
     def command(self, host: str, command: Sequence[str]) -> list[str]:
@@ -71,12 +73,12 @@ class TwoHosts:
         return [*self._enter(HOSTS.index(host)), *command]
 
     def run(self, host: str, command: Sequence[str]) -> None:
-        """Runs a short command on the host. Raises NotPermittedHere if it fails."""
+        """Runs a short command on the host. Raises RuntimeError if it fails."""
         done = subprocess.run(
             self.command(host, command), capture_output=True, text=True, timeout=GENEROUS_S
         )
         if done.returncode != 0:
-            raise NotPermittedHere(f"{' '.join(command)}: {done.stderr.strip()}")
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
 
     def _enter(self, index: int) -> list[str]:
         user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]

@@ -16,7 +16,11 @@ struct OffsetInterval {
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
 
-  std::int64_t width_ns() const noexcept RCLRT_NONBLOCKING { return high_ns - low_ns; }
+  /// Returns the difference of the bounds, or the largest number if it is larger.
+  std::int64_t width_ns() const noexcept RCLRT_NONBLOCKING {
+    std::int64_t width = 0;
+    return __builtin_sub_overflow(high_ns, low_ns, &width) ? INT64_MAX : width;
+  }
   bool contains(std::int64_t offset_ns) const noexcept RCLRT_NONBLOCKING {
     return low_ns <= offset_ns && offset_ns <= high_ns;
   }
@@ -42,7 +46,7 @@ struct DriftInterval {
 /// than assumed: the interval then begins again, and `steps` counts it.
 ///
 /// A set clock that no bound contradicts is not found: call `restart` where a host knows that its
-/// clock was set. Not thread-safe.
+/// clock was set, or use clocks that nothing sets or slews (CLOCK_MONOTONIC_RAW). Not thread-safe.
 class RCLRT_REALTIME_EXPORT ClockOffset {
  public:
   /// The frequency error of a host's clock if nothing else is known: quartz has 20 to 50
@@ -86,6 +90,9 @@ class RCLRT_REALTIME_EXPORT ClockOffset {
   /// Returns the mean drift since the first interval after the last restart. It is known to twice
   /// the width of the interval in the time since then. std::nullopt: not even to a tenth.
   std::optional<DriftInterval> drift(std::int64_t at_ns) const noexcept RCLRT_NONBLOCKING;
+
+  /// Returns by how much the two clocks may drift apart, in 1e-9.
+  std::int64_t drift_ppb() const noexcept RCLRT_NONBLOCKING { return drift_ppb_; }
 
   /// Returns how often the bounds contradicted each other.
   std::uint64_t steps() const noexcept RCLRT_NONBLOCKING { return steps_; }
