@@ -26,6 +26,7 @@ GROUP = "rclrt.verbs"
 PARTS = ("HELP", "add_arguments", "run")
 
 PACKAGES = {
+    "clock": "rclrt_clock",
     "exercise": "rclrt_demos",
     "experiment": "rclrt_experiments",
     "generate": "rclrt_experiments",

@@ -7,7 +7,7 @@ import resource
 from collections.abc import Mapping
 from pathlib import Path
 
-from rclrt_py.doctor import checks, limits, privileges, ros, tuning
+from rclrt_py.doctor import checks, clock, limits, privileges, ros, tuning
 from rclrt_py.doctor.checks import Finding
 from rclrt_py.doctor.login import this_login
 from rclrt_py.processes.realtime import RTPRIO
@@ -38,6 +38,7 @@ def examine(root: Path, environment: Mapping[str, str]) -> list[Finding]:
         tuning.huge_pages(root),
         checks.smt(root),
         checks.clocksource(root),
+        clock.host_clock(),
         ros.distribution(environment),
         ros.middleware(environment),
         ros.runner(environment),

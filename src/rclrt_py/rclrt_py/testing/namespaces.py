@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two hosts on one machine: network namespaces with a cable (veth) between them.
+
+Each host has its own interfaces, name, and /dev/shm, so that ROS 2 takes it for another machine.
+All of it ends with the context manager, or with this process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from types import TracebackType
+
+from rclrt_py.processes.parent_death import end_with_parent
+from rclrt_py.testing.waiting import GENEROUS_S
+
+HOSTS = ("left", "right")
+_TOOLS = ("ip", "nsenter", "unshare")
+_SET_UP = "mount -t tmpfs tmpfs /dev/shm && ip link set lo up && hostname {name}"
+_READY = _SET_UP + " && echo ready && exec cat"
+
+
+class NotPermittedHere(Exception):
+    """Namespaces cannot be made here. The text is the reason."""
+
+
+class TwoHosts:
+    """The hosts `left` (10.99.0.1) and `right` (10.99.0.2).
+
+    Without root, it uses a user namespace. Raises NotPermittedHere if that is not permitted either.
+    """
+
+    def __init__(self) -> None:
+        self._holders: list[subprocess.Popen[str]] = []
+        missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
+        if missing:
+            raise NotPermittedHere(f"{', '.join(missing)} not found")
+
+    def __enter__(self) -> TwoHosts:
+        try:
+            user = [] if os.geteuid() == 0 else ["--map-root-user"]
+            self._hold([*("unshare", *user, "--mount", "--net", "--uts")], HOSTS[0])
+            self._hold([*self._enter(0), *("unshare", "--mount", "--net", "--uts")], HOSTS[1])
+            peer = str(self._holders[1].pid)
+            cable = ("ip", "link", "add", "cable", "type", "veth", "peer", "name", "cable")
+            self.run(HOSTS[0], [*cable, "netns", peer])
+            for number, host in enumerate(HOSTS, 1):
+                self.run(host, ["ip", "address", "add", f"10.99.0.{number}/24", "dev", "cable"])
+                self.run(host, ["ip", "link", "set", "cable", "up", "multicast", "on"])
+                self.run(host, ["ip", "route", "add", "224.0.0.0/4", "dev", "cable"])
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for holder in self._holders:
+            holder.kill()
+            for pipe in (holder.stdin, holder.stdout, holder.stderr):
+                if pipe is not None:
+                    pipe.close()
+            holder.wait()
+
+    def command(self, host: str, command: Sequence[str]) -> list[str]:
+        """Returns the command that runs `command` on the host."""
+        return [*self._enter(HOSTS.index(host)), *command]
+
+    def run(self, host: str, command: Sequence[str]) -> None:
+        """Runs a short command on the host. Raises RuntimeError if it fails."""
+        done = subprocess.run(
+            self.command(host, command), capture_output=True, text=True, timeout=GENEROUS_S
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+    def _enter(self, index: int) -> list[str]:
+        user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
+        target = str(self._holders[index].pid)
+        return ["nsenter", "--target", target, *user, "--mount", "--net", "--uts"]
+
+    def _hold(self, unshare: Sequence[str], name: str) -> None:
+        """Starts a process that keeps the namespaces of a host until its standard input ends."""
+        holder = subprocess.Popen(
+            [*unshare, "sh", "-c", _READY.format(name=name)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=end_with_parent(),
+        )
+        self._holders.append(holder)
+        assert holder.stdout is not None
+        assert holder.stderr is not None
+        if holder.stdout.readline() != "ready\n":
+            raise NotPermittedHere(holder.stderr.read().strip() or "unshare failed")
