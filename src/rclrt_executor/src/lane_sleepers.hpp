@@ -31,8 +31,8 @@ namespace rclrt::executor {
 /// * A worker first stores kAsleep, and then looks at the queue once more before it sleeps.
 /// In the single total order either the releasing thread sees kAsleep, or the worker's last look
 /// comes after the instance became visible. So if `limit` slots are not asleep, as many workers
-/// will look at the queue, and no wake-up is lost. `test/lane_sleepers_test.cpp` runs this code
-/// under every interleaving of small cases.
+/// will look at the queue, and no wake-up is lost. `test/lane_sleepers_interleaving_test.cpp` runs
+/// this code under every interleaving of small cases.
 ///
 /// Only the worker stores kAwake, kAsleep and kFree into its slot. A releasing thread changes
 /// kAsleep to kClaimed, wakes the worker with a system call, and changes kClaimed to kCalled. If it

@@ -22,11 +22,11 @@ struct CountedCalls {
   template <typename T>
   using Atomic = std::atomic<T>;
   using Futex = std::atomic<std::uint32_t>;
-  static inline int calls = 0;
-  static inline std::function<void()> during{};
+  static inline int calls_ = 0;
+  static inline std::function<void()> during_{};
   static int wake(const Futex& /*word*/, int /*count*/) noexcept {
-    ++calls;
-    if (const auto act = std::exchange(during, nullptr)) {
+    ++calls_;
+    if (const auto act = std::exchange(during_, nullptr)) {
       act();
     }
     return 1;
@@ -91,12 +91,12 @@ TEST(LaneSleepers, NoFurtherWorkerIsWokenWhileAsManyAreAwakeAsCanHaveWork) {
   Sleepers all(2);
   const Asleep first(all, Role::kFollower, 0);
   const Asleep second(all, Role::kFollower, 1);
-  CountedCalls::calls = 0;
+  CountedCalls::calls_ = 0;
   EXPECT_TRUE(all.wake_one({.cpu = 0}));
   EXPECT_FALSE(all.wake_one({.cpu = 1}));  // the first one is on its way
   all.rise(first.slot, first.word);
   EXPECT_FALSE(all.wake_one({.cpu = 1}));  // it works
-  EXPECT_EQ(CountedCalls::calls, 1);
+  EXPECT_EQ(CountedCalls::calls_, 1);
   all.depart(first.slot);
   EXPECT_TRUE(all.wake_one({.cpu = 1}));
   EXPECT_TRUE(second.is_woken());
@@ -105,19 +105,19 @@ TEST(LaneSleepers, NoFurtherWorkerIsWokenWhileAsManyAreAwakeAsCanHaveWork) {
 TEST(LaneSleepers, AReleaseCompletesTheWakeUpOfAThreadThatWasPreemptedWithinIt) {
   Sleepers all(2);
   const Asleep worker(all, Role::kFollower, 0);
-  CountedCalls::calls = 0;
-  CountedCalls::during = [&] { EXPECT_FALSE(all.wake_one()); };
+  CountedCalls::calls_ = 0;
+  CountedCalls::during_ = [&] { EXPECT_FALSE(all.wake_one()); };
   EXPECT_TRUE(all.wake_one());
-  EXPECT_EQ(CountedCalls::calls, 2);
+  EXPECT_EQ(CountedCalls::calls_, 2);
   EXPECT_FALSE(all.wake_one());
-  EXPECT_EQ(CountedCalls::calls, 2);  // it has been called
+  EXPECT_EQ(CountedCalls::calls_, 2);  // it has been called
 }
 
 TEST(LaneSleepers, AWakeUpThatComesLateDoesNotChangeALaterSleep) {
   Sleepers all(1);
   const Asleep worker(all, Role::kFollower, 0);
   Sleepers::Word again = 0;
-  CountedCalls::during = [&] {  // the worker rises and sleeps again
+  CountedCalls::during_ = [&] {  // the worker rises and sleeps again
     all.rise(worker.slot, worker.word);
     again = all.fall_asleep(worker.slot, Role::kFollower, 0);
   };

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "rclrt/workloads/workload.hpp"
+
 namespace rclrt::runner {
 
 namespace {
@@ -56,6 +58,18 @@ std::size_t message_memory(const model::Application& application, std::size_t ex
         messages != 0 && topic.size_bytes > room / messages ? room : messages * topic.size_bytes;
   }
   return bytes;
+}
+
+std::size_t stack_size(const model::Application& application, std::size_t executor) {
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const auto& workload = application.callbacks[i].workload;
+    if (application.executor_of(i) == executor && workload &&
+        std::ranges::find(workloads::workloads(), workload->name, &workloads::Workload::name) ==
+            workloads::workloads().end()) {
+      return kImportedStack;
+    }
+  }
+  return kOwnStack;
 }
 
 }  // namespace rclrt::runner

@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
 
-/// The stack of each thread. The callbacks of an app.yaml are this program's: publishing, taking
-/// and the workloads need less than half of it. All of it is locked into memory.
-constexpr std::size_t kStack = std::size_t{112} << 10;
-
 /// Returns the options of one executor that only its kind has. If the trigger waits for a callback
 /// that runs on another executor, this executor's sets are triggered by any callback.
 KindOptions kind_options(const model::Application& application, const model::ExecutorChoice& choice,
@@ -85,7 +81,7 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
         .realtime = options.strict ? Realtime::kRequire : Realtime::kTry,
         .top_priority = tops[index],
         .spare_workers = 0,  // the callbacks of an app.yaml do not wait for each other
-        .stack_size = kStack,
+        .stack_size = stack_size(application, index),
         // Messages grow the heap of the thread that publishes them until the histories are full.
         .prefault = ExecutorOptions{}.prefault + message_memory(application, index),
         .epoch = [this] { return start_.arrive_and_wait(); },

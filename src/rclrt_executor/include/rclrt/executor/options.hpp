@@ -53,15 +53,15 @@ struct ExecutorOptions {
   /// priorities right below it. The default leaves 96 to 99 to the kernel's own threads and to
   /// probes.
   int top_priority = 95;
-  /// The number of worker threads of each level. 0: the executor's default, which is the number of
-  /// its CPUs for `preemptive` and 1 for `producer_consumer`. If the number is stated, a level has
-  /// fewer if its groups do not let as many instances run at the same time. If it is not stated, a
-  /// level of `preemptive` has a worker for each CPU, so that one can be woken on the CPU of the
-  /// thread that releases; no more of them are woken than can have work. Without preemption it is
-  /// the number of worker
-  /// threads of all levels together; 0: the number of the executor's CPUs. `edf` without preemption
-  /// has one worker. If the number is stated there are no spare threads, so a callback that waits
-  /// for another one needs two workers.
+  /// The number of instances of each level that may run at the same time. 0: the executor's
+  /// default, which is the number of its CPUs for `preemptive` and 1 for `producer_consumer`. A
+  /// level has as many worker threads, or fewer if its groups do not let as many instances run at
+  /// the same time. By default a level of `preemptive` has a worker for each of up to four
+  /// CPUs, so that one can be woken on the CPU of the thread that releases; no more of them are
+  /// woken than can have work. Without preemption it is the number of worker threads of all levels
+  /// together; 0: the number of the executor's CPUs. `edf` without preemption has one worker. If
+  /// the number is stated there are no spare threads, so a callback that waits for another one
+  /// needs two workers.
   std::size_t workers_per_level = 0;
   /// The highest number of spare threads of each level (under `per_group`: of each reentrant
   /// group). A spare is for callbacks that wait for other callbacks: it runs the next instance in

@@ -8,12 +8,13 @@
 namespace rclrt::executor {
 
 /// Runs callbacks by fixed priority; a more urgent callback preempts a less urgent one. Each level
-/// (priority) has worker threads of its own, as many as the executor has CPUs
-/// (`workers_per_level`). So a less urgent level never runs on a CPU while a more urgent one waits.
-/// The thread that announces work pushes it into the queue of its level and wakes a worker there;
-/// there is no scheduler thread in between. If the worker will preempt that thread, it is one that
-/// sleeps on the same CPU. No more workers are woken than the level's groups let run at a time. The
-/// workers of a level sleep until the next release of that level's timers.
+/// (priority) has worker threads of its own: as many as can have work at the same time, and one for
+/// each of up to four CPUs, or as many as `workers_per_level` states. So a less urgent level never
+/// runs on a CPU while a more urgent one waits. The thread that announces work pushes it into the
+/// queue of its level and wakes a worker there; there is no scheduler thread in between. If the
+/// worker will preempt that thread, it is one that sleeps on the same CPU. No more workers are
+/// woken than the level's groups let run at a time. The workers of a level sleep until the next
+/// release of that level's timers.
 ///
 /// Instances of one level run in order of release. With several workers for each level, two
 /// instances of different callbacks of one level run at the same time on different CPUs; a callback
