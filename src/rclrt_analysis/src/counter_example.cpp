@@ -69,7 +69,7 @@ class Searcher {
         worst_age_ns_(application.cause_effect_chains.size()),
         delays_vary_(vary(search.overheads)),
         trials_(application, search.effort.seed, delays_vary_),
-        lengths_(application, search.effort, found_.size()) {
+        lengths_(application, search.effort, found_.size(), may_starve(search.executor)) {
     std::vector<bool> targets = wanted.chains;
     targets.insert(targets.end(), wanted.cause_effect_chains.begin(),
                    wanted.cause_effect_chains.end());
@@ -125,6 +125,12 @@ class Searcher {
     std::int64_t release_ns = 0;
     std::int64_t end_ns = 0;
   };
+
+  /// Returns whether callbacks may never run below a load of 1: they wait for other threads, or for
+  /// a trigger.
+  static bool may_starve(const model::ExecutorChoice& executor) {
+    return executor.threads > 1 || executor.trigger != model::SetTrigger::kAny;
+  }
 
   static bool vary(const Overheads& machine) {
     const auto varies = [](const Hop& hop) { return hop.min < hop.max; };

@@ -14,7 +14,7 @@ constexpr std::int64_t kLeastTrial_ns = 1'000'000;
 }  // namespace
 
 TrialLengths::TrialLengths(const model::Application& application, const SearchEffort& effort,
-                           std::size_t targets)
+                           std::size_t targets, bool only_full)
     : application_(application), has_parts_(application.utilisation() < 1.0) {
   std::int64_t longest_ns = 0;
   for (const model::Callback& callback : application.callbacks) {
@@ -37,7 +37,7 @@ TrialLengths::TrialLengths(const model::Application& application, const SearchEf
   // At most half of the effort is for the trials that each target begins with, of which there are
   // three or four.
   const std::uint64_t of_each = effort.instances / (8 * (targets + 1));
-  long_ns_ = std::clamp(affordable_ns(of_each), kLeastTrial_ns, full_ns_);
+  long_ns_ = only_full ? full_ns_ : std::clamp(affordable_ns(of_each), kLeastTrial_ns, full_ns_);
 }
 
 /// Returns the time in which this many instances are released; 0 if none ever is.

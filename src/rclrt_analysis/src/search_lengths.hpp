@@ -12,16 +12,18 @@ namespace rclrt::analysis::detail {
 /// The lengths of the trials of a search. Keeps a reference to the application.
 class TrialLengths {
  public:
-  /// `targets`: how many chains and cause-effect chains are searched.
+  /// `targets`: how many chains and cause-effect chains are searched. `only_full`: each trial has
+  /// the full length, because a callback may never run.
   TrialLengths(const model::Application& application, const SearchEffort& effort,
-               std::size_t targets);
+               std::size_t targets, bool only_full);
 
   /// Returns three hyperperiods and the time that bursts of events take, or less if that is more
   /// than one trial's instances.
   std::int64_t full_ns() const { return full_ns_; }
 
   /// Returns the length of trials of which there are some for each target: at most full_ns(), and
-  /// the same at a load of 1 or more, where a backlog may need long to become a miss.
+  /// the same if only that is wanted and at a load of 1 or more, where a backlog may need long to
+  /// become a miss.
   std::int64_t long_ns() const { return long_ns_; }
 
   /// Returns whether parts of a schedule show what the whole one does: the load is below 1.

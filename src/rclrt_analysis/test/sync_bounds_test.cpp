@@ -311,6 +311,18 @@ TEST(SyncBounds, MessagesOfOnePeriodMeetThoseOfTheSameNumber) {
   EXPECT_EQ(bounds[1].reaction, ms(10 + 0.75 + 0.5).count());
 }
 
+// A message of a may still wait for b when the next one of a arrives.
+TEST(SyncBounds, MessagesOfTheSameNumberNeedRoomForOneMoreThanIsPending) {
+  auto application = in_step(4);
+  sync_of(application, 2).depth = 2;
+  EXPECT_TRUE(chain_bounds(application)[0].assumptions.empty());
+  sync_of(application, 2).depth = 1;
+  for (const ChainBound& bound : chain_bounds(application)) {
+    EXPECT_EQ(bound.assumptions,
+              (std::vector<std::string>{"the queue of 's' (depth 1) does not overflow"}));
+  }
+}
+
 // a waits 5 for b, or b waits 5 for the next a: which one it is depends on which arrives first.
 TEST(SyncBounds, HalfAPeriodApartAMessageMayWaitForTheNextPeriod) {
   const auto bounds = chain_bounds(in_step(6));

@@ -56,6 +56,7 @@ def test_a_refuted_chain_has_a_counter_example_and_a_proved_one_has_none(
     # `long` has just started and holds the group: 1 + 6 ms less the instant.
     assert example["response_ms"] == 6.999999
     assert example["execution_from"] == 1
+    assert example["extremes"] is False
     assert set(example["offsets_ms"]) == {"urgent", "long", "slow"}
     assert "counter_example" not in result["chains"][1]
 

@@ -235,6 +235,10 @@ ChainBound ApplicationBounds::decided(const model::Chain& chain, std::size_t exe
   if (result.bound) {
     check_drops(chain.callbacks, result);
     check_drops(found.relies_on, result);
+    for (const std::size_t sync : found.with_room) {
+      assume_no_drops(application_.callbacks[sync], sum(most_pending(sync), 1), skips_,
+                      result.without_loss);
+    }
     result.assumptions.insert(result.assumptions.end(), result.without_loss.begin(),
                               result.without_loss.end());
   } else if (may_starve_ && result.note.starts_with("no bound is found") &&

@@ -150,6 +150,9 @@ class JoinSearch {
       found_.relies_on.push_back(callback);
     }
     if (releases && kind(callback) == model::CallbackKind::kSync && callback != *releases) {
+      if (*releases == kNone) {
+        found_.with_room.push_back(callback);
+      }
       for (const auto& input : workload_.graph.publishers[callback]) {
         rely_on(input.front(), releases);
       }
@@ -243,6 +246,7 @@ class JoinSearch {
     const std::size_t start = callbacks_.front();
     if (const auto sets = sequence_of_sets(workload_, callbacks_[at])) {
       found_.complete = complete;
+      found_.with_room.push_back(callbacks_[at]);
       rely_on(own.front(), kNone);
       rely_on(other.front(), kNone);
       const auto after_start = [&](const StampSequence& each) {
@@ -360,7 +364,7 @@ RelyingBound relying_bound(const Workload& workload, const model::Chain& chain, 
     const model::Callback& first = workload.application.callbacks[chain.callbacks.front()];
     bound.reaction = bound.data_age = sum(*bound.bound, model::max_interval(first).count());
   }
-  return {std::move(bound), std::move(joins.relies_on)};
+  return {std::move(bound), std::move(joins.relies_on), std::move(joins.with_room)};
 }
 
 }  // namespace rclrt::analysis::detail

@@ -25,6 +25,9 @@ struct Joins {
   std::vector<Join> joins;
   /// The lags hold only if no message of these callbacks is lost, in addition to the chain's own.
   std::vector<std::size_t> relies_on;
+  /// These syncs must have room for one more message of each input than may be pending: a message
+  /// waits up to half a period for the timer of another input.
+  std::vector<std::size_t> with_room;
   /// Whether every message of the chain is matched in every sync. This is so if all inputs come
   /// from one timer or sync, or from timers of the same period and stated offset.
   bool complete = true;
@@ -34,6 +37,7 @@ struct Joins {
 struct RelyingBound {
   ChainBound bound;
   std::vector<std::size_t> relies_on;
+  std::vector<std::size_t> with_room{};  ///< see Joins
 };
 
 /// Replaces `found` by another bound of the same chain if that is lower, or if `found` has none.
@@ -128,8 +132,11 @@ enum class Taken {
 /// number m, because the set would have been formed when the last of its messages arrived. Messages
 /// of an input arrive in order, so no message waits at this input, and no other set can be formed.
 /// So the lag is the difference of the offsets, and the message with the smaller offset never waits
-/// for the next period of the other timer. The stamps of the sets again have the period and an
-/// offset, the largest one, so the same holds for a sync behind this one.
+/// for the next period of the other timer. Let E be the longest time from a release to the end of
+/// the run that its message completes. A message waits until E after the latest release of its
+/// number. So of an input no more messages wait than are released in E and half a period: at most
+/// one more than in E, for which there must be room. The stamps of the sets again have the period
+/// and an offset, the largest one, so the same holds for a sync behind this one.
 ///
 /// If syncs may take messages in another order than they arrive in, also those of one input, only
 /// the window counts: the stamps of a set lie within it in any order. No message need be matched.
