@@ -4,7 +4,7 @@
     tools/env python3 bench/publish_before_after.py --before old.*.json --after new.*.json
 
 The files are results of `rclrt bench executors --quick --quiet --json FILE`, of the two builds in
-turn. Each row has the median of its runs.
+turn. Each row has the median of its runs, and the least and the most of them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,17 @@ def runs(benchmarks: Sequence[Benchmark], row: Row) -> list[Row]:
     ]
 
 
-def value(rows: Sequence[Row]) -> float | None:
-    """Returns messages per second, or otherwise the median latency in microseconds."""
-    values = [row.p50 if row.per_second is None else row.per_second for row in rows]
-    known = [each for each in values if each is not None]
-    return median(known) if len(known) == len(values) and known else None
+def values(rows: Sequence[Row]) -> list[float]:
+    """Returns messages per second, or otherwise the median latency in microseconds, of each run."""
+    found = [row.p50 if row.per_second is None else row.per_second for row in rows]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else []
+
+
+def shown(numbers: Sequence[float], digits: int) -> str:
+    """Returns the median, and the range."""
+    least, most = min(numbers), max(numbers)
+    return f"{median(numbers):.{digits}f} ({least:.{digits}f} to {most:.{digits}f})"
 
 
 def table(before: Sequence[Benchmark], after: Sequence[Benchmark]) -> Iterator[str]:
@@ -45,8 +51,8 @@ def table(before: Sequence[Benchmark], after: Sequence[Benchmark]) -> Iterator[s
     for row in before[0].rows:
         if row.executor != EXECUTOR:
             continue
-        old, new = value(runs(before, row)), value(runs(after, row))
-        if old is None or new is None:
+        old, new = values(runs(before, row)), values(runs(after, row))
+        if not old or not new:
             continue
         unit = "µs" if row.per_second is None else "messages/s"
         digits = 1 if row.per_second is None else 0
@@ -54,8 +60,8 @@ def table(before: Sequence[Benchmark], after: Sequence[Benchmark]) -> Iterator[s
         floor = f"{median(floors):.1f}" if floors else "-"
         entity = row.entity if row.entities == 1 else f"{row.entities} of {row.entity}"
         yield (
-            f"| {row.case} | {entity} | {row.cpus} | {old:.{digits}f} {unit} |"
-            f" {new:.{digits}f} {unit} | {new / old:.2f} | {floor} |"
+            f"| {row.case} | {entity} | {row.cpus} | {shown(old, digits)} {unit} |"
+            f" {shown(new, digits)} {unit} | {median(new) / median(old):.2f} | {floor} |"
         )
 
 
@@ -67,12 +73,12 @@ def main(arguments: list[str]) -> int:
     before = [Benchmark.load(path) for path in stated.before]
     after = [Benchmark.load(path) for path in stated.after]
     samples = f"{len(before)} and {len(after)} runs in turn"
-    first = f"`{EXECUTOR}`, {samples} on {after[0].cpu}, Linux {after[0].kernel}; medians of p50."
+    first = f"`{EXECUTOR}`, {samples} on {after[0].cpu}, Linux {after[0].kernel}; medians of p50"
     write_results(
         "executor-latency.md",
         "before and after",
         Path(__file__).name,
-        "\n".join([first, "", *table(before, after)]),
+        "\n".join([first, "(the least to the most of the runs).", "", *table(before, after)]),
     )
     return 0
 

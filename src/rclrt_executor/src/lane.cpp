@@ -10,6 +10,7 @@
 
 #include "access.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "releaser.hpp"
 
 // The functions that run for every instance have the attribute gnu::hot, here and in other files.
 // The linker places such functions side by side. After a millisecond of sleep their code is in no
@@ -47,6 +48,17 @@ void Lane::remove_queued(const Callback& callback, Instance*& taken) noexcept {
 
 Lane::~Lane() { queue_.discard_all(); }
 
+void Lane::set_limit(std::size_t workers) noexcept {
+  const bool grows = workers > sleepers_.limit();
+  sleepers_.set_limit(workers);
+  if (grows) {
+    wake_all();  // a release that saw the old limit may have woken none
+  }
+}
+
+/// The calling thread may be at a ceiling above its own priority, which it restores afterwards. The
+/// ceiling counts: as long as it lasts, the kernel puts a woken worker that is not more urgent onto
+/// another CPU.
 void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
   {
     const std::scoped_lock lock(consumer_);
@@ -56,16 +68,16 @@ void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
 }
 
 /// Returns where a worker should be woken: on the CPU of the calling thread if the worker will
-/// preempt that thread, otherwise on another one. The priority of a thread that is not a worker is
-/// unknown; it counts as less urgent. If it is not, the kernel moves the woken worker itself.
-/// `follows`: the instance belongs to a stream.
+/// preempt that thread and the kernel then moves that thread to another CPU, which it does at once
+/// only with SCHED_FIFO. Otherwise on another CPU. `follows`: the instance belongs to a stream.
 [[gnu::hot]] LaneSleepers::Preference Lane::preference(bool follows) const noexcept
     RCLRT_NONBLOCKING {
   const int urgency = urgency_.load(std::memory_order_relaxed);  // see there
   if (urgency == 0) {
     return {};
   }
-  return {.cpu = this_cpu(), .avoids = follows || LaneWorker::priority_of_caller() >= urgency};
+  const int own = priority_of_releaser();
+  return {.cpu = this_cpu(), .avoids = follows || own == 0 || own >= urgency};
 }
 
 /// Returns the CPU of the calling thread; kNone if no preference needs it.

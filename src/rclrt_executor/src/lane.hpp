@@ -30,14 +30,14 @@ namespace rclrt::executor {
 ///   instructions, and for two system calls when a worker takes a group's ceiling. Groups' mutexes
 ///   are taken while it is held, never the other way round.
 /// * A worker sleeps in its slot of `sleepers_` (see LaneSleepers), in a role (see LaneWatch).
-/// After
-///   `fall_asleep` it checks once more for pushed instances, with `consumer_` held. A thread that
-///   is less urgent than the lane wakes a worker that sleeps on its own CPU, where the worker
-///   preempts it. Another thread wakes one of another CPU. If it wakes none, because no worker
-///   sleeps or as many are awake as can have work, the spare thread that watches is notified, if
-///   there is one; see SpareWatch.
+///   After `fall_asleep` it checks once more for pushed instances, with `consumer_` held. A
+///   SCHED_FIFO thread that is less urgent than the lane wakes a worker that sleeps on its own CPU,
+///   where the worker preempts it. Another thread wakes one of another CPU. If it wakes none,
+///   because no worker sleeps or as many are awake as can have work, the spare thread that watches
+///   is notified, if there is one; see SpareWatch.
 ///
-/// The class has two cache lines; a producer accesses only the first.
+/// A producer accesses only the first cache line, unless the lane has more than two workers (the
+/// others have slots on the heap) or none of them can be woken.
 class alignas(64) Lane : public detail::ReadySink {
  public:
   /// The consumer's use of the instances.
@@ -95,8 +95,9 @@ class alignas(64) Lane : public detail::ReadySink {
   RCLRT_SETUP void add_worker(LaneWorker& worker) noexcept;
   RCLRT_SETUP void forget_workers() noexcept;
 
-  /// Sets how many workers may work at the same time, at least 1. Thread-safe.
-  RCLRT_SETUP void set_limit(std::size_t workers) noexcept { sleepers_.set_limit(workers); }
+  /// Sets how many workers may work at the same time, at least 1. So many must exist. Called by one
+  /// thread at a time.
+  RCLRT_SETUP void set_limit(std::size_t workers) noexcept;
   /// Sets the SCHED_FIFO priority of the workers, by which the CPU is chosen on which a worker is
   /// woken. 0: there is nothing to choose. Thread-safe.
   RCLRT_SETUP void set_urgency(int kernel_priority) noexcept {

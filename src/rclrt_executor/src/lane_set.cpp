@@ -5,6 +5,7 @@
 #include <iterator>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "callback_set.hpp"
@@ -21,7 +22,7 @@ Lane& LaneSet::at(const Callback& callback) {
   if (place == levels_.end() || (*place)->level != level) {
     const ThreadSettings& threads = context_.threads;
     // A best-effort level has at least two workers.
-    const std::size_t most = std::max<std::size_t>(threads.worker_count(threads.cpu_count()), 2);
+    const std::size_t most = std::max<std::size_t>(threads.most_workers(), 2);
     auto made =
         std::make_unique<Level>(level, context_.spin.caller_wakeup(),
                                 shares ? shared_.order : ReleaseQueue::Order::kByRelease, most);
@@ -166,24 +167,34 @@ int LaneSet::urgency_of(const Level& level) const {
              : dispatcher_.thread_priority(level.level);
 }
 
+/// Returns whether the level has a worker asleep on each of several CPUs. A short spin would start
+/// and end them for nothing.
+bool LaneSet::sleeps_on_each_cpu(const Level& level) const {
+  return sleepers_ == Sleepers::kOnEachCpu && context_.options.workers_per_level == 0 &&
+         level.wanted != 0 && context_.spin.limit() == SpinLimit::kNone && urgency_of(level) != 0;
+}
+
 /// Returns the number of the level's workers. With one asleep on each CPU, a release wakes a worker
 /// of its own CPU, which costs no interrupt of another CPU; see LaneSleepers.
 std::size_t LaneSet::wanted_workers(const Level& level) const {
-  const bool on_each_cpu = sleepers_ == Sleepers::kOnEachCpu && urgency_of(level) != 0 &&
-                           context_.options.workers_per_level == 0 && level.wanted != 0;
-  const std::size_t wanted =
-      on_each_cpu ? with_sleepers(level.wanted, context_.threads.cpu_count()) : level.wanted;
+  const std::size_t wanted = sleeps_on_each_cpu(level)
+                                 ? with_sleepers(level.wanted, context_.threads.cpu_count())
+                                 : level.wanted;
   return std::min(wanted, level.most_workers);
 }
 
-/// Returns the CPU on which the level's next worker begins; -1: on any.
+/// Returns the CPU on which the level's next worker begins; -1: on any. While the executor runs, no
+/// worker is moved: it might have to wait there for a more urgent callback.
 int LaneSet::start_cpu(const Level& level) const {
-  if (urgency_of(level) == 0 || wanted_workers(level) < 2) {
+  if (context_.spin.is_gate_open() || !sleeps_on_each_cpu(level)) {
     return -1;
   }
   const std::vector<int> cpus =
       context_.options.cpus.empty() ? realtime::allowed_cpus() : context_.options.cpus;
-  return cpus[level.workers % cpus.size()];
+  // Each level begins at another CPU, so that not all workers sleep on the first ones.
+  const auto place =
+      std::ranges::find(levels_, &level, [](const auto& each) { return each.get(); });
+  return cpus[(static_cast<std::size_t>(place - levels_.begin()) + level.workers) % cpus.size()];
 }
 
 /// Returns the number of spare threads; 0 where no callback could use one.
@@ -199,16 +210,29 @@ std::size_t LaneSet::wanted_spares(const Level& level) const {
 }
 
 void LaneSet::start_threads(Level& level) {
-  level.lane.set_limit(std::max<std::size_t>(level.wanted, 1));
   const std::size_t workers = wanted_workers(level);
-  while (level.workers < workers) {
-    start_thread(level, LaneWorker::Kind::kWorker);
-    ++level.workers;
+  while (level.workers < workers && start_worker(level)) {
   }
+  // Last: a release relies on as many workers as that.
+  level.lane.set_limit(std::max<std::size_t>(std::min(level.wanted, level.workers), 1));
   const std::size_t all = level.workers + wanted_spares(level);
   while (level.threads.size() < all) {
     start_thread(level, LaneWorker::Kind::kSpare);
   }
+}
+
+/// Starts a worker. Returns false if that failed and the worker is only for shorter wake-ups.
+bool LaneSet::start_worker(Level& level) {
+  try {
+    start_thread(level, LaneWorker::Kind::kWorker);
+  } catch (const std::system_error&) {
+    if (level.workers < level.wanted) {
+      throw;
+    }
+    return false;
+  }
+  ++level.workers;
+  return true;
 }
 
 void LaneSet::start_thread(Level& level, LaneWorker::Kind kind) {

@@ -105,11 +105,13 @@ class LaneSet {
 
   /// Starts the threads that the level lacks.
   void start_threads(Level& level);
+  bool start_worker(Level& level);
   void start_thread(Level& level, LaneWorker::Kind kind);
   std::size_t stated_workers(const Level& level) const;
   std::vector<const Callback*> callbacks_of(const Level& level) const;
   std::size_t useful_workers(const Level& level) const;
   int urgency_of(const Level& level) const;
+  bool sleeps_on_each_cpu(const Level& level) const;
   std::size_t wanted_workers(const Level& level) const;
   std::size_t wanted_spares(const Level& level) const;
   int start_cpu(const Level& level) const;

@@ -18,7 +18,7 @@ namespace rclrt::executor {
 
 /// The slots in which the workers of a lane sleep. A slot shows whether its worker sleeps, in which
 /// role, and on which CPU it fell asleep. The kernel wakes a SCHED_FIFO thread on that CPU if the
-/// thread that runs there is less urgent, so a releasing thread that will be preempted wakes a
+/// thread that runs there is less urgent, so a SCHED_FIFO thread that will be preempted wakes a
 /// worker of its own CPU: this costs no interrupt of another CPU.
 ///
 /// At most `limit` workers work at the same time: a release wakes no further one if so many are
@@ -38,7 +38,11 @@ namespace rclrt::executor {
 /// kAsleep to kClaimed, wakes the worker with a system call, and changes kClaimed to kCalled. If it
 /// is preempted between the two, another releasing thread that sees kClaimed makes the system call
 /// in its place. So an urgent release never waits for a less urgent one. A slot has a generation,
-/// which each sleep increases: a change that comes too late to a later sleep has no effect.
+/// which each sleep increases: a change that comes too late to a later sleep has no effect. (A
+/// generation has 16 bits. If a releasing thread is preempted right after its system call for
+/// exactly a multiple of 65536 sleeps of the worker, with the same role and CPU, its change may hit
+/// a later claim. Then an urgent release may wait until the thread of that claim makes its system
+/// call. No wake-up is lost.)
 template <typename Atomics = realtime::StdAtomics>
 class BasicLaneSleepers {
  public:
@@ -68,10 +72,13 @@ class BasicLaneSleepers {
 
   /// Returns a free slot, which is awake now; there must be one. `depart` gives it back.
   Slot& arrive() noexcept RCLRT_NONBLOCKING {
-    const std::span<Slot> all = slots();
+    const std::span<Slot> all{first(), count_};
     std::size_t i = 0;
     while (i + 1 < all.size() && state_of(all[i].load()) != kFree) {
       ++i;
+    }
+    if (used_.load() <= i) {
+      used_.store(static_cast<std::uint32_t>(i + 1));
     }
     rise(all[i], all[i].load());
     return all[i];
@@ -91,6 +98,8 @@ class BasicLaneSleepers {
   void rise(Slot& own, Word word) noexcept RCLRT_NONBLOCKING {
     own.store((word & kGenerations) | kAwake);
   }
+
+  // Called by a worker without the lock:
 
   /// Sleeps until a release wakes the worker, or until `until_ns` at the latest. May return
   /// spuriously. The worker then looks at the queue.
@@ -186,11 +195,13 @@ class BasicLaneSleepers {
                                  std::memory_order_seq_cst);
   }
 
-  std::span<Slot> slots() noexcept RCLRT_NONBLOCKING {
-    return {many_ ? many_.get() : few_.data(), count_};
-  }
+  Slot* first() noexcept RCLRT_NONBLOCKING { return many_ ? many_.get() : few_.data(); }
+  /// Returns the slots that workers have had. One that arrives for the first time takes its last
+  /// look at the queue after it has stored `used_`, so the invariant holds for it, too.
+  std::span<Slot> slots() noexcept RCLRT_NONBLOCKING { return {first(), used_.load()}; }
 
   typename Atomics::template Atomic<std::uint32_t> limit_{1};
+  typename Atomics::template Atomic<std::uint32_t> used_{0};  // only grows, with the lane's lock
   std::array<Slot, 2> few_{};  // beside the rest: most lanes have no more
   const std::uint32_t count_;
   const std::unique_ptr<Slot[]> many_;

@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lane_thread.hpp"
 
-#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
 #include "instance_runner.hpp"
+#include "rclrt/realtime/scheduling.hpp"
 #include "spin_state.hpp"
 
 namespace rclrt::executor {
 
 namespace {
 
-/// Moves the calling thread to a CPU. Later the thread may run on the same CPUs as before. Does
-/// nothing if the kernel refuses, or for `cpu` = -1: a wake-up of the thread then takes longer.
-void move_to_cpu(int cpu) noexcept {
-  cpu_set_t before;
-  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getcpu() == cpu ||
-      sched_getaffinity(0, sizeof before, &before) != 0) {
-    return;
+/// Returns the options of a thread that begins on a CPU; `cpu` -1: on any of its CPUs.
+realtime::ThreadOptions beginning_on(int cpu, realtime::ThreadOptions options) {
+  if (cpu >= 0) {
+    options.scheduling.cpus = {cpu};
   }
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET(cpu, &only);
-  if (sched_setaffinity(0, sizeof only, &only) == 0) {
-    sched_setaffinity(0, sizeof before, &before);
+  return options;
+}
+
+/// Returns the CPUs on which a thread with these options may run; empty: all of the process. A list
+/// that holds all CPUs is not stated, because a stated list does not grow with the process's.
+std::vector<int> cpus_of(const realtime::ThreadOptions& options) {
+  if (!options.scheduling.cpus.empty()) {
+    return options.scheduling.cpus;
   }
+  std::vector<int> cpus = realtime::allowed_cpus();
+  if (cpus.size() >= static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN))) {
+    cpus.clear();
+  }
+  return cpus;
 }
 
 }  // namespace
@@ -38,13 +44,12 @@ LaneThread::LaneThread(const DispatcherContext& context, Lane& lane, LaneWorker:
           kind,
           options.scheduling.policy == realtime::Policy::kFifo ? options.scheduling.priority : 0,
           may_be_raised) {
+  const std::vector<int> cpus = start_cpu < 0 ? std::vector<int>{} : cpus_of(options);
   thread_ = realtime::Thread(
-      realtime::kDeferStart, options,
-      [this, &lane, slot, start_cpu, &spin = context.spin, &runner = context.runner] {
+      realtime::kDeferStart, beginning_on(start_cpu, options),
+      [this, &lane, slot, &spin = context.spin, &runner = context.runner] {
         worker_.begin();
-        move_to_cpu(start_cpu);
         spin.await_start();
-        move_to_cpu(start_cpu);  // threads that started may have displaced it
         while (Instance* const instance = lane.pop(spin.stop_flag(), worker_)) {
           runner.execute(
               instance,
@@ -53,6 +58,11 @@ LaneThread::LaneThread(const DispatcherContext& context, Lane& lane, LaneWorker:
         }
       });
   thread_.start();
+  if (start_cpu >= 0) {
+    // Done here and not by the thread: that one may have to wait for its CPU, and must then be free
+    // to go to another one before the executor starts.
+    thread_.set_cpus(cpus);
+  }
   lane.add_worker(worker_);  // last: if the thread cannot be started, nothing of it stays
 }
 

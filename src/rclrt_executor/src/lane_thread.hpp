@@ -16,8 +16,9 @@ namespace rclrt::executor {
 /// it. The lane must outlive it, and forgets it afterwards.
 class LaneThread {
  public:
-  /// Starts it. `slot`: see InstanceRunner::Worker. `start_cpu`: the CPU on which it falls asleep
-  /// first; it may run on its other CPUs, too. -1: any. Throws std::system_error.
+  /// Starts it. `slot`: see InstanceRunner::Worker. `start_cpu`: the CPU on which it begins; it may
+  /// run on its other CPUs, too. Only for a thread that starts before the executor takes work. -1:
+  /// any. Throws std::system_error.
   RCLRT_SETUP LaneThread(const DispatcherContext& context, Lane& lane, LaneWorker::Kind kind,
                          const realtime::ThreadOptions& options, std::uint32_t slot,
                          bool may_be_raised = false, int start_cpu = -1);

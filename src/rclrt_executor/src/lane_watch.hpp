@@ -22,7 +22,8 @@ namespace rclrt::executor {
 /// one of the sleeping workers wakes up, or has been woken, no later than at the next release for
 /// which a worker is needed. Each operation that breaks the invariant restores it:
 /// * a worker that gives up its role and takes an instance asks `lacks_leader`, and if so wakes a
-///   sleeping worker;
+///   sleeping worker, unless as many workers are awake as the lane's groups let run: then no due
+///   instance could run beside theirs, and they look at the timers when they end;
 /// * adding a timer, which may make the next release earlier, wakes all workers. A change that
 ///   makes releases later or fewer (removal, overrun policies) only causes a needless wake-up; the
 ///   worker then takes a role again.

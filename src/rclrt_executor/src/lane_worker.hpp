@@ -23,9 +23,6 @@ struct LaneWorker {
 
   /// Called by the thread before it takes the first instance.
   void begin() noexcept RCLRT_NONBLOCKING;
-  /// Returns the SCHED_FIFO priority of the calling thread if it is a worker of a lane; 0: it is
-  /// another thread, or has normal scheduling.
-  static int priority_of_caller() noexcept RCLRT_NONBLOCKING;
   /// Finds out whether this busy thread waits in its callback: it is asleep now, and was asleep for
   /// most of `patience_ns`. The spare thread that watches calls this function.
   void check(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS;

@@ -8,6 +8,7 @@
 #include "dispatcher.hpp"
 #include "lane.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "releaser.hpp"
 #include "spin_state.hpp"
 #include "thread_settings.hpp"
 
@@ -63,6 +64,7 @@ class SchedulerInbox {
     }
     thread_ = realtime::Thread(
         context_.threads.scheduler_thread_options(), [this, handle = std::move(handle)] {
+          static_cast<void>(priority_of_releaser());  // the first call makes system calls
           context_.spin.await_start();
           LaneWorker self;  // runs no callbacks, so its priority is never raised
           while (Instance* const instance = lane_.pop(context_.spin.stop_flag(), self)) {

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spare_watch.hpp"
 
+#include "releaser.hpp"
 #include "thread_state.hpp"
 
 namespace rclrt::executor {
 
-namespace {
-thread_local constinit const WorkerPriority* t_priority = nullptr;
-}  // namespace
-
 void LaneWorker::begin() noexcept RCLRT_NONBLOCKING {
   thread.store(this_thread_number(), kRelaxed);  // only a number
-  RCLRT_TRUST("a constant-initialised variable of the thread", t_priority = &priority);
-}
-
-int LaneWorker::priority_of_caller() noexcept RCLRT_NONBLOCKING {
-  const WorkerPriority* const own =
-      RCLRT_TRUST("a constant-initialised variable of the thread", t_priority);
-  return own == nullptr ? 0 : own->now();
+  begin_releaser(priority);
 }
 
 void SpareWatch::add(LaneWorker& worker) noexcept {

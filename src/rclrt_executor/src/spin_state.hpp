@@ -82,6 +82,7 @@ class SpinState {
   void begin_one() noexcept { one_ended_.store(false); }
   bool one_ended() const noexcept { return one_ended_.load(); }
   void close_gate() noexcept { started_.store(false); }
+  bool is_gate_open() const noexcept { return started_.load(); }
   void open_gate() noexcept {
     started_.store(true);
     start_.notify_all();

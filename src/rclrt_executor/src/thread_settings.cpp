@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread_settings.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -191,6 +193,14 @@ std::size_t ThreadSettings::worker_count(std::size_t otherwise) const {
     return options_.workers_per_level;
   }
   return runs_to_completion() ? cpu_count() : otherwise;
+}
+
+std::size_t ThreadSettings::most_workers() const {
+  if (options_.workers_per_level != 0) {
+    return options_.workers_per_level;
+  }
+  const auto machine = static_cast<std::size_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
+  return options_.cpus.empty() ? std::max(cpu_count(), machine) : options_.cpus.size();
 }
 
 std::size_t ThreadSettings::cpu_count() const {

@@ -60,6 +60,9 @@ class ThreadSettings {
   /// Returns the number of workers that the options state. If they state none, returns `otherwise`
   /// if levels have workers of their own.
   std::size_t worker_count(std::size_t otherwise) const;
+  /// Returns the highest number of workers that a level can have in any spin: the CPUs on which the
+  /// calling thread may run can change from one spin to the next.
+  std::size_t most_workers() const;
   /// Returns the number of spare threads that a level may have for callbacks that wait.
   std::size_t spare_count() const noexcept {
     return options_.workers_per_level != 0 || options_.preemption == Preemption::kNever

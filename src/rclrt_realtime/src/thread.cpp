@@ -4,8 +4,10 @@
 #include <limits.h>
 #include <sched.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 
 #include "cpu_set.hpp"
@@ -179,6 +181,21 @@ void Thread::set_priority(Policy policy, int priority) {
   const int error = pthread_setschedparam(run_->handle, native_policy(policy), &parameters);
   if (error != 0 && error != ESRCH) {
     throw_refused("thread \"" + run_->options.name + "\": ", {policy, priority}, error);
+  }
+}
+
+void Thread::set_cpus(const std::vector<int>& cpus) noexcept {
+  if (!joinable()) {
+    return;
+  }
+  // On the stack, with room for all CPUs that the kernel can name: a CpuSet allocates.
+  std::array<cpu_set_t, 8> set{};
+  for (const int cpu : cpus) {
+    CPU_SET_S(static_cast<std::size_t>(cpu), sizeof set, set.data());
+  }
+  if (cpus.empty() || pthread_setaffinity_np(run_->handle, sizeof set, set.data()) != 0) {
+    std::memset(set.data(), 0xFF, sizeof set);
+    pthread_setaffinity_np(run_->handle, sizeof set, set.data());
   }
 }
 

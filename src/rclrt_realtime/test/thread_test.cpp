@@ -7,10 +7,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 namespace rclrt::realtime {
@@ -32,6 +35,36 @@ TEST(Thread, HasItsNamePolicyPriorityAndCpuFromItsFirstInstruction) {
   }).join();
   EXPECT_EQ(found, wanted);
   EXPECT_EQ(name, "a_name_of_more_");
+}
+
+TEST(Thread, RunsOnOtherCpusOnceTheyAreSet) {
+  const std::vector<int> all = allowed_cpus();
+  std::atomic<int> step{0};
+  std::array<std::vector<int>, 3> found;
+  Thread thread({.name = "moves", .scheduling = {.cpus = {all.front()}}}, [&] {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      while (step.load() < static_cast<int>(2 * i)) {
+        std::this_thread::yield();
+      }
+      found[i] = allowed_cpus();
+      ++step;
+    }
+  });
+  const auto once_read = [&](int times) {
+    while (step.load() < times) {
+      std::this_thread::yield();
+    }
+  };
+  once_read(1);
+  thread.set_cpus({all.back()});
+  ++step;
+  once_read(3);
+  thread.set_cpus({1023});  // refused: there is no such CPU
+  ++step;
+  thread.join();
+  EXPECT_EQ(found[0], std::vector<int>{all.front()});
+  EXPECT_EQ(found[1], std::vector<int>{all.back()});
+  EXPECT_THAT(found[2], testing::IsSupersetOf(all));
 }
 
 TEST(Thread, DoesNotInheritTheRealTimePolicyOfItsCreator) {

@@ -19,6 +19,7 @@
 #include "lane_set.hpp"
 #include "pi_lock.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "releaser.hpp"
 #include "worker_priority.hpp"
 
 namespace rclrt::executor {
@@ -250,8 +251,9 @@ void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot,
 }
 
 void WorkshopDispatcher::run(std::uint32_t slot) noexcept {
-  context().spin.await_start();
   WorkerPriority priority(idle_priority());
+  begin_releaser(priority);
+  context().spin.await_start();
   bool leads = false;
   for (;;) {
     const auto key = idle().prepare_wait();

@@ -12,7 +12,8 @@ namespace rclrt::executor {
 /// each of up to four CPUs, or as many as `workers_per_level` states. So a less urgent level never
 /// runs on a CPU while a more urgent one waits. The thread that announces work pushes it into the
 /// queue of its level and wakes a worker there; there is no scheduler thread in between. If the
-/// worker will preempt that thread, it is one that sleeps on the same CPU. No more workers are
+/// worker will preempt that thread and both are under SCHED_FIFO, it is one that sleeps on the same
+/// CPU. No more workers are
 /// woken than the level's groups let run at a time. The workers of a level sleep until the next
 /// release of that level's timers.
 ///

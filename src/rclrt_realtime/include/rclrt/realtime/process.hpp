@@ -93,8 +93,11 @@ RCLRT_REALTIME_EXPORT RCLRT_SETUP void keep_heap();
 /// Limits the number of the C library's heaps (arenas) to `heaps`, for all threads that get theirs
 /// later. By default there are up to 8 for each CPU. Each takes 64 MiB of address space, which
 /// counts as locked memory after `lock_memory`, and after `keep_heap` at least 512 KiB of memory.
-/// More threads than that share heaps: an allocation may then wait for one of another thread. Call
-/// it before other libraries create threads.
+/// More threads than that share heaps. The lock of a heap has no priority inheritance, so an
+/// allocation of an urgent thread may then wait until a less urgent thread that was preempted in an
+/// allocation runs again. Threads that share a heap also share its prefaulted memory: the heap has
+/// the most of what one of them touched (`prefault_thread_heap`), not the sum. Call it before other
+/// libraries create threads.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void limit_heaps(int heaps);
 
 /// Sets the stack size of threads that do not state one, such as those of the middleware, to

@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
@@ -90,6 +91,10 @@ class RCLRT_REALTIME_EXPORT Thread {
   /// Changes policy and priority (not the CPUs) of the running thread. Does nothing if it has
   /// ended. Throws std::system_error with cause and fix.
   RCLRT_SETUP void set_priority(Policy policy, int priority);
+
+  /// Lets the running thread run on these CPUs; if the list is empty or the kernel refuses it, on
+  /// all CPUs of the process.
+  RCLRT_SETUP void set_cpus(const std::vector<int>& cpus) noexcept;
 
   /// Joins the thread if it has ended, and does not wait for its end. Returns true if there is
   /// nothing left to join. Joining gives the stack back to the C library, which takes a lock for
