@@ -5,15 +5,35 @@
 
 namespace rclrt_robot {
 
-void HostClocks::take(const rclrt_msgs::msg::ClockInterval& report) {
-  if (report.boot != boot_) {
+namespace {
+
+constexpr std::int64_t kForgotten_ns = 60'000'000'000;
+
+}  // namespace
+
+void HostClocks::forget_silent(std::int64_t now_ns) {
+  std::erase_if(observers_, [&](const auto& each) { return now_ns - each.second > kForgotten_ns; });
+  std::erase_if(clocks_, [&](const auto& each) {
+    const PeerClock::Report* const latest = each.second.latest();
+    return !observers_.contains(each.first.first) || latest == nullptr ||
+           now_ns - latest->at_ns > kForgotten_ns;
+  });
+}
+
+void HostClocks::take(const rclrt_msgs::msg::ClockInterval& report, std::int64_t now_ns) {
+  if (report.boot != boot_ || report.at_ns < 0 || report.at_ns > now_ns) {
     return;
   }
   const std::pair<std::string, std::string> key(report.host, report.peer);
-  if (!clocks_.contains(key) && clocks_.size() == kMostPeers) {
+  const bool is_new = !clocks_.contains(key);
+  if (is_new || now_ns - forgot_at_ns_ > kForgotten_ns) {
+    forget_silent(now_ns);
+    forgot_at_ns_ = now_ns;
+  }
+  if (is_new && clocks_.size() == kMostPeers) {
     return;
   }
-  observers_.insert(report.host);
+  observers_[report.host] = report.at_ns;
   clocks_[key].add({.session = report.session,
                     .epoch = report.epoch,
                     .peer_sent_ns = report.peer_sent_ns,
@@ -27,7 +47,7 @@ void HostClocks::take(const rclrt_msgs::msg::ClockInterval& report) {
 const PeerClock& HostClocks::of(const std::string& peer) const {
   static const PeerClock kUnknown;
   const bool is_alone = observers_.size() == 1;
-  const std::string& observer = is_alone ? *observers_.begin() : host_;
+  const std::string& observer = is_alone ? observers_.begin()->first : host_;
   const auto found = clocks_.find({observer, peer});
   return found == clocks_.end() ? kUnknown : found->second;
 }

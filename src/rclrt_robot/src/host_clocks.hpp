@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <rclrt_msgs/msg/clock_interval.hpp>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -25,8 +24,9 @@ class HostClocks {
 
   HostClocks(std::string host, std::uint64_t boot) : host_(std::move(host)), boot_(boot) {}
 
-  /// Takes a report.
-  void take(const rclrt_msgs::msg::ClockInterval& report);
+  /// Takes a report that has come by `now_ns`, CLOCK_MONOTONIC_RAW. A host that is silent for long
+  /// is forgotten, as are the clocks that it knew, and a silent peer if the place is needed.
+  void take(const rclrt_msgs::msg::ClockInterval& report, std::int64_t now_ns);
 
   /// Returns the clock of a peer; without any report, one that is unknown.
   const PeerClock& of(const std::string& peer) const;
@@ -37,7 +37,11 @@ class HostClocks {
  private:
   const std::string host_;
   const std::uint64_t boot_;
-  std::set<std::string> observers_;  // the hosts of this machine that report
+  void forget_silent(std::int64_t now_ns);
+
+  // The hosts of this machine that report, and when they last did.
+  std::map<std::string, std::int64_t> observers_;
+  std::int64_t forgot_at_ns_ = 0;
   std::map<std::pair<std::string, std::string>, PeerClock> clocks_;  // by observer and peer
 };
 

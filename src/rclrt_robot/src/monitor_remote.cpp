@@ -13,6 +13,8 @@ using rclrt_msgs::msg::ClockInterval;
 
 namespace {
 
+constexpr int kMostReports = 10'000;  // at once, however fast they come
+
 /// Returns "12.100 to 12.700".
 std::string range(std::int64_t low_ns, std::int64_t high_ns) {
   return milliseconds(low_ns) + " to " + milliseconds(high_ns);
@@ -33,8 +35,8 @@ void Monitor::listen_to_clocks() {
   }
   ClockInterval report;
   rclcpp::MessageInfo info;
-  while (clock_reports_->take(report, info)) {
-    clocks_->take(report);
+  for (int i = 0; i < kMostReports && clock_reports_->take(report, info); ++i) {
+    clocks_->take(report, rclrt::realtime::read_clock_ns(CLOCK_MONOTONIC_RAW));
   }
 }
 
@@ -80,7 +82,9 @@ Monitor::Status Monitor::status_of_remote(const std::string& name, const Callbac
   const PeerClock& clock = clocks_->of(callback.stamped_by);
   const bool was_set = std::exchange(remote.clock_changes, clock.changes()) != clock.changes();
   const std::uint64_t dropped = callback.stamped_ends->dropped();
-  const std::uint64_t not_judged = dropped - std::exchange(remote.dropped, dropped);
+  const std::uint64_t dropped_before = std::exchange(remote.dropped, dropped);
+  // After set_timing the callback has a new queue.
+  const std::uint64_t not_judged = dropped < dropped_before ? dropped : dropped - dropped_before;
 
   Status status;
   status.name = "rclrt: " + name;
@@ -116,7 +120,8 @@ Monitor::Status Monitor::status_of_remote(const std::string& name, const Callbac
   if (not_judged > 0) {
     text += "; " + number(not_judged) + " not judged, too many at once";
   }
-  const bool is_to_warn = missed > 0 || future > 0 || not_judged > 0 || !fault.empty();
+  const bool is_to_warn =
+      missed > 0 || unknown > 0 || future > 0 || not_judged > 0 || !fault.empty();
   status.level = is_to_warn ? Status::WARN : Status::OK;
   status.message = text;
   status.values.push_back(value("priority", std::to_string(callback.priority)));

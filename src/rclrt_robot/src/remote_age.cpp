@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
@@ -46,7 +47,9 @@ void PeerClock::add(const Report& report) {
     if (report.at_ns < before->at_ns || (is_other && report.at_ns - before->at_ns < kSilent_ns)) {
       return;
     }
-    if (is_other || report.epoch != before->epoch) {
+    // Whether the clock was set is reported with the next ping of one process of the peer. Another
+    // one's ping shows it earlier if the clock was set back.
+    if (is_other || report.epoch != before->epoch || report.peer_sent_ns < before->peer_sent_ns) {
       ++changes_;
       reports_.clear();
     } else if (reports_.size() == kMostReports) {
@@ -59,9 +62,12 @@ void PeerClock::add(const Report& report) {
   reports_.push_back(report);
 }
 
-const PeerClock::Report* PeerClock::report_after(std::int64_t stamp_ns) const noexcept {
+std::optional<PeerClock::Around> PeerClock::around(std::int64_t stamp_ns) const noexcept {
   const auto found = std::ranges::lower_bound(reports_, stamp_ns, {}, &Report::peer_sent_ns);
-  return found == reports_.end() || found == reports_.begin() ? nullptr : &*found;
+  if (found == reports_.end() || found == reports_.begin()) {
+    return std::nullopt;
+  }
+  return Around{*std::prev(found), *found};
 }
 
 namespace {
@@ -77,6 +83,14 @@ std::pair<Wide, Wide> bounds_of(const StampedEnd& end, const PeerClock::Report& 
   // most / (1 - drift), which is less than twice as much.
   const Wide growth_ns = growth(since_report_ns + 2 * std::max<Wide>(most_ns, 0), report.drift_ppb);
   return {naive_ns + report.low_ns - growth_ns, naive_ns + report.high_ns + growth_ns};
+}
+
+/// Returns the bounds by the reports of the pings before and after the stamp. The second alone has
+/// the rate of a slewed clock between the last two pings only, and a report between may be lost.
+std::pair<Wide, Wide> bounds_of(const StampedEnd& end, const PeerClock::Around& reports) {
+  const auto before = bounds_of(end, reports.before);
+  const auto after = bounds_of(end, reports.after);
+  return {std::min(before.first, after.first), std::max(before.second, after.second)};
 }
 
 }  // namespace
@@ -96,14 +110,14 @@ JudgedAge judge_age(const StampedEnd& end, const PeerClock& clock, std::int64_t 
     result.verdict = AgeVerdict::kUnknown;  // stamped before a clock was set, for all that is known
     return result;
   }
-  const PeerClock::Report* const report = clock.report_after(end.stamp_ns);
-  if (report == nullptr || !report->is_known) {
+  const std::optional<PeerClock::Around> reports = clock.around(end.stamp_ns);
+  if (!reports || !reports->before.is_known || !reports->after.is_known) {
     const bool is_from_future = latest != nullptr && latest->is_known &&
                                 latest->at_ns >= end.end_ns && bounds_of(end, *latest).second < 0;
     result.verdict = is_from_future ? AgeVerdict::kFuture : until_known;
     return result;
   }
-  const auto [low_ns, high_ns] = bounds_of(end, *report);
+  const auto [low_ns, high_ns] = bounds_of(end, *reports);
   if (high_ns < 0) {
     result.verdict = AgeVerdict::kFuture;
     return result;

@@ -27,15 +27,19 @@ class PeerClock {
     std::int64_t drift_ppb = 0;
   };
 
+  struct Around {
+    Report before;
+    Report after;
+  };
+
   /// Takes a report. Reports of another process are ignored while those of the first come.
   void add(const Report& report);
 
   /// Returns the newest report; nullptr: there is none.
   const Report* latest() const noexcept { return reports_.empty() ? nullptr : &reports_.back(); }
-  /// Returns the report of the first ping that the peer sent after a time of its clock. Its
-  /// interval is for stamps between that ping and the one before. nullptr: there is none, or not
-  /// one before.
-  const Report* report_after(std::int64_t stamp_ns) const noexcept;
+  /// Returns the reports of the pings that the peer sent before and after a time of its clock.
+  /// std::nullopt: one of them is missing.
+  std::optional<Around> around(std::int64_t stamp_ns) const noexcept;
   /// Returns the time of CLOCK_MONOTONIC_RAW since which the peer's clock was not set, as far as
   /// reports say.
   std::int64_t since_ns() const noexcept { return since_ns_; }

@@ -121,6 +121,7 @@ TEST_F(MonitorRemoteTest, AnAgeAroundTheLimitIsUnknown) {
   // Known to one hour on both sides.
   const DiagnosticStatus status =
       status_with("unknown", 5ms, -3'600'000'000'000, 3'600'000'000'000);
+  EXPECT_EQ(status.level, DiagnosticStatus::WARN);
   EXPECT_EQ(value_of(status, "met"), "0");
   EXPECT_EQ(value_of(status, "missed"), "0");
 }
@@ -147,6 +148,8 @@ TEST_F(MonitorRemoteTest, TheHostIsWrittenWithThePriorities) {
 
 TEST_F(MonitorRemoteTest, AHostWithoutAnAgeOrOfATimerIsRefused) {
   EXPECT_THROW(robot_.executor().set_timing(subscription_, {.stamped_by = "right"}),
+               std::invalid_argument);
+  EXPECT_THROW(robot_.executor().set_timing(subscription_, {.max_age = 1s, .stamped_by = ""}),
                std::invalid_argument);
   const auto timer = node_->create_wall_timer(1s, [] {});
   EXPECT_THROW(robot_.executor().set_timing(timer, {.max_age = 1s, .stamped_by = "right"}),

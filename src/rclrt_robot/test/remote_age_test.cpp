@@ -108,6 +108,36 @@ TEST(RemoteAge, WrongStampsAndReportsAreUnknown) {
   EXPECT_EQ(verdict(10 * kMillisecond, clock), AgeVerdict::kUnknown);
 }
 
+TEST(RemoteAge, ALostReportOfASlewedClockDoesNotMakeAnAgeWrong) {
+  // The clock was slewed by 20 ms, from 40 to 60 ms, between the first two of three pings, and the
+  // report of the second is lost. The stamp has half of it.
+  PeerClock clock = clock_ahead(9 * kSecond);
+  clock.add({.epoch = 1,
+             .peer_sent_ns = kYear2026 + 10 * kSecond + 60 * kMillisecond,
+             .at_ns = 10 * kSecond,
+             .is_known = true,
+             .low_ns = kYear2026 + 59'900'000,
+             .high_ns = kYear2026 + 60'100'000});
+  const std::int64_t stamped_ns = 9'100'000'000;
+  const std::int64_t age_ns = 45 * kMillisecond;
+  const JudgedAge judged =
+      judge_age({kYear2026 + stamped_ns + 50 * kMillisecond, stamped_ns + age_ns}, clock, kLimit,
+                10 * kSecond);
+  EXPECT_LE(judged.low_ns, age_ns);
+  EXPECT_GE(judged.high_ns, age_ns);
+  EXPECT_EQ(judged.verdict, AgeVerdict::kUnknown);
+}
+
+TEST(RemoteAge, AClockThatGoesBackWasSetWhateverTheEpoch) {
+  PeerClock clock = clock_ahead(9 * kSecond);
+  Report report = *clock.latest();
+  report.at_ns += kSecond / 10;
+  report.peer_sent_ns -= kSecond;
+  clock.add(report);
+  EXPECT_EQ(clock.changes(), 1U);
+  EXPECT_EQ(clock.since_ns(), report.at_ns);
+}
+
 /// A peer with a clock that drifts and is set, and instances with its data.
 class Simulation {
  public:
@@ -249,26 +279,47 @@ rclrt_msgs::msg::ClockInterval report_of(const std::string& host, std::uint64_t 
 TEST(HostClocks, OnlyReportsOfThisHostCount) {
   HostClocks clocks("left", 7);
   EXPECT_NE(clocks.fault().find("no `rclrt clock` of this host is heard"), std::string::npos);
-  clocks.take(report_of("left", 8, 1, 10));
+  clocks.take(report_of("left", 8, 1, 10), 10 * kSecond);
   EXPECT_FALSE(clocks.of("right").latest()) << "of another machine";
-  clocks.take(report_of("host_of_the_container", 7, 1, 10));
+  clocks.take(report_of("host_of_the_container", 7, 1, 10), 10 * kSecond);
   EXPECT_TRUE(clocks.of("right").latest()) << "the only one of this machine";
-  clocks.take(report_of("third", 7, 2, 20));
+  clocks.take(report_of("third", 7, 2, 20), 10 * kSecond);
   EXPECT_FALSE(clocks.of("right").latest());
   EXPECT_NE(clocks.fault().find("none is of left"), std::string::npos);
-  clocks.take(report_of("left", 7, 3, 30));
+  clocks.take(report_of("left", 7, 3, 30), 10 * kSecond);
   EXPECT_EQ(clocks.of("right").latest()->at_ns, 30);
   EXPECT_EQ(clocks.fault(), "");
   EXPECT_FALSE(clocks.of("other").latest());
 }
 
+TEST(HostClocks, HostsThatVanishMakeRoom) {
+  HostClocks clocks("left", 7);
+  for (std::size_t i = 0; i <= HostClocks::kMostPeers; ++i) {
+    auto report = report_of("container", 7, 1, kSecond);
+    report.peer = "peer" + std::to_string(i);
+    clocks.take(report, kSecond);
+  }
+  EXPECT_TRUE(clocks.of("peer63").latest());
+  EXPECT_FALSE(clocks.of("peer64").latest()) << "there is no place";
+  clocks.take(report_of("another_container", 7, 2, 100 * kSecond), 100 * kSecond);
+  EXPECT_TRUE(clocks.of("right").latest()) << "the only one that is left";
+  EXPECT_FALSE(clocks.of("peer63").latest());
+  EXPECT_EQ(clocks.fault(), "");
+  clocks.take(report_of("third_container", 7, 3, 300 * kSecond), 100 * kSecond);
+  EXPECT_EQ(clocks.fault(), "") << "a report from the future does not count";
+  clocks.take(report_of("third_container", 7, 3, 101 * kSecond), 101 * kSecond);
+  EXPECT_NE(clocks.fault(), "");
+  clocks.take(report_of("third_container", 7, 3, 165 * kSecond), 165 * kSecond);
+  EXPECT_EQ(clocks.fault(), "") << "another host is forgotten";
+}
+
 TEST(HostClocks, AnotherProcessOfTheHostDoesNotDisturb) {
   HostClocks clocks("left", 7);
-  clocks.take(report_of("left", 7, 1, kSecond));
-  clocks.take(report_of("left", 7, 2, 2 * kSecond));
+  clocks.take(report_of("left", 7, 1, kSecond), 10 * kSecond);
+  clocks.take(report_of("left", 7, 2, 2 * kSecond), 10 * kSecond);
   EXPECT_EQ(clocks.of("right").latest()->session, 1U);
   EXPECT_EQ(clocks.of("right").changes(), 0U);
-  clocks.take(report_of("left", 7, 2, 9 * kSecond));
+  clocks.take(report_of("left", 7, 2, 9 * kSecond), 10 * kSecond);
   EXPECT_EQ(clocks.of("right").latest()->session, 2U);
   EXPECT_EQ(clocks.of("right").changes(), 1U);
 }
