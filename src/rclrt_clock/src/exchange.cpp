@@ -265,7 +265,8 @@ void Exchange::note_interval(const Peer& peer, const std::optional<Shift>& befor
   interval.boot = options_.boot;
   interval.session = options_.session;
   interval.peer = ping.host;
-  interval.epoch = peer.epoch;
+  // Two machines with one name, or one before and after its boot, have different clocks.
+  interval.epoch = peer.epoch + ping.boot;
   interval.peer_sent_ns = ping.realtime_ns;
   interval.at_ns = now.raw_ns;
   interval.drift_ppb = peer.raw_offset.drift_ppb();

@@ -141,6 +141,19 @@ TEST(Exchange, APingOfAPeerMakesAnIntervalOfTheSameEpochUntilItsClockIsSet) {
   EXPECT_NE(network.hosts[0].exchange->take_intervals().back().epoch, before.back().epoch);
 }
 
+TEST(Exchange, TwoMachinesOfOneNameDoNotShareAnEpoch) {
+  Network network = two_hosts(8);
+  Exchange& exchange = *network.hosts[0].exchange;
+  ClockPing ping = network.hosts[1].exchange->next_ping(network.hosts[1].at(kSecond));
+  exchange.take(ping, network.hosts[0].at(kSecond));
+  ++ping.boot;
+  exchange.take(ping, network.hosts[0].at(kSecond + kMillisecond));
+  const auto intervals = exchange.take_intervals();
+  ASSERT_EQ(intervals.size(), 2U);
+  EXPECT_EQ(intervals[0].peer, intervals[1].peer);
+  EXPECT_NE(intervals[0].epoch, intervals[1].epoch);
+}
+
 TEST(Exchange, AClockThatItsProcessDidNotSeeSetIsFollowedWithItsNextPing) {
   Network network = two_hosts(2);
   network.run_until(10 * kSecond);

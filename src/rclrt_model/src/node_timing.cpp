@@ -33,6 +33,13 @@ bool is_ros_name(std::string_view name) {
          });
 }
 
+bool is_host_name(std::string_view name) {
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+}
+
 void read_kind(const YamlNode& node, const Fields& fields, NodeTiming& timing, Context& context) {
   for (const std::string_view kind : kKinds) {
     const YamlNode* const value = fields.find(kind);
@@ -72,6 +79,22 @@ void read_max_age(const Fields& fields, NodeTiming& timing, Context& context) {
   }
 }
 
+void read_stamped_by(const Fields& fields, NodeTiming& timing, Context& context) {
+  const YamlNode* const value = fields.find("stamped_by");
+  if (value == nullptr) {
+    return;
+  }
+  timing.stamped_by = yaml::read_text(*value, "stamped_by", context).value_or("");
+  if (!is_host_name(timing.stamped_by)) {
+    report_value(*value, "stamped_by",
+                 "the name of a host in `rclrt clock`: 1 to 64 letters, digits, '.', '_' and '-'",
+                 context);
+  } else if (timing.kind != "subscription" || !timing.max_age) {
+    context.diagnostics.report(value->at, "stamped_by without the age of a subscription",
+                               "subscription: /topic and max_age_ms in the same entry");
+  }
+}
+
 void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
   if (const YamlNode* value = fields.find("priority")) {
     if (const auto priority = read_integer(*value, "priority", kPriorities, context)) {
@@ -82,6 +105,7 @@ void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
     timing.deadline = read_milliseconds(*value, "deadline_ms", Zero::kRefused, context);
   }
   read_max_age(fields, timing, context);
+  read_stamped_by(fields, timing, context);
   const YamlNode* const value = fields.find("overload");
   if (value == nullptr) {
     return;
@@ -103,8 +127,8 @@ void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
 NodeTiming read_entry(const YamlNode& node, Context& context) {
   NodeTiming timing;
   timing.line = node.at.line;
-  std::vector<std::string_view> known{"node",        "group",      "priority",
-                                      "deadline_ms", "max_age_ms", "overload"};
+  std::vector<std::string_view> known{"node",       "group",      "priority", "deadline_ms",
+                                      "max_age_ms", "stamped_by", "overload"};
   known.insert(known.end(), kKinds.begin(), kKinds.end());
   const Fields fields(node, "entry", known, context);
   if (node.kind != YamlKind::kMapping) {

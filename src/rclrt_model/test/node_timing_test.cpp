@@ -24,6 +24,7 @@ callbacks:
   - {node: /a/filter, group: 1, priority: 4}
   - {node: /a/filter, priority: 2}
   - {node: /control, subscription: /filtered, max_age_ms: 50}
+  - {node: /control, subscription: /scan, max_age_ms: 50, stamped_by: lidar-1.local}
 )";
 
 std::string problem_of_timings(std::string_view text) {
@@ -39,7 +40,7 @@ std::string problem_of_entry(const std::string& entry) {
 TEST(NodeTiming, EveryKindOfEntryIsRead) {
   const auto timings = parse_node_timings(kTimings).timings;
   ASSERT_TRUE(timings);
-  ASSERT_EQ(timings->size(), 7U);
+  ASSERT_EQ(timings->size(), 8U);
   EXPECT_EQ(to_string((*timings)[0]), "node /lidar, group 0, timer 0");
   EXPECT_EQ((*timings)[0].priority, 8);
   EXPECT_EQ((*timings)[0].line, 3U);
@@ -51,6 +52,8 @@ TEST(NodeTiming, EveryKindOfEntryIsRead) {
   EXPECT_EQ((*timings)[5].scope(), TimingScope::kNode);
   EXPECT_EQ((*timings)[6].max_age, milliseconds(50));
   EXPECT_FALSE((*timings)[6].deadline);
+  EXPECT_EQ((*timings)[6].stamped_by, "");
+  EXPECT_EQ((*timings)[7].stamped_by, "lidar-1.local");
 }
 
 TEST(NodeTiming, AnEntryFitsWhatItNames) {
@@ -89,6 +92,15 @@ TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
       problem_of_entry("node: /a, subscription: /b, deadline_ms: 5, max_age_ms: 5"),
       "f:3:62: max_age_ms beside deadline_ms; expected one of the two: max_age_ms counts from "
       "the data's stamp, deadline_ms from the release");
+  EXPECT_EQ(problem_of_entry("node: /a, subscription: /b, stamped_by: arm"),
+            "f:3:46: stamped_by without the age of a subscription; expected subscription: /topic "
+            "and max_age_ms in the same entry");
+  EXPECT_NE(problem_of_entry("node: /a, timer: 0, max_age_ms: 5, stamped_by: arm")
+                .find("stamped_by without the age of a subscription"),
+            std::string::npos);
+  EXPECT_NE(problem_of_entry("node: /a, subscription: /b, max_age_ms: 5, stamped_by: a b")
+                .find("the name of a host in `rclrt clock`"),
+            std::string::npos);
   EXPECT_NE(problem_of_entry("node: /a, deadline_ms: -1").find("deadline_ms"), std::string::npos);
   EXPECT_NE(
       problem_of_entry("node: /a, service: /b, overload: keep_last").find("overload of a service"),

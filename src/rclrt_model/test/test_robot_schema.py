@@ -40,7 +40,13 @@ GOOD: Robot = {
     },
     "callbacks": [
         {"node": "/a", "timer": 0, "priority": 3, "deadline_ms": 5, "overload": "keep_last"},
-        {"node": "/a", "group": 1, "subscription": "/points", "max_age_ms": 20},
+        {
+            "node": "/a",
+            "group": 1,
+            "subscription": "/points",
+            "max_age_ms": 20,
+            "stamped_by": "lidar-1.local",
+        },
         {"node": "/a", "service": "/reset", "overload": "queue"},
     ],
     "threads": [
@@ -122,6 +128,7 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
     "priority": lambda robot, value: robot["callbacks"][0].update(priority=value),
     "deadline": lambda robot, value: robot["callbacks"][0].update(deadline_ms=value),
     "age": lambda robot, value: robot["callbacks"][1].update(max_age_ms=value),
+    "host": lambda robot, value: robot["callbacks"][1].update(stamped_by=value),
     "age of a timer": lambda robot, value: robot["callbacks"][0].update(max_age_ms=value),
     "age and deadline": lambda robot, value: robot["callbacks"][1].update(deadline_ms=value),
     "two kinds": lambda robot, value: robot["callbacks"][0].update(service=value),

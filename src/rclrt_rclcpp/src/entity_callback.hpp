@@ -20,6 +20,7 @@
 #include "rclrt/realtime/event_count.hpp"
 #include "rclrt_rclcpp/observer.hpp"
 #include "rclrt_rclcpp/origins.hpp"
+#include "rclrt_rclcpp/stamped_ends.hpp"
 #include "response_times.hpp"
 
 namespace rclrt_rclcpp {
@@ -92,6 +93,7 @@ class Listener : public ObservedEntity {
   struct AgeOptions {
     bool is_limited = false;                // the deadline counts from the origin of the data
     std::shared_ptr<OriginReader> origins;  // of messages without a stamp; nullptr: not asked for
+    bool is_noted = false;                  // the stamp is noted with the end: see note_ends
   };
   /// Makes the age of messages count from their stamps: for this subscription, or for the
   /// subscription of which this waitable delivers the messages. Called once; with `is_limited`,
@@ -101,6 +103,15 @@ class Listener : public ObservedEntity {
   /// Returns the counts of messages with a deadline that counts from the origin of the data.
   virtual AgeCounters age_counters() const noexcept {
     return {.unstamped = 0, .from_publication = from_publication_.load(std::memory_order_relaxed)};
+  }
+
+  /// Makes the listener add each instance with the stamp of its message to `to`. Called before
+  /// `listen`.
+  void note_ends(std::shared_ptr<StampedEnds> to) { ends_ = std::move(to); }
+  /// The stamp of the message that the calling thread has just taken, until its callback begins.
+  static std::int64_t& stamp_here() noexcept RCLRT_NONBLOCKING {
+    static thread_local std::int64_t stamp_ns = 0;
+    return stamp_ns;
   }
 
   /// Makes the deadline of a timer's instances count from the oldest data that they sample; of an
@@ -151,7 +162,12 @@ class Listener : public ObservedEntity {
     /// instance uses other data.
     Running(Listener& listener, engine::InstanceInfo& info, Origin origin,
             Begins begins = Begins::kNo)
-        : listener_(listener), info_(info), outer_(innermost()), origin_(origin), begins_(begins) {
+        : listener_(listener),
+          info_(info),
+          outer_(innermost()),
+          stamp_ns_(std::exchange(stamp_here(), 0)),
+          origin_(origin),
+          begins_(begins) {
       innermost() = this;
       ++runs_of_thread();
       info.start_ns = rclrt::realtime::monotonic_now_ns();
@@ -166,6 +182,9 @@ class Listener : public ObservedEntity {
       listener_.note_sampled(info_, origin_);
       if (listener_.responses_) {
         listener_.responses_->note(info_, rclrt::realtime::monotonic_now_ns());
+      }
+      if (listener_.ends_) {
+        listener_.ends_->note({stamp_ns_, rclrt::realtime::read_clock_ns(CLOCK_MONOTONIC_RAW)});
       }
       innermost() = outer_;
     }
@@ -208,6 +227,7 @@ class Listener : public ObservedEntity {
     Listener& listener_;
     engine::InstanceInfo& info_;
     const Running* const outer_;
+    const std::int64_t stamp_ns_;
     // Changed by `use`, on the thread of the instance.
     mutable Origin origin_;
     mutable Begins begins_;
@@ -244,6 +264,7 @@ class Listener : public ObservedEntity {
   ExecutorObserver* observer_ = nullptr;
   std::shared_ptr<ResponseTimes> responses_;
   std::shared_ptr<OriginWriter> origins_;
+  std::shared_ptr<StampedEnds> ends_;
   bool limits_sampled_age_ = false;  // constant from `listen` on
   mutable LeastTime before_release_;
   std::atomic<std::uint64_t> from_publication_{0};  // relaxed: statistics only

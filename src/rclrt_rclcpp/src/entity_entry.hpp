@@ -36,7 +36,8 @@ struct Entry {
   /// origin of its data: the object that will be used then. nullptr: the stamps are read already,
   /// or no reader can ask.
   std::shared_ptr<OriginReader> origins;
-  bool seen = true;  // by the refresh under way
+  std::shared_ptr<StampedEnds> ends;  // of a subscription with `stamped_by`
+  bool seen = true;                   // by the refresh under way
 };
 
 using Entries = WeakMap<Entry>;

@@ -256,6 +256,14 @@ void Executor::EntityRegistry::set_timing(const std::shared_ptr<void>& part, con
     throw std::invalid_argument(
         "set_timing: the deadline must not be negative, and max_age must be positive");
   }
+  if (timing.stamped_by && timing.stamped_by->empty()) {
+    throw std::invalid_argument(
+        "set_timing: stamped_by is empty: state the name of a host in `rclrt clock`");
+  }
+  if (timing.stamped_by && !timing.max_age) {
+    throw std::invalid_argument(
+        "set_timing: stamped_by without max_age: state the largest age of the host's data");
+  }
   if (timing.deadline && timing.max_age) {
     throw std::invalid_argument(
         "set_timing: state a deadline (from a message's arrival) or a max_age (from its stamp), "
@@ -296,6 +304,10 @@ std::vector<CallbackInfo> Executor::EntityRegistry::callbacks() {
         kept.push_back(timer);
       }
     }
+    if (entry.ends) {  // not of a timer in a group or node with `stamped_by`
+      info.stamped_by = entry.timing.stamped_by.value_or("");
+    }
+    info.stamped_ends = entry.ends;
     if (const auto& responses = listener.responses()) {
       info.response_us = {responses, &responses->us()};
     }

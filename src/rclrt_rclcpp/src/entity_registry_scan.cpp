@@ -14,7 +14,8 @@ namespace {
 using rclrt::model::may_overload;
 
 bool same_but_priority(const Timing& a, const Timing& b) {
-  return a.deadline == b.deadline && a.max_age == b.max_age && a.overload == b.overload;
+  return a.deadline == b.deadline && a.max_age == b.max_age && a.overload == b.overload &&
+         a.stamped_by == b.stamped_by;
 }
 
 rclcpp::SubscriptionBase::SharedPtr subscription_of(
@@ -297,7 +298,11 @@ void Executor::EntityRegistry::set_age(const std::shared_ptr<Entity>& entity, En
     return;
   }
   auto origins = shares_origins ? origins_->reader(entry.place.name, context.owner.node) : nullptr;
-  if (entry.timing.max_age) {
+  if (entry.timing.stamped_by) {
+    entry.ends = std::make_shared<StampedEnds>();
+    listener.note_ends(entry.ends);
+    listener.count_from_stamp(*subscription, {.origins = std::move(origins), .is_noted = true});
+  } else if (entry.timing.max_age) {
     listener.count_from_stamp(*subscription, {.is_limited = true, .origins = std::move(origins)});
   } else if constexpr (std::is_same_v<Entity, rclcpp::SubscriptionBase>) {
     entry.origins = std::move(origins);

@@ -261,6 +261,9 @@ void Executor::set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscriptio
   registry_->set_timing(subscription, timing);
 }
 void Executor::set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing) {
+  if (timing.stamped_by) {
+    throw std::invalid_argument("set_timing: stamped_by is for a subscription, not for a timer");
+  }
   registry_->set_timing(timer, timing);
 }
 void Executor::set_timing(const rclcpp::ServiceBase::SharedPtr& service, const Timing& timing) {

@@ -124,6 +124,9 @@ std::int64_t StampReader::stamp_ns(const rclcpp::SerializedMessage& message) con
 Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
                          std::int64_t less_realtime_ns, const engine::Callback& callback,
                          engine::InstanceInfo& instance) noexcept {
+  if (options_.is_noted) {
+    Listener::stamp_here() = stamp_ns;
+  }
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   const auto before_now = [&](std::int64_t realtime_ns) {
     return rclrt::realtime::stamp_to_monotonic_ns(realtime_ns, less_realtime_ns, now_ns);

@@ -51,6 +51,8 @@ class MessageAge {
 
   /// Returns whether the deadlines of instances count from there.
   bool is_limited() const noexcept { return options_.is_limited; }
+  /// Returns whether stamps are noted with the ends of instances.
+  bool is_noted() const noexcept { return options_.is_noted; }
 
   /// Returns the time from which the age of a message's data counts. Normally that is the message's
   /// stamp. If the type has no header, or the stamp is impossible (zero, more than a second in the

@@ -110,7 +110,8 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
       trace_stamp(traced_stamps_->stamp_ns(message));
     }
     MessageAge* const age = age_.load(std::memory_order_acquire);  // PAIRS WITH: count_from_stamp()
-    const bool has_age = age != nullptr && (age->is_limited() || shares_origins(instance.ready_ns));
+    const bool has_age = age != nullptr && (age->is_limited() || age->is_noted() ||
+                                            shares_origins(instance.ready_ns));
     if (observer() == nullptr && !has_age) {
       return {};
     }

@@ -57,6 +57,7 @@ void fill(Timing& timing, const Timing& with) {
   if (with.deadline || with.max_age) {  // one replaces the other
     timing.deadline = with.deadline;
     timing.max_age = with.max_age;
+    timing.stamped_by = with.stamped_by;
   }
   timing.overload = with.overload ? with.overload : timing.overload;
 }
@@ -103,7 +104,8 @@ Timing TimingTable::timing_of(const Key& entity, const Place& place, const Key& 
     }
     for (const rclrt::model::NodeTiming& each : stated_) {
       if (each.scope() == scope && each.fits(place)) {
-        fill(timing, {each.priority, each.deadline, each.max_age, to_engine(each.overload)});
+        fill(timing, {each.priority, each.deadline, each.max_age, to_engine(each.overload),
+                      each.stamped_by.empty() ? std::nullopt : std::optional(each.stamped_by)});
       }
     }
   };

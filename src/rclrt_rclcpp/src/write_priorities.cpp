@@ -41,6 +41,9 @@ void write_entry(std::ostream& out, const CallbackInfo& each) {
         << static_cast<double>((from_stamp ? each.max_age : each.deadline).count()) / 1e6
         << std::defaultfloat;
   }
+  if (!each.stamped_by.empty()) {
+    out << ", stamped_by: " << each.stamped_by;
+  }
   switch (each.overload) {
     case engine::Overload::kKeepLast:
       out << ", overload: keep_last";

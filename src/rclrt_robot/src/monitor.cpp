@@ -102,6 +102,7 @@ void Monitor::stop() noexcept {
   publisher_.reset();
   statistics_.reset();
   each_miss_.reset();
+  clock_reports_.reset();
   node_.reset();
   executor_ = nullptr;
 }
@@ -184,7 +185,7 @@ std::map<std::string, Monitor::Watched> Monitor::watched(
   std::map<std::shared_ptr<const Histogram>, Histogram> still_there;
   for (const CallbackInfo& each : callbacks) {
     const std::chrono::nanoseconds limit = std::max(each.deadline, each.max_age);
-    if (limit.count() <= 0) {
+    if (limit.count() <= 0 || each.stamped_ends) {
       continue;
     }
     const std::string name = to_string(each);
@@ -266,6 +267,7 @@ void Monitor::publish() {
   for (const auto& [name, each] : all) {
     message.status.push_back(status_of(name, each, interval));
   }
+  report_remote_ages(callbacks, message.status);
   report_stalls(message.status);
   report_progress(callbacks, now_ns, message.status);
   publisher_->publish(message);

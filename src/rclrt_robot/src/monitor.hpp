@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <rclcpp/rclcpp.hpp>
+#include <rclrt_msgs/msg/clock_interval.hpp>
 #include <rclrt_msgs/msg/deadline_miss.hpp>
 #include <set>
 #include <statistics_msgs/msg/metrics_message.hpp>
@@ -21,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "host_clocks.hpp"
 #include "rclcpp_names.hpp"
 #include "rclrt/executor/deadline_miss.hpp"
 #include "rclrt/realtime/histogram.hpp"
@@ -28,6 +30,7 @@
 #include "rclrt/realtime/periodic_drain.hpp"
 #include "rclrt_rclcpp/miss_details.hpp"
 #include "rclrt_robot/robot.hpp"
+#include "remote_age.hpp"
 
 namespace rclrt_robot {
 
@@ -104,6 +107,15 @@ class Monitor final : public engine::MissHandler {
     bool is_stuck = false;
   };
 
+  /// The ages of a callback with data that another host stamps.
+  struct Remote {
+    RemoteAges ages;
+    RemoteAges::Counts before;        // at the last publication
+    std::uint64_t clock_changes = 0;  // at the last publication
+    std::uint64_t dropped = 0;        // instances that were not judged, at the last publication
+    bool is_present = false;
+  };
+
   /// The progress of all callbacks with one name.
   struct Progress {
     engine::Counters counters{};  // sum over all of them
@@ -145,6 +157,12 @@ class Monitor final : public engine::MissHandler {
   /// Appends a status for each callback without a limit that has ever made no progress.
   void report_progress(const std::vector<CallbackInfo>& callbacks, std::int64_t now_ns,
                        std::vector<Status>& statuses);
+  /// Appends a status for each callback with data that another host stamps.
+  void report_remote_ages(const std::vector<CallbackInfo>& callbacks,
+                          std::vector<Status>& statuses);
+  Status status_of_remote(const std::string& name, const CallbackInfo& callback, Remote& remote,
+                          std::int64_t now_ns) const;
+  void listen_to_clocks();
   Status status_of_process(const std::vector<CallbackInfo>& callbacks, double cpu_percent) const;
 
   const MonitorOptions options_;
@@ -167,8 +185,11 @@ class Monitor final : public engine::MissHandler {
   std::int64_t cpu_ns_ = 0;                // CPU time of the process at the last publication
   bool has_failed_ = false;                // to publish; reported once
   std::set<std::string> stalled_;          // the workers that have ever stalled
-  std::map<std::string, Progress> progress_;             // at the last publication
-  std::set<std::string> without_progress_;               // the present callbacks that ever were
+  std::map<std::string, Progress> progress_;  // at the last publication
+  std::set<std::string> without_progress_;    // the present callbacks that ever were
+  std::map<std::string, Remote> remote_;
+  std::optional<HostClocks> clocks_;  // once a callback needs them
+  rclcpp::Subscription<rclrt_msgs::msg::ClockInterval>::SharedPtr clock_reports_;
   std::optional<rclrt::realtime::PeriodicDrain> drain_;  // last: its thread uses all of the above
 };
 

@@ -31,7 +31,8 @@ void Monitor::report_progress(const std::vector<CallbackInfo>& callbacks, std::i
       all.overdue_ns = each.overdue.count();
       all.overdue_periods = static_cast<std::uint64_t>(each.overdue / each.period);
     }
-    all.has_limit = all.has_limit || std::max(each.deadline, each.max_age).count() > 0;
+    all.has_limit =
+        all.has_limit || (std::max(each.deadline, each.max_age).count() > 0 && !each.stamped_ends);
   }
   std::string most;  // the callback that ended most often since the last publication
   std::uint64_t most_ended = 0;

@@ -189,7 +189,8 @@ void Recording::Impl::connect(const std::vector<std::size_t>& indices,
   recorder::find_publications(application, instances, of_node);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     // The chains of a recording lead to subscriptions: it does not know what a timer samples.
-    if (indices[i] != kLeftOut && rows_[i].facts.timing.max_age && !rows_[i].facts.period) {
+    if (indices[i] != kLeftOut && rows_[i].facts.timing.max_age && !rows_[i].facts.period &&
+        !rows_[i].facts.timing.stamped_by) {
       results_.max_ages[indices[i]] = *rows_[i].facts.timing.max_age;
     }
   }

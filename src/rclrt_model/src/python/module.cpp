@@ -294,6 +294,7 @@ void bind_node_timing(py::module_& module) {
       .field("priority", &NodeTiming::priority)
       .field("deadline_ns", &NodeTiming::deadline)
       .field("max_age_ns", &NodeTiming::max_age)
+      .field("stamped_by", &NodeTiming::stamped_by)
       .field("overload", &NodeTiming::overload)
       .field("line", &NodeTiming::line);
 }

@@ -26,6 +26,7 @@
 #include "rclrt_rclcpp/compat.hpp"
 #include "rclrt_rclcpp/export.hpp"
 #include "rclrt_rclcpp/origins.hpp"
+#include "rclrt_rclcpp/stamped_ends.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -86,6 +87,11 @@ struct Timing {
   /// callback. An instance that sampled none counts from its release, and so does EDF.
   std::optional<std::chrono::nanoseconds> max_age = std::nullopt;
   std::optional<engine::Overload> overload = std::nullopt;
+  /// With the `max_age` of a subscription: the host that stamps the messages, by its name in `rclrt
+  /// clock`. The executor then counts a deadline of `max_age` from the arrival, because the clocks
+  /// of the two hosts differ. Instances go to CallbackInfo::stamped_ends, with which a monitor
+  /// finds the age.
+  std::optional<std::string> stamped_by = std::nullopt;
 };
 
 /// One callback as the executor sees it.
@@ -117,6 +123,8 @@ struct CallbackInfo {
   /// A response time begins when the deadline or age begins to count, and lasts to the end of user
   /// code. nullptr: response times are not measured (Options::measure_responses).
   std::shared_ptr<const rclrt::realtime::Histogram> response_us;
+  std::string stamped_by;                     ///< see Timing::stamped_by; empty: this host
+  std::shared_ptr<StampedEnds> stamped_ends;  ///< of `stamped_by`; nullptr: none
 };
 
 /// Returns the name of a callback as it is in reports: "/lidar timer 0", "/lidar group 1 timer 0".

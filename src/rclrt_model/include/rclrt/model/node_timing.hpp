@@ -9,6 +9,7 @@
 //     - {node: /lidar, group: 1, timer: 0, priority: 7}    # and of its first other group
 //     - {node: /filter, subscription: /points, priority: 5, deadline_ms: 10, overload: keep_last}
 //     - {node: /control, subscription: /filtered, priority: 9, max_age_ms: 50}
+//     - {node: /control, subscription: /scan, max_age_ms: 50, stamped_by: lidar}
 //     - {node: /filter, service: /filter/reset, priority: 1}
 //     - {node: /filter, group: 1, priority: 4}             # the rest of a group
 //     - {node: /filter, priority: 2}                       # the rest of a node
@@ -61,6 +62,9 @@ struct RCLRT_MODEL_EXPORT NodeTiming {
   /// For a subscription or a timer, instead of a deadline: the largest age of its message's data,
   /// or of those that the timer samples, at its end.
   std::optional<std::chrono::nanoseconds> max_age;
+  /// With `max_age` of a subscription: the host that stamps the data, by its name in `rclrt clock`.
+  /// Empty: this host, or one with the same clock.
+  std::string stamped_by;
   std::optional<Overload> overload;
   std::size_t line = 0;
 
