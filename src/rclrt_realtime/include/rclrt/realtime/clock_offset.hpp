@@ -21,6 +21,7 @@ struct OffsetInterval {
     std::int64_t width = 0;
     return __builtin_sub_overflow(high_ns, low_ns, &width) ? INT64_MAX : width;
   }
+  /// Returns whether the offset is within the interval, bounds included.
   bool contains(std::int64_t offset_ns) const noexcept RCLRT_NONBLOCKING {
     return low_ns <= offset_ns && offset_ns <= high_ns;
   }
