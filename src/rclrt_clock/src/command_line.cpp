@@ -27,7 +27,7 @@ text::OptionTable option_table(Settings& to) {
               text::duration("--period", "MS", to.period, milliseconds(1), {10, 60'000},
                              "between the pings of this host"),
               text::number("--drift", "PPM", to.drift_ppm,
-                           {0, realtime::ClockOffset::kMostDrift_ppm},
+                           {0, realtime::ClockOffset::kMaxDriftPpm},
                            "the largest frequency error of each clock, in millionths"),
               text::duration("--report", "MS", to.report, milliseconds(1), {10, 60'000},
                              "between the lines of a peer"),

@@ -18,7 +18,7 @@ struct Settings {
   std::chrono::nanoseconds period = std::chrono::milliseconds(200);
   std::chrono::nanoseconds report = std::chrono::seconds(1);
   std::optional<std::chrono::nanoseconds> duration;
-  double drift_ppm = realtime::ClockOffset::kQuartz_ppm;
+  double drift_ppm = realtime::ClockOffset::kQuartzPpm;
 };
 
 struct CommandLine {

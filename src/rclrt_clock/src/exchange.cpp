@@ -285,8 +285,9 @@ std::optional<OffsetInterval> Exchange::offset_of(const Peer& peer, const HostTi
     return std::nullopt;
   }
   // A slew that goes on: it may be twice as fast as between the last two pings.
-  const Wide slewed_ns = static_cast<std::int64_t>(std::ceil(
-      2 * *peer.slew * static_cast<double>(now.raw_ns - peer.heard_at_ns + kSecond / 10)));
+  const std::int64_t since_ns = now.raw_ns - peer.heard_at_ns + kSecond / 10;
+  const Wide slewed_ns =
+      static_cast<std::int64_t>(std::ceil(2 * *peer.slew * static_cast<double>(since_ns)));
   const Wide own_high_ns = Wide{now.realtime_ns} - now.raw_ns;
   const Wide own_low_ns = own_high_ns - now.reading_ns;
   return OffsetInterval{clamp(Wide{raw->low_ns} + peer.shift->low_ns - own_high_ns - slewed_ns),

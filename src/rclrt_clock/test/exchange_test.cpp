@@ -92,7 +92,7 @@ TEST(Exchange, NoIntervalIsFalseWhileClocksAreSet) {
       });
       SimulatedHost& host = network.hosts[network.random() % 2];
       // From 1 µs to 0.1 s: most are too small to be contradicted.
-      const auto by_ns = static_cast<std::int64_t>(1'000U << (network.random() % 17));
+      const std::int64_t by_ns = std::int64_t{1'000} << (network.random() % 17);
       host.offset_ns += network.random() % 2 == 0 ? by_ns : -by_ns;
       ++host.sets;
       ++sets;

@@ -52,9 +52,9 @@ class RCLRT_REALTIME_EXPORT ClockOffset {
  public:
   /// The frequency error of a host's clock if nothing else is known: quartz has 20 to 50
   /// millionths.
-  static constexpr double kQuartz_ppm = 50;
+  static constexpr double kQuartzPpm = 50;
   /// The largest value of `host_drift_ppm`.
-  static constexpr double kMostDrift_ppm = 100'000;
+  static constexpr double kMaxDriftPpm = 100'000;
 
   /// The result of adding a bound.
   enum class Added : std::uint8_t {
@@ -65,8 +65,8 @@ class RCLRT_REALTIME_EXPORT ClockOffset {
 
   /// Makes an offset without an interval. `host_drift_ppm` is the largest frequency error of each
   /// of the two clocks, in millionths. Throws std::invalid_argument unless it is between 0 and
-  /// kMostDrift_ppm.
-  RCLRT_SETUP explicit ClockOffset(double host_drift_ppm = kQuartz_ppm);
+  /// kMaxDriftPpm.
+  RCLRT_SETUP explicit ClockOffset(double host_drift_ppm = kQuartzPpm);
 
   /// Adds a message of the other host. `peer_sent_ns`: when it was sent, or earlier, by the other
   /// host's clock. `received_ns`: when it was received, or later, by the local clock. `at_ns`: the
