@@ -30,8 +30,8 @@ namespace rclrt::clock {
 /// The identity of this process, and what it assumes.
 struct ExchangeOptions {
   std::string host;
-  std::uint64_t boot = 0;                                      ///< see realtime::boot_number
-  std::uint64_t session = 0;                                   ///< see random_session
+  std::uint64_t boot = 0;                                     ///< see realtime::boot_number
+  std::uint64_t session = 0;                                  ///< see random_session
   double host_drift_ppm = realtime::ClockOffset::kQuartzPpm;  ///< see ClockOffset
   std::int64_t period_ns = 200'000'000;
   bool is_test = false;  ///< its clock is a TestClock
