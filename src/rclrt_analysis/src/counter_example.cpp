@@ -311,12 +311,21 @@ class Searcher {
     return std::nullopt;
   }
 
-  /// Returns the number of releases of a timer or event before the horizon.
+  /// Returns the number of releases of a timer or event before the horizon; 0: it is not known, as
+  /// for events at extremes.
   std::uint64_t releases_of(std::size_t source, const Trial& trial) const {
+    if (varies(source, trial)) {
+      return 0;
+    }
     const std::int64_t since_first_ns = lengths_.full_ns() - 1 - trial.offsets_ns[source];
     return since_first_ns < 0
                ? 0
                : static_cast<std::uint64_t>(since_first_ns / trials_.period_ns(source)) + 1;
+  }
+
+  /// Returns whether the trial draws the releases of a source.
+  bool varies(std::size_t source, const Trial& trial) const {
+    return trial.extremes && application_.callbacks[source].kind() == model::CallbackKind::kEvent;
   }
 
   /// Returns the chain's first instance as one that waits until the horizon, or nullopt if that is
@@ -324,6 +333,9 @@ class Searcher {
   std::optional<Miss> waiting(std::size_t chain, const Trial& trial) const {
     const model::Chain& own = application_.chains[chain];
     const std::int64_t release_ns = trial.offsets_ns[own.callbacks.front()];
+    if (varies(own.callbacks.front(), trial)) {
+      return std::nullopt;  // its first release may be later
+    }
     if (lengths_.full_ns() - release_ns <= own.deadline.count()) {
       return std::nullopt;
     }

@@ -302,6 +302,21 @@ TEST(SeveralCpus, AMessageBetweenExecutorsCountsOnItsWay) {
   }));
 }
 
+// In the time of a, b1 and b2 have more work than 2^61 ns, more than sums can have.
+TEST(SeveralCpus, MoreWorkThanCanBeCountedHasNoBound) {
+  constexpr double kHour = 3'600'000;
+  const auto application = Builder()
+                               .timer("a", kHour, kHour)
+                               .timer("b", 1, 0)
+                               .subscription("b1", "b", kHour)
+                               .subscription("b2", "b", kHour)
+                               .chain("a", {"a"}, 1)
+                               .chain("b1", {"b", "b1"}, 1)
+                               .chain("b2", {"b", "b2"}, 1)
+                               .done();
+  EXPECT_FALSE(chain_bounds(on_cpus(application, 2))[0].bound);
+}
+
 TEST(SeveralCpus, TheTermsOfABoundSumUpToIt) {
   for (const int cpus : {2, 4}) {
     for (const ChainBound& each : chain_bounds(on_cpus(case_study_of_sobhani(), cpus))) {

@@ -330,26 +330,6 @@ TEST(SyncBounds, HalfAPeriodApartAMessageMayWaitForTheNextPeriod) {
   EXPECT_GE(*bounds[1].bound, ms(5 + 0.75).count());
 }
 
-// The stamps of a and b are always 3 apart or 7. So s never runs with a window of 2, nor does t. c
-// has no partner, but d, less urgent, waits for neither of them.
-TEST(SyncBounds, ASyncWithInputsThatAreAlwaysFartherApartThanItsWindowNeverRuns) {
-  auto application = in_step(4);
-  application.callbacks[2].wcet = application.callbacks[4].wcet = ms(2);
-  model::Callback other = application.callbacks[3];
-  other.id = "d";
-  other.publishes.clear();
-  other.trigger = model::Timer{.period = ms(20)};
-  application.callbacks.push_back(other);
-  application.chains.push_back(application.chains[2]);
-  application.chains.back().id = "d";
-  application.chains.back().callbacks = {5};
-  const auto often = chain_bounds(application);
-  sync_of(application, 2).window = ms(2);
-  const auto never = chain_bounds(application);
-  EXPECT_EQ(never[3].bound, ms(0.25 + 0.25).count());  // a, b and c are never released together
-  EXPECT_GT(*often[3].bound, ms(4).count());
-}
-
 TEST(SyncBounds, OfThreeInputsAMessageWaitsForTheNextOfEachOrAWindow) {
   const auto bounds = chain_bounds(three_inputs(30));
   EXPECT_EQ(bounds[2].bound, ms(20 + 3).count() - 1);

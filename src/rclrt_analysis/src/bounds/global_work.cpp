@@ -58,6 +58,9 @@ Ticks GlobalWindow::first_idle(Ticks Unit::* work) {
   const Ticks cpus = own_executor_.cpus;
   for (Ticks y = kHorizon;;) {
     const Line here = tangent(y, work);
+    if (here.constant >= kHorizon || here.slope >= cpus) {
+      return kHorizon;  // the sum of the work has no value
+    }
     const Ticks next = here.constant / (cpus - here.slope) + 1;
     if (next < y) {
       y = next;

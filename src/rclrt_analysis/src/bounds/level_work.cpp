@@ -43,9 +43,8 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
 }
 
 void Workload::read_values() {
-  const std::vector<bool> idle = find_idle();
   for (std::size_t i = 0; i < wcet.size(); ++i) {
-    wcet[i] = idle[i] ? 0 : std::min<Ticks>(application.callbacks[i].wcet.count(), kMaxTicks);
+    wcet[i] = std::min<Ticks>(application.callbacks[i].wcet.count(), kMaxTicks);
   }
   for (std::size_t k = 0; k < timers.size(); ++k) {
     const model::Callback& callback = application.callbacks[timers[k]];

@@ -107,7 +107,6 @@ struct Workload {
 
  private:
   void read_values();
-  std::vector<bool> find_idle() const;
   void find_sources();
   void find_runs();
   std::vector<RunsOf> runs_of_all(const std::vector<std::size_t>& callbacks) const;
