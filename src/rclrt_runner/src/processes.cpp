@@ -261,7 +261,9 @@ bool Processes::wait_for(State state, const Take& take) {
   while (!std::ranges::all_of(children_, arrived)) {
     std::vector<pollfd> events{{limit ? -1 : requests_.file(), POLLIN, 0}};
     for (const Child& child : children_) {
-      events.push_back({arrived(child) ? -1 : child.socket.number(), POLLIN, 0});
+      // One that is prepared may end while the others prepare.
+      const bool is_done = child.state == State::kDone;
+      events.push_back({is_done ? -1 : child.socket.number(), POLLIN, 0});
       events.push_back({arrived(child) ? -1 : child.instances.number(), POLLIN, 0});
     }
     if (::poll(events.data(), events.size(), limit ? kLook_ms : kForever) < 0 && errno != EINTR) {
