@@ -71,6 +71,14 @@ class WorkerOfEachCpu : public ::testing::Test {
     return cpu;
   }
 
+  /// Expects that an instance runs on another CPU than that of the thread that releases it.
+  void expect_on_other_cpu(int priority) {
+    for (const int own : options_.cpus) {
+      const int other = own == options_.cpus[0] ? options_.cpus[1] : options_.cpus[0];
+      EXPECT_TRUE(eventually([&] { return cpu_of_release(own, priority) == other; }));
+    }
+  }
+
   ExecutorOptions options_;
 };
 
@@ -126,17 +134,11 @@ TEST_F(WorkerOfEachCpu, AnInstanceRunsOnTheCpuOfALessUrgentThreadThatReleasesIt)
 
 TEST_F(WorkerOfEachCpu, AThreadOfNormalPriorityIsNotPreemptedByTheInstanceThatItReleases) {
   // The kernel would not move it to another CPU at once.
-  for (const int own : options_.cpus) {
-    const int other = own == options_.cpus[0] ? options_.cpus[1] : options_.cpus[0];
-    EXPECT_TRUE(eventually([&] { return cpu_of_release(own, 0) == other; }));
-  }
+  expect_on_other_cpu(0);
 }
 
 TEST_F(WorkerOfEachCpu, AThreadThatIsMoreUrgentWakesAWorkerOfAnotherCpu) {
-  for (const int own : options_.cpus) {
-    const int other = own == options_.cpus[0] ? options_.cpus[1] : options_.cpus[0];
-    EXPECT_TRUE(eventually([&] { return cpu_of_release(own, options_.top_priority) == other; }));
-  }
+  expect_on_other_cpu(options_.top_priority);
 }
 
 TEST_F(WorkerOfEachCpu, ACallbackThatComesRunsOnAWorkerThatSleptUntilThen) {

@@ -16,7 +16,6 @@ namespace {
 constexpr std::int64_t kLatest_ns = std::int64_t{1} << 62;
 constexpr std::int64_t kResolution_ns = 1;  // a reading of a clock is cut to whole nanoseconds
 constexpr std::int64_t kBillion = 1'000'000'000;
-constexpr double kWorstDriftPpm = 100'000;  // a drift that is known less exactly is of no use
 
 constexpr bool is_possible(std::int64_t time_ns) { return time_ns >= 0 && time_ns <= kLatest_ns; }
 
@@ -111,7 +110,8 @@ std::optional<DriftInterval> ClockOffset::drift(std::int64_t at_ns) const noexce
   const double time = static_cast<double>(at_ns - anchor_->at_ns) / 1e6;
   const DriftInterval result{static_cast<double>(now->low_ns - anchor_->interval.high_ns) / time,
                              static_cast<double>(now->high_ns - anchor_->interval.low_ns) / time};
-  return result.high_ppm - result.low_ppm <= kWorstDriftPpm ? std::optional(result) : std::nullopt;
+  // A drift that is known less exactly than any clock's may be is of no use.
+  return result.high_ppm - result.low_ppm <= kMaxDriftPpm ? std::optional(result) : std::nullopt;
 }
 
 }  // namespace rclrt::realtime
