@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kSilent_ns = 3 * kNanosecondsPerSecond;  // as `rclrt clock`
 constexpr std::int64_t kLatest_ns = std::int64_t{1} << 62;      // sums of two do not overflow
-constexpr std::int64_t kMostDrift_ppb = 400'000'000;
+constexpr std::int64_t kMostDriftPpb = 400'000'000;
 constexpr std::int64_t kBillion = 1'000'000'000;
 __extension__ using Wide = __int128;
 
@@ -32,7 +32,7 @@ std::int64_t clamp(Wide time_ns) {
 }
 
 bool is_plausible(const PeerClock::Report& report) {
-  return report.drift_ppb >= 0 && report.drift_ppb <= kMostDrift_ppb &&
+  return report.drift_ppb >= 0 && report.drift_ppb <= kMostDriftPpb &&
          report.low_ns <= report.high_ns && report.at_ns >= 0 && report.at_ns <= kLatest_ns;
 }
 
