@@ -173,7 +173,7 @@ class Simulation {
     StampedEnd end;
   };
 
-  std::int64_t offset() const { return offset_ns_ + now_ns_ / 1'000'000 * kDrift_ppm; }
+  std::int64_t offset() const { return offset_ns_ + now_ns_ / 1'000'000 * kDriftPpm; }
   std::int64_t peer_time() const { return kYear2026 + now_ns_ + offset(); }
 
   void end_instances() {
@@ -220,7 +220,7 @@ class Simulation {
     }
   }
 
-  static constexpr std::int64_t kDrift_ppm = 90;
+  static constexpr std::int64_t kDriftPpm = 90;
   std::mt19937_64 random_;
   std::int64_t now_ns_ = kSecond;
   std::int64_t next_report_ns_ = 0;
