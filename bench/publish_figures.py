@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures, and puts tables and pictures into docs/results/executor-latency.md.
 
-    tools/env python3 bench/publish_figures.py            measures first, 4 minutes
-    tools/env python3 bench/publish_figures.py --again    from bench/executors.json
+    tools/env python3 bench/publish_figures.py --quiet              measures first, 20 minutes
+    tools/env python3 bench/publish_figures.py --quiet --only every measures the medians, 4 minutes
+    tools/env python3 bench/publish_figures.py --again              from the files of before
 
-Further options are those of `rclrt bench executors`.
+It measures twice. The five executors that the targets compare are measured until each row has the
+samples of a 99th percentile (bench/percentiles.json). Every executor is measured for its median
+(bench/executors.json). A run of 5 000 samples for every executor would take an hour.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,13 +26,30 @@ from rclrt_py.bench.tables import all_tables, conditions
 from rclrt_py.bench.targets import targets
 from results_page import FIGURES, HERE, write_results
 
-ROWS = HERE / "executors.json"
 
 
-def section(benchmark: Benchmark, measured_on: str) -> Iterator[str]:
-    yield f"Measured {measured_on}: {conditions(benchmark)}."
-    yield ""
+@dataclass(frozen=True)
+class Measurement:
+    """A run of `rclrt bench executors`, and the section of the page that it fills."""
+
+    section: str
+    file: str
+    options: tuple[str, ...]
+    show: Callable[[Benchmark], Iterator[str]]
+
+
+def percentiles(benchmark: Benchmark) -> Iterator[str]:
     yield from targets(benchmark).markdown()
+    for table in all_tables(benchmark):
+        yield ""
+        yield from table.markdown()
+
+
+def every(benchmark: Benchmark) -> Iterator[str]:
+    write_plots(benchmark, FIGURES)
+    growth = targets(benchmark)
+    growth = replace(growth, rows=tuple(row for row in growth.rows if row[0].startswith("(g)")))
+    yield from growth.markdown()
     yield ""
     yield f"![Lateness beside a burner, by executor](figures/{BURNER})"
     yield ""
@@ -41,17 +63,42 @@ def section(benchmark: Benchmark, measured_on: str) -> Iterator[str]:
     yield "</details>"
 
 
+MEASUREMENTS = {
+    "percentiles": Measurement(
+        "the targets and the percentiles",
+        "percentiles.json",
+        (
+            *("--executors", "wait_set,split,preemptive,edf,events"),
+            *("--cases", "timer,dispatch,publish,intra_process,publish_in_callback,burner"),
+            *("--seconds", "1000"),
+        ),
+        percentiles,
+    ),
+    "every": Measurement("every executor", "executors.json", (), every),
+}
+
+
 def publish(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--again", action="store_true", help="make the page from the files")
+    parser.add_argument("--quiet", action="store_true", help="as in `rclrt bench executors`")
+    parser.add_argument("--only", choices=list(MEASUREMENTS), help="only this measurement")
+    stated = parser.parse_args(arguments)
     FIGURES.mkdir(exist_ok=True)
-    if arguments != ["--again"]:
-        code = main(["bench", "executors", "--json", str(ROWS), *arguments])
-        if code != 0:
-            return code
-    benchmark = Benchmark.load(ROWS)
-    write_plots(benchmark, FIGURES)
-    day = datetime.fromtimestamp(ROWS.stat().st_mtime, UTC).strftime("%Y-%m-%d")
-    made = "\n".join(section(benchmark, day))
-    write_results("executor-latency.md", "the executors", Path(__file__).name, made)
+    for name, each in MEASUREMENTS.items():
+        if stated.only not in (None, name):
+            continue
+        path = HERE / each.file
+        if not stated.again:
+            quiet = ["--quiet"] if stated.quiet else []
+            code = main(["bench", "executors", "--json", str(path), *quiet, *each.options])
+            if code != 0:
+                return code
+        benchmark = Benchmark.load(path)
+        day = datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime("%Y-%m-%d")
+        made = [f"Measured {day}: {conditions(benchmark)}.", "", *each.show(benchmark)]
+        script = Path(__file__).name
+        write_results("executor-latency.md", each.section, script, "\n".join(made))
     return 0
 
 

@@ -12,7 +12,7 @@ import pytest
 from rclrt_cli.main import main
 from rclrt_py.bench.plots import BURNER, GROWTH, write_plots
 from rclrt_py.bench.rows import Benchmark
-from rclrt_py.bench.tables import all_tables
+from rclrt_py.bench.tables import all_tables, latency
 from rclrt_py.bench.targets import targets
 from rclrt_py.errors import BadInput
 from rclrt_py.testing.synthetic_bench import Document, document
@@ -23,8 +23,12 @@ SCHEMA = Path(__file__).resolve().parents[3] / "schemas" / "bench.schema.json"
 
 @pytest.fixture
 def benchmark(tmp_path: Path) -> Benchmark:
-    path = tmp_path / "bench.json"
-    path.write_text(json.dumps(document()), encoding="utf-8")
+    return read(document(), tmp_path)
+
+
+def read(made: Document, directory: Path) -> Benchmark:
+    path = directory / "bench.json"
+    path.write_text(json.dumps(made), encoding="utf-8")
     return Benchmark.load(path)
 
 
@@ -98,7 +102,20 @@ def test_every_percentile_stands_beside_its_sample_count(benchmark: Benchmark) -
         if any("p50" in column or "p99" in column for column in table.columns):
             assert any(column.endswith("n") for column in table.columns), table.title
         if ", p50 in" in table.title:
-            assert table.title.endswith("(n: 100)")
+            assert table.title.endswith("(n: 5000)")
+
+
+def test_a_percentile_of_few_samples_is_left_out(tmp_path: Path) -> None:
+    made = document()
+    counts = {"wait_set": 4_999, "split": 5_000, "preemptive": 50_000}
+    for row in made["rows"]:
+        row["n"] = counts.get(row["executor"], 0)
+    table = latency(read(made, tmp_path), "timer", "timer", "timer")
+    assert {row[0]: row[1:6] for row in table.rows} == {
+        "wait_set": ("4999", "4400", "-", "-", "13200"),
+        "split": ("5000", "22.0", "44.0", "-", "66.0"),
+        "preemptive": ("50000", "11.0", "22.0", "27.5", "33.0"),
+    }
 
 
 def test_a_table_is_the_same_on_a_page(benchmark: Benchmark) -> None:
@@ -121,7 +138,7 @@ def test_the_pictures_show_every_executor_and_what_was_lost(
         for line in root.iter("{http://www.w3.org/2000/svg}line"):
             assert 0 <= float(line.attrib["x1"]) <= float(line.attrib["x2"]) <= width, name
     burner = (tmp_path / BURNER).read_text(encoding="utf-8")
-    assert burner.count("20 of 120 lost") == 2
+    assert burner.count("20 of 5020 lost") == 2
     assert burner.count("none lost") == 4
 
 
@@ -135,6 +152,7 @@ def test_the_pictures_show_every_executor_and_what_was_lost(
         (["bench", "executors", "--json", "/proc/rows.json"], "--json /proc/rows.json: is below"),
         (["bench", "executors", "--plots", "no"], "--plots no: no such directory"),
         (["bench", "executors", "--fast"], "unrecognized arguments: --fast"),
+        (["bench", "executors", "--seconds", "0"], "expected a whole number from 1 to 86400, got 0"),
         (["bench", "executors", "--", "-r", "a:=b"], "bench takes no arguments after --"),
     ],
 )
@@ -156,8 +174,9 @@ def test_what_the_program_refuses_is_passed_on(
     ready: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program(ready, "echo 'executors: --cases timers: not known; choose from ...' >&2; exit 2")
-    assert main(["bench", "executors", "--cases", "timers", "--json", "rows.json"]) == 2
-    assert arguments_of(ready) == "--cases timers"
+    wrong = ["--cases", "timers", "--seconds", "900"]
+    assert main(["bench", "executors", *wrong, "--json", "rows.json"]) == 2
+    assert arguments_of(ready) == "--cases timers --seconds 900"
     assert "--cases timers: not known" in capsys.readouterr().err
     assert not (ready.root / "rows.json").exists()
 

@@ -51,6 +51,7 @@ Json to_json(const Rows& rows, const Row& row) {
       {"n", row.latency.count()},
       {"p50_us", number(row.latency.quantile_us(0.5))},
       {"p99_us", number(row.latency.quantile_us(0.99))},
+      {"p999_us", number(row.latency.quantile_us(0.999))},
       {"max_us", number(row.latency.quantile_us(1.0))},
       {"lost", row.lost},
       {"allocations", counts_allocations() ? per_dispatch(static_cast<double>(row.allocations), row)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rclrt_py.bench.plots import write_plots
 from rclrt_py.bench.rows import Benchmark
-from rclrt_py.bench.tables import all_tables, conditions
+from rclrt_py.bench.tables import SAMPLES_FOR_P99, SAMPLES_FOR_P999, all_tables, conditions
 from rclrt_py.bench.targets import targets
 from rclrt_py.errors import EXIT_OK, BadInput
 from rclrt_py.files.atomic import check_file, write_atomically
@@ -24,6 +24,7 @@ from rclrt_py.terminal.progress import Progress
 HELP = "measure the executors beside the bare kernel and middleware"
 PACKAGE = "rclrt_bench"
 QUICK_S, FULL_S = 60.0, 240.0
+MOST_S = 86_400
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cases", metavar="A,B", help="measure only these cases, for example burner"
     )
     parser.add_argument("--executors", metavar="A,B", help="measure only these executors")
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=seconds_in_range,
+        help=f"measure for about this time; a 99th percentile needs {SAMPLES_FOR_P99} samples, a "
+        f"99.9th {SAMPLES_FOR_P999}, and is not shown otherwise",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plots and not arguments.plots.is_dir():
         raise BadInput(f"--plots {arguments.plots}: no such directory; make it first")
     program = find_program(os.environ, PACKAGE, arguments.benchmark)
-    seconds = QUICK_S if arguments.quick else FULL_S
+    seconds = arguments.seconds or (QUICK_S if arguments.quick else FULL_S)
     with StopSignals() as stop, tempfile.TemporaryDirectory(prefix="rclrt-bench-") as name:
         logs = Path(name)
         progress = Progress(sys.stderr, seconds)
@@ -85,7 +93,16 @@ def options(arguments: argparse.Namespace) -> list[str]:
     for name in ("cases", "executors"):
         if getattr(arguments, name) is not None:
             result += [f"--{name}", getattr(arguments, name)]
+    if arguments.seconds is not None:
+        result += ["--seconds", str(arguments.seconds)]
     return result
+
+
+def seconds_in_range(text: str) -> int:
+    """Returns the number that an option states."""
+    if text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_S:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"expected a whole number from 1 to {MOST_S}, got {text}")
 
 
 def lines(benchmark: Benchmark) -> Iterator[str]:

@@ -27,6 +27,7 @@ class Row:
     n: int
     p50: float | None
     p99: float | None
+    p999: float | None
     max: float | None
     lost: int
     allocations: float | None
@@ -50,6 +51,7 @@ class Row:
             n=value.get("n").count(),
             p50=optional("p50_us"),
             p99=optional("p99_us"),
+            p999=optional("p999_us") if value.has("p999_us") else None,
             max=optional("max_us"),
             lost=value.get("lost").count(),
             allocations=optional("allocations"),

@@ -44,6 +44,13 @@ GROWTH = (
 )
 
 
+SAMPLES_FOR_P99 = 5_000
+SAMPLES_FOR_P999 = 50_000
+"""A percentile is only shown if at least 50 samples lie above it. With fewer, one disturbance of
+the machine decides it."""
+QUANTILES = ("n", "p50", "p99", "p99.9", "max")
+
+
 @dataclass(frozen=True)
 class Table:
     """Cells of text. The first column is left-aligned, the others right-aligned."""
@@ -78,9 +85,9 @@ def floors(benchmark: Benchmark) -> Table:
     return _by_cpus(
         benchmark,
         "bare kernel and middleware: µs",
-        ("n", "p50", "p99", "max"),
+        QUANTILES,
         [(name, (case, name, BARE)) for case, name in FLOORS],
-        lambda row: (str(row.n), micros(row.p50), micros(row.p99), micros(row.max)),
+        quantiles,
     )
 
 
@@ -88,16 +95,9 @@ def latency(benchmark: Benchmark, case: str, entity: str, title: str) -> Table:
     return _by_cpus(
         benchmark,
         f"{title}: µs",
-        ("n", "p50", "p99", "max", "/floor", "lost"),
+        (*QUANTILES, "/floor", "lost"),
         [(executor, (case, entity, executor)) for executor in benchmark.executors],
-        lambda row: (
-            str(row.n),
-            micros(row.p50),
-            micros(row.p99),
-            micros(row.max),
-            ratio(row.p50, row.floor),
-            str(row.lost),
-        ),
+        lambda row: (*quantiles(row), ratio(row.p50, row.floor), str(row.lost)),
     )
 
 
@@ -189,6 +189,17 @@ def growth(benchmark: Benchmark, case: str, entity: str, title: str) -> Table:
     counts = sorted({row.n for row in rows})
     samples = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0]) if rows else "0"
     return Table(f"{title} (n: {samples})", columns, tuple(lines))
+
+
+def quantiles(row: Row) -> tuple[str, ...]:
+    """Returns the cells below `QUANTILES`. A percentile of too few samples is left out."""
+    return (
+        str(row.n),
+        micros(row.p50),
+        micros(row.p99 if row.n >= SAMPLES_FOR_P99 else None),
+        micros(row.p999 if row.n >= SAMPLES_FOR_P999 else None),
+        micros(row.max),
+    )
 
 
 def micros(value: float | None) -> str:
