@@ -55,6 +55,49 @@ TEST(ReleaseOrder, TheLastCallbackOfAChainKeepsItsPlaceInTheOrder) {
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(6).count());
 }
 
+/// `short` has one callback, and `long` five, of which each is ready when the one before has ended.
+Builder one_and_five() {
+  return Builder()
+      .timer("short", 100, 1)
+      .timer("l1", 1000, 2)
+      .subscription("l2", "l1", 2)
+      .subscription("l3", "l2", 2)
+      .subscription("l4", "l3", 2)
+      .subscription("l5", "l4", 2)
+      .chain("short", {"short"}, 0)
+      .chain("long", {"l1", "l2", "l3", "l4", "l5"}, 0);
+}
+
+// In a wait set, `short` comes in the next set at the latest, so l1 and l2 delay it, but not l3. In
+// order of release, one of `long` may run and the next may wait. By the work alone it is 1 + 10.
+TEST(Turns, AShortChainWaitsForFewCallbacksOfALongOne) {
+  const auto application = one_and_five().done();
+  for (const auto executor :
+       {ExecutorKind::kWaitSet, ExecutorKind::kStaticOrder, ExecutorKind::kEvents}) {
+    EXPECT_EQ(chain_bounds(application, executor)[0].bound, ms(1 + 2 * 2).count());
+  }
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[1].bound, ms(10 + 1).count());
+}
+
+// The callbacks of both branches wait at the same time: two of each in two sets.
+TEST(Turns, BranchesOfAChainTakeTurnsOfTheirOwn) {
+  const auto application =
+      one_and_five().subscription("m2", "l1", 3).subscription("m3", "m2", 3).done();
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound,
+            ms(1 + 2 * 2 + 2 * 3).count());
+}
+
+// While `short` waits for a set, two releases of `long` are under way: 20 ms of work in 15 ms.
+TEST(Turns, EveryReleaseThatIsUnderWayTakesItsTurn) {
+  const auto application = Builder()
+                               .timer("short", 100, 1)
+                               .timer("l1", 14, 6)
+                               .subscription("l2", "l1", 6)
+                               .chain("short", {"short"}, 0)
+                               .done();
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kWaitSet)[0].bound, ms(1 + 12).count());
+}
+
 // The second b is released at 3, after a has started.
 TEST(ReleaseOrder, InAWaitSetLaterReleasesDoNotDelayACallbackThatHasStarted) {
   const auto application =

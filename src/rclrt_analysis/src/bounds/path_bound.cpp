@@ -193,6 +193,10 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age, const Be
     if (other) {
       result = std::move(other);
     }
+    other = lowest_by_turns(path, terms, result ? *result->response : kHorizon, by_sets);
+    if (other) {
+      result = std::move(other);
+    }
     budget_.take(static_cast<std::size_t>(by_sets.used()));
   }
   if (!result) {  // the worst of the first instances is no bound

@@ -49,6 +49,13 @@ struct ReadySets {
   Ticks limit{};            ///< a bound that is not below it is of no use
 };
 
+/// The turns that delay a path: see path_turns.cpp.
+struct Turns {
+  Ticks count{};  ///< callbacks of a flow, one after another
+  Ticks busy{};   ///< the longest busy period
+  Ticks limit{};  ///< a bound that is not below it is of no use
+};
+
 class PathBounds {
  public:
   /// `timers` are indices into Workload::timers; the releases of these timers share the core.
@@ -99,6 +106,12 @@ class PathBounds {
   std::optional<Ticks> start_by_sets(const Path& path, const PathTerms& terms,
                                      const ReadySets& sets, Ticks arrival, Ticks least,
                                      Budget& budget) const;
+  bool runs_by_release() const;
+  bool is_line(const Path& path) const;
+  std::optional<PathBound> lowest_by_turns(const Path& path, PathTerms& terms, Ticks limit,
+                                           Budget& budget) const;
+  std::optional<PathBound> by_turns(const Path& path, const PathTerms& terms, const Turns& turns,
+                                    Budget& budget) const;
   std::optional<Ticks> end_of_arrivals(const Path& path, PathTerms& terms, Budget& budget) const;
   std::optional<Ticks> end_of_last(const Path& path, Ticks start, Budget& budget) const;
   Ticks background_before(Ticks time) const;
