@@ -80,6 +80,10 @@ class TwoHosts:
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
 
+    def network_of(self, host: str) -> str:
+        """Returns the path of the host's network namespace. A process of root may enter it."""
+        return f"/proc/{self._holders[HOSTS.index(host)].pid}/ns/net"
+
     def _enter(self, index: int) -> list[str]:
         user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
         target = str(self._holders[index].pid)
