@@ -65,17 +65,23 @@ Json host_json(const RunResults& results, std::size_t index) {
   const auto [least, most] =
       std::ranges::minmax_element(host.knots, {}, &HostTimes::Knot::error_ns);
   const bool is_reference = host.knots.empty();
-  return {{"name", host.name},
-          {"boot", host.boot.empty() ? Json(nullptr) : Json(host.boot)},
-          {"compared_with", is_reference ? Json(nullptr) : Json(host.compared_with)},
-          {"received", host.received},
-          {"sent", host.sent},
-          {"samples", host.samples},
-          {"least_error_ms", to_ms(is_reference ? 0 : least->error_ns)},
-          {"most_error_ms", to_ms(is_reference ? 0 : most->error_ns)},
-          {"first_offset_ms", offset_json(host.first_offset_ns)},
-          {"last_offset_ms", offset_json(host.last_offset_ns)},
-          {"callbacks", callbacks}};
+  Json json = {{"name", host.name},
+               {"boot", host.boot.empty() ? Json(nullptr) : Json(host.boot)},
+               {"compared_with", is_reference ? Json(nullptr) : Json(host.compared_with)},
+               {"received", host.received},
+               {"sent", host.sent},
+               {"samples", host.samples},
+               {"least_error_ms", to_ms(is_reference ? 0 : least->error_ns)},
+               {"most_error_ms", to_ms(is_reference ? 0 : most->error_ns)},
+               {"first_offset_ms", offset_json(host.first_offset_ns)},
+               {"last_offset_ms", offset_json(host.last_offset_ns)},
+               {"callbacks", callbacks}};
+  if (!host.machine.empty()) {
+    json["machine"] = host.machine;
+    json["steps"] = host.steps;
+    json["lost"] = host.lost.empty() ? Json(nullptr) : Json(host.lost);
+  }
+  return json;
 }
 
 }  // namespace rclrt::recorder

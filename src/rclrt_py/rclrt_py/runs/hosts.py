@@ -29,12 +29,23 @@ class HostResult:
     """Its time of day less that of the other host at the begin: at least, at most."""
     last_offset_ms: tuple[float, float] | None
     callbacks: tuple[str, ...]
+    machine: str | None = None
+    """The name of the machine. None: it did not take part by an agent."""
+    steps: int = 0
+    """How often its pings contradicted each other."""
+    lost: str | None = None
+    """Why it was lost during the run. None: it was not."""
 
     @property
     def text(self) -> str:
         """Returns what is known of its clock, for a reader."""
         if self.compared_with is None:
             return "its times are the common time axis"
+        if self.steps:
+            return (
+                f"its clock contradicted itself {self.steps} times, so its times are worth "
+                "nothing: a suspended machine, or a clock that drifts by more than 50 millionths"
+            )
         text = (
             f"times within ±{self.least_error_ms:.3f} to ±{self.most_error_ms:.3f} ms, by "
             f"{self.received} messages from {self.compared_with} and {self.sent} to it"
@@ -46,7 +57,7 @@ class HostResult:
                 f"; time of day ahead by {_interval(self.first_offset_ms)} at the begin, by "
                 f"{_interval(self.last_offset_ms)} at the end"
             )
-        return text
+        return text + (f"; lost: {self.lost}" if self.lost else "")
 
     @classmethod
     def read(cls, json: JsonValue) -> HostResult:
@@ -62,6 +73,9 @@ class HostResult:
             first_offset_ms=_offset(json.get("first_offset_ms")),
             last_offset_ms=_offset(json.get("last_offset_ms")),
             callbacks=tuple(json.get("callbacks").texts()),
+            machine=json.get("machine").text() if json.has("machine") else None,
+            steps=json.get("steps").count() if json.has("steps") else 0,
+            lost=_text_or_none(json.get("lost")) if json.has("lost") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -77,6 +91,11 @@ class HostResult:
             "first_offset_ms": list(self.first_offset_ms) if self.first_offset_ms else None,
             "last_offset_ms": list(self.last_offset_ms) if self.last_offset_ms else None,
             "callbacks": list(self.callbacks),
+            **(
+                {"machine": self.machine, "steps": self.steps, "lost": self.lost}
+                if self.machine is not None
+                else {}
+            ),
         }
 
 

@@ -30,6 +30,10 @@ struct HostTimes {
   std::uint64_t received = 0;  ///< messages of the other host, by which the clocks were compared
   std::uint64_t sent = 0;      ///< messages to the other host
   std::uint64_t samples = 0;   ///< intervals that rclrt clock measured
+  // Of a host that took part in a run by an agent:
+  std::string machine{};    ///< the name of the machine; empty: there was no agent
+  std::uint64_t steps = 0;  ///< how often its pings contradicted each other
+  std::string lost{};       ///< why it was lost during the run; empty: it was not
   /// The time of day of this host less that of the other one, at the begin and at the end: at
   /// least, at most. std::nullopt: not known.
   std::optional<std::pair<std::int64_t, std::int64_t>> first_offset_ns{};
