@@ -2,6 +2,8 @@
 // The identity of a machine's clock.
 #pragma once
 
+#include <sys/utsname.h>
+
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -21,12 +23,20 @@ RCLRT_SETUP inline std::uint64_t boot_number(std::string_view boot_id) {
   return hash;
 }
 
-/// Returns the number of this boot of this machine, from the kernel's boot_id. Containers of one
-/// machine share its clocks and this number. Thread-safe.
-RCLRT_SETUP inline std::uint64_t boot_number() {
+/// Returns the number of this boot of this machine, from the boot_id in the kernel's file.
+/// Containers of one machine share its clocks and this number. Without a boot_id, as in some
+/// sandboxes, it is the number of the host's name, so that machines of different names are not
+/// taken for one. Thread-safe.
+RCLRT_SETUP inline std::uint64_t boot_number_of_file(const char* file) {
   std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return boot_number(id);
+  std::ifstream(file) >> id;
+  utsname names{};
+  return boot_number(id.empty() && ::uname(&names) == 0 ? names.nodename : std::string_view(id));
+}
+
+/// Returns the same from the file of this kernel. Thread-safe.
+RCLRT_SETUP inline std::uint64_t boot_number() {
+  return boot_number_of_file("/proc/sys/kernel/random/boot_id");
 }
 
 }  // namespace rclrt::realtime
