@@ -28,7 +28,7 @@ help:
 	@echo "make test      every test"
 	@echo "make test-loaded    every test on a busy machine, LOAD=busy|disturber (both), REPEAT=1"
 	@echo "make test-rclcpp    rclrt_rclcpp, rclrt_robot and the exercises on them, on the rclcpp that is sourced or in UNDERLAY=<install folder>"
-	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan, PACKAGES=rclrt_rclcpp"
+	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan, PACKAGES=rclrt_rclcpp, rclrt_clock, rclrt_robot"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
 	@echo "make docs      the documentation as a site, with search, offline: build/docs/html/index.html"
 	@echo "make wheel     a Python wheel of what needs no ROS: model, analysis, simulator, reports; into dist/"

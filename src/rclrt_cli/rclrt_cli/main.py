@@ -16,6 +16,7 @@ from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, BadInput, RclrtError, did_y
 from rclrt_py.processes.installation import not_built
 
 from rclrt_cli.commands import (
+    agent,
     analyze,
     assign,
     bench,
@@ -35,6 +36,7 @@ from rclrt_py import __version__
 
 VERBS: dict[str, ModuleType] = {
     "run": run,
+    "agent": agent,
     "compare": compare,
     "simulate": simulate,
     "report": report,

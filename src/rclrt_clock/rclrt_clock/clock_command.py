@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rclrt_py.arguments import seconds_argument
+from rclrt_py.agents.connections import hosts_environment
+from rclrt_py.arguments import MIN_RUN_SECONDS, seconds_argument
 from rclrt_py.clocks.sources import ClockSource
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, RclrtError
 from rclrt_py.files.atomic import check_file, write_atomically
@@ -21,7 +22,7 @@ from rclrt_py.terminal.table import Paint
 
 from rclrt_clock.offsets import Offsets
 from rclrt_clock.plot import offsets_picture
-from rclrt_clock.program import PACKAGE, clock_environment, lines_of
+from rclrt_clock.program import PACKAGE, lines_of
 from rclrt_clock.table import lines
 from rclrt_clock.view import Sources, View
 
@@ -66,6 +67,15 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("out", "plot"):
         if getattr(arguments, option):
             check_file(f"--{option}", getattr(arguments, option))
+    if arguments.plot and arguments.plot.suffix.lower() != ".svg":
+        raise BadInput(
+            f"--plot {arguments.plot}: pictures are SVG; expected a name that ends with .svg"
+        )
+    if arguments.seconds is not None and arguments.seconds < MIN_RUN_SECONDS:
+        raise BadInput(
+            f"--seconds {arguments.seconds:g}: expected at least {MIN_RUN_SECONDS:g}; a few "
+            "seconds give an offset"
+        )
     if arguments.out and arguments.plot and arguments.out.resolve() == arguments.plot.resolve():
         raise BadInput("--out and --plot name the same file; expected two")
     command = [str(find_program(os.environ, PACKAGE, PACKAGE)), *program_options(arguments)]
@@ -74,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     with StopSignals() as stop, Sources() as sources:
         view = View(offsets, sources, is_live=sys.stdout.isatty() and not arguments.json)
         try:
-            for text in lines_of(command, clock_environment(os.environ), stop):
+            for text in lines_of(command, hosts_environment(os.environ), stop):
                 view.take(offsets.take(text))
         except RclrtError as error:
             if not offsets.peers:

@@ -16,16 +16,6 @@ PACKAGE = "rclrt_clock"
 _CHUNK = 1 << 16
 
 
-def clock_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment of the program. Other hosts are searched, which ROS 2 does not do if
-    ROS_AUTOMATIC_DISCOVERY_RANGE is LOCALHOST, as in a checkout of rclrt."""
-    result = dict(environment)
-    result.pop("ROS_LOCALHOST_ONLY", None)  # the older variable, which wins
-    if result.get("ROS_AUTOMATIC_DISCOVERY_RANGE") == "LOCALHOST":
-        result["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SUBNET"
-    return result
-
-
 def lines_of(
     command: Sequence[str], environment: Mapping[str, str], stop: StopSignals
 ) -> Iterator[str]:

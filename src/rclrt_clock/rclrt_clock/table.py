@@ -42,6 +42,7 @@ _EVENTS = {
     "test_clock": "the clock of {host} is wrong on purpose (RCLRT_TEST_CLOCK)",
     "too_many": "{host}: more than 64 hosts, or 8 processes of a host; its pings are left out",
     "lost_events": "{count} further events are not listed",
+    "lost_lines": "this program reads too slowly: {count} lines are lost",
 }
 
 

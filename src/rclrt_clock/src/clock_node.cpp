@@ -21,8 +21,8 @@ std::string node_name(std::uint64_t session) { return "rclrt_clock_" + std::to_s
 }  // namespace
 
 ClockNode::ClockNode(const std::shared_ptr<Context>& context, const Settings& settings,
-                     ExchangeOptions options, HostClock clock,
-                     std::function<void(const std::string&)> write, std::function<void()> finish)
+                     ExchangeOptions options, HostClock clock, Write write,
+                     std::function<void()> finish)
     : node_(context, node_name(options.session), "/", {.parameter_services = false}),
       exchange_(std::move(options)),
       clock_(std::move(clock)),
@@ -50,16 +50,21 @@ void ClockNode::take(const ClockPing& ping) {
   }
 }
 
+void ClockNode::write(const std::string& line) { lost_lines_ += write_(line) ? 0 : 1; }
+
 void ClockNode::report() {
   const HostTime now = clock_.now();
+  if (lost_lines_ > 0 && write_(lost_lines_line(lost_lines_, now))) {
+    lost_lines_ = 0;
+  }
   const std::vector<PeerState> peers = exchange_.peers(now);
   for (const Event& event : exchange_.take_events()) {
-    write_(event_line(event));
+    write(event_line(event));
   }
   for (const PeerState& peer : peers) {
-    write_(peer_line(peer, now));
+    write(peer_line(peer, now));
   }
-  write_(report_line(peers.size(), now));
+  write(report_line(peers.size(), now));
 }
 
 }  // namespace rclrt::clock

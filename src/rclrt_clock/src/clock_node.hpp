@@ -2,6 +2,7 @@
 // The node that sends and answers pings.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <rclrt_msgs/msg/clock_interval.hpp>
@@ -19,11 +20,13 @@ namespace rclrt::clock {
 /// in one group, so they exclude each other.
 class ClockNode {
  public:
-  /// Makes the node. `write` gets each line. `finish` is called when the time is over. Throws
-  /// Error.
+  /// Gets each line. Returns false if it has no room for it; must not wait for a reader, because
+  /// pings would wait, too.
+  using Write = std::function<bool(const std::string&)>;
+
+  /// Makes the node. `finish` is called when the time is over. Throws Error.
   ClockNode(const std::shared_ptr<Context>& context, const Settings& settings,
-            ExchangeOptions options, HostClock clock, std::function<void(const std::string&)> write,
-            std::function<void()> finish);
+            ExchangeOptions options, HostClock clock, Write write, std::function<void()> finish);
 
   Node& node() noexcept { return node_; }
 
@@ -34,10 +37,13 @@ class ClockNode {
   void report();
 
  private:
+  void write(const std::string& line);
+
   Node node_;
   Exchange exchange_;
   HostClock clock_;
-  const std::function<void(const std::string&)> write_;
+  const Write write_;
+  std::uint64_t lost_lines_ = 0;  // since the last one that was written
   std::shared_ptr<Publisher<rclrt_msgs::msg::ClockPing>> pings_;
   std::shared_ptr<Publisher<rclrt_msgs::msg::ClockInterval>> intervals_;
 };

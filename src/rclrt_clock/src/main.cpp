@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_clock: measures the offsets of other hosts' clocks, and answers their pings.
-#include <algorithm>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,7 @@
 #include "clock_node.hpp"
 #include "command_line.hpp"
 #include "identity.hpp"
+#include "line_writer.hpp"
 #include "rclrt/realtime/boot_number.hpp"
 #include "report_lines.hpp"
 #include "test_clock.hpp"
@@ -21,12 +24,6 @@ constexpr int kNo = 1;
 constexpr int kBadInput = 2;
 
 using namespace rclrt::clock;  // NOLINT(google-build-using-namespace): this is its program
-
-void write_line(const std::string& line) {
-  if (std::printf("%s\n", line.c_str()) < 0 || std::fflush(stdout) != 0) {
-    throw std::runtime_error("standard output cannot be written");
-  }
-}
 
 /// Returns this host's clock, or the one that a test states.
 HostClock make_clock(const char* test) {
@@ -48,12 +45,19 @@ int run(const Settings& settings, int argc, char** argv) {
   const auto context = rclrt::Context::make(argc, argv);
   // One thread: the time of a ping is read when its callback begins.
   rclrt::EventsExecutor executor(context, {.name = "clock"});
-  ClockNode node(context, settings, options, std::move(clock), write_line,
-                 [&executor] { executor.cancel(); });
+  std::signal(SIGPIPE, SIG_IGN);  // the write fails instead
+  LineWriter lines(STDOUT_FILENO, [&executor] { executor.cancel(); });
+  ClockNode node(
+      context, settings, options, std::move(clock),
+      [&lines](const std::string& line) { return lines.write(line); },
+      [&executor] { executor.cancel(); });
   executor.add_node(node.node());
-  write_line(start_line(settings, options, test != nullptr));
+  lines.write(start_line(settings, options, test != nullptr));
   executor.spin();
   node.report();
+  if (lines.has_failed()) {
+    throw std::runtime_error("standard output cannot be written");
+  }
   return 0;
 }
 

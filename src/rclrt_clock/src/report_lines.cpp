@@ -96,6 +96,15 @@ std::string report_line(std::size_t peers, const HostTime& now) {
   return line.dump();
 }
 
+std::string lost_lines_line(std::uint64_t count, const HostTime& now) {
+  const Json line = {{"event", "lost_lines"},
+                     {"host", ""},
+                     {"realtime_ns", now.realtime_ns},
+                     {"monotonic_ns", now.monotonic_ns},
+                     {"count", count}};
+  return line.dump();
+}
+
 std::string event_line(const Event& event) {
   Json line = {{"event", name_of(event.kind)},
                {"host", event.host},

@@ -13,7 +13,6 @@ import jsonschema
 import pytest
 from rclrt_clock.offsets import MOST_PEERS, Offsets, Peer
 from rclrt_clock.plot import offsets_picture
-from rclrt_clock.program import clock_environment
 from rclrt_py.clocks.interval import Interval
 from rclrt_py.clocks.sources import ClockSource
 from rclrt_py.errors import RunFailed
@@ -108,6 +107,7 @@ def test_a_silent_host_and_a_mistake_of_tai_and_utc_are_named() -> None:
         (event("clock_set", "here", by_ns=-3_000_000), "was set by -3 ms"),
         (event("step"), "there: its pings contradict each other: a machine was suspended, or"),
         (event("lost_events", count=7), "7 further events are not listed"),
+        (event("lost_lines", "", count=8), "this program reads too slowly: 8 lines are lost"),
         (event("test_clock"), "the clock of there is wrong on purpose"),
         (event("same_name", "here"), "another machine is also called here"),
         (event("new_kind"), "there: new_kind"),
@@ -176,15 +176,6 @@ def test_a_picture_of_large_offsets_has_an_axis_that_can_be_read(low_ms: float) 
     assert len(set(ends)) == len(ends) > 1
 
 
-def test_the_search_leaves_this_machine() -> None:
-    assert clock_environment({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "A": "b"}) == {
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "A": "b",
-    }  # fmt: skip
-    assert clock_environment({"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}) == {
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"
-    }
-
-
 def test_the_command_prints_the_table_and_writes_a_document_and_a_picture(
     writes: Path, rclrt: Rclrt
 ) -> None:
@@ -245,9 +236,26 @@ def test_the_live_table_keeps_the_newest_events(
 
 
 def test_two_files_must_be_two(writes: Path, rclrt: Rclrt) -> None:
-    answer = rclrt("clock", "--out", writes / "a", "--plot", writes / "a")
+    answer = rclrt("clock", "--out", writes / "a.svg", "--plot", writes / "a.svg")
     assert answer.code == 2
     assert "name the same file" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--plot", "clock.png"), "--plot clock.png: pictures are SVG; expected a name that ends"),
+        (("--plot", "clock"), "--plot clock: pictures are SVG"),
+        (("--seconds", "0.005"), "--seconds 0.005: expected at least 0.01"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_runs(
+    writes: Path, rclrt: Rclrt, arguments: tuple[str, str], expected: str
+) -> None:
+    answer = rclrt("clock", *arguments)
+    assert answer.code == 2
+    assert expected in answer.err
+    assert not (writes / "arguments").exists()
 
 
 def test_a_file_that_cannot_be_written_is_refused_first(writes: Path, rclrt: Rclrt) -> None:

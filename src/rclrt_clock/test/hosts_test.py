@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 from rclrt_py.processes.parent_death import end_with_parent
 from rclrt_py.testing.command import python_path
-from rclrt_py.testing.namespaces import HOSTS, NotPermittedHere, TwoHosts
+from rclrt_py.testing.namespaces import HOSTS, TwoHosts, two_hosts
 
 LEFT, RIGHT = HOSTS
 LIMIT_S = 240.0
@@ -29,11 +30,7 @@ SMALLEST_READING_NS = 10_000
 
 @pytest.fixture(scope="module")
 def hosts() -> Iterator[TwoHosts]:
-    with ExitStack() as stack:
-        try:
-            made = stack.enter_context(TwoHosts())
-        except NotPermittedHere as reason:
-            pytest.skip(f"network namespaces are not permitted here: {reason}")
+    with two_hosts() as made:
         yield made
 
 
@@ -168,6 +165,41 @@ def test_every_interval_contains_the_offset_of_clocks_that_drift_and_are_slewed_
     assert found == pytest.approx([-3e6, 20e3], abs=SMALLEST_READING_NS)
     assert next(line for line in reversed(seen) if "peer" in line)["steps"] == 2
     assert any(line.get("event") == "test_clock" for line in seen)
+
+
+def test_a_peer_that_is_killed_and_restarted_is_reported_and_measured_again(
+    hosts: TwoHosts, program: Path
+) -> None:
+    def is_event(line: Line, *names: str) -> bool:
+        return line.get("event") in names
+
+    clock = WrongClock(40.0)
+    with program_on(hosts, LEFT, program) as left:
+        with program_on(hosts, RIGHT, program, clock) as right:
+            lines_until(left, lambda line: line.get("low_ns") is not None)
+            right.kill()
+            killed_s = time.monotonic()
+            lines_until(left, lambda line: is_event(line, "silent"))
+        other = WrongClock(70.0)  # the clock was set while nothing ran there
+        with program_on(hosts, RIGHT, program, other):
+            lines_until(left, lambda line: is_event(line, "restarted"))
+            seen = lines_until(left, lambda line: is_interval_since(line, killed_s))
+    assert seen[-1]["low_ns"] <= 70_000_000 <= seen[-1]["high_ns"]
+
+
+def test_a_reader_that_does_not_read_does_not_stop_the_pings(
+    hosts: TwoHosts, program: Path
+) -> None:
+    """The pipe of the program on the right is full after some seconds, and nothing reads it."""
+    with program_on(hosts, RIGHT, program, WrongClock(40.0)) as right:
+        assert right.stdout is not None
+        fcntl.fcntl(right.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        with program_on(hosts, LEFT, program) as left:
+            lines_until(left, lambda line: line.get("low_ns") is not None)
+            full_s = time.monotonic() + 3.0  # 25 reports of 300 bytes a second
+            seen = lines_until(left, lambda line: is_interval_since(line, full_s))
+    assert not any(line.get("event") == "silent" for line in seen)
+    assert seen[-1]["low_ns"] <= 40_000_000 <= seen[-1]["high_ns"]
 
 
 def test_the_command_shows_the_offset_and_writes_its_course(

@@ -10,6 +10,7 @@ from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.comparisons.verdict import ANY_CHAIN, verdict
 from rclrt_py.errors import EXIT_ABOVE_BOUND, BadInput
 from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
+from rclrt_py.runs.hosts import OverHosts
 
 
 def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:
@@ -39,6 +40,23 @@ def test_a_miss_counts_unless_the_machine_explains_it(
     assert found == code
     lines = [f"preemptive: chain obstacle missed {missed - missed_host} deadlines of"]
     assert [each.rpartition(" ")[0] for each in reasons] == lines * code
+
+
+def test_a_response_that_may_be_late_by_the_clocks_of_the_hosts_is_not_in_time(
+    comparison: Comparison,
+) -> None:
+    calm = with_misses(comparison, 0, 0)
+    (results,) = calm.executors
+    obstacle, *others = results.chains
+
+    def judged(unknown: int) -> tuple[int, list[str]]:
+        chains = (replace(obstacle, over_hosts=OverHosts(unknown, 0.5)), *others)
+        return verdict(replace(calm, executors=(replace(results, chains=chains),)), "obstacle")
+
+    assert judged(0) == (0, [])
+    code, reasons = judged(3)
+    assert code == 1
+    assert "; 3 deadlines met or missed: unknown" in reasons[0]
 
 
 def test_the_baseline_is_judged_only_when_it_ran_alone(comparison: Comparison) -> None:

@@ -12,8 +12,14 @@ namespace rclrt::recorder {
 
 namespace {
 
-/// By instance: the first end of the chain's last callback for it.
-using Completions = std::unordered_map<std::uint64_t, std::int64_t>;
+/// The first end of the chain's last callback for an instance, and the release of the instance as
+/// its messages had it. Timers of another host run by its own clock, so its releases differ from
+/// those that are expected, by the drift since the begin of the run.
+struct Completion {
+  std::int64_t end_ns = 0;
+  std::int64_t release_ns = 0;
+};
+using Completions = std::unordered_map<std::uint64_t, Completion>;  // by instance
 
 std::vector<Completions> find_completions(const model::Application& application,
                                           std::span<const InstanceRecord> records) {
@@ -26,8 +32,8 @@ std::vector<Completions> find_completions(const model::Application& application,
       if (token.chain < application.chains.size() &&
           application.chains[token.chain].callbacks.back() == record.callback) {
         const auto [known, added] =
-            completions[token.chain].try_emplace(token.instance, record.end_ns);
-        known->second = std::min(known->second, record.end_ns);
+            completions[token.chain].try_emplace(token.instance, record.end_ns, token.release_ns);
+        known->second.end_ns = std::min(known->second.end_ns, record.end_ns);
       }
     }
   }
@@ -59,6 +65,9 @@ class ChainAccount {
     bool newer_completed = false;
     for (auto instance = result.instances.rbegin(); instance != result.instances.rend();
          ++instance) {
+      if (const auto known = completions_.find(instance->instance); known != completions_.end()) {
+        instance->release_ns = known->second.release_ns;
+      }
       judge(*instance, facts_of(instance->instance, newer_completed), deadline_ns_, window_.end_ns,
             stalls_);
       newer_completed = newer_completed || instance->completion_ns.has_value();
@@ -71,7 +80,7 @@ class ChainAccount {
   ChainFacts facts_of(std::uint64_t instance, bool newer_completed) const {
     const auto completion = completions_.find(instance);
     if (completion != completions_.end()) {
-      return {.completion_ns = completion->second, .newer_completed = newer_completed};
+      return {.completion_ns = completion->second.end_ns, .newer_completed = newer_completed};
     }
     return {.fate = fates_.of(chain_, instance), .newer_completed = newer_completed};
   }

@@ -32,9 +32,11 @@ void ChainStream::take(const InstanceRecord& record, const ChainToken& token) {
   if (open != open_.end() && open->instance == token.instance) {
     std::optional<std::int64_t>& completion_ns = open->facts.completion_ns;
     completion_ns = std::min(completion_ns.value_or(record.end_ns), record.end_ns);
+    open->release_ns = token.release_ns;  // by the clock of its host
   } else if (!last_released_ || token.instance > *last_released_) {
-    const auto [known, is_new] = early_.try_emplace(token.instance, record.end_ns);
-    known->second = std::min(known->second, record.end_ns);
+    const auto [known, is_new] =
+        early_.try_emplace(token.instance, Early{record.end_ns, token.release_ns});
+    known->second.end_ns = std::min(known->second.end_ns, record.end_ns);
     if (early_.size() > kMostOpen) {
       early_.erase(early_.begin());
     }
@@ -50,7 +52,8 @@ void ChainStream::release_before(std::int64_t end_ns) {
 void ChainStream::release(const ChainRelease& release) {
   Open added{.instance = release.instance, .release_ns = release.release_ns, .facts = {}};
   if (const auto early = early_.find(release.instance); early != early_.end()) {
-    added.facts.completion_ns = early->second;
+    added.facts.completion_ns = early->second.end_ns;
+    added.release_ns = early->second.release_ns;
     early_.erase(early);
   }
   if (!last_released_ || release.instance > *last_released_) {

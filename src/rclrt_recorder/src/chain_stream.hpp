@@ -82,8 +82,12 @@ class ChainStream {
   bool has_deadline_;
   bool has_sync_ = false;
   ChainReleases releases_;
-  std::deque<Open> open_;                          // ascending by instance
-  std::map<std::uint64_t, std::int64_t> early_;    // ends of instances that are not open yet
+  std::deque<Open> open_;  // ascending by instance
+  struct Early {           // of an instance that is not open yet
+    std::int64_t end_ns = 0;
+    std::int64_t release_ns = 0;
+  };
+  std::map<std::uint64_t, Early> early_;
   std::optional<std::uint64_t> last_released_;     // the newest instance so far
   std::optional<std::uint64_t> newest_completed_;  // among the settled ones
   std::uint64_t waiting_ = 0;                      // oldest ones, no longer among the open ones

@@ -29,6 +29,8 @@ const char* to_string(ChainStatus status) {
       return "pending";
     case ChainStatus::kUnmatched:
       return "unmatched";
+    case ChainStatus::kUnknown:
+      return "unknown";
   }
   throw std::invalid_argument("no such chain status");
 }
@@ -59,6 +61,8 @@ void require_consistent(const RunResults& results) {
   require_size("callback counts", results.callback_counts.size(), callbacks);
   require_size("callback results", results.callbacks.size(), callbacks);
   require_size("kernel priorities", results.kernel_priorities.size(), callbacks);
+  require_size("hosts of callbacks", results.hosts.of_callback.size(),
+               results.hosts.hosts.empty() ? 0 : callbacks);
   for (const InstanceRecord& record : results.records) {
     if (record.callback >= callbacks || record.thread_track >= results.thread_tracks.size()) {
       throw std::invalid_argument("record " + std::to_string(record.id) +

@@ -12,30 +12,13 @@
 #include <variant>
 
 #include "rclrt/recorder/results_writer.hpp"
+#include "results_json_parts.hpp"
 
 namespace rclrt::recorder {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kFormatVersion = 1;
-
-/// Returns milliseconds with the digits of whole nanoseconds.
-double to_ms(double time_ns) { return std::round(time_ns) / 1e6; }
-double to_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }
-double to_ms(std::chrono::nanoseconds time) { return to_ms(time.count()); }
-
-Json times_json(const std::optional<Summary>& summary) {
-  if (!summary) {
-    return nullptr;
-  }
-  return {{"best", to_ms(summary->best_ns)},
-          {"mean", to_ms(summary->mean_ns)},
-          {"p50", to_ms(summary->p50_ns)},
-          {"p99", to_ms(summary->p99_ns)},
-          {"worst", to_ms(summary->worst_ns)}};
-}
 
 Json jitter_json(const std::optional<Summary>& summary) {
   return summary ? Json(to_ms(summary->jitter_ns())) : Json(nullptr);
@@ -96,8 +79,10 @@ Json event_json(const model::Event& event) {
           {"jitter_ms", to_ms(event.jitter)}};
 }
 
-Json chain_json(const model::Application& application, const model::Chain& chain,
-                const ChainResult& result) {
+Json chain_json(const RunResults& results, std::size_t index) {
+  const model::Application& application = results.application;
+  const model::Chain& chain = application.chains[index];
+  const ChainResult& result = results.chains[index];
   Json callbacks = Json::array();
   for (const std::size_t callback : chain.callbacks) {
     callbacks.push_back(application.callbacks[callback].id);
@@ -123,6 +108,14 @@ Json chain_json(const model::Application& application, const model::Chain& chain
                {"response_ms", times_json(result.response)},
                {"normalised_worst", normalised_worst},
                {"jitter_ms", jitter_json(result.response)}};
+  if (!results.hosts.hosts.empty()) {
+    std::int64_t error_ns = 0;
+    for (const ChainInstance& one : result.instances) {
+      error_ns = std::max(error_ns, one.completion_ns ? response_error_ns(results, index, one) : 0);
+    }
+    json["unknown"] = result.unknown;
+    json["error_ms"] = to_ms(error_ns);
+  }
   const model::Callback& first = application.callbacks[chain.callbacks.front()];
   if (const auto* event = std::get_if<model::Event>(&first.trigger)) {
     json["event"] = event_json(*event);
@@ -181,6 +174,11 @@ Json cause_effect_json(const RunResults& results, std::size_t index) {
                {"missed_age", result.missed_age},
                {"reaction_ms", times_json(result.reaction)},
                {"age_ms", times_json(result.age)}};
+  if (!results.hosts.hosts.empty()) {
+    json["unknown_reaction"] = result.unknown_reaction;
+    json["unknown_age"] = result.unknown_age;
+    json["error_ms"] = to_ms(result.error_ns);
+  }
   if (result.longest.reaction) {
     json["worst_reaction"] = way_json(results, chain, *result.longest.reaction);
   }
@@ -279,24 +277,6 @@ Json thread_json(const ThreadResult& thread) {
   return result;
 }
 
-/// Returns the boundary that messages cross between two callbacks.
-const char* between(const model::Application& application, std::size_t from, std::size_t to) {
-  const auto executor = [&](std::size_t callback) { return application.executor_of(callback); };
-  if (application.executors[executor(from)].process !=
-      application.executors[executor(to)].process) {
-    return "processes";
-  }
-  return executor(from) != executor(to) ? "executors" : "callbacks";
-}
-
-Json hop_json(const model::Application& application, const HopResult& hop) {
-  return {{"from", application.callbacks[hop.from].id},
-          {"to", application.callbacks[hop.to].id},
-          {"between", between(application, hop.from, hop.to)},
-          {"messages", hop.time.count},
-          {"time_ms", times_json(hop.time)}};
-}
-
 /// Returns what is kept of a run that streamed, and how exact its percentiles are.
 Json streamed_json(const RunResults& results) {
   constexpr double kPercentileError = 0.001;
@@ -329,10 +309,8 @@ Json array_of(std::size_t count, Make make) {
 }  // namespace
 
 std::string results_json(const RunResults& results) {
-  const model::Application& application = results.application;
-  const Json chains = array_of(results.chains.size(), [&](std::size_t i) {
-    return chain_json(application, application.chains[i], results.chains[i]);
-  });
+  const Json chains =
+      array_of(results.chains.size(), [&](std::size_t i) { return chain_json(results, i); });
   const Json cause_effect_chains = array_of(results.cause_effect_chains.size(), [&](std::size_t i) {
     return cause_effect_json(results, i);
   });
@@ -343,7 +321,7 @@ std::string results_json(const RunResults& results) {
   const Json misses = array_of(
       results.misses.size(), [&](std::size_t i) { return miss_json(results, results.misses[i]); });
   const Json hops = array_of(results.hops.size(),
-                             [&](std::size_t i) { return hop_json(application, results.hops[i]); });
+                             [&](std::size_t i) { return hop_json(results, results.hops[i]); });
   Json document = {
       {"rclrt_results", kFormatVersion},
       {"application",
@@ -366,6 +344,10 @@ std::string results_json(const RunResults& results) {
   }
   if (!hops.empty()) {
     document["hops"] = hops;
+  }
+  if (const HostTable& table = results.hosts; !table.hosts.empty()) {
+    document["hosts"] =
+        array_of(table.hosts.size(), [&](std::size_t i) { return host_json(results, i); });
   }
   add_stream(document, results);
   if (results.priorities) {

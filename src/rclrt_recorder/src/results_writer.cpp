@@ -61,7 +61,9 @@ void write_cpus(std::ostream& out, const RunResults& results, const InstanceReco
 
 void write_chains_csv(std::ostream& out, const RunResults& results) {
   out.imbue(std::locale::classic());
-  out << "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns\n";
+  const bool has_errors = !results.hosts.hosts.empty();
+  out << "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns"
+      << (has_errors ? ",error_ns\n" : "\n");
   const std::int64_t start_ns = results.window.start_ns;
   for (std::size_t chain = 0; chain < results.chains.size(); ++chain) {
     for (const ChainInstance& instance : results.chains[chain].instances) {
@@ -72,7 +74,14 @@ void write_chains_csv(std::ostream& out, const RunResults& results) {
       } else {
         out << ',';
       }
-      out << ',' << to_string(instance.status) << ',' << instance.host_stall_ns << '\n';
+      out << ',' << to_string(instance.status) << ',' << instance.host_stall_ns;
+      if (has_errors) {
+        out << ',';
+        if (instance.completion_ns) {
+          out << response_error_ns(results, chain, instance);
+        }
+      }
+      out << '\n';
     }
   }
 }
@@ -96,7 +105,8 @@ void write_outputs_csv(std::ostream& out, const RunResults& results) {
 void write_instances_csv(std::ostream& out, const RunResults& results) {
   out.imbue(std::locale::classic());
   out << "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,cpu_ns,preemptions,"
-         "outcome,tokens,cpus\n";
+         "outcome,tokens,cpus"
+      << (results.hosts.hosts.empty() ? "\n" : ",error_ns\n");
   const std::int64_t start_ns = results.window.start_ns;
   const model::Application& application = results.application;
   for (const InstanceRecord& record : results.records) {
@@ -117,6 +127,9 @@ void write_instances_csv(std::ostream& out, const RunResults& results) {
     }
     out << Field{tokens} << ',';
     write_cpus(out, results, record);
+    if (!results.hosts.hosts.empty()) {
+      out << ',' << results.hosts.error_ns(record.callback, record.start_ns);
+    }
     out << '\n';
   }
 }

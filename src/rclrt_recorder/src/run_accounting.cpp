@@ -64,7 +64,7 @@ void account(RunResults& results, std::vector<LoggedInstance> instances, std::si
   for (const LoggedInstance& instance : instances) {
     results.records.push_back(instance.record);
   }
-  results.hops = account_hops(instances);
+  results.hops = account_hops(instances, results.hosts);
   const auto releases = releases_of(application, results.window, results.records);
   results.chains = account_chains(application, results.window, releases, results.records,
                                   results.host_stalls.attributable());

@@ -73,8 +73,18 @@ void export_releases(PerfettoWriter& writer, PerfettoTrack track, const Flows& f
     release.annotations = {{"instance", number}, {"status", to_string(one.status)}};
     if (const auto response_ns = one.response_ns()) {
       release.annotations.push_back({"response_ms", ms_between(0, *response_ns)});
+      if (!results.hosts.hosts.empty()) {
+        const std::int64_t error_ns = response_error_ns(results, chain, one);
+        release.annotations.push_back({"response_error_ms", ms_between(0, error_ns)});
+      }
     }
     writer.instant(track, one.release_ns, release);
+    if (one.status == ChainStatus::kUnknown) {
+      writer.instant(track, one.release_ns + deadline_ns,
+                     {.name = "deadline met or missed: unknown",
+                      .category = "chain",
+                      .annotations = {{"instance", number}}});
+    }
     if (one.missed) {
       writer.instant(track, one.release_ns + deadline_ns,
                      {.name = one.missed_host ? "deadline missed (host stall)" : "deadline missed",
@@ -185,8 +195,14 @@ struct OnCpu {
   bool migrated = false;     ///< it ran on another CPU before
 };
 
-/// Returns what is known of the CPUs of all instances, by CPU and time. An instance of which only
-/// the CPUs at its begin and end are known, and which moved, has an interval of no length on each.
+/// Returns the number of the host that ran the instance; 0 for a run on one host.
+std::size_t host_of(const RunResults& results, const InstanceRecord& record) {
+  return results.hosts.hosts.empty() ? 0 : results.hosts.of_callback[record.callback];
+}
+
+/// Returns what is known of the CPUs of all instances, by host, CPU and time. An instance of which
+/// only the CPUs at its begin and end are known, and which moved, has an interval of no length on
+/// each.
 std::vector<OnCpu> on_cpus(const RunResults& results) {
   std::vector<OnCpu> found;
   for (const InstanceRecord& record : results.records) {
@@ -207,8 +223,9 @@ std::vector<OnCpu> on_cpus(const RunResults& results) {
       found.push_back({{record.last_cpu, end_ns, end_ns}, &record, "ended", true});
     }
   }
-  std::ranges::stable_sort(found, {}, [](const OnCpu& one) {
-    return std::tuple(one.part.cpu, one.part.start_ns, one.part.end_ns);
+  std::ranges::stable_sort(found, {}, [&](const OnCpu& one) {
+    return std::tuple(host_of(results, *one.record), one.part.cpu, one.part.start_ns,
+                      one.part.end_ns);
   });
   return found;
 }
@@ -223,10 +240,13 @@ void export_cpus(PerfettoWriter& writer, const RunResults& results) {
   std::string name;
   std::optional<Lanes> lanes;
   std::int32_t cpu = kUnknownCpu;
+  std::size_t host = 0;
   for (const OnCpu& one : found) {
-    if (one.part.cpu != cpu) {
+    if (one.part.cpu != cpu || host_of(results, *one.record) != host) {
       cpu = one.part.cpu;
-      name = "CPU " + std::to_string(cpu);
+      host = host_of(results, *one.record);
+      const std::vector<HostTimes>& hosts = results.hosts.hosts;
+      name = (hosts.empty() ? "" : hosts[host].name + " ") + "CPU " + std::to_string(cpu);
       lanes.emplace(writer, name, group);
     }
     PerfettoEvent event{.name = results.application.callbacks[one.record->callback].id,
@@ -298,6 +318,12 @@ void export_instance(PerfettoWriter& writer, Lanes& lanes, const RunResults& res
     slice.annotations.push_back({"last_cpu", std::int64_t{record.last_cpu}});
     slice.annotations.push_back({"migrations", std::int64_t{*migrations}});
   }
+  if (!results.hosts.hosts.empty()) {
+    const std::string_view host = results.hosts.hosts[host_of(results, record)].name;
+    const std::int64_t error_ns = results.hosts.error_ns(record.callback, record.start_ns);
+    slice.annotations.push_back({"host", host});
+    slice.annotations.push_back({"clock_error_ms", ms_between(0, error_ns)});
+  }
   if (!values.values.empty()) {
     slice.annotations.push_back({"read", std::string_view(values.values)});
   }
@@ -327,12 +353,31 @@ void export_threads(PerfettoWriter& writer, const RunResults& results, const Flo
   }
 }
 
+/// Writes how far the times of each host may be from the truth, over time.
+void export_hosts(PerfettoWriter& writer, const RunResults& results) {
+  if (results.hosts.hosts.empty()) {
+    return;
+  }
+  const PerfettoTrack group = writer.add_track("Clocks of hosts");
+  for (const HostTimes& host : results.hosts.hosts) {
+    if (host.knots.empty()) {
+      continue;
+    }
+    const PerfettoTrack track =
+        writer.add_counter_track(host.name + " clock error, either direction", "ms", group);
+    for (const HostTimes::Knot& knot : host.knots) {
+      writer.counter(track, knot.at_ns, ms_between(0, knot.error_ns));
+    }
+  }
+}
+
 }  // namespace
 
 void export_trace(PerfettoWriter& writer, const RunResults& results) {
   require_consistent(results);
   const Flows flows(results);
   export_chains(writer, results, flows);
+  export_hosts(writer, results);
   export_stalls(writer, results.host_stalls);
   export_cpus(writer, results);
   export_threads(writer, results, flows);

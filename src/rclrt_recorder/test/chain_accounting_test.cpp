@@ -29,7 +29,8 @@ std::vector<ChainRelease> releases_of_obstacle() {
 }
 
 ChainToken obstacle(std::uint64_t instance) {
-  return {.chain = kObstacle, .instance = instance, .release_ns = at(0)};
+  const auto release_ms = 50 * static_cast<std::int64_t>(instance);
+  return {.chain = kObstacle, .instance = instance, .release_ns = at(release_ms)};
 }
 
 /// The end of the obstacle chain: its last callback ran for `instance` until `end_ms`.
@@ -65,6 +66,16 @@ TEST(ChainAccounting, TimesAnInstanceFromItsNominalReleaseToTheEndOfItsLastCallb
   EXPECT_EQ(result.instances[0].response_ns(), 11 * kMs);
   EXPECT_EQ(result.response->count, 1U);
   EXPECT_EQ(result.response->worst_ns, 11 * kMs);
+}
+
+TEST(ChainAccounting, CountsFromTheReleaseOfAnotherHostsTimerWhichDrifts) {
+  // The timer of instance 1 was 3 ms late by the clock of this host, because its own clock is slow.
+  InstanceRecord late = ran(kBrake, at(92), at(93));
+  late.tokens.add({.chain = kObstacle, .instance = 1, .release_ns = at(53)});
+  const ChainResult result = account({braked(0, 10), late, braked(2, 110), braked(3, 160)});
+  EXPECT_EQ(result.instances[1].response_ns(), 40 * kMs);
+  EXPECT_EQ(result.instances[1].status, kCompleted);
+  EXPECT_EQ(result.missed, 0U);
 }
 
 TEST(ChainAccounting, CallsACompletionAtTheDeadlineInTimeAndOneNanosecondLaterLate) {

@@ -20,7 +20,16 @@ void HostClocks::forget_silent(std::int64_t now_ns) {
   });
 }
 
-void HostClocks::take(const rclrt_msgs::msg::ClockInterval& report, std::int64_t now_ns) {
+std::uint64_t publisher_number(const rmw_gid_t& gid) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  for (const std::uint8_t each : gid.data) {
+    hash = (hash ^ each) * 0x100000001b3U;
+  }
+  return hash;
+}
+
+void HostClocks::take(const rclrt_msgs::msg::ClockInterval& report, std::int64_t now_ns,
+                      std::uint64_t publisher) {
   if (report.boot != boot_ || report.at_ns < 0 || report.at_ns > now_ns) {
     return;
   }
@@ -34,7 +43,7 @@ void HostClocks::take(const rclrt_msgs::msg::ClockInterval& report, std::int64_t
     return;
   }
   observers_[report.host] = report.at_ns;
-  clocks_[key].add({.session = report.session,
+  clocks_[key].add({.session = report.session ^ publisher,
                     .epoch = report.epoch,
                     .peer_sent_ns = report.peer_sent_ns,
                     .at_ns = report.at_ns,

@@ -2,6 +2,8 @@
 // The clocks of other hosts, from the reports of `rclrt clock` on this host.
 #pragma once
 
+#include <rmw/types.h>
+
 #include <cstdint>
 #include <map>
 #include <rclrt_msgs/msg/clock_interval.hpp>
@@ -11,6 +13,9 @@
 #include "remote_age.hpp"
 
 namespace rclrt_robot {
+
+/// Returns a number of the publisher of a message, by its GID.
+std::uint64_t publisher_number(const rmw_gid_t& gid) noexcept;
 
 /// The topic on which rclrt_clock publishes its intervals.
 inline constexpr const char* kClockTopic = "/rclrt/clock/intervals";
@@ -24,9 +29,12 @@ class HostClocks {
 
   HostClocks(std::string host, std::uint64_t boot) : host_(std::move(host)), boot_(boot) {}
 
-  /// Takes a report that has come by `now_ns`, CLOCK_MONOTONIC_RAW. A host that is silent for long
-  /// is forgotten, as are the clocks that it knew, and a silent peer if the place is needed.
-  void take(const rclrt_msgs::msg::ClockInterval& report, std::int64_t now_ns);
+  /// Takes a report that has come by `now_ns`, CLOCK_MONOTONIC_RAW. `publisher` is a number of its
+  /// publisher: a report with the same session by another one is that of another process. A host
+  /// that is silent for long is forgotten, as are the clocks that it knew, and a silent peer if the
+  /// place is needed.
+  void take(const rclrt_msgs::msg::ClockInterval& report, std::int64_t now_ns,
+            std::uint64_t publisher);
 
   /// Returns the clock of a peer; without any report, one that is unknown.
   const PeerClock& of(const std::string& peer) const;

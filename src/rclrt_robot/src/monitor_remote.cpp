@@ -36,7 +36,8 @@ void Monitor::listen_to_clocks() {
   ClockInterval report;
   rclcpp::MessageInfo info;
   for (int i = 0; i < kMostReports && clock_reports_->take(report, info); ++i) {
-    clocks_->take(report, rclrt::realtime::read_clock_ns(CLOCK_MONOTONIC_RAW));
+    clocks_->take(report, rclrt::realtime::read_clock_ns(CLOCK_MONOTONIC_RAW),
+                  publisher_number(info.get_rmw_message_info().publisher_gid));
   }
 }
 

@@ -110,10 +110,13 @@ JudgedAge judge_age(const StampedEnd& end, const PeerClock& clock, std::int64_t 
     result.verdict = AgeVerdict::kUnknown;  // stamped before a clock was set, for all that is known
     return result;
   }
+  // A clock that was set back stamps as if before earlier pings. So only a ping that was sent after
+  // the end of the instance shows, by its epoch, that the clock had not been set before the stamp.
+  const bool is_settled = latest != nullptr && latest->is_known &&
+                          Wide{latest->peer_sent_ns} - latest->high_ns >= end.end_ns;
   const std::optional<PeerClock::Around> reports = clock.around(end.stamp_ns);
-  if (!reports || !reports->before.is_known || !reports->after.is_known) {
-    const bool is_from_future = latest != nullptr && latest->is_known &&
-                                latest->at_ns >= end.end_ns && bounds_of(end, *latest).second < 0;
+  if (!is_settled || !reports || !reports->before.is_known || !reports->after.is_known) {
+    const bool is_from_future = is_settled && bounds_of(end, *latest).second < 0;
     result.verdict = is_from_future ? AgeVerdict::kFuture : until_known;
     return result;
   }

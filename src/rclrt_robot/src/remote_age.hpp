@@ -72,7 +72,7 @@ struct JudgedAge {
 };
 
 /// Judges the age of an instance's data at the end of the instance. Pure. The verdict is final only
-/// after a report of a ping that the peer sent after the stamp: up to there, its clock was not set.
+/// after a report of a ping that the peer sent after the end: up to there, its clock was not set.
 /// An instance that ended within `limit_ns`, or a second, of a set clock is unknown; so it is
 /// assumed that no message is on its way for longer than that. `now_ns`: CLOCK_MONOTONIC_RAW.
 JudgedAge judge_age(const rclrt_rclcpp::StampedEnd& end, const PeerClock& clock,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
+#include "rclrt/text/number.hpp"
+
 namespace rclrt::runner {
 
-namespace {
-
-/// Returns the executor that `name` is. Throws std::invalid_argument if it does not run.
-model::ExecutorChoice parse_executor(std::string_view name) {
+model::ExecutorChoice parse_runnable_executor(std::string_view name) {
   const model::ExecutorChoice choice = model::parse_executor(name);
   if (traits(choice).simulated_only) {
     throw std::invalid_argument("'" + std::string(name) +
@@ -17,6 +17,25 @@ model::ExecutorChoice parse_executor(std::string_view name) {
                                 model::executor_names());
   }
   return choice;
+}
+
+namespace {
+
+/// Reads "arm=7,lidar=8": names of hosts, and the numbers of sockets. Returns false for another
+/// text.
+bool parse_connections(std::string_view text, std::vector<HostConnection>& hosts) {
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    const std::size_t equals = std::min(item.find('='), item.size());
+    const auto file =
+        text::parse_number<int>(item.substr(std::min(equals + 1, item.size())), {3, 1'000'000});
+    if (equals == 0 || !file) {
+      return false;
+    }
+    hosts.push_back({std::string(item.substr(0, equals)), *file});
+    text.remove_prefix(std::min(item.size() + 1, text.size()));
+  }
+  return !hosts.empty();
 }
 
 text::OptionTable option_table(CommandLine& line) {
@@ -29,7 +48,7 @@ text::OptionTable option_table(CommandLine& line) {
               text::required(text::custom(
                                  "--executor", "NAME", executors,
                                  [&line](std::string_view name) {
-                                   line.executor = parse_executor(name);
+                                   line.executor = parse_runnable_executor(name);
                                    return true;
                                  },
                                  executors + "; options follow the name after a colon: " +
@@ -49,6 +68,11 @@ text::OptionTable option_table(CommandLine& line) {
                            "histograms, the worst instances and the latest ones; default 1000000"),
               text::path("--priorities", "FILE", line.priorities,
                          "a file with callback priorities that replace those of the application"),
+              text::custom(
+                  "--hosts", "NAME=FILE,...", "names of hosts, each with the number of a socket",
+                  [&line](std::string_view text) { return parse_connections(text, line.hosts); },
+                  "other hosts of the run, each with the number of an open socket to its agent; "
+                  "`rclrt run --agent` makes them"),
               text::flag("--strict", line.strict,
                          "fails if the system does not permit something that the application "
                          "states, such as a priority"),

@@ -9,8 +9,11 @@
 #include <rclrt/model/executor_choice.hpp>
 #include <rclrt/text/options.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "rclrt/recorder/run_stream.hpp"
+#include "run.hpp"
 
 namespace rclrt::runner {
 
@@ -24,7 +27,11 @@ struct CommandLine {
   std::chrono::nanoseconds duration{};
   std::uint64_t keep_all = recorder::StreamLimits{}.keep_all;  ///< instances
   std::filesystem::path output;
+  std::vector<HostConnection> hosts{};  ///< other hosts of the run
 };
+
+/// Returns the executor with this name. Throws std::invalid_argument if it does not run.
+model::ExecutorChoice parse_runnable_executor(std::string_view name);
 
 /// Arguments from `--ros-args` on are left to rcl. Throws text::UsageError.
 CommandLine parse_command_line(int argc, const char* const* argv);

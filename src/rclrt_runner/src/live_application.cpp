@@ -19,8 +19,13 @@ namespace rclrt::runner {
 LiveApplication::LiveApplication(const model::Application& application,
                                  std::span<const std::size_t> own,
                                  const std::shared_ptr<Context>& context,
-                                 recorder::InstanceLog& log, model::ExecutorKind kind)
-    : application_(application), log_(log), kind_(kind), nodes_(application.nodes.size()) {
+                                 recorder::InstanceLog& log, model::ExecutorKind kind,
+                                 const RunTime& time)
+    : application_(application),
+      log_(log),
+      kind_(kind),
+      time_(time),
+      nodes_(application.nodes.size()) {
   for (std::size_t i = 0; i < application.nodes.size(); ++i) {
     const model::Node& node = application.nodes[i];
     if (std::ranges::find(own, node.executor) != own.end()) {
@@ -39,7 +44,7 @@ LiveApplication::LiveApplication(const model::Application& application,
 LiveApplication::~LiveApplication() = default;
 
 void LiveApplication::create(std::size_t index, Node& node) {
-  auto& live = *callbacks_.emplace_back(std::make_unique<LiveCallback>(application_, index));
+  auto& live = *callbacks_.emplace_back(std::make_unique<LiveCallback>(application_, index, time_));
   if (live.callback.workload) {
     live.kernel = workloads::make(live.callback.workload->name);
     live.kernel_result = live.kernel->run();  // this also touches its memory
@@ -119,7 +124,8 @@ void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& l
         const std::uint64_t instance =
             counts_runs ? live.runs++
                         : static_cast<std::uint64_t>(since_first / timer.period.count());
-        live.work(live.rules.start(instance, info.release_ns), info.release_ns, busy_loop_);
+        const std::int64_t release_ns = time_.of(info.release_ns);
+        live.work(live.rules.start(instance, release_ns), release_ns, busy_loop_);
       },
       options(live), {.offset = timer.offset, .overrun = recorder::to_engine(timer.overrun)}));
 }
@@ -235,8 +241,9 @@ void LiveApplication::create_entities(const model::Event& event, LiveCallback& l
           ++live.foreign;
           return;
         }
-        live.work(live.rules.start(message.tokens.front().instance, message.stamp_ns),
-                  message.stamp_ns, busy_loop_);
+        const std::int64_t release_ns = time_.of(message.stamp_ns);
+        live.work(live.rules.start(message.tokens.front().instance, release_ns), release_ns,
+                  busy_loop_);
       },
       with_intra_process));
   const auto publisher = node.create_publisher<ChainMessage>(topic, qos);

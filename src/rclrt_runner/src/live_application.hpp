@@ -20,6 +20,7 @@
 #include "rclrt/recorder/instance_log.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/token_rules.hpp"
+#include "run_time.hpp"
 
 namespace rclrt::runner {
 
@@ -29,11 +30,12 @@ namespace rclrt::runner {
 class LiveApplication {
  public:
   /// Creates the entities of the executors with the indices `own`, which are all of the kind
-  /// `kind`, on the middleware. `application` and `log` must outlive this object. Throws Error, and
-  /// std::invalid_argument for an unknown workload.
+  /// `kind`, on the middleware. Their messages have times of the run, `time`. `application` and
+  /// `log` must outlive this object. Throws Error, and std::invalid_argument for an unknown
+  /// workload.
   LiveApplication(const model::Application& application, std::span<const std::size_t> own,
                   const std::shared_ptr<Context>& context, recorder::InstanceLog& log,
-                  model::ExecutorKind kind);
+                  model::ExecutorKind kind, const RunTime& time);
   ~LiveApplication();
   LiveApplication(const LiveApplication&) = delete;
   LiveApplication& operator=(const LiveApplication&) = delete;
@@ -93,6 +95,7 @@ class LiveApplication {
   const model::Application& application_;
   recorder::InstanceLog& log_;
   const model::ExecutorKind kind_;
+  const RunTime time_;
   const BusyLoop busy_loop_;
   std::int64_t epoch_ns_ = 0;
   std::vector<std::unique_ptr<Node>> nodes_;  // as in the application; nullptr: in another process

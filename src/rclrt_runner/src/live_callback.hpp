@@ -13,25 +13,27 @@
 #include "live_services.hpp"
 #include "message_check.hpp"
 #include "newest_message.hpp"
-#include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/sampled_value.hpp"
 #include "rclrt/workloads/workload.hpp"
 #include "read_time.hpp"
+#include "run_time.hpp"
 
 namespace rclrt::runner {
 
 using rclrt_msgs::msg::ChainMessage;
 
 struct LiveApplication::LiveCallback {
-  LiveCallback(const model::Application& application, std::size_t number)
+  LiveCallback(const model::Application& application, std::size_t number, const RunTime& run_time)
       : callback(application.callbacks[number]),
         index(number),
+        time(run_time),
         rules(application, number),
-        check(application, number),
+        check(application, number, time.tolerance_ns()),
         kept_foreign(model::inputs(callback).size()) {}
 
   const model::Callback& callback;
   const std::size_t index;
+  const RunTime time;
   const recorder::TokenRules rules;
   const MessageCheck check;
   struct Output {
@@ -92,7 +94,7 @@ struct LiveApplication::LiveCallback {
           sent.position = rules.position(token.chain);
         }
       }
-      output.message.sent_ns = realtime::monotonic_now_ns();
+      output.message.sent_ns = time.now();
       if (output.is_sampled && stored_ns == 0) {
         stored_ns = output.message.sent_ns;
       }
@@ -113,11 +115,10 @@ struct LiveApplication::LiveCallback {
     for (auto& variable : reads) {
       variable.view();
     }
-    ReadTime read(reads.empty() ? std::nullopt : std::optional(realtime::monotonic_now_ns()));
+    ReadTime read(reads.empty() ? std::nullopt : std::optional(time.now()));
     for (std::size_t i = 0; i < newest.size(); ++i) {
-      const bool is_own = newest[i]->take([&](const ChainMessage& message) {
-        return check.is_own_sample(message, i, realtime::monotonic_now_ns());
-      });
+      const bool is_own = newest[i]->take(
+          [&](const ChainMessage& message) { return check.is_own_sample(message, i, time.now()); });
       foreign += is_own ? 0 : 1;
       read.add_message(newest[i]->sent_ns());
     }
@@ -128,7 +129,7 @@ struct LiveApplication::LiveCallback {
 
   /// Returns whether the message is of the application; counts it if not.
   bool accept(const ChainMessage& message, std::size_t input) {
-    const bool own = check.is_own(message, input, realtime::monotonic_now_ns());
+    const bool own = check.is_own(message, input, time.now());
     foreign += own ? 0 : 1;
     return own;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_runner: an app.yaml as a running ROS 2 application under one executor, measured.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <optional>
 #include <rclrt/model/priorities.hpp>
-#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -12,15 +12,14 @@
 #include <utility>
 
 #include "command_line.hpp"
+#include "hosts.hpp"
 #include "processes.hpp"
-#include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/results_writer.hpp"
 #include "rclrt/recorder/sha256.hpp"
 #include "rclrt/recorder/trace_export.hpp"
-#include "rclrt/workloads/workload.hpp"
+#include "require_possible.hpp"
 #include "run.hpp"
-#include "spinning.hpp"
 
 namespace {
 
@@ -54,29 +53,6 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
     return ResultsDirectory(output);
   } catch (const std::exception& error) {
     throw rclrt::text::UsageError("--out " + output.string() + ": " + error.what());
-  }
-}
-
-/// Throws std::invalid_argument if the application or the options name a CPU, a priority, a
-/// trigger's callback or a workload that does not exist.
-void require_possible(const rclrt::model::Application& application,
-                      const rclrt::model::ExecutorChoice& choice) {
-  static_cast<void>(
-      top_priorities(application, choice.kind, rclrt::runner::may_be_realtime(application)));
-  static_cast<void>(trigger_callback(application, choice));
-  for (const auto& executor : application.executors) {
-    rclrt::realtime::require_allowed_cpus(executor.cpus);
-    rclrt::realtime::require_allowed_cpus(executor.scheduler_cpus);
-  }
-  std::set<std::string> workloads;
-  for (const auto& callback : application.callbacks) {
-    if (callback.workload && workloads.insert(callback.workload->name).second) {
-      try {
-        rclrt::workloads::make(callback.workload->name);
-      } catch (const std::invalid_argument& error) {
-        throw std::invalid_argument("callback '" + callback.id + "': " + error.what());
-      }
-    }
   }
 }
 
@@ -124,15 +100,31 @@ void print_stopped(const RunResults& results, const CommandLine& command) {
                to_s(command.duration.count()), command.output.string().c_str());
 }
 
+/// Throws std::runtime_error with the host that was lost during the run.
+void require_all_hosts(const RunResults& results, const CommandLine& command) {
+  for (const HostTimes& host : results.hosts.hosts) {
+    if (!host.lost.empty()) {
+      throw std::runtime_error("host '" + host.name + "': " + host.lost +
+                               "; the results of the first " +
+                               std::to_string(MeanwhileWriter::seconds(results)) + " s are in " +
+                               command.output.string());
+    }
+  }
+}
+
 int run_application(const CommandLine& command, int argc, char** argv) {
   RunResults results;
   results.application = rclrt::model::load_application(command.application, command.priorities);
-  require_possible(results.application, command.executor);
+  require_possible(results.application, processes_here(results.application, command.hosts),
+                   command.executor);
   results.application_file = command.application.string();
   results.application_sha256 = sha256_of_file(command.application);
   if (!command.priorities.empty()) {
     results.priorities =
         PrioritiesFile{command.priorities.string(), sha256_of_file(command.priorities)};
+  }
+  if (!command.hosts.empty()) {
+    std::signal(SIGPIPE, SIG_IGN);  // a write to a host that is gone fails instead
   }
   ResultsDirectory directory = open_output(command.output);
   MeanwhileWriter meanwhile(command.output);
@@ -144,6 +136,8 @@ int run_application(const CommandLine& command, int argc, char** argv) {
               .duration = command.duration,
               .strict = command.strict,
               .alone = command.alone,
+              .time = command.hosts.empty() ? RunTime() : RunTime::of_coordinator(),
+              .hosts = command.hosts,
               .keep_all = command.keep_all,
               .write = [&](const RunResults& now) { meanwhile.write(now); }},
              std::span<const char* const>(argv, static_cast<std::size_t>(argc)), requests)) {
@@ -161,6 +155,7 @@ int run_application(const CommandLine& command, int argc, char** argv) {
     throw std::runtime_error(error.what() + written);
   }
   print_misses(results);
+  require_all_hosts(results, command);
   if (results.end == RunEnd::kInterrupted) {
     print_stopped(results, command);
     return kInterrupted;

@@ -19,8 +19,11 @@ std::size_t padding_of(const model::Application& application, const std::string&
   return is_padded ? stated->size_bytes - kFixedBytes : 0;
 }
 
-MessageCheck::MessageCheck(const model::Application& application, std::size_t callback)
-    : application_(application), callback_(static_cast<std::uint32_t>(callback)) {
+MessageCheck::MessageCheck(const model::Application& application, std::size_t callback,
+                           std::int64_t tolerance_ns)
+    : application_(application),
+      callback_(static_cast<std::uint32_t>(callback)),
+      tolerance_ns_(tolerance_ns) {
   const model::Callback& own = application.callbacks[callback];
   for (const std::string& topic : model::inputs(own)) {
     add_input(topic);
@@ -54,11 +57,15 @@ bool MessageCheck::is_own(const ChainMessage& message, std::size_t input,
     return false;
   }
   const auto& senders = inputs_[input].senders;
+  if (message.sent_ns <= 0 || message.sent_ns > now_ns + tolerance_ns_) {
+    return false;
+  }
+  const std::int64_t latest_ns = message.sent_ns + tolerance_ns_;
   return std::ranges::find(senders, message.sender) != senders.end() && message.stamp_ns >= 0 &&
-         message.sent_ns > 0 && message.stamp_ns <= message.sent_ns && message.sent_ns <= now_ns &&
+         message.stamp_ns <= latest_ns &&
          std::ranges::all_of(message.tokens, [&](const auto& token) {
            return is_token_of(token.chain, token.position, message.sender) &&
-                  token.release_ns >= 0 && token.release_ns <= message.sent_ns;
+                  token.release_ns >= 0 && token.release_ns <= latest_ns;
          });
 }
 

@@ -23,8 +23,10 @@ std::size_t padding_of(const model::Application& application, const std::string&
 /// index. Immutable after construction.
 class MessageCheck {
  public:
-  /// `application` must outlive it.
-  MessageCheck(const model::Application& application, std::size_t callback);
+  /// `application` must outlive it. `tolerance_ns`: by how much times of two hosts may contradict
+  /// each other.
+  MessageCheck(const model::Application& application, std::size_t callback,
+               std::int64_t tolerance_ns = 0);
 
   /// Returns whether a callback of the application could have sent this message before `now_ns`.
   /// `input` is the index in model::inputs() at which the message arrived. Allocates nothing.
@@ -50,6 +52,7 @@ class MessageCheck {
 
   const model::Application& application_;
   const std::uint32_t callback_;
+  const std::int64_t tolerance_ns_;
   std::vector<Input> inputs_;  // and then the topics that it samples
   std::size_t samples_ = 0;    // index of their first one
 };

@@ -7,186 +7,62 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <span>
-#include <stdexcept>
-#include <type_traits>
 
+#include "byte_stream.hpp"
 #include "rclrt/realtime/throw_errno.hpp"
 
 namespace rclrt::runner {
 
 namespace {
 
-/// Appends values to a file.
-class Output {
- public:
-  explicit Output(int file) : file_(file) {}
-
-  template <typename T>
-  void operator()(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    put(std::as_bytes(std::span(&value, 1)));
-  }
-  void operator()(const std::string& text) { sequence(text); }
-  template <typename T>
-  void operator()(const std::vector<T>& values) {
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      sequence(values);
-    } else {
-      (*this)(values.size());
-      for (const T& value : values) {
-        (*this)(value);
-      }
+/// Calls `io` with what is left of the bytes and its place in the file, until nothing is left or
+/// the file ends. Returns the number of bytes.
+template <typename Bytes, typename Io>
+std::size_t transfer(Bytes bytes, const char* problem, const Io& io) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const ssize_t done = io(bytes.subspan(at), static_cast<off_t>(at));
+    if (done < 0 && errno != EINTR) {
+      realtime::throw_errno(problem);
     }
-  }
-  void operator()(const recorder::RealtimeState& state) {
-    (*this)(state.granted);
-    (*this)(state.reason);
-    (*this)(state.runs_to_completion);
-  }
-  void operator()(const recorder::ThreadResult& thread) {
-    (*this)(thread.name);
-    (*this)(thread.tid);
-    (*this)(thread.scheduling.policy);
-    (*this)(thread.scheduling.priority);
-    (*this)(thread.scheduling.cpus);
-    (*this)(thread.process);
-  }
-
-  /// Cuts off what an earlier, longer part has left.
-  void end() const {
-    if (::ftruncate(file_, at_) != 0) {
-      realtime::throw_errno("cannot write the measurements of the process");
+    if (done == 0) {
+      break;
     }
+    at += static_cast<std::size_t>(std::max<ssize_t>(done, 0));
   }
-
- private:
-  template <typename Sequence>
-  void sequence(const Sequence& values) {
-    (*this)(values.size());
-    put(std::as_bytes(std::span(values)));
-  }
-
-  void put(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), at_);
-      if (written < 0 && errno != EINTR) {
-        realtime::throw_errno("cannot write the measurements of the process");
-      }
-      at_ += std::max<ssize_t>(written, 0);
-      bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
-    }
-  }
-
-  const int file_;
-  off_t at_ = 0;
-};
-
-/// Reads the values in the same order.
-class Input {
- public:
-  explicit Input(int file) : file_(file) {
-    struct stat status{};
-    if (::fstat(file, &status) != 0) {
-      realtime::throw_errno("cannot read the measurements of the process");
-    }
-    size_ = status.st_size;
-  }
-
-  template <typename T>
-  void operator()(T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    get(std::as_writable_bytes(std::span(&value, 1)));
-  }
-  void operator()(std::string& text) { sequence(text); }
-  template <typename T>
-  void operator()(std::vector<T>& values) {
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      sequence(values);
-    } else {
-      values.resize(count(1));
-      for (T& value : values) {
-        (*this)(value);
-      }
-    }
-  }
-  void operator()(recorder::RealtimeState& state) {
-    (*this)(state.granted);
-    (*this)(state.reason);
-    (*this)(state.runs_to_completion);
-  }
-  void operator()(recorder::ThreadResult& thread) {
-    (*this)(thread.name);
-    (*this)(thread.tid);
-    (*this)(thread.scheduling.policy);
-    (*this)(thread.scheduling.priority);
-    (*this)(thread.scheduling.cpus);
-    (*this)(thread.process);
-  }
-
- private:
-  template <typename Sequence>
-  void sequence(Sequence& values) {
-    values.resize(count(sizeof(typename Sequence::value_type)));
-    get(std::as_writable_bytes(std::span(values)));
-  }
-
-  /// Returns how many elements of `bytes` bytes each follow.
-  std::size_t count(std::size_t bytes) {
-    std::size_t result = 0;
-    (*this)(result);
-    if (result > static_cast<std::size_t>(size_ - at_) / bytes) {
-      throw std::runtime_error("the measurements of the process are not complete");
-    }
-    return result;
-  }
-
-  void get(std::span<std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t got = ::pread(file_, bytes.data(), bytes.size(), at_);
-      if (got == 0) {
-        throw std::runtime_error("the measurements of the process are not complete");
-      }
-      if (got < 0 && errno != EINTR) {
-        realtime::throw_errno("cannot read the measurements of the process");
-      }
-      at_ += std::max<ssize_t>(got, 0);
-      bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    }
-  }
-
-  const int file_;
-  off_t size_ = 0;
-  off_t at_ = 0;
-};
-
-/// Reads or writes all members of a part.
-template <typename Stream, typename Contents>
-void pass(Stream& stream, Contents& part) {
-  stream(part.ended_ns);
-  stream(part.records_dropped);
-  stream(part.foreign_messages);
-  stream(part.counts);
-  stream(part.kernel_priorities);
-  stream(part.realtime);
-  stream(part.threads);
-  stream(part.memory_locked);
-  stream(part.rmw);
+  return at;
 }
 
 }  // namespace
 
 void write_part(int file, const Part& part) {
-  Output output(file);
-  pass(output, part);
-  output.end();
+  constexpr const char* kProblem = "cannot write the measurements of the process";
+  ByteWriter writer;
+  pass_part(writer, part);
+  const std::vector<std::byte> bytes = writer.take();
+  transfer(std::span(bytes), kProblem,
+           [&](auto rest, off_t at) { return ::pwrite(file, rest.data(), rest.size(), at); });
+  // Cuts off what an earlier, longer part has left.
+  if (::ftruncate(file, static_cast<off_t>(bytes.size())) != 0) {
+    realtime::throw_errno(kProblem);
+  }
 }
 
 Part read_part(int file) {
-  Input input(file);
+  constexpr const char* kProblem = "cannot read the measurements of the process";
+  struct stat status{};
+  if (::fstat(file, &status) != 0) {
+    realtime::throw_errno(kProblem);
+  }
+  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  bytes.resize(transfer(std::span(bytes), kProblem, [&](auto rest, off_t at) {
+    return ::pread(file, rest.data(), rest.size(), at);
+  }));
+  ByteReader reader(bytes);
   Part part;
-  pass(input, part);
+  pass_part(reader, part);
+  reader.finish();
   return part;
 }
 

@@ -83,13 +83,17 @@ void read_executors(const model::Application& application, std::span<const std::
   }
 }
 
-/// Waits from the epoch to the end of the run. Returns when it ended.
+/// Waits from the epoch to the end of the run; times are those of the run. Returns when it ended.
 template <typename GoesOn>
-std::int64_t wait_until(std::int64_t end_ns, const GoesOn& goes_on) {
-  while (goes_on() && realtime::monotonic_now_ns() < end_ns) {
-    realtime::sleep_until_ns(std::min(end_ns, realtime::monotonic_now_ns() + kPoll.count()));
+std::int64_t wait_until(std::int64_t end_ns, const RunTime& time, const GoesOn& goes_on) {
+  std::int64_t now_ns = time.now();
+  while (goes_on() && now_ns < end_ns) {
+    // Another host's clock drifts against that of the run, so its end is looked up again.
+    realtime::sleep_until_ns(
+        std::min(time.to_monotonic(end_ns), realtime::monotonic_now_ns() + kPoll.count()));
+    now_ns = time.now();
   }
-  return std::min(end_ns, realtime::monotonic_now_ns());
+  return std::min(end_ns, now_ns);
 }
 
 /// Runs the part of the process that has nodes; returns as run_process.
@@ -129,12 +133,13 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
     }
     realtime::apply_scheduling(0, {});
   }
-  const std::int64_t end_ns = epoch_ns.value_or(0) + options.duration.count();
-  part.ended_ns = wait_until(end_ns, goes_on);
+  const std::int64_t begin_ns = options.time.of(epoch_ns.value_or(0));
+  const std::int64_t end_ns = begin_ns + options.duration.count();
+  part.ended_ns = wait_until(end_ns, options.time, goes_on);
   live.stop_events();
   spinning.stop();
   spinning.rethrow();
-  if (!epoch_ns || part.ended_ns <= *epoch_ns) {
+  if (!epoch_ns || part.ended_ns <= begin_ns) {
     return false;
   }
   if (options.alone && part.ended_ns == end_ns) {
@@ -166,7 +171,7 @@ bool run_process(const model::Application& application, std::span<const std::siz
   const MiddlewareThreads middleware;
   const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data(),
                                      {.handle_signals = false, .domain_id = {}});
-  LiveApplication live(application, own, context, log, options.executor.kind);
+  LiveApplication live(application, own, context, log, options.executor.kind, options.time);
   try {
     return run_nodes(application, own, options, context, live, log, middleware, starter);
   } catch (const std::exception& error) {

@@ -57,7 +57,7 @@ struct Ends {
 /// The requests over the socket to the process that started this one.
 class RemoteStarter final : public Starter {
  public:
-  explicit RemoteStarter(const Ends& ends) : ends_(ends) {}
+  RemoteStarter(const Ends& ends, const RunTime& time) : ends_(ends), time_(time) {}
 
   std::optional<std::int64_t> begin(const Part& state) override {
     write_part(ends_.file, state);
@@ -79,6 +79,11 @@ class RemoteStarter final : public Starter {
   }
 
   void add(std::span<const recorder::LoggedInstance> instances) override {
+    if (time_.is_remote()) {
+      converted_.assign(instances.begin(), instances.end());
+      std::ranges::for_each(converted_, [this](auto& each) { to_run_time(each.record, time_); });
+      instances = converted_;
+    }
     auto bytes = std::as_bytes(instances);
     while (!bytes.empty()) {
       const ssize_t sent = ::send(ends_.instances, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -100,6 +105,8 @@ class RemoteStarter final : public Starter {
 
  private:
   const Ends ends_;
+  const RunTime time_;
+  std::vector<recorder::LoggedInstance> converted_;
 };
 
 /// Runs the whole life of a forked process.
@@ -107,7 +114,7 @@ class RemoteStarter final : public Starter {
                        const RunOptions& options, std::span<const char* const> arguments,
                        const Ends& ends) {
   try {
-    RemoteStarter starter(ends);
+    RemoteStarter starter(ends, options.time);
     if (!run_process(application, own, options, arguments, starter)) {
       send(ends.socket, kNotBegun);
     }
@@ -175,6 +182,8 @@ StopRequests::~StopRequests() {
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
+void StopRequests::request() noexcept { ::kill(::getpid(), SIGINT); }
+
 bool StopRequests::arrived(std::chrono::milliseconds limit) {
   pollfd event{file_.number(), POLLIN, 0};
   if (!arrived_ && ::poll(&event, 1, static_cast<int>(limit.count())) > 0) {
@@ -184,12 +193,14 @@ bool StopRequests::arrived(std::chrono::milliseconds limit) {
   return arrived_;
 }
 
-Processes::Processes(const model::Application& application, const RunOptions& options,
-                     std::span<const char* const> arguments, StopRequests& requests)
+Processes::Processes(const model::Application& application,
+                     const std::vector<std::vector<std::size_t>>& executors,
+                     const RunOptions& options, std::span<const char* const> arguments,
+                     StopRequests& requests)
     : requests_(requests) {
   std::fflush(nullptr);
   const pid_t starter = ::getpid();
-  for (const auto& own : application.processes()) {
+  for (const auto& own : executors) {
     Child child{.name = name_of(application, own),
                 .pid = -1,
                 .socket = File(),

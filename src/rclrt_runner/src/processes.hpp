@@ -56,19 +56,23 @@ class StopRequests {
   /// Waits for a request, at most for `limit`. Returns whether there has been one.
   bool arrived(std::chrono::milliseconds limit);
 
+  /// Makes a request, as SIGINT does. Thread-safe.
+  static void request() noexcept;
+
  private:
   sigset_t before_{};
   File file_;
   bool arrived_ = false;
 };
 
-/// The processes of a run: one for each of Application::processes(), forked from this one. They end
-/// at the latest when this object is destroyed. Make it before any thread exists. Not thread-safe.
+/// The processes of a run on this host, forked from this one. They end at the latest when this
+/// object is destroyed. Make it before any thread exists. Not thread-safe.
 class Processes {
  public:
-  /// Starts them: each prepares its executors and waits for the epoch.
+  /// Starts one for each list of executors: it prepares them and waits for the epoch.
   /// `requests` are those of the user; each process has those to itself in them.
-  Processes(const model::Application& application, const RunOptions& options,
+  Processes(const model::Application& application,
+            const std::vector<std::vector<std::size_t>>& executors, const RunOptions& options,
             std::span<const char* const> arguments, StopRequests& requests);
 
   /// Ends the processes that still run.
@@ -77,11 +81,11 @@ class Processes {
   Processes& operator=(const Processes&) = delete;
 
   /// Waits until all processes are ready to begin, and returns their states in the order of
-  /// Application::processes(). Returns nothing if the user stopped the run. Throws
+  /// the lists. Returns nothing if the user stopped the run. Throws
   /// std::runtime_error with the process that cannot begin, and the cause.
   std::vector<Part> wait_until_prepared();
 
-  /// Starts all of them at this time.
+  /// Starts all of them at this time of CLOCK_MONOTONIC.
   void begin(std::int64_t epoch_ns);
 
   using Take = std::function<void(std::span<const recorder::LoggedInstance>)>;

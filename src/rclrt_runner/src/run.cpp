@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "hosts.hpp"
 #include "live_results.hpp"
 #include "process.hpp"
 #include "processes.hpp"
@@ -25,10 +28,14 @@ namespace {
 /// executors start their timers, and their threads fall asleep.
 constexpr std::int64_t kLeadTime_ns = 200'000'000;
 
-recorder::HostProbeOptions probe_options(const model::Application& application) {
+/// The probe beside the executors of this host.
+recorder::HostProbeOptions probe_options(const model::Application& application,
+                                         const RunOptions& options) {
   std::vector<std::vector<int>> cpus;
-  for (const model::Executor& executor : application.executors) {
-    cpus.push_back(executor.cpus);
+  for (const auto& process : processes_here(application, options.hosts)) {
+    for (const std::size_t executor : process) {
+      cpus.push_back(application.executors[executor].cpus);
+    }
   }
   return recorder::probe_beside(cpus);
 }
@@ -38,7 +45,7 @@ recorder::HostProbeOptions probe_options(const model::Application& application) 
 class Surroundings {
  public:
   Surroundings(recorder::RunResults& results, const RunOptions& options)
-      : probe_(probe_options(results.application)),
+      : probe_(probe_options(results.application, options)),
         results_(results),
         options_(options),
         live_(results, probe_,
@@ -46,12 +53,13 @@ class Surroundings {
                .duration = options.duration,
                .write = options.write}) {}
 
-  /// Begins. `states` are those of all processes before the run. Returns the epoch.
-  std::int64_t begin(std::span<const Part> states) {
+  /// Begins. `states` are those of all processes before the run. `more_ns`: time for messages to
+  /// other hosts. Returns the epoch.
+  std::int64_t begin(std::span<const Part> states, std::int64_t more_ns = 0) {
     probe_.start();
     results_.started_utc = recorder::utc_now();
     steal_before_ = recorder::read_steal_ms();
-    const std::int64_t epoch_ns = realtime::monotonic_now_ns() + kLeadTime_ns;
+    const std::int64_t epoch_ns = realtime::monotonic_now_ns() + kLeadTime_ns + more_ns;
     results_.window = {epoch_ns, epoch_ns + options_.duration.count()};
     results_.host_stalls = probe_.state();
     results_.kernel_priorities.resize(results_.application.callbacks.size());
@@ -60,13 +68,27 @@ class Surroundings {
     return epoch_ns;
   }
 
-  LiveResults& live() { return live_; }
+  /// Takes instances of any host. Thread-safe.
+  void add(std::span<const recorder::LoggedInstance> instances) {
+    if (options_.hosts.empty()) {
+      live_.add(instances);
+      return;
+    }
+    // By clocks of two hosts, a message may come before it was sent: then it took no time, as far
+    // as is known.
+    std::vector<recorder::LoggedInstance> clipped(instances.begin(), instances.end());
+    for (recorder::LoggedInstance& each : clipped) {
+      each.published_ns = std::min(each.published_ns, each.record.ready_ns);
+    }
+    live_.add(clipped);
+  }
 
   void stop() { probe_.stop(); }
 
-  /// Adds these readings and the states of the processes after the run to the results.
-  void finish(std::span<const Part> states) {
+  /// Adds these readings and the states of the processes and hosts after the run to the results.
+  void finish(std::span<const Part> states, recorder::HostTable hosts) {
     recorder::RunResults results = results_;  // the other is used until the thread has ended
+    results.hosts = std::move(hosts);
     for (const Part& state : states) {
       results.window.end_ns = std::min(results.window.end_ns, state.ended_ns);
     }
@@ -75,6 +97,7 @@ class Surroundings {
     }
     add_counts(results, states);
     live_.finish(results);
+    recorder::judge_over_hosts(results);
     results.host_stalls.lost = probe_.state().lost;
     results_ = std::move(results);
     set_state(states);
@@ -133,7 +156,7 @@ class OwnStarter final : public Starter {
   }
   bool goes_on() override { return !requests_.arrived(std::chrono::milliseconds(0)); }
   void add(std::span<const recorder::LoggedInstance> instances) override {
-    surroundings_.live().add(instances);
+    surroundings_.add(instances);
   }
   void finish(Part state) override {
     surroundings_.stop();
@@ -160,17 +183,56 @@ std::vector<Part> run_alone(const model::Application& application, const RunOpti
   return starter.take();
 }
 
-std::vector<Part> run_together(Processes& processes, Surroundings& surroundings) {
-  const std::vector<Part> prepared = processes.wait_until_prepared();
-  if (prepared.empty()) {
-    return {};
+/// Ends the threads of other hosts before what they use ends.
+struct Disconnection {
+  RemoteHosts& hosts;
+  ~Disconnection() { hosts.disconnect(); }
+};
+
+/// Runs the processes of this host, if there are any, together with other hosts.
+std::vector<Part> run_together(std::optional<Processes>& processes, RemoteHosts& hosts,
+                               const RunOptions& options, Surroundings& surroundings,
+                               StopRequests& requests) {
+  std::vector<Part> prepared;
+  if (processes) {
+    prepared = processes->wait_until_prepared();
+    hosts.rethrow();
+    if (prepared.empty()) {
+      return {};
+    }
+  }
+  if (!hosts.empty()) {
+    std::vector<Part> others = hosts.wait_until_prepared(requests);
+    if (others.empty()) {
+      return {};
+    }
+    std::ranges::move(others, std::back_inserter(prepared));
   }
   realtime::apply_scheduling(0, starting());
-  processes.begin(surroundings.begin(prepared));
+  const std::int64_t epoch_ns = surroundings.begin(prepared, 2 * hosts.round_trip_ns());
+  hosts.begin(epoch_ns);
+  if (!hosts.empty() && epoch_ns - realtime::monotonic_now_ns() < kLeadTime_ns / 2) {
+    throw std::runtime_error("the start of the run could not be sent to the other hosts in time");
+  }
+  if (processes) {
+    processes->begin(epoch_ns);
+  }
   realtime::apply_scheduling(0, {});
-  auto states = processes.wait([&](std::span<const recorder::LoggedInstance> instances) {
-    surroundings.live().add(instances);
-  });
+  std::vector<Part> states;
+  if (processes) {
+    states = processes->wait(
+        [&](std::span<const recorder::LoggedInstance> instances) { surroundings.add(instances); });
+    if (states.empty()) {
+      return {};
+    }
+  }
+  if (!hosts.empty()) {
+    std::vector<Part> others = hosts.wait(epoch_ns + options.duration.count(), requests);
+    if (others.empty()) {
+      return {};
+    }
+    std::ranges::move(others, std::back_inserter(states));
+  }
   surroundings.stop();
   return states;
 }
@@ -185,17 +247,31 @@ bool run(recorder::RunResults& results, const RunOptions& options,
   // The processes are forked before any thread exists. (LTTng starts some threads when it is
   // loaded; these exist already.)
   std::optional<Processes> processes;
-  if (application.processes().size() > 1) {
-    processes.emplace(application, options, arguments, requests);
+  RemoteHosts hosts(application, options);
+  if (!hosts.greet(requests)) {
+    return false;
+  }
+  const auto here = processes_here(application, options.hosts);
+  if (here.size() > 1 || (!options.hosts.empty() && !here.empty())) {
+    processes.emplace(application, here, options, arguments, requests);
   }
   Surroundings surroundings(results, options);
+  const Disconnection disconnection{hosts};
+  hosts.start(
+      [&](std::span<const recorder::LoggedInstance> instances) { surroundings.add(instances); });
   const std::vector<Part> states =
-      processes ? run_together(*processes, surroundings)
-                : run_alone(application, options, arguments, surroundings, requests);
+      processes || !hosts.empty()
+          ? run_together(processes, hosts, options, surroundings, requests)
+          : run_alone(application, options, arguments, surroundings, requests);
   if (states.empty()) {
     return false;
   }
-  surroundings.finish(states);
+  const auto ended_ns = std::ranges::min(states, {}, &Part::ended_ns).ended_ns;
+  if (ended_ns <= results.window.start_ns) {
+    hosts.rethrow();
+    return false;
+  }
+  surroundings.finish(states, hosts.results());
   return true;
 }
 

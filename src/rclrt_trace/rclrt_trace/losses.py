@@ -83,7 +83,7 @@ def find_losses(out: Path) -> list[str]:
         )
         return []
     try:
-        return read("losses", out, []).splitlines()
+        return read("losses", [out], []).splitlines()
     except RclrtError as problem:
         return [str(problem)]
 

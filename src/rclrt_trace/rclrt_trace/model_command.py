@@ -12,17 +12,19 @@ from rclrt_py.files.atomic import check_file, write_atomically
 from rclrt_py.native import load_application, model
 from rclrt_py.runs.run_data import MODEL, RESULTS
 
-from rclrt_trace.reader import read
+from rclrt_trace.reader import add_host_arguments, host_options, read
 
 HELP = "write an app.yaml from a trace or a run, with the execution times that were observed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "source",
+        "sources",
         metavar="FROM",
         type=Path,
-        help="directory that rclrt trace record, rclrt run or a recording of a robot wrote",
+        nargs="+",
+        help="directory that rclrt trace record, rclrt run or a recording of a robot wrote; give "
+        "a trace of each host to join several",
     )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
     parser.add_argument(
@@ -30,11 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="name of the application in the model of a trace; default: the name of its directory",
     )
+    add_host_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     check_file("-o", arguments.output)
-    text = _model(arguments.source, arguments.name)
+    text = _model(arguments)
     write_atomically(arguments.output, text)
     stated = re.search(r"^# .*rclrt analyze FILE (--executor wait_set:threads=\d+)$", text, re.M)
     executor = f" {stated[1]}" if stated else ""
@@ -42,13 +45,21 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _model(source: Path, name: str | None) -> str:
+def _model(arguments: argparse.Namespace) -> str:
     """Returns the text of the app.yaml."""
-    if not (source / RESULTS).is_file():
-        return read("model", source, [] if name is None else ["--name", name])
-    if name is not None:
+    sources: list[Path] = arguments.sources
+    name: str | None = arguments.name
+    runs = [source for source in sources if (source / RESULTS).is_file()]
+    if not runs:
+        options = [] if name is None else ["--name", name]
+        return read("model", sources, [*options, *host_options(arguments)])
+    source = runs[0]
+    if len(sources) > 1:
+        raise BadInput(f"{source}: a run; expected it alone, or the traces of several hosts")
+    if name is not None or arguments.clock or arguments.drift is not None:
         raise BadInput(
-            "--name is for a trace only; leave it out, a run has the name of its application"
+            "--name, --clock and --drift are for a trace only; leave them out, a run has the name "
+            "of its application"
         )
     if not (source / MODEL).is_file():
         raise BadInput(

@@ -14,13 +14,14 @@ from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import check_executor
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.report.comparison_table import print_table
+from rclrt_py.report.hops import hop_lines
 from rclrt_py.report.writing import load_results, write_report
 from rclrt_py.runs.application import describe_app_file
 from rclrt_py.runs.output_directory import APPLICATION
 from rclrt_py.runs.run_data import MODEL
 
 from rclrt_trace.losses import check_room, tell
-from rclrt_trace.reader import read
+from rclrt_trace.reader import add_host_arguments, host_options, read
 from rclrt_trace.recording import trace_into
 from rclrt_trace.session import require_lttng
 
@@ -56,8 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "import", help="convert a trace to the results of a run, with a report"
     )
     imports.add_argument(
-        "trace", metavar="TRACE", type=Path, help="directory of the trace, or a directory above it"
+        "traces",
+        metavar="TRACE",
+        type=Path,
+        nargs="+",
+        help="directory of the trace, or a directory above it; one for each host, to join them",
     )
+    add_host_arguments(imports)
     imports.add_argument(
         "--out", metavar="DIR", type=Path, required=True, help="directory for the results"
     )
@@ -121,12 +127,15 @@ def _import(arguments: argparse.Namespace) -> int:
         more += ["--executor", check_executor(arguments.executor)]
     if arguments.name is not None:
         more += ["--name", arguments.name]
-    read("import", arguments.trace, ["--out", str(arguments.out), *more])
+    more += host_options(arguments)
+    read("import", arguments.traces, ["--out", str(arguments.out), *more])
     application = describe_app_file(arguments.out / MODEL)
     if application is not None:
         write_atomically(arguments.out / APPLICATION, application.to_json())
     comparison = load_results(arguments.out)
     output = write_report(comparison, arguments.out)
     print_table(comparison, sys.stdout, os.environ)
+    for line in hop_lines(comparison.executors[0]):
+        print(line)
     print(f"\n{output}")
     return EXIT_OK

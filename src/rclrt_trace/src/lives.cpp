@@ -106,7 +106,14 @@ class Finder {
   /// Returns whether the life `one` ended before `other` was created. In the same process, `one`
   /// ends with its last activity, because the process may have unloaded it. In another process,
   /// `one` lasts as long as that process, which may be idle.
+  /// A node of another host is another one.
   bool precedes(const Life& one, const Life& other) const {
+    const auto host = [&](std::int64_t process) {
+      return system_.processes()[static_cast<std::size_t>(process)].host;
+    };
+    if (host(one.process) != host(other.process)) {
+      return false;
+    }
     const auto last = [&](std::int64_t process) {
       return system_.processes()[static_cast<std::size_t>(process)].last_ns;
     };

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <rclrt/model/write.hpp>
 #include <rclrt/text/options.hpp>
 #include <string>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "joined_hosts.hpp"
 #include "rclrt/realtime/perfetto_writer.hpp"
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/results_writer.hpp"
@@ -36,6 +38,8 @@ constexpr int kBadInput = 2;
 
 struct Arguments {
   std::filesystem::path trace;
+  std::vector<std::string> more;  // traces of other hosts
+  JoinOptions join;
   std::filesystem::path output;
   std::string name;
   rclrt::model::ExecutorChoice executor = rclrt::model::ExecutorKind::kWaitSet;
@@ -43,9 +47,30 @@ struct Arguments {
   std::uint64_t most_mb = 0;
 };
 
+/// Returns the options about the clocks of several hosts, after `own`.
+std::vector<text::Option> with_clocks(std::vector<text::Option> own, Arguments& to) {
+  own.push_back(text::custom(
+      "--clock", "FILES", "files of rclrt clock --out, with a comma between them",
+      [&to](std::string_view given) {
+        while (!given.empty()) {
+          const std::size_t comma = std::min(given.find(','), given.size());
+          to.join.clock_files.emplace_back(given.substr(0, comma));
+          given.remove_prefix(std::min(comma + 1, given.size()));
+        }
+        return true;
+      },
+      "offsets between the hosts that rclrt clock measured, with a comma between files"));
+  own.push_back(text::number(
+      "--drift", "PPM", to.join.drift_ppm, {0, rclrt::realtime::ClockOffset::kMaxDriftPpm},
+      "largest rate at which each host's clock is wrong or slewed, in millionths"));
+  return own;
+}
+
 text::OptionTable option_table(Arguments& to) {
   const std::string executors = "one of " + rclrt::model::executor_names();
   const text::Option trace = text::operand("TRACE", to.trace, "the directory of a trace");
+  const text::Option more =
+      text::operands("MORE", to.more, "directories of traces of other hosts, to be joined with it");
   const text::Option name = text::text(
       "--name", "NAME", to.name, "of the application; without it, that of the trace's directory");
   const text::Option out = text::required(
@@ -70,12 +95,12 @@ text::OptionTable option_table(Arguments& to) {
           {
               {.program = "model",
                .purpose = "Prints what ran as an app.yaml, with observed execution times.",
-               .options = {name},
-               .operands = {trace}},
+               .options = with_clocks({name}, to),
+               .operands = {trace, more}},
               {.program = "import",
                .purpose = "Writes what ran as the results of a run, with the model beside them.",
-               .options = {out, executor, name},
-               .operands = {trace}},
+               .options = with_clocks({out, executor, name}, to),
+               .operands = {trace, more}},
               {.program = "losses",
                .purpose = "Prints a line for each loss of data while the trace was recorded.",
                .operands = {trace}},
@@ -146,12 +171,31 @@ void say_notes(const std::vector<std::string>& notes) {
   }
 }
 
-ReadCounts read_system(const Arguments& arguments, TracedSystem& system) {
-  const ReadCounts counts =
-      read_trace(arguments.trace, [&](const TraceEvent& event) { system.take(event); });
+/// The events that were read, and the clocks of their hosts.
+struct Input {
+  ReadCounts counts;
+  std::optional<HostClocks> clocks;  // none: of one host
+  std::vector<std::string> notes;
+  const HostClocks* hosts() const { return clocks ? &*clocks : nullptr; }
+};
+
+Input read_system(const Arguments& arguments, TracedSystem& system) {
+  std::vector<std::filesystem::path> traces{arguments.trace};
+  traces.insert(traces.end(), arguments.more.begin(), arguments.more.end());
+  Input input;
+  input.clocks = join_hosts(traces, arguments.join, input.notes);
+  if (input.clocks) {
+    std::vector<std::string> names;
+    for (const HostClocks::Host& host : input.clocks->hosts()) {
+      names.push_back(host.traced.name);
+    }
+    system.name_hosts(std::move(names));
+  }
+  input.counts =
+      read_traces(traces, input.hosts(), [&](const TraceEvent& event) { system.take(event); });
   system.finish();
-  say_counts(counts);
-  return counts;
+  say_counts(input.counts);
+  return input;
 }
 
 /// Prints what the recording lost: one line for each kind and place.
@@ -172,23 +216,25 @@ void print_losses(const std::filesystem::path& trace) {
 
 void print_model(const Arguments& arguments) {
   TracedSystem system;
-  read_system(arguments, system);
+  const Input input = read_system(arguments, system);
   const TracedModel model = build_model(system, arguments.name);
   std::fputs(to_yaml(model.application).c_str(), stdout);
   for (const std::string& line : model.proposals) {
     std::printf("# %s\n", printable(line).c_str());
   }
+  say_notes(input.notes);
   say_notes(model.notes);
 }
 
 void import_trace(const Arguments& arguments) {
   recorder::ResultsDirectory directory = open_output(arguments.output);
   TracedSystem system;
-  const ReadCounts counts = read_system(arguments, system);
+  const Input input = read_system(arguments, system);
   TracedModel model = build_model(system, arguments.name);
-  std::vector<std::string> notes = model.notes;
-  recorder::RunResults results =
-      trace_results(system, std::move(model), arguments.executor, counts, notes);
+  std::vector<std::string> notes = input.notes;
+  notes.insert(notes.end(), model.notes.begin(), model.notes.end());
+  recorder::RunResults results = trace_results(system, std::move(model), arguments.executor,
+                                               input.counts, notes, input.hosts());
   results.application_file = arguments.trace.string();
   recorder::write_results(directory.staging(), results);
   rclrt::realtime::PerfettoWriter writer(directory.staging() / recorder::kTraceFile,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace rclrt::trace {
 
@@ -34,11 +35,13 @@ std::uint64_t FileOrder::lost_packets_before(std::size_t file) const {
 
 MissingEvents::MissingEvents(const Streams& streams, const FileOrder& files,
                              const std::vector<bool>& of_kernel,
-                             const std::function<void(const TraceEvent&)>& handle)
+                             const std::function<void(const TraceEvent&)>& handle,
+                             CommonTime common)
     : streams_(streams),
       files_(files),
       of_kernel_(of_kernel),
       handle_(handle),
+      common_(std::move(common)),
       last_(streams.size()),
       has_begun_(streams.size(), false) {
   for (const auto& stream : streams) {
@@ -53,7 +56,7 @@ void MissingEvents::before_event(std::size_t number) {
   const ctf::Stream& stream = *streams_[number];
   const auto now = static_cast<std::uint64_t>(stream.time());
   if (stream.damaged_places() > damaged_[number] && !of_kernel_[number]) {
-    report(EventKind::kDamage, now, now, last_[number]);
+    report(number, EventKind::kDamage, now, now, last_[number]);
   }
   damaged_[number] = stream.damaged_places();
   if (stream.after_gap()) {
@@ -64,7 +67,7 @@ void MissingEvents::before_event(std::size_t number) {
 
 void MissingEvents::after_last_event(std::size_t number) {
   if (streams_[number]->is_cut_off() && !of_kernel_[number]) {
-    report(EventKind::kDamage, last_[number], INT64_MAX, last_[number]);
+    report(number, EventKind::kDamage, last_[number], INT64_MAX, last_[number]);
   } else if (streams_[number]->ends_lossy() && files_.is_last(number)) {
     report_loss(number, last_[number], INT64_MAX);
   }
@@ -122,15 +125,23 @@ bool MissingEvents::lost_before(std::size_t number) const {
 
 void MissingEvents::report_loss(std::size_t number, std::uint64_t time, std::uint64_t until) const {
   if (of_kernel_[number]) {
-    report(EventKind::kSwitchesLost, time, 0, last_[number]);
+    report(number, EventKind::kSwitchesLost, time, 0, last_[number]);
   } else {
-    report(EventKind::kLoss, time, until, last_[number]);
+    report(number, EventKind::kLoss, time, until, last_[number]);
   }
 }
 
-void MissingEvents::report(EventKind kind, std::uint64_t time, std::uint64_t until,
-                           std::uint64_t since) const {
-  handle_({.kind = kind, .time_ns = static_cast<std::int64_t>(time), .numbers = {until, since}});
+void MissingEvents::report(std::size_t number, EventKind kind, std::uint64_t time,
+                           std::uint64_t until, std::uint64_t since) const {
+  const auto common = [&](std::uint64_t of_stream) {
+    const auto time_ns = static_cast<std::int64_t>(of_stream);
+    const bool is_open = time_ns == 0 || time_ns == INT64_MAX;  // from the begin, or to the end
+    return is_open ? time_ns : common_(number, time_ns);
+  };
+  handle_({.kind = kind,
+           .time_ns = common(time),
+           .numbers = {static_cast<std::uint64_t>(common(until)),
+                       static_cast<std::uint64_t>(common(since))}});
 }
 
 }  // namespace rclrt::trace

@@ -44,8 +44,13 @@ class FileOrder {
 /// Reports where events are missing: the tracer lost them, or a file is damaged or cut off.
 class MissingEvents {
  public:
-  MissingEvents(const Streams& streams, const FileOrder& files, const std::vector<bool>& of_kernel,
-                const std::function<void(const TraceEvent&)>& handle);
+  /// Returns a time of a stream on the time axis of the events.
+  using CommonTime = std::function<std::int64_t(std::size_t stream, std::int64_t time_ns)>;
+
+  MissingEvents(
+      const Streams& streams, const FileOrder& files, const std::vector<bool>& of_kernel,
+      const std::function<void(const TraceEvent&)>& handle,
+      CommonTime common = [](std::size_t, std::int64_t time_ns) { return time_ns; });
 
   /// Reports what is missing between the stream's latest event and the one at which it is now.
   void before_event(std::size_t number);
@@ -62,12 +67,14 @@ class MissingEvents {
   bool lost_in_first_packet(std::size_t file) const;
   bool lost_before(std::size_t number) const;
   void report_loss(std::size_t number, std::uint64_t time, std::uint64_t until) const;
-  void report(EventKind kind, std::uint64_t time, std::uint64_t until, std::uint64_t since) const;
+  void report(std::size_t number, EventKind kind, std::uint64_t time, std::uint64_t until,
+              std::uint64_t since) const;
 
   const Streams& streams_;
   const FileOrder& files_;
   const std::vector<bool>& of_kernel_;
   const std::function<void(const TraceEvent&)>& handle_;
+  const CommonTime common_;
   std::vector<std::uint64_t> last_;     // time of each stream's latest event
   std::vector<std::uint64_t> damaged_;  // damaged places up to there
   std::vector<bool> has_begun_;         // the first event of the file was reported

@@ -14,14 +14,17 @@ namespace rclrt::trace {
 
 namespace {
 
+/// Returns the name of a process, after that of its host if there are several.
 std::string process_name(const TracedSystem& system, std::int64_t process) {
-  const std::int64_t pid = system.processes()[static_cast<std::size_t>(process)].pid;
+  const TracedProcess& own = system.processes()[static_cast<std::size_t>(process)];
+  const std::vector<std::string>& hosts = system.host_names();
+  const std::string host = hosts.empty() ? "" : hosts[own.host] + "_";
   for (const TracedThread& thread : system.threads()) {
-    if (thread.process == process && thread.tid == pid && !thread.name.empty()) {
-      return thread.name;
+    if (thread.process == process && thread.tid == own.pid && !thread.name.empty()) {
+      return host + thread.name;
     }
   }
-  return "process " + std::to_string(pid);
+  return host + "process " + std::to_string(own.pid);
 }
 
 }  // namespace

@@ -8,9 +8,6 @@ namespace rclrt::trace {
 
 namespace {
 
-constexpr const char* kOneSession =
-    "\n  fix: name the directory of one recording session, or read them one by one";
-
 /// Returns whether the events of every stream have the pid namespace of their process.
 bool says_namespaces(const ctf::Metadata& metadata) {
   return !metadata.streams.empty() && std::ranges::all_of(metadata.streams, [](const auto& stream) {
@@ -27,7 +24,7 @@ bool is_kernel_domain(const ctf::Metadata& metadata) {
 }  // namespace
 
 void TraceOrigins::add(const std::filesystem::path& trace, const ctf::Metadata& metadata) {
-  std::string session = metadata.hostname + "\n" + metadata.domain + "\n";
+  std::string session = metadata.clock + metadata.hostname + "\n" + metadata.domain + "\n";
   session += !metadata.session.empty() ? metadata.session
              : !metadata.uuid.empty()  ? metadata.uuid
                                        : trace.string();
@@ -38,55 +35,84 @@ void TraceOrigins::add(const std::filesystem::path& trace, const ctf::Metadata& 
 }
 
 void TraceOrigins::check() {
-  require_one_clock();
-  require_one_machine();
-  const auto all = [&](const auto& says) {
-    return std::ranges::all_of(
-        traces_, [&](const Trace& each) { return is_kernel_domain(*each.metadata) || says(each); });
-  };
-  say_hosts_ = all([](const Trace& each) { return !each.metadata->hostname.empty(); });
-  say_processes_ = all([](const Trace& each) { return !each.metadata->process.empty(); });
-  say_namespaces_ = all([](const Trace& each) { return each.has_namespaces; });
+  find_hosts();
+  stated_.resize(hosts_.size());
+  for (const Trace& each : traces_) {
+    if (!is_kernel_domain(*each.metadata)) {
+      Stated& by_all = stated_[each.host];
+      by_all.names = by_all.names && !each.metadata->hostname.empty();
+      by_all.processes = by_all.processes && !each.metadata->process.empty();
+      by_all.namespaces = by_all.namespaces && each.has_namespaces;
+    }
+  }
 }
 
-void TraceOrigins::require_one_clock() const {
-  const Trace* first = nullptr;
-  for (const Trace& trace : traces_) {
+/// Traces with the same clock are of one host. Different host names alone do not make two hosts:
+/// they may be those of containers on one machine.
+void TraceOrigins::find_hosts() {
+  for (Trace& trace : traces_) {
+    const ctf::Metadata& metadata = *trace.metadata;
+    if (metadata.clock.empty()) {
+      continue;
+    }
+    const auto known = std::ranges::find(hosts_, metadata.clock, &TracedHost::boot);
+    trace.host = static_cast<std::uint32_t>(known - hosts_.begin());
+    if (known == hosts_.end()) {
+      hosts_.push_back({.name = metadata.hostname, .boot = metadata.clock});
+    }
+    TracedHost& host = hosts_[trace.host];
+    host.name = host.name.empty() ? metadata.hostname : host.name;
+  }
+  for (Trace& trace : traces_) {
     if (trace.metadata->clock.empty()) {
-      continue;
+      trace.host = host_without_clock(trace);
     }
-    first = first == nullptr ? &trace : first;
-    if (trace.metadata->clock == first->metadata->clock) {
-      continue;
+    TracedHost& host = hosts_[trace.host];
+    if (const std::int64_t offset = trace.metadata->clock_offset_ns; offset != 0) {
+      const bool is_first = host.most_clock_offset_ns == 0;
+      host.least_clock_offset_ns = is_first ? offset : std::min(host.least_clock_offset_ns, offset);
+      host.most_clock_offset_ns = std::max(host.most_clock_offset_ns, offset);
     }
-    const std::string& one = first->metadata->hostname;
-    const std::string& other = trace.metadata->hostname;
-    throw TraceError(first->directory.string() + " and " + trace.directory.string() +
-                     (one == other ? ": traces of two boots of '" + one +
-                                         "', or of two machines of that name: their clocks began "
-                                         "at different times"
-                                   : ": traces of two machines, '" + one + "' and '" + other +
-                                         "'; expected those of one") +
-                     kOneSession);
   }
+  name_hosts();
 }
 
-/// Throws TraceError if the traces come from several machines. Different host names alone are not
-/// enough if all traces have a common clock: they may be those of containers on one machine.
-void TraceOrigins::require_one_machine() const {
-  if (std::ranges::none_of(traces_,
-                           [](const Trace& each) { return each.metadata->clock.empty(); })) {
-    return;
-  }
-  const Trace* first = nullptr;
-  for (const Trace& trace : traces_) {
-    const std::string& name = trace.metadata->hostname;
-    first = first == nullptr && !name.empty() ? &trace : first;
-    if (first != nullptr && !name.empty() && name != first->metadata->hostname) {
-      throw TraceError(first->directory.string() + " and " + trace.directory.string() +
-                       ": traces of two machines, '" + first->metadata->hostname + "' and '" +
-                       name + "'; expected those of one" + kOneSession);
+/// Returns the host of a trace that does not state its clock: the host of that name, or the only
+/// one. Adds it if there is none.
+std::uint32_t TraceOrigins::host_without_clock(const Trace& trace) {
+  const std::string& name = trace.metadata->hostname;
+  std::vector<std::uint32_t> candidates;
+  for (std::uint32_t i = 0; i < hosts_.size(); ++i) {
+    if (name.empty() || hosts_[i].name.empty() || hosts_[i].name == name) {
+      candidates.push_back(i);
     }
+  }
+  if (candidates.empty()) {
+    hosts_.push_back({.name = name, .boot = {}});
+    return static_cast<std::uint32_t>(hosts_.size() - 1);
+  }
+  if (candidates.size() > 1) {
+    throw TraceError(trace.directory.string() + ": does not state of which machine it is (" +
+                     (name.empty()
+                          ? "neither its name nor its boot"
+                          : "two machines have the name '" + name + "', and it has no boot") +
+                     ")\n  fix: read it alone, or record it again with rclrt trace record");
+  }
+  TracedHost& host = hosts_[candidates.front()];
+  host.name = host.name.empty() ? name : host.name;
+  return candidates.front();
+}
+
+/// Gives each host a name of its own.
+void TraceOrigins::name_hosts() {
+  constexpr std::size_t kShort = 8;  // digits of a boot_id
+  std::map<std::string, int> counts;
+  for (TracedHost& host : hosts_) {
+    host.name = host.name.empty() ? "host" : host.name;
+    ++counts[host.name];
+  }
+  for (TracedHost& host : hosts_) {
+    host.name += counts[host.name] > 1 ? " (boot " + host.boot.substr(0, kShort) + ")" : "";
   }
 }
 
@@ -100,10 +126,11 @@ std::uint32_t TraceOrigins::space_of(std::size_t trace, std::uint64_t pid_namesp
   const std::uint64_t said = pid_namespace != 0 ? pid_namespace : metadata.pid_namespace;
   const auto [space, fresh] = own.spaces.try_emplace(said, 0);
   if (fresh) {
+    const Stated& by_all = stated_[own.host];
     space->second =
         spaces_
-            .try_emplace({say_hosts_ ? metadata.hostname : "",
-                          say_processes_ ? metadata.process : "", say_namespaces_ ? said : 0},
+            .try_emplace({own.host, by_all.names ? metadata.hostname : "",
+                          by_all.processes ? metadata.process : "", by_all.namespaces ? said : 0},
                          static_cast<std::uint32_t>(spaces_.size()))
             .first->second;
   }

@@ -25,8 +25,13 @@ class TraceOrigins {
  public:
   /// Adds the next trace. `metadata` must outlive this object.
   void add(const std::filesystem::path& trace, const ctf::Metadata& metadata);
-  /// Throws TraceError if the traces have no common clock. Call it once, after the last add().
+  /// Finds the hosts. Throws TraceError if a trace does not state of which of several hosts it is.
+  /// Call it once, after the last add().
   void check();
+
+  /// Returns the hosts: one for each clock, in the order of their first traces.
+  const std::vector<TracedHost>& hosts() const { return hosts_; }
+  std::uint32_t host_of(std::size_t trace) const { return traces_[trace].host; }
 
   /// Returns whether the trace has events of the kernel, or events made from the kernel's records.
   bool is_of_kernel(std::size_t trace) const;
@@ -43,21 +48,27 @@ class TraceOrigins {
     std::filesystem::path directory;
     const ctf::Metadata* metadata = nullptr;
     std::string session;
+    std::uint32_t host = 0;
     bool has_namespaces = false;                    // its events have the pid namespace
     std::map<std::uint64_t, std::uint32_t> spaces;  // by pid namespace
   };
-  void require_one_clock() const;
-  void require_one_machine() const;
+  void find_hosts();
+  std::uint32_t host_without_clock(const Trace& trace);
+  void name_hosts();
 
   std::vector<Trace> traces_;
-  // Whether all traces state the host (this member), the process and the pid namespace (the next
-  // two). A value that only some traces state is ignored, because it would split one process into
-  // two.
-  bool say_hosts_ = false;
-  bool say_processes_ = false;
-  bool say_namespaces_ = false;
-  // By host, process (with per-pid buffers) and pid namespace.
-  std::map<std::tuple<std::string, std::string, std::uint64_t>, std::uint32_t> spaces_;
+  std::vector<TracedHost> hosts_;
+  // Whether all traces of a host state these. A value that only some of them state is ignored,
+  // because it would split one process into two.
+  struct Stated {
+    bool names = true;
+    bool processes = true;
+    bool namespaces = true;
+  };
+  std::vector<Stated> stated_;  // by host
+  // By machine, name of the machine or container, process (with per-pid buffers) and pid namespace.
+  std::map<std::tuple<std::uint32_t, std::string, std::string, std::uint64_t>, std::uint32_t>
+      spaces_;
 };
 
 /// Finds copies of events that several sessions recorded. A tracepoint writes an event to all

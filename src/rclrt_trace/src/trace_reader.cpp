@@ -11,6 +11,7 @@
 
 #include "ctf_metadata.hpp"
 #include "ctf_stream.hpp"
+#include "host_clocks.hpp"
 #include "missing_events.hpp"
 #include "trace_files.hpp"
 #include "trace_origins.hpp"
@@ -195,89 +196,182 @@ void require_whole_metadata(const Streams& streams, const std::vector<std::size_
   }
 }
 
+/// Returns the traces below some directories, each once.
+std::vector<fs::path> traces_below(std::span<const fs::path> directories) {
+  std::vector<fs::path> traces;
+  std::set<fs::path> known;
+  for (const fs::path& directory : directories) {
+    for (const fs::path& trace : find_traces(directory)) {
+      if (known.insert(fs::weakly_canonical(trace)).second) {
+        traces.push_back(trace);
+      }
+    }
+  }
+  return traces;
+}
+
+/// The traces of some directories, with all their streams.
+class Traces {
+ public:
+  Traces(std::span<const fs::path> directories, const HostClocks* clocks)
+      : traces_(traces_below(directories)), clocks_(clocks) {
+    for (const fs::path& trace : traces_) {
+      const std::vector<fs::path> files = find_streams(trace);
+      metadata_.push_back(std::make_unique<ctf::Metadata>(read_metadata(trace, files)));
+      origins_.add(trace, *metadata_.back());
+      const std::size_t number = metadata_.size() - 1;
+      for (const fs::path& file : files) {
+        trace_of_.push_back(metadata_.back()->uuid.empty() ? trace.string()
+                                                           : metadata_.back()->uuid);
+        number_of_.push_back(number);
+        of_kernel_.push_back(origins_.is_of_kernel(number));
+        sessions_.push_back(origins_.session_of(number));
+        streams_.push_back(std::make_unique<ctf::Stream>(file, *metadata_.back(), choice_, seen_));
+      }
+    }
+    origins_.check();
+  }
+
+  ReadCounts read(const std::function<void(const TraceEvent&)>& handle) {
+    counts_.traces = metadata_.size();
+    counts_.hosts = origins_.hosts();
+    time_of_.resize(streams_.size());
+    const auto later = [&](std::size_t a, std::size_t b) {
+      return time_of_[a] != time_of_[b] ? time_of_[a] > time_of_[b] : a > b;
+    };
+    std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> order(later);
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      if (next(i)) {
+        order.push(i);
+      }
+    }
+    std::vector<StreamKey> keys;
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      keys.emplace_back(trace_of_[i], streams_[i]->instance().value_or(UINT64_MAX - i));
+    }
+    complete_from_ = complete_since(streams_, keys, sessions_);
+    const FileOrder files(streams_, keys);
+    MissingEvents missing(
+        streams_, files, of_kernel_, handle,
+        [&](std::size_t stream, std::int64_t time_ns) { return common_ns(stream, time_ns); });
+    while (!order.empty()) {
+      const std::size_t number = order.top();
+      order.pop();
+      // Stays with this stream while its next event is earlier than those of all others, as is
+      // usual.
+      do {
+        ++counts_.known;
+        missing.before_event(number);
+        take(number, handle);
+        if (!next(number)) {
+          missing.after_last_event(number);
+          break;
+        }
+        if (!order.empty() && later(number, order.top())) {
+          order.push(number);
+          break;
+        }
+      } while (true);
+    }
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      missing.after_file_without_events(i);
+    }
+    require_whole_metadata(streams_, number_of_, metadata_, traces_);
+    add_up(streams_, keys, of_kernel_, counts_);
+    return std::move(counts_);
+  }
+
+ private:
+  std::uint32_t host_of(std::size_t stream) const { return origins_.host_of(number_of_[stream]); }
+
+  /// Returns a time of a stream on the common time axis.
+  std::int64_t common_ns(std::size_t stream, std::int64_t time_ns) const {
+    return clocks_ == nullptr ? time_ns : clocks_->common_ns(host_of(stream), time_ns);
+  }
+
+  bool next(std::size_t stream) {
+    if (!streams_[stream]->next()) {
+      return false;
+    }
+    time_of_[stream] = common_ns(stream, streams_[stream]->time());
+    return true;
+  }
+
+  /// Hands on the event at which the stream is, unless it is incomplete or known.
+  void take(std::size_t number, const std::function<void(const TraceEvent&)>& handle) {
+    const ctf::Stream& stream = *streams_[number];
+    const std::size_t trace = number_of_[number];
+    TraceEvent event = event_of(stream, choice_[stream.event()]);
+    event.host = host_of(number);
+    event.space = origins_.space_of(trace, stream.numbers()[kNamespace]);
+    event.cpu = cpu_of(stream, *metadata_[trace]);
+    event.time_ns = time_of_[number];
+    event.clock_offset_ns = metadata_[trace]->clock_offset_ns;
+    if (event.clock_offset_ns != 0) {
+      event.clock_offset_ns += stream.time() - event.time_ns;
+    }
+    for (const std::size_t i : times_of(event.kind)) {
+      const auto time_ns = static_cast<std::int64_t>(event.numbers[i]);
+      if (time_ns > 0 && time_ns <= ctf::kLatestSigned_ns) {
+        event.numbers[i] = static_cast<std::uint64_t>(common_ns(number, time_ns));
+      }
+    }
+    const auto from = complete_from_.find(sessions_[number]);
+    if (from != complete_from_.end() && stream.time() < from->second && !is_creation(event.kind)) {
+      counts_.early += is_scheduling(event.kind) ? 0 : 1;
+    } else if (filter_.is_duplicate(event, trace)) {
+      ++counts_.duplicates;
+    } else {
+      handle(event);
+    }
+  }
+
+  /// Returns the places of the numbers of an event that are times.
+  static std::span<const std::size_t> times_of(EventKind kind) {
+    static constexpr std::array<std::size_t, 2> kSecondAndThird{1, 2};
+    switch (kind) {
+      case EventKind::kCallbackRelease:
+        return kSecondAndThird;
+      case EventKind::kSwitchesLost:
+        return {kSecondAndThird.data(), 1};
+      default:
+        return {};
+    }
+  }
+
+  const std::vector<fs::path> traces_;
+  const HostClocks* const clocks_;
+  ReadCounts counts_;
+  KnownEvents choice_;
+  std::vector<std::unique_ptr<ctf::Metadata>> metadata_;
+  Streams streams_;
+  std::vector<std::string> trace_of_;   // of each stream: the identity of its trace
+  std::vector<std::size_t> number_of_;  // of each stream: the place of its trace in metadata_
+  std::vector<bool> of_kernel_;         // of each stream
+  std::vector<std::string> sessions_;   // of each stream
+  std::vector<std::int64_t> time_of_;   // of each stream: of its event, on the common time axis
+  std::map<std::string, std::int64_t> complete_from_;
+  ctf::SeenPackets seen_;
+  TraceOrigins origins_;
+  DuplicateFilter filter_;
+};
+
 }  // namespace
 
-ReadCounts read_trace(const fs::path& directory,
-                      const std::function<void(const TraceEvent&)>& handle) {
-  ReadCounts counts;
-  KnownEvents choice;
+std::vector<TracedHost> find_hosts(std::span<const fs::path> directories) {
   std::vector<std::unique_ptr<ctf::Metadata>> metadata;
-  Streams streams;
-  std::vector<std::string> trace_of;   // of each stream: the identity of its trace
-  std::vector<std::size_t> number_of;  // of each stream: the place of its trace in `metadata`
-  std::vector<bool> of_kernel;         // of each stream
-  std::vector<std::string> sessions;   // of each stream
-  ctf::SeenPackets seen;
   TraceOrigins origins;
-  DuplicateFilter filter;
-  const std::vector<fs::path> traces = find_traces(directory);
-  for (const fs::path& trace : traces) {
-    const std::vector<fs::path> files = find_streams(trace);
-    metadata.push_back(std::make_unique<ctf::Metadata>(read_metadata(trace, files)));
+  for (const fs::path& trace : traces_below(directories)) {
+    metadata.push_back(std::make_unique<ctf::Metadata>(read_metadata(trace, find_streams(trace))));
     origins.add(trace, *metadata.back());
-    for (const fs::path& file : files) {
-      trace_of.push_back(metadata.back()->uuid.empty() ? trace.string() : metadata.back()->uuid);
-      number_of.push_back(metadata.size() - 1);
-      of_kernel.push_back(origins.is_of_kernel(metadata.size() - 1));
-      sessions.push_back(origins.session_of(metadata.size() - 1));
-      streams.push_back(std::make_unique<ctf::Stream>(file, *metadata.back(), choice, seen));
-    }
   }
   origins.check();
-  counts.traces = metadata.size();
-  const auto later = [&](std::size_t a, std::size_t b) {
-    return streams[a]->time() != streams[b]->time() ? streams[a]->time() > streams[b]->time()
-                                                    : a > b;
-  };
-  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> order(later);
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    if (streams[i]->next()) {
-      order.push(i);
-    }
-  }
-  std::vector<StreamKey> keys;
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    keys.emplace_back(trace_of[i], streams[i]->instance().value_or(UINT64_MAX - i));
-  }
-  const std::map<std::string, std::int64_t> complete_from = complete_since(streams, keys, sessions);
-  const FileOrder files(streams, keys);
-  MissingEvents missing(streams, files, of_kernel, handle);
-  while (!order.empty()) {
-    const std::size_t next = order.top();
-    order.pop();
-    ctf::Stream& stream = *streams[next];
-    // Stays with this stream while its next event is earlier than those of all others, as is usual.
-    do {
-      ++counts.known;
-      missing.before_event(next);
-      TraceEvent event = event_of(stream, choice[stream.event()]);
-      event.space = origins.space_of(number_of[next], stream.numbers()[kNamespace]);
-      event.cpu = cpu_of(stream, *metadata[number_of[next]]);
-      event.clock_offset_ns = metadata[number_of[next]]->clock_offset_ns;
-      const auto from = complete_from.find(sessions[next]);
-      if (from != complete_from.end() && event.time_ns < from->second && !is_creation(event.kind)) {
-        counts.early += is_scheduling(event.kind) ? 0 : 1;
-      } else if (filter.is_duplicate(event, number_of[next])) {
-        ++counts.duplicates;
-      } else {
-        handle(event);
-      }
-      if (!stream.next()) {
-        missing.after_last_event(next);
-        break;
-      }
-      if (!order.empty() && later(next, order.top())) {
-        order.push(next);
-        break;
-      }
-    } while (true);
-  }
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    missing.after_file_without_events(i);
-  }
-  require_whole_metadata(streams, number_of, metadata, traces);
-  add_up(streams, keys, of_kernel, counts);
-  return counts;
+  return origins.hosts();
+}
+
+ReadCounts read_traces(std::span<const fs::path> directories, const HostClocks* clocks,
+                       const std::function<void(const TraceEvent&)>& handle) {
+  return Traces(directories, clocks).read(handle);
 }
 
 }  // namespace rclrt::trace

@@ -23,11 +23,22 @@ class TraceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A traced machine: one boot of it, with one clock. Its containers belong to it.
+struct TracedHost {
+  std::string name;  ///< that of the machine, or of one of its containers; unique among the hosts
+  std::string boot;  ///< the kernel's boot_id; empty: its traces do not state it
+  /// The time of day minus CLOCK_MONOTONIC when its sessions began: the smallest and the largest
+  /// that its traces state. 0: they state none.
+  std::int64_t least_clock_offset_ns = 0;
+  std::int64_t most_clock_offset_ns = 0;
+};
+
 /// One event of kEventTypes. Its texts and lists are valid only during the call that gets the
 /// event.
 struct TraceEvent {
   EventKind kind{};
-  std::int64_t time_ns = 0;  ///< CLOCK_MONOTONIC of the traced machine
+  std::int64_t time_ns = 0;  ///< CLOCK_MONOTONIC of the reference host; without one, of its host
+  std::uint32_t host = 0;    ///< number of its host
   std::uint32_t space = 0;   ///< space in which the process id is unique: a machine or a container
   std::int64_t pid = 0;
   std::int64_t tid = 0;
@@ -50,14 +61,31 @@ struct ReadCounts {
   std::uint64_t duplicates = 0;  ///< left out: also recorded by another session
   std::size_t traces = 0;        ///< directories that have a trace
   std::size_t cpus = 0;          ///< CPUs with events of nodes; 0: not in the trace
+  std::vector<TracedHost> hosts{};
   std::vector<std::string> damage{};  ///< places where a stream is damaged, and the consequence
 };
 
-/// Calls `handle` for each event of all traces below `directory`, in order of time. Keeps only one
-/// packet of each stream in memory. Leaves out damaged parts and lists them in the result. Throws
-/// TraceError if there is no trace, if its metadata is damaged, or if its events do not have the
-/// process id and the thread id.
-ReadCounts read_trace(const std::filesystem::path& directory,
-                      const std::function<void(const TraceEvent&)>& handle);
+class HostClocks;
+
+/// Returns the hosts of all traces below the directories. The first one is the reference: that of
+/// the first trace. Throws TraceError if there is no trace, if a trace's metadata is damaged, or if
+/// a trace does not state of which of several hosts it is.
+std::vector<TracedHost> find_hosts(std::span<const std::filesystem::path> directories);
+
+/// Calls `handle` for each event of all traces below the directories. Keeps only one packet of each
+/// stream in memory. Leaves out damaged parts and lists them in the result. Throws TraceError if
+/// there is no trace, if its metadata is damaged, or if its events do not have the process id and
+/// the thread id.
+///
+/// Events come in order of time: with `clocks`, of the reference host's time. With nullptr each
+/// host's events come in order of its own time, in any order among the hosts.
+ReadCounts read_traces(std::span<const std::filesystem::path> directories, const HostClocks* clocks,
+                       const std::function<void(const TraceEvent&)>& handle);
+
+/// Does the same for the traces of one host below one directory.
+inline ReadCounts read_trace(const std::filesystem::path& directory,
+                             const std::function<void(const TraceEvent&)>& handle) {
+  return read_traces({&directory, 1}, nullptr, handle);
+}
 
 }  // namespace rclrt::trace

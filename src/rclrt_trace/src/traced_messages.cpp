@@ -187,6 +187,10 @@ TracedSystem::Publication TracedSystem::publication_of(const TraceEvent& take,
   if (after == latest.begin() || sent_ns - std::prev(after)->time_ns > kLongestSend_ns) {
     return {};
   }
+  // The time of day at which it was sent is that of its host.
+  if (host_of(std::prev(after)->thread) != take.host) {
+    return {};
+  }
   ++gaps_.timeless;
   return *std::prev(after);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "joined_hosts.hpp"
 #include "rclrt/recorder/lineage.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
 
@@ -27,13 +28,24 @@ std::int64_t rcl_release(const TracedCallback& timer, std::int64_t before_ns,
   return std::min(next, start_ns);
 }
 
-/// Sets the releases of rclcpp's timers, which have no event. `runs`: sorted by start.
-void add_releases(const TracedSystem& system, std::vector<TracedInstance>& runs) {
+/// Sets the releases of rclcpp's timers, which have no event. `runs`: sorted by start. A timer's
+/// grid is regular on the clock of its own host.
+void add_releases(const TracedSystem& system, const HostClocks* clocks,
+                  std::vector<TracedInstance>& runs) {
   std::vector<std::int64_t> before(system.callbacks().size(), INT64_MIN);
   for (TracedInstance& run : runs) {
-    const TracedCallback& callback = system.callbacks()[run.callback];
+    TracedCallback callback = system.callbacks()[run.callback];
     if (run.release_ns == 0 && callback.kind == TriggerKind::kTimer && callback.period_ns > 0) {
-      run.release_ns = run.ready_ns = rcl_release(callback, before[run.callback], run.start_ns);
+      const std::size_t host = system.processes()[static_cast<std::size_t>(callback.process)].host;
+      const auto local = [&](std::int64_t time_ns) {
+        return clocks == nullptr || time_ns == INT64_MIN ? time_ns
+                                                         : clocks->local_ns(host, time_ns);
+      };
+      callback.created_ns = local(callback.created_ns);
+      const std::int64_t release =
+          rcl_release(callback, local(before[run.callback]), local(run.start_ns));
+      run.release_ns = clocks == nullptr ? release : clocks->common_ns(host, release);
+      run.ready_ns = run.release_ns;
     }
     before[run.callback] = run.start_ns;
   }
@@ -100,6 +112,27 @@ void leave_out_unfollowed(model::Application& application, const TracedModel& mo
   recorder::leave_out_chains(application, std::move(blind), notes);
 }
 
+/// Removes the chains with messages that arrive before they were sent on the common time axis: they
+/// are not followed, and would count as lost.
+void leave_out_early(model::Application& application, const recorder::HostTable& table,
+                     const HostClocks& clocks, std::vector<std::string>& notes) {
+  std::vector<std::size_t> early;
+  for (std::size_t i = 0; i < application.chains.size(); ++i) {
+    const std::vector<std::size_t>& callbacks = application.chains[i].callbacks;
+    for (std::size_t at = 1; at < callbacks.size(); ++at) {
+      if (clocks.are_early(table.of_callback[callbacks[at - 1]],
+                           table.of_callback[callbacks[at]])) {
+        early.push_back(i);
+        notes.push_back("chain '" + application.chains[i].id +
+                        "' is not measured, because messages between its hosts are not followed");
+        break;
+      }
+    }
+  }
+  std::vector<std::string> segments;  // notes of the chains are above
+  recorder::leave_out_chains(application, std::move(early), segments);
+}
+
 /// Sets the time at which a run read the newest message of a run that also stores a value: to when
 /// that run stored it. A run has one such time, and the message may be taken before it.
 void read_after_stores(const std::vector<TracedInstance>& runs,
@@ -128,6 +161,20 @@ void read_after_stores(const std::vector<TracedInstance>& runs,
   }
 }
 
+/// Removes the hops to callbacks of which the trace does not show when a message was ready: only
+/// rclrt's own events do.
+void leave_out_unknown_hops(const TracedSystem& system, const TracedModel& model,
+                            recorder::RunResults& results) {
+  std::vector<bool> is_known(results.application.callbacks.size(), false);
+  for (const TracedInstance& each : system.instances()) {
+    const std::uint32_t callback = model.callback_of[each.callback];
+    if (callback != kNone && each.ready_ns != 0) {
+      is_known[callback] = true;
+    }
+  }
+  std::erase_if(results.hops, [&](const recorder::HopResult& hop) { return !is_known[hop.to]; });
+}
+
 recorder::RunContext traced_context(const ReadCounts& counts) {
   recorder::RunContext context;
   context.machine = {.kernel = "traced", .cpus = 0, .cpu_model = "traced", .preempt_rt = false};
@@ -143,11 +190,16 @@ recorder::RunContext traced_context(const ReadCounts& counts) {
 
 recorder::RunResults trace_results(const TracedSystem& system, TracedModel model,
                                    const model::ExecutorChoice& executor, const ReadCounts& counts,
-                                   std::vector<std::string>& notes) {
+                                   std::vector<std::string>& notes, const HostClocks* clocks) {
   recorder::RunResults results;
   results.application = std::move(model.application);
   leave_out_unfollowed(results.application, model, notes);
   model.application = results.application;
+  if (clocks != nullptr) {
+    results.hosts = host_table(*clocks, system, model);
+    leave_out_early(results.application, results.hosts, *clocks, notes);
+    model.application = results.application;
+  }
   results.executor = executor;
   results.executor_label = "traced: " + label_of(executor);
   results.started_utc = "1970-01-01T00:00:00Z";
@@ -158,7 +210,7 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
   std::vector<TracedInstance> runs = system.instances();
   const std::vector<bool> sampled = are_sampled(results.application);
   std::ranges::sort(runs, {}, &TracedInstance::start_ns);
-  add_releases(system, runs);
+  add_releases(system, clocks, runs);
   std::vector<std::pair<std::size_t, std::size_t>> sampling;  // in runs, in instances
   for (const TracedInstance& each : runs) {
     if (model.callback_of[each.callback] != kNone) {
@@ -189,6 +241,8 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
     each.record.id = ++id;
   }
   recorder::account(results, std::move(instances), std::max<std::size_t>(counts.cpus, 1));
+  recorder::judge_over_hosts(results);
+  leave_out_unknown_hops(system, model, results);
   return results;
 }
 

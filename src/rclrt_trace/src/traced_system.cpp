@@ -78,7 +78,7 @@ std::int64_t TracedSystem::process_of(const TraceEvent& event) {
   const auto [found, fresh] = process_numbers_.try_emplace(
       {event.space, event.pid}, static_cast<std::int64_t>(processes_.size()));
   if (fresh) {
-    processes_.push_back({event.space, event.pid, event.time_ns, event.time_ns});
+    processes_.push_back({event.space, event.pid, event.time_ns, event.time_ns, event.host});
   }
   processes_[static_cast<std::size_t>(found->second)].last_ns = event.time_ns;
   return found->second;

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rclrt_py.agents.connections import Agent, connected, hosts_environment
 from rclrt_py.bounds.expected import Expected
 from rclrt_py.comparisons.verdict import check_chain
 from rclrt_py.errors import BadInput, RunFailed
@@ -17,6 +18,7 @@ from rclrt_py.files.atomic import write_atomically
 from rclrt_py.processes.runner import (
     PACKAGE,
     SIMULATOR,
+    Ended,
     check_simulation,
     find_program,
     run_child,
@@ -49,6 +51,10 @@ class Measurement:
     application: ApplicationInfo | None = field(init=False)
     keep: int | None = None
     """The most instances of callbacks of which the runner keeps all. None: its default."""
+    agents: Sequence[Agent] = ()
+    """Those of the other hosts of the application."""
+    token: str | None = None
+    """The secret of agents with an address."""
     failure: RunFailed | None = field(init=False, default=None)
     """Why the last run ended early, if its program failed and had written results before."""
     _notes: set[str] = field(default_factory=set)
@@ -91,25 +97,8 @@ class Measurement:
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir()
         made = staging / "run"
-        if self.simulation_options is not None:
-            command = simulator_command(
-                self.runner, self.app, executor, seconds, made, self.simulation_options
-            )
-        else:
-            command = runner_command(
-                self.runner,
-                self.app,
-                executor,
-                seconds,
-                made,
-                self.strict,
-                self.ros_arguments,
-                self.priorities,
-                self.keep,
-            )
-        tick = self.progress.tick if self.progress.live else None
         try:
-            ended = run_child(command, staging, seconds, self.stop, tick)
+            ended = self._run_program(executor, seconds, made)
         except RunFailed as error:
             if not (made / RESULTS).is_file():
                 raise
@@ -124,6 +113,38 @@ class Measurement:
         duration_s = Run.load(made).results.duration_s
         whole = self.failure is None and not ended.interrupted
         return made, whole or (self.failure is None and duration_s >= 0.99 * seconds)
+
+    def _run_program(self, executor: str, seconds: float, made: Path) -> Ended:
+        tick = self.progress.tick if self.progress.live else None
+        if self.simulation_options is not None:
+            command = simulator_command(
+                self.runner, self.app, executor, seconds, made, self.simulation_options
+            )
+            return run_child(command, made.parent, seconds, self.stop, tick)
+        with connected(self.agents, self.token) as sockets:
+            files = {host: each.fileno() for host, each in sockets.items()}
+            command = runner_command(
+                self.runner,
+                self.app,
+                executor,
+                seconds,
+                made,
+                self.strict,
+                self.ros_arguments,
+                self.priorities,
+                self.keep,
+                files,
+            )
+            environment = hosts_environment(os.environ) if files else None
+            return run_child(
+                command,
+                made.parent,
+                seconds,
+                self.stop,
+                tick,
+                environment=environment,
+                files=tuple(files.values()),
+            )
 
     def _check(self, made: Path, executor: str) -> None:
         """Checks the files of a run, and compares it with its bounds."""

@@ -56,6 +56,12 @@ def _misses(comparison: Comparison, fail_on_miss: str) -> list[str]:
             for chain in results.chains
             if chain.missed_own and fail_on_miss in (ANY_CHAIN, chain.id)
         ]
+        found += [
+            f"{results.executor}: chain {chain.id}: {chain.over_hosts.text}"
+            for chain in results.chains
+            if chain.over_hosts and chain.over_hosts.unknown
+            if fail_on_miss in (ANY_CHAIN, chain.id)
+        ]
         for chain in results.cause_effect_chains:
             if fail_on_miss in (ANY_CHAIN, chain.id):
                 found += [

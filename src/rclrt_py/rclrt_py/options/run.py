@@ -7,9 +7,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from rclrt_py.agents.connections import agent_argument, check_agents
+from rclrt_py.agents.token import VARIABLE
 from rclrt_py.arguments import count_argument
 from rclrt_py.comparisons.measurement import Measurement
 from rclrt_py.comparisons.verdict import ANY_CHAIN
+from rclrt_py.errors import BadInput
 from rclrt_py.options import bounds, priorities
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.terminal.progress import Progress
@@ -42,6 +45,25 @@ def add_keep_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_agent_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds --agent and --token-file."""
+    parser.add_argument(
+        "--agent",
+        metavar="HOST=WHERE",
+        type=agent_argument,
+        action="append",
+        default=[],
+        help="the executors of HOST run there: WHERE is ADDRESS:PORT of `rclrt agent --listen`, or "
+        "a command such as 'ssh USER@MACHINE rclrt agent'; once for each other host",
+    )
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        type=Path,
+        help=f"the token of agents with an address (default: the environment's {VARIABLE})",
+    )
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `run` and `compare` share."""
     add_application_argument(parser)
@@ -52,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help="fail if real-time scheduling is not permitted"
     )
     add_keep_argument(parser)
+    add_agent_arguments(parser)
     add_fail_on_miss_argument(
         parser,
         " that no stall of the machine explains; a comparison does not hold this against its "
@@ -66,6 +89,9 @@ def measurement_of(
     progress: Progress,
 ) -> Measurement:
     """Returns the checked request of these options and those of options.bounds."""
+    token = check_agents(arguments.agent, arguments.token_file)
+    if arguments.agent and arguments.trailing:
+        raise BadInput("ROS arguments do not reach the other hosts; expected none with --agent")
     return Measurement(
         arguments.app,
         arguments.strict,
@@ -75,4 +101,6 @@ def measurement_of(
         arguments.priorities,
         expected=bounds.expected_of(arguments, executors),
         keep=arguments.keep,
+        agents=arguments.agent,
+        token=token,
     )

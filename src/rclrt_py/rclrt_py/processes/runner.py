@@ -75,7 +75,9 @@ def runner_command(
     ros_arguments: Sequence[str],
     priorities: Path | None = None,
     keep: int | None = None,
+    hosts: Mapping[str, int] | None = None,
 ) -> list[str]:
+    """Returns the command line of the runner. `hosts`: the numbers of sockets to other hosts."""
     command = [str(runner), str(app), "--executor", executor]
     command += ["--seconds", f"{seconds:.9g}", "--out", str(out)]
     if strict:
@@ -84,6 +86,8 @@ def runner_command(
         command += ["--priorities", str(priorities)]
     if keep is not None:
         command += ["--keep", str(keep)]
+    if hosts:
+        command += ["--hosts", ",".join(f"{name}={file}" for name, file in hosts.items())]
     if ros_arguments:
         command += [] if ros_arguments[0] == "--ros-args" else ["--ros-args"]
         command += ros_arguments
@@ -140,13 +144,16 @@ def run_child(
     stop: StopSignals,
     tick: Callable[[float], None] | None = None,
     patience: Patience | None = None,
+    environment: Mapping[str, str] | None = None,
+    files: Sequence[int] = (),
 ) -> Ended:
     """Runs the command and waits for its end; ends it earlier if the user asks to stop.
 
     The command runs in a session of its own, so a Ctrl-C in the terminal reaches it only once, as
     SIGINT from this process. If this process is killed, the command gets SIGTERM. `tick` is called
     from time to time with the seconds since the start; without `tick`, this process does not wake
-    up during the measurement.
+    up during the measurement. `environment` replaces that of this process. The child keeps `files`
+    open.
     """
     patience = patience or Patience()
     out_log, error_log = log_directory / "stdout.log", log_directory / "stderr.log"
@@ -154,7 +161,8 @@ def run_child(
         try:
             child = subprocess.Popen(
                 command,
-                env=run_environment(os.environ, os.getpid()),
+                env=run_environment(environment or os.environ, os.getpid()),
+                pass_fds=files,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=errors,

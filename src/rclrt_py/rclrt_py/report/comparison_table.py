@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.runs.event_times import release_text
+from rclrt_py.runs.hosts import host_lines
 from rclrt_py.runs.results import ChainResult, Results
 from rclrt_py.runs.streamed import stream_notes
 from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
@@ -68,6 +69,8 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
                 yield columns.line(*_cells(results, found, reference, digits, paint))
                 if found.unmatched:
                     yield f"  unmatched {found.unmatched}, due {found.due}"
+                if found.over_hosts and found.over_hosts.error_ms:
+                    yield f"  {found.over_hosts.text}"
     yield from _cause_effect_lines(comparison, paint)
     yield ""
     yield from _notes(comparison, baseline)
@@ -104,6 +107,10 @@ def _cause_effect_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
                     paint.red(str(missed)) if missed else str(missed),
                 )
                 label = ""
+            if found.error_ms:
+                unknown = (found.unknown_reaction or 0) + (found.unknown_age or 0)
+                text = f"  times ±{found.error_ms:.3f} ms (clocks of the hosts)"
+                yield text + (f"; {unknown} limits met or missed: unknown" if unknown else "")
         yield from _longest_wait(comparison, index)
 
 
@@ -167,6 +174,9 @@ def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
             f"The machine stood still {stalls['count']} times, {stalls['total_ms']:.1f} ms in all; "
             "misses explained by that are in parentheses."
         )
+    for results in comparison.executors:
+        for what, text in host_lines(results.hosts):
+            yield from textwrap.wrap(f"{what}: {text}.", LINE_WIDTH)
     if text := held_back_text(context):
         yield from textwrap.wrap(text + " No miss is excused by that.", LINE_WIDTH)
     if not context["realtime"]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.report.comparison_table import held_back_text
+from rclrt_py.runs.hosts import host_lines
 from rclrt_py.runs.results import Results
 from rclrt_py.runs.streamed import ended_text, kept_text
 
@@ -33,6 +34,7 @@ def _measured_rows(comparison: Comparison, measured: list[Results]) -> list[Row]
         ("Measured", f"{min(each.started_utc for each in measured)}, {seconds:g} s in all"),
         ("Order", _order(comparison, measured)),
         *_stream_rows(measured),
+        *(row for results in measured for row in host_lines(results.hosts)),
         ("Kernel", context["kernel"]),
         ("PREEMPT_RT", "yes" if context["preempt_rt"] else "no"),
         ("Processor", f"{context['cpu_model']}, {context['cpus']} CPUs"),

@@ -44,6 +44,8 @@ def _result(chain: ChainResult | None, name: str) -> str:
     if not chain.released:
         return f"{name} was never released"
     text = f"{name} missed {_missed(chain)}"
+    if chain.over_hosts and chain.over_hosts.unknown:
+        text += f" (of {chain.over_hosts.unknown} more it is unknown)"
     if chain.response is None:
         return text + " and never completed"
     return (

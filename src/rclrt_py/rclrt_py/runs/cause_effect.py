@@ -62,6 +62,13 @@ class SamplingPrediction:
         )
 
 
+def _over_hosts(json: JsonValue) -> dict[str, Any]:
+    if not json.has("error_ms"):
+        return {}
+    counts = {key: json.get(key).count() for key in ("unknown_reaction", "unknown_age")}
+    return {**counts, "error_ms": json.get("error_ms").number()}
+
+
 @dataclass(frozen=True)
 class CauseEffectResult:
     """The results of one path over messages and variables under one executor."""
@@ -89,6 +96,12 @@ class CauseEffectResult:
     """Where the longest reaction time went."""
     worst_age: Way | None = None
     """Where the largest data age went."""
+    unknown_reaction: int | None = None
+    """Reactions of which it is not known whether they met the limit, because of the hosts' clocks.
+    None: the run was on one host."""
+    unknown_age: int | None = None
+    error_ms: float | None = None
+    """Reactions and ages are wrong by at most this, in either direction."""
 
     @property
     def missed(self) -> int:
@@ -112,12 +125,21 @@ class CauseEffectResult:
             predicted=SamplingPrediction.read(json) if json.has("verdict") else None,
             worst_reaction=Way.read(json, "worst_reaction"),
             worst_age=Way.read(json, "worst_age"),
+            **_over_hosts(json),
         )
 
     def ways_json(self) -> dict[str, Any]:
         """Returns the ways of the longest times, as far as there are any."""
         ways = {"worst_reaction": self.worst_reaction, "worst_age": self.worst_age}
         return {key: way.to_json() for key, way in ways.items() if way}
+
+    def _over_hosts_json(self) -> dict[str, Any]:
+        values = {
+            "unknown_reaction": self.unknown_reaction,
+            "unknown_age": self.unknown_age,
+            "error_ms": self.error_ms,
+        }
+        return values if self.error_ms is not None else {}
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -134,5 +156,6 @@ class CauseEffectResult:
             "reaction_ms": self.reaction.to_json() if self.reaction else None,
             "age_ms": self.age.to_json() if self.age else None,
             **self.ways_json(),
+            **self._over_hosts_json(),
             **(asdict(self.predicted) if self.predicted else {}),
         }

@@ -15,6 +15,8 @@ from rclrt_py.runs.cpu_parts import EXPECTED, CpuParts, parse_cpus
 CHAIN_COLUMNS = "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns".split(
     ","
 )
+HOST_CHAIN_COLUMNS = [*CHAIN_COLUMNS, "error_ns"]
+"""Results over several hosts have the error of each response time."""
 OUTPUT_COLUMNS = ["chain", "release_ns", "end_ns", "age_ns", "reaction_ns"]
 INSTANCE_COLUMNS = (
     "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,"
@@ -22,8 +24,12 @@ INSTANCE_COLUMNS = (
 )
 OLD_INSTANCE_COLUMNS = INSTANCE_COLUMNS[:-1]
 """Results of rclrt 0.2 and earlier do not have the CPUs."""
+HOST_INSTANCE_COLUMNS = [*INSTANCE_COLUMNS, "error_ns"]
+OTHER_INSTANCE_COLUMNS = (OLD_INSTANCE_COLUMNS, HOST_INSTANCE_COLUMNS)
 STALL_COLUMNS = ["cpu", "start_ns", "end_ns", "waited_ns"]
-STATUSES = ("completed", "late", "dropped", "pending", "unmatched")
+STATUSES = ("completed", "late", "dropped", "pending", "unmatched", "unknown")
+FINISHED = ("completed", "late", "unknown")
+"""The statuses of instances with a response time."""
 OUTCOMES = ("ran", "buffered", "empty")
 _LIMIT = 2**63
 _PLAIN_DIGITS = 18
@@ -46,6 +52,8 @@ class ChainRow(NamedTuple):
     response: int | None
     status: str
     host_stall: int
+    error: int = 0
+    """The response time is wrong by at most this, in either direction: over several hosts."""
 
 
 class OutputRow(NamedTuple):
@@ -76,6 +84,8 @@ class InstanceRow(NamedTuple):
     tokens: str
     cpus: CpuParts = ()
     """The CPUs on which it ran. Empty: not known."""
+    error: int = 0
+    """Its times are wrong by at most this, in either direction: over several hosts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +124,7 @@ class Cells:
         return text
 
     def optional(self, column: str) -> int | None:
-        text = self._cells[column]
+        text = self._cells.get(column, "")
         return self.integer(column) if text else None
 
     def cpus(self, column: str) -> CpuParts:
@@ -158,9 +168,9 @@ def _read(
     columns: list[str],
     plain: Callable[[list[str]], Row],
     careful: Callable[[Cells], Row],
-    old_columns: list[str] | None = None,
+    *other_columns: list[str],
 ) -> Iterator[Row]:
-    """Yields the rows of a CSV file with exactly these columns, or those of earlier versions.
+    """Yields the rows of a CSV file with exactly these columns, or one of the other lists of them.
 
     `plain` converts a row quickly and raises _NotPlain if a cell is unusual. `careful` then
     converts the row, or throws BadInput with the place and the error of the cell.
@@ -170,8 +180,8 @@ def _read(
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.reader(stream, strict=True)
             header = next(reader, None)
-            if old_columns is not None and header == old_columns:
-                columns = old_columns
+            if header is not None and header in other_columns:
+                columns = header
             if header != columns:
                 raise BadInput(
                     f"{path}:1: the header is '{','.join(header or [])[:120]}'; "
@@ -201,17 +211,18 @@ def _read(
 
 
 def read_chain_rows(path: Path) -> Iterator[ChainRow]:
-    return _read(path, CHAIN_COLUMNS, _plain_chain, _chain)
+    return _read(path, CHAIN_COLUMNS, _plain_chain, _chain, HOST_CHAIN_COLUMNS)
 
 
 def _plain_chain(cells: list[str]) -> ChainRow:
-    chain, instance, release, completion, response, status, stall = cells
+    chain, instance, release, completion, response, status, stall, *error = cells
     begin = _whole(release)
-    if status in ("completed", "late"):
+    if status in FINISHED:
         end, took = _whole(completion), _whole(response)
         if took != end - begin:
             raise _NotPlain
-        return ChainRow(chain, _whole(instance), begin, end, took, status, _whole(stall))
+        within = _whole(error[0]) if error else 0
+        return ChainRow(chain, _whole(instance), begin, end, took, status, _whole(stall), within)
     if completion or response or status not in STATUSES:
         raise _NotPlain
     return ChainRow(chain, _whole(instance), begin, None, None, status, _whole(stall))
@@ -226,8 +237,9 @@ def _chain(cells: Cells) -> ChainRow:
         response=cells.optional("response_ns"),
         status=cells.one_of("status", STATUSES),
         host_stall=cells.integer("host_stall_ns"),
+        error=cells.optional("error_ns") or 0,
     )
-    finished = row.status in ("completed", "late")
+    finished = row.status in FINISHED
     if finished != (row.completion is not None) or finished != (row.response is not None):
         raise BadInput(
             f"{cells.place}: status is '{row.status}'; expected completion_ns and response_ns "
@@ -256,19 +268,20 @@ def read_output_rows(path: Path) -> Iterator[OutputRow]:
 
 
 def read_instance_rows(path: Path) -> Iterator[InstanceRow]:
-    return _read(path, INSTANCE_COLUMNS, _plain_instance, _instance, OLD_INSTANCE_COLUMNS)
+    return _read(path, INSTANCE_COLUMNS, _plain_instance, _instance, *OTHER_INSTANCE_COLUMNS)
 
 
 def _plain_instance(cells: list[str]) -> InstanceRow:
     number, callback, priority, thread, *times = cells[:9]
     preemptions, outcome, tokens, *more = cells[9:]
     cpus = parse_cpus(more[0]) if more else ()
+    error = _whole(more[1]) if len(more) > 1 else 0
     if outcome not in OUTCOMES or cpus is None:
         raise _NotPlain
     release, ready, start, end, cpu = map(_whole, times)
     return InstanceRow(
         _whole(number), callback, _whole(priority), thread, release, ready, start, end, cpu,
-        _whole(preemptions), outcome, tokens, cpus,
+        _whole(preemptions), outcome, tokens, cpus, error,
     )  # fmt: skip
 
 
@@ -287,6 +300,7 @@ def _instance(cells: Cells) -> InstanceRow:
         outcome=cells.one_of("outcome", OUTCOMES),
         tokens=cells.text("tokens"),
         cpus=cells.cpus("cpus"),
+        error=cells.optional("error_ns") or 0,
     )
 
 

@@ -11,13 +11,14 @@ from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.runs.cause_effect import CauseEffectResult, read_summary
 from rclrt_py.runs.context import read_context
 from rclrt_py.runs.event_times import EventTimes
+from rclrt_py.runs.hops import HopResult
+from rclrt_py.runs.hosts import HostResult, OverHosts, read_hosts
 from rclrt_py.runs.simulated import Replayed, read_simulated, replayed_of
 from rclrt_py.runs.streamed import Streamed, read_ended
 from rclrt_py.stats import Summary, round_half_up
 
 RESULTS_VERSION = 1
 MIN_DEADLINE_MS = 1e-6
-BETWEEN = ("callbacks", "executors", "processes")
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ class ChainResult:
     predicted: ChainPrediction | None = None
     """The bound of the analysis, if one was asked for."""
     event: EventTimes | None = None  # None: a timer starts the chain
+    over_hosts: OverHosts | None = None
+    """None: the run was on one host."""
 
     @property
     def normalised_worst(self) -> float | None:
@@ -150,6 +153,7 @@ class ChainResult:
             response=read_summary(json.get("response_ms")),
             predicted=ChainPrediction.read(json) if json.has("verdict") else None,
             event=EventTimes.read(json),
+            over_hosts=OverHosts.read(json),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -167,6 +171,7 @@ class ChainResult:
             "unmatched": self.unmatched,
             "missed": self.missed,
             "missed_host": self.missed_host,
+            **(self.over_hosts.to_json() if self.over_hosts else {}),
             "response_ms": self.response.to_json() if self.response else None,
             "normalised_worst": self.normalised_worst,
             "jitter_ms": self.response.jitter if self.response else None,
@@ -244,42 +249,6 @@ class CallbackResult:
 
 
 @dataclass(frozen=True)
-class HopResult:
-    """The messages from one callback to another."""
-
-    sender: str
-    receiver: str
-    between: str
-    """Either "callbacks" of one executor, "executors" of one process, or "processes"."""
-    messages: int
-    time: Summary
-    """Time from publication until the executor knew of the message."""
-
-    @classmethod
-    def read(cls, json: JsonValue) -> HopResult:
-        time = read_summary(json.get("time_ms"))
-        between = json.get("between")
-        if between.text() not in BETWEEN or time is None:
-            between.fail(f"one of {', '.join(BETWEEN)}, and times")
-        return cls(
-            sender=json.get("from").text(),
-            receiver=json.get("to").text(),
-            between=between.text(),
-            messages=json.get("messages").count(),
-            time=time,
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "from": self.sender,
-            "to": self.receiver,
-            "between": self.between,
-            "messages": self.messages,
-            "time_ms": self.time.to_json(),
-        }
-
-
-@dataclass(frozen=True)
 class Results:
     """The results of one executor: of one run, or merged over several rounds."""
 
@@ -296,6 +265,8 @@ class Results:
     threads: list[Any]
     hops: tuple[HopResult, ...] = ()
     """Times of messages, for a single run that has them."""
+    hosts: tuple[HostResult, ...] = ()
+    """Empty: the run was on one host."""
     cause_effect_chains: tuple[CauseEffectResult, ...] = ()
     simulated: dict[str, Any] | None = None
     """Parameters of the simulation. None: it was a real run."""
@@ -326,6 +297,7 @@ class Results:
             callbacks=tuple(CallbackResult.read(item) for item in json.get("callbacks").items()),
             threads=threads.value,
             hops=tuple(map(HopResult.read, json.get("hops").items())) if json.has("hops") else (),
+            hosts=read_hosts(json),
             cause_effect_chains=tuple(
                 map(CauseEffectResult.read, json.get("cause_effect_chains").items())
             )
@@ -371,6 +343,7 @@ class Results:
             "callbacks": [callback.to_json() for callback in self.callbacks],
             "threads": self.threads,
             **({"hops": [hop.to_json() for hop in self.hops]} if self.hops else {}),
+            **({"hosts": [host.to_json() for host in self.hosts]} if self.hosts else {}),
             **(
                 {"cause_effect_chains": [each.to_json() for each in self.cause_effect_chains]}
                 if self.cause_effect_chains

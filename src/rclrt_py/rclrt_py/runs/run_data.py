@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rclrt_py.errors import BadInput
 from rclrt_py.runs.csv_reader import (
+    FINISHED,
     STATUSES,
     ChainRow,
     InstanceRow,
@@ -75,7 +76,7 @@ class ChainSamples:
 
     @property
     def completed(self) -> int:
-        return self.statuses["completed"] + self.statuses["late"]
+        return sum(self.statuses[status] for status in FINISHED)
 
 
 @dataclass

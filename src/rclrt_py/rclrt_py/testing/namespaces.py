@@ -10,13 +10,18 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
+
+import pytest
 
 from rclrt_py.processes.parent_death import end_with_parent
 from rclrt_py.testing.waiting import GENEROUS_S
 
 HOSTS = ("left", "right")
+REQUIRED = "RCLRT_REQUIRE_NAMESPACES"
+"""If this variable of the environment is 1, tests fail where namespaces are not permitted."""
 _TOOLS = ("ip", "nsenter", "unshare")
 _SET_UP = "mount -t tmpfs tmpfs /dev/shm && ip link set lo up && hostname {name}"
 _READY = _SET_UP + " && echo ready && exec cat"
@@ -24,6 +29,20 @@ _READY = _SET_UP + " && echo ready && exec cat"
 
 class NotPermittedHere(Exception):
     """Namespaces cannot be made here. The text is the reason."""
+
+
+@contextmanager
+def two_hosts() -> Iterator[TwoHosts]:
+    """Yields two hosts for a test. Where namespaces are not permitted, the test is skipped; it
+    fails if REQUIRED is set, as continuous integration does where they are."""
+    with ExitStack() as stack:
+        try:
+            made = stack.enter_context(TwoHosts())
+        except NotPermittedHere as reason:
+            if os.environ.get(REQUIRED) == "1":
+                pytest.fail(f"{REQUIRED}=1, but network namespaces are not permitted: {reason}")
+            pytest.skip(f"network namespaces are not permitted here: {reason}")
+        yield made
 
 
 class TwoHosts:
@@ -79,6 +98,10 @@ class TwoHosts:
         )
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+    def network_of(self, host: str) -> str:
+        """Returns the path of the host's network namespace. A process of root may enter it."""
+        return f"/proc/{self._holders[HOSTS.index(host)].pid}/ns/net"
 
     def _enter(self, index: int) -> list[str]:
         user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]

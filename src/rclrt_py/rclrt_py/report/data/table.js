@@ -7,6 +7,8 @@ const COLUMNS = [
   ['Unmatched', '', (series) => series.unmatched],
   ['Missed', '', (series) => series.missed],
   ['by host', '', (series) => series.missed_host],
+  ['Unknown', '', (series) => series.unknown ?? '–'],
+  ['Error', '± ms', (series) => exact(series.error_ms)],
   ['Best', 'ms', (series) => exact(series.response_ms && series.response_ms.best)],
   ['Mean', 'ms', (series) => exact(series.response_ms && series.response_ms.mean)],
   ['Median', 'ms', (series) => exact(series.response_ms && series.response_ms.p50)],
@@ -39,7 +41,9 @@ function drawTable(data) {
   const ratios = data.chains.some((chain) => chain.series.some((series) => series.ratios));
   const bounds = data.chains.some((chain) => chain.series.some((series) => series.verdict));
   const unmatched = data.chains.some((chain) => chain.series.some((series) => series.unmatched));
-  const columns = [...COLUMNS.filter(([name]) => unmatched || name !== 'Unmatched'),
+  const hosts = data.chains.some((chain) => chain.series.some((series) => series.error_ms >= 0));
+  const columns = [...COLUMNS.filter(([name]) => (unmatched || name !== 'Unmatched') &&
+      (hosts || (name !== 'Unknown' && name !== 'Error'))),
     ...(bounds ? BOUNDS : []), ...(ratios ? RATIOS : [])];
   const head = html('thead', {}, html('tr', {},
     html('th', {scope: 'col', class: 'name'}, 'Executor'),

@@ -95,6 +95,9 @@ class RCLRT_REALTIME_EXPORT ClockOffset {
   /// Returns by how much the two clocks may drift apart, in 1e-9.
   std::int64_t drift_ppb() const noexcept RCLRT_NONBLOCKING { return drift_ppb_; }
 
+  /// Returns by how much a bound grows between two times of CLOCK_MONOTONIC, in either order.
+  std::int64_t growth_ns(std::int64_t from_ns, std::int64_t to_ns) const noexcept RCLRT_NONBLOCKING;
+
   /// Returns how often the bounds contradicted each other.
   std::uint64_t steps() const noexcept RCLRT_NONBLOCKING { return steps_; }
 
@@ -108,10 +111,9 @@ class RCLRT_REALTIME_EXPORT ClockOffset {
     std::int64_t at_ns = 0;
   };
 
-  std::int64_t growth_ns(std::int64_t from_ns, std::int64_t to_ns) const noexcept RCLRT_NONBLOCKING;
   Added check(const Bound& newest, bool is_low) noexcept RCLRT_NONBLOCKING;
 
-  const std::int64_t drift_ppb_;  // of the two clocks against each other, in 1e-9
+  std::int64_t drift_ppb_;  // of the two clocks against each other, in 1e-9
   // All bounds grow alike, so the best one remains the best one at all later times.
   std::optional<Bound> low_;
   std::optional<Bound> high_;

@@ -24,6 +24,11 @@ struct CauseEffectResult {
   /// Reactions above CauseEffectChain::max_reaction, with one that is still awaited at the end.
   std::uint64_t missed_reaction = 0;
   std::uint64_t missed_age = 0;  ///< outputs above CauseEffectChain::max_age
+  /// Of chains over hosts with different clocks: reactions and ages with a limit within the error
+  /// of their time. They are not missed.
+  std::uint64_t unknown_reaction = 0;
+  std::uint64_t unknown_age = 0;
+  std::int64_t error_ns = 0;  ///< the largest error of an age or a reaction, in either direction
   std::optional<Summary> reaction;
   std::optional<Summary> age;
   model::LongestWays longest;  ///< where the longest reaction time and the largest age went

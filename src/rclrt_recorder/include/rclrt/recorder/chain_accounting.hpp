@@ -37,13 +37,17 @@ enum class ChainStatus {
   /// message was formed first. Inputs of unequal rates leave such messages over. The instance has
   /// no response and is not a miss.
   kUnmatched,
+  /// Its last callback ended, in time or late: the deadline is within the error of the response,
+  /// because the chain goes over hosts with different clocks. It is not a miss.
+  kUnknown,
 };
 
 /// One release of a chain, and its result.
 struct ChainInstance {
   std::uint64_t instance = 0;
   std::int64_t release_ns = 0;
-  std::optional<std::int64_t> completion_ns;  ///< end of the last callback: completed or late
+  /// The end of the last callback: completed, late or unknown.
+  std::optional<std::int64_t> completion_ns;
   ChainStatus status = ChainStatus::kPending;
   /// true: the instance was late, dropped, or still pending at the end of the run although its
   /// deadline had passed. A pending instance that waits in a synchroniser is not a miss as long as
@@ -63,7 +67,8 @@ struct ChainInstance {
   bool operator==(const ChainInstance&) const = default;
 };
 
-/// `released == completed + dropped + pending + unmatched`; `completed` includes the late ones.
+/// `released == completed + dropped + pending + unmatched`; `completed` includes the late and the
+/// unknown ones.
 struct ChainResult {
   std::vector<ChainInstance> instances;  ///< ascending by instance
   std::uint64_t released = 0;
@@ -73,6 +78,7 @@ struct ChainResult {
   std::uint64_t unmatched = 0;  ///< see ChainStatus::kUnmatched
   std::uint64_t missed = 0;
   std::uint64_t missed_host = 0;
+  std::uint64_t unknown = 0;        ///< see ChainStatus::kUnknown
   std::optional<Summary> response;  ///< nominal release to end of the last callback
 
   bool operator==(const ChainResult&) const = default;

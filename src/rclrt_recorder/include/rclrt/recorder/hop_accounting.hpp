@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rclrt/recorder/export.hpp"
+#include "rclrt/recorder/host_times.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/statistics.hpp"
 
@@ -21,6 +22,8 @@ struct HopResult {
   std::size_t from{};
   std::size_t to{};
   Summary time;  ///< from publication until the executor knew of the message
+  /// How far a time may be from the truth, in either direction: between hosts.
+  std::int64_t error_ns = 0;
 
   bool operator==(const HopResult&) const = default;
 };
@@ -32,7 +35,8 @@ RCLRT_RECORDER_EXPORT std::optional<std::int64_t> hop_ns(const LoggedInstance& i
 /// Returns the hops between callbacks, sorted by `from`, then `to`. Uses the instances of which the
 /// publisher and the time of publication are known. Skips an instance that took a later message
 /// than the one that made it ready (which was dropped), because its times do not belong together.
-RCLRT_RECORDER_EXPORT std::vector<HopResult> account_hops(
-    std::span<const LoggedInstance> instances);
+/// `hosts`: of a run over several hosts.
+RCLRT_RECORDER_EXPORT std::vector<HopResult> account_hops(std::span<const LoggedInstance> instances,
+                                                          const HostTable& hosts = {});
 
 }  // namespace rclrt::recorder

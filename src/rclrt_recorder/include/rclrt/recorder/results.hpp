@@ -21,6 +21,7 @@
 #include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/hop_accounting.hpp"
 #include "rclrt/recorder/host_probe.hpp"
+#include "rclrt/recorder/host_times.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/machine_context.hpp"
 #include "rclrt/recorder/proposed_chains.hpp"
@@ -155,13 +156,24 @@ struct RunResults {
   std::optional<SimulationStatement> simulation;  ///< none: a real run
   std::optional<StreamedStatement> streamed{};    ///< none: all instances are kept
   RunEnd end = RunEnd::kFinished;
+  HostTable hosts{};  ///< of a run over several hosts: how exactly their times are known
 };
 
-/// Returns "completed", "late", "dropped", "pending" or "unmatched".
+/// Returns "completed", "late", "dropped", "pending", "unmatched" or "unknown".
 RCLRT_RECORDER_EXPORT const char* to_string(ChainStatus status);
 
 /// Returns "ran", "buffered" or "empty".
 RCLRT_RECORDER_EXPORT const char* to_string(Outcome outcome);
+
+/// Returns how far the response of a completed instance of a chain may be from the truth, in either
+/// direction: 0 unless the chain goes over hosts with different clocks.
+RCLRT_RECORDER_EXPORT std::int64_t response_error_ns(const RunResults& results, std::size_t chain,
+                                                     const ChainInstance& instance);
+
+/// Decides again which deadlines of chains were met, with the errors of the hosts' clocks: an
+/// instance with a deadline within the error of its response is neither met nor missed
+/// (ChainStatus::kUnknown). Does nothing for a run on one host. Call it after account().
+RCLRT_RECORDER_EXPORT void judge_over_hosts(RunResults& results);
 
 /// Throws std::invalid_argument if a list does not have one entry for each chain or callback, or if
 /// a record names a callback, a track or a part on a CPU that does not exist.

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/host_times.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "rclrt/recorder/results.hpp"
+
+namespace rclrt::recorder {
+
+namespace {
+
+constexpr double kBillion = 1e9;
+
+std::int64_t grown_ns(const HostTimes& host, std::int64_t time_ns) {
+  const double growth =
+      static_cast<double>(std::abs(time_ns)) * static_cast<double>(host.drift_ppb) / kBillion;
+  return static_cast<std::int64_t>(std::ceil(growth));
+}
+
+}  // namespace
+
+std::int64_t HostTable::error_ns(std::size_t callback, std::int64_t at_ns) const {
+  if (hosts.empty() || hosts[of_callback[callback]].knots.empty()) {
+    return 0;
+  }
+  const HostTimes& host = hosts[of_callback[callback]];
+  const auto after = std::ranges::lower_bound(host.knots, at_ns, {}, &HostTimes::Knot::at_ns);
+  std::int64_t error = INT64_MAX;
+  if (after != host.knots.end()) {
+    error = after->error_ns + grown_ns(host, after->at_ns - at_ns);
+  }
+  if (after != host.knots.begin()) {
+    const HostTimes::Knot& before = *std::prev(after);
+    error = std::min(error, before.error_ns + grown_ns(host, at_ns - before.at_ns));
+  }
+  return error;
+}
+
+std::int64_t HostTable::error_between_ns(std::size_t from, std::int64_t from_ns, std::size_t to,
+                                         std::int64_t to_ns) const {
+  if (hosts.empty()) {
+    return 0;
+  }
+  const std::int64_t sum = error_ns(from, from_ns) + error_ns(to, to_ns);
+  if (of_callback[from] != of_callback[to]) {
+    return sum;
+  }
+  // The clock may drift by that much, and the mapping as much in the other direction.
+  const HostTimes& host = hosts[of_callback[from]];
+  return host.knots.empty() ? 0 : std::min(sum, 2 * grown_ns(host, to_ns - from_ns));
+}
+
+std::int64_t response_error_ns(const RunResults& results, std::size_t chain,
+                               const ChainInstance& instance) {
+  const std::vector<std::size_t>& callbacks = results.application.chains[chain].callbacks;
+  return results.hosts.error_between_ns(callbacks.front(), instance.release_ns, callbacks.back(),
+                                        *instance.completion_ns);
+}
+
+namespace {
+
+/// Counts the outputs of a cause-effect chain with a limit within the error of their times.
+void judge_outputs(RunResults& results, std::size_t index) {
+  const model::Application& application = results.application;
+  const model::CauseEffectChain& chain = application.cause_effect_chains[index];
+  CauseEffectResult& result = results.cause_effect_chains[index];
+  const std::size_t first = application.chains[chain.segments.front().chain].callbacks.front();
+  const std::size_t last = application.chains[chain.segments.back().chain].callbacks.back();
+  const auto judge = [&](const auto& limit, std::chrono::nanoseconds time,
+                         std::chrono::nanoseconds end, std::uint64_t& missed,
+                         std::uint64_t& unknown) {
+    const std::int64_t error_ns =
+        results.hosts.error_between_ns(first, (end - time).count(), last, end.count());
+    result.error_ns = std::max(result.error_ns, error_ns);
+    const std::int64_t beyond_ns = limit ? (time - *limit).count() : INT64_MIN / 2;
+    if (beyond_ns - error_ns <= 0 && beyond_ns + error_ns > 0) {
+      missed -= beyond_ns > 0 ? 1U : 0U;
+      ++unknown;
+    }
+  };
+  for (const model::CauseEffectOutput& each : result.found.outputs) {
+    judge(chain.max_age, each.age(), each.end, result.missed_age, result.unknown_age);
+    if (each.reaction) {
+      judge(chain.max_reaction, *each.reaction, each.end, result.missed_reaction,
+            result.unknown_reaction);
+    }
+  }
+}
+
+}  // namespace
+
+void judge_over_hosts(RunResults& results) {
+  std::set<std::pair<std::size_t, std::uint64_t>> unknown;
+  for (std::size_t chain = 0; !results.hosts.hosts.empty() && chain < results.chains.size();
+       ++chain) {
+    const std::int64_t deadline_ns = results.application.chains[chain].deadline.count();
+    ChainResult& result = results.chains[chain];
+    for (ChainInstance& one : result.instances) {
+      if (!one.completion_ns) {
+        continue;
+      }
+      const std::int64_t error_ns = response_error_ns(results, chain, one);
+      const std::int64_t beyond_ns = *one.response_ns() - deadline_ns;
+      if (beyond_ns - error_ns > 0 || beyond_ns + error_ns <= 0) {
+        continue;  // as decided
+      }
+      result.missed -= one.missed ? 1 : 0;
+      result.missed_host -= one.missed_host ? 1 : 0;
+      one.missed = one.missed_host = false;
+      one.status = ChainStatus::kUnknown;
+      ++result.unknown;
+      unknown.emplace(chain, one.instance);
+    }
+  }
+  for (std::size_t i = 0; !results.hosts.hosts.empty() && i < results.cause_effect_chains.size();
+       ++i) {
+    judge_outputs(results, i);
+  }
+  std::erase_if(results.misses, [&](const ChainMiss& miss) {
+    return unknown.contains({miss.chain, miss.instance.instance});
+  });
+}
+
+}  // namespace rclrt::recorder
