@@ -120,7 +120,7 @@ std::string threads(bool is_realtime) {
   std::string text = "threads:\n";
   int number = 3;
   for (const char* const whose :
-       {"library: \"libfast*\"", "function: \"*tf2_ros::TransformListener*\"",
+       {"name: middleware", "function: \"*tf2_ros::TransformListener*\"",
         "function: \"*NodeWithAnInnerExecutor*\"",
         "library: robot_test, function: \"*Worker::start_worker*\""}) {
     const std::string policy = is_realtime ? "fifo, priority: " : "other, nice: ";
