@@ -79,6 +79,13 @@ void IntraTopic::leave(IntraWriter& writer) noexcept {
   wanted_ -= writer.slots_;
 }
 
+std::size_t IntraTopic::count_writers(const IntraReader& reader) {
+  const std::scoped_lock locks(joining_, mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(writers_, [&](const IntraWriter* writer) {
+    return std::ranges::find(writer->matched_, &reader) != writer->matched_.end();
+  }));
+}
+
 /// Makes the pool as large as all members and the newcomer may need.
 void IntraTopic::grow(std::size_t more) {
   const std::size_t wanted = wanted_ + more;

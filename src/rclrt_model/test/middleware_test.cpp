@@ -23,8 +23,7 @@ TEST(Middlewares, ARuleForTheMiddlewareNamesTheLibraryOfTheOneThatRuns) {
                                      {"rmw_fastrtps_dynamic_cpp", "libfast*"},
                                      {"rmw_cyclonedds_cpp", "libddsc*"},
                                      {"rmw_zenoh_cpp", "libzenohc*"}}) {
-    EXPECT_EQ(for_middleware(plan, rmw),
-              plan_of({.scheduling = kUrgent, .library = library}))
+    EXPECT_EQ(for_middleware(plan, rmw), plan_of({.scheduling = kUrgent, .library = library}))
         << rmw;
   }
 }

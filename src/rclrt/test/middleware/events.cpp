@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which events of the quality of service the middleware has. Each test is a row of
 // docs/results/middlewares.md; the property "cell" is what the table shows.
+#include <rcl/error_handling.h>
 #include <rcl/event.h>
 
 #include "reader.hpp"

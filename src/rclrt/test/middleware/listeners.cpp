@@ -57,10 +57,9 @@ TEST_F(Listeners, OfARequestFromAnotherProcess) {
   Heard heard;
   rcl_service_t service = rcl_get_zero_initialized_service();
   const rcl_service_options_t options = rcl_service_get_default_options();
-  ASSERT_EQ(rcl_service_init(
-                &service, &node.handle()->node,
-                rosidl_typesupport_cpp::get_service_type_support_handle<SetBool>(), "near_service",
-                &options),
+  ASSERT_EQ(rcl_service_init(&service, &node.handle()->node,
+                             rosidl_typesupport_cpp::get_service_type_support_handle<SetBool>(),
+                             "near_service", &options),
             RCL_RET_OK);
   ASSERT_EQ(rcl_service_set_on_new_request_callback(&service, &Heard::on_new, &heard), RCL_RET_OK);
   only_peer->call();

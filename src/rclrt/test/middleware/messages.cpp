@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the middleware states of a message, and the memory in which it lends one. Each test is a row
 // of docs/results/middlewares.md; the property "cell" is what the table shows.
+#include <rcl/graph.h>
 #include <rmw/rmw.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <std_msgs/msg/string.hpp>
 
+#include "middleware.hpp"
 #include "reader.hpp"
 
 namespace rclrt::test {
@@ -120,8 +122,8 @@ TEST_F(Messages, HaveSequenceNumbersOfTheSubscription) {
 /// The monitor of rclrt_robot finds the publisher of a message by it.
 TEST_F(Messages, HaveTheGidOfTheirPublisher) {
   rmw_gid_t gid{};
-  ASSERT_EQ(rmw_get_gid_for_publisher(
-                rcl_publisher_get_rmw_handle(&publisher->handle()->publisher), &gid),
+  ASSERT_EQ(rmw_get_gid_for_publisher(rcl_publisher_get_rmw_handle(&publisher->handle()->publisher),
+                                      &gid),
             RMW_RET_OK);
   EXPECT_EQ(std::memcmp(gid.data, second.info.publisher_gid.data, RMW_GID_STORAGE_SIZE), 0);
   const auto* const end = std::ranges::find_if(gid.data, gid.data + RMW_GID_STORAGE_SIZE,
@@ -135,22 +137,38 @@ TEST_F(Messages, FromAnotherProcessHaveTheGidInTheGraph) {
   only_peer->publish();
   const TakenMessage taken = far.take();
   rcl_allocator_t allocator = rcl_get_default_allocator();
-  rcl_topic_endpoint_info_array_t publishers =
-      rcl_get_zero_initialized_topic_endpoint_info_array();
+  rcl_topic_endpoint_info_array_t publishers = rcl_get_zero_initialized_topic_endpoint_info_array();
   ASSERT_EQ(rcl_get_publishers_info_by_topic(&node.handle()->node, &allocator, "/far", false,
                                              &publishers),
             RCL_RET_OK);
   ASSERT_EQ(publishers.size, 1U);
-  EXPECT_EQ(std::memcmp(publishers.info_array->endpoint_gid, taken.info.publisher_gid.data,
-                        RMW_GID_STORAGE_SIZE),
-            0);
   EXPECT_STREQ(publishers.info_array->node_name, "peer");
+  const bool same = std::memcmp(publishers.info_array->endpoint_gid, taken.info.publisher_gid.data,
+                                RMW_GID_STORAGE_SIZE) == 0;
   EXPECT_EQ(rcl_topic_endpoint_info_array_fini(&publishers, &allocator), RCL_RET_OK);
-  RecordProperty("cell", "yes");
+  RecordProperty("cell", same ? "yes" : "no: the graph has another one");
 }
 
 TEST_F(Messages, KnowThatTheyComeFromTheirOwnProcess) {
   RecordProperty("cell", second.info.from_intra_process ? "yes" : "no");
+}
+
+/// Publisher::publish sends through the middleware if it counts more than intra-process delivery
+/// reaches: see detail::counts_ignored_matches.
+TEST_F(Messages, OfTheContextCountASubscriptionThatIgnoresThemAsMatched) {
+  const auto ignoring =
+      node.create_subscription<Int64>("topic", 10, [](const Int64&) {}, {.intra_process = true});
+  const Reader second_reader(node, "topic");
+  std::size_t count = 0;
+  ASSERT_TRUE(eventually([&] {
+    return rcl_publisher_get_subscription_count(&publisher->handle()->publisher, &count) ==
+               RCL_RET_OK &&
+           count >= 2;
+  }));
+  RecordProperty("cell", count == 3 ? "yes" : "no");
+  EXPECT_EQ(count == 3, detail::counts_ignored_matches());
+  EXPECT_EQ(publisher->get_subscription_count(), 3U);
+  EXPECT_EQ(ignoring->get_publisher_count(), 1U);
 }
 
 std::string lends(bool publisher, bool subscription) {

@@ -35,8 +35,8 @@ void follow(int commands) {
   const auto context = make_context();
   Node node(context, "peer");
   const auto publisher = node.create_publisher<Int64>("far", 10);
-  const auto service =
-      node.create_service<SetBool>("far_service", [](const SetBool::Request&, SetBool::Response&) {});
+  const auto service = node.create_service<SetBool>(
+      "far_service", [](const SetBool::Request&, SetBool::Response&) {});
   const auto client = node.create_client<SetBool>("near_service");
   const auto executor = make_executor("events", context, {.name = "peer"});
   executor->add_node(node);
@@ -76,8 +76,9 @@ bool Reader::matched() const {
 }
 
 void Reader::listen(Heard& heard) {
-  detail::check(rcl_subscription_set_on_new_message_callback(&subscription_, &Heard::on_new, &heard),
-                "setting a listener");
+  detail::check(
+      rcl_subscription_set_on_new_message_callback(&subscription_, &Heard::on_new, &heard),
+      "setting a listener");
 }
 
 TakenMessage Reader::take() {
@@ -136,8 +137,6 @@ void Peer::tell(char command) const {
     throw std::system_error(errno, std::generic_category(), "the peer has ended");
   }
 }
-
-
 
 }  // namespace rclrt::test
 
