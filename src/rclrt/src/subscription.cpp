@@ -111,6 +111,9 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
     }
   }
   warning_ = std::make_unique<detail::QosWarning>(*node_, subscription_, *type);
+  if (port_ != nullptr && !detail::reports_ignored_mismatches() && port_->topic->has_mismatch()) {
+    warning_->look();
+  }
 }
 
 std::unique_ptr<SubscriptionBase::IntraPort> SubscriptionBase::make_port(

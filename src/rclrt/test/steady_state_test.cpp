@@ -178,8 +178,8 @@ TEST_F(StaticMode, ThroughTheMiddlewareNothingIsAllocatedButByTheMiddleware) {
       std::max(bare_middleware_allocations(0), bare_middleware_allocations(1));
   const Path path = run_path<Int64>({.priority = 1},
                                     [](Publisher<Int64>& to) { EXPECT_TRUE(to.publish(Int64{})); });
-  // Jazzy: rmw_fastrtps makes one for each message published, two for each taken; rmw_cyclonedds
-  // two for each published.
+  // On Jazzy, Fast DDS makes one for each message published and two for each taken, Cyclone DDS two
+  // for each published.
   EXPECT_GE(bare, 2 * kMessages);  // the guard sees them
   EXPECT_LE(path.publishing.allocations + path.receiving.allocations, bare)
       << path.publishing.text() << path.receiving.text();

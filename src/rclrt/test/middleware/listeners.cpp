@@ -67,7 +67,7 @@ TEST_F(Listeners, OfARequestFromAnotherProcess) {
   EXPECT_EQ(rcl_service_fini(&service, &node.handle()->node), RCL_RET_OK);
 }
 
-/// What rclrt relies on, in Entity::listen: after the second call, every message that waits has
+/// Entity::listen relies on this: after the second call, every message that waits has
 /// been announced at least once.
 TEST_F(Listeners, ReportMessagesThatCameBeforeThem) {
   Heard first;

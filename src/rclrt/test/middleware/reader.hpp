@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscriptions and services of rcl whose listeners record the thread that called them, and a
-// process that publishes and calls from outside.
+// A subscription of rcl, a listener that records the thread that called it, and a process that
+// publishes and calls from outside.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace rclrt::test {
 
 using std_msgs::msg::Int64;
 
-/// What a listener was told, and by which thread. The middleware calls `on_new`.
+/// The calls of a listener. The middleware calls `on_new`.
 struct Heard {
   std::atomic<std::size_t> calls{0};
   std::atomic<std::size_t> messages{0};
