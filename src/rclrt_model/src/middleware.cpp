@@ -19,7 +19,7 @@ constexpr std::array<Middleware, 5> kMiddlewares{
       "eprosima::fastdds::rtps::UDPChannelResource"},
      {"rmw_fastrtps_dynamic_cpp", "Fast DDS", "libfast*", "dds.udp.7411", "libfastrtps.so.2.14",
       "eprosima::fastrtps::rtps::UDPChannelResource"},
-     {"rmw_cyclonedds_cpp", "Cyclone DDS", "libddsc*", "recv", "libddsc.so.0",
+     {"rmw_cyclonedds_cpp", "Cyclone DDS", "libddsc*", "recvUC", "libddsc.so.0",
       "create_thread_wrapper"},
      {"rmw_zenoh_cpp", "Zenoh", "libzenohc*", "rx-0", "libzenohc.so", "zenoh_transport"}}};
 
