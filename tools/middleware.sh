@@ -30,6 +30,13 @@ fi
 if [ "$ros_from" = wheels ]; then
   chooser=${UNDERLAY:+$underlay/lib/librmw_implementation.so}
   if [ -n "$chooser" ] && [ -f "$chooser" ]; then
+    case $chooser in
+      *\ *)
+        echo "error: UNDERLAY=$UNDERLAY: LD_PRELOAD ends a name at a blank, so its rmw_implementation cannot be loaded." >&2
+        echo "fix: name the folder through a link without a blank" >&2
+        exit 2
+        ;;
+    esac
     set_var LD_PRELOAD "$chooser${LD_PRELOAD:+:$LD_PRELOAD}"
   elif [ -n "${rmw:-}" ] && [ "$rmw" != rmw_fastrtps_cpp ]; then
     echo "error: RMW=$RMW: the rcl of the wheels runs only on rmw_fastrtps_cpp, to which it is linked." >&2
