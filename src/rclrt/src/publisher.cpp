@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "middleware.hpp"
 #include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
@@ -94,6 +95,9 @@ PublisherBase::PublisherBase(std::shared_ptr<NodeHandle> node,
         "\": PublisherOptions::loans must be at least 1, because publish needs a message, too");
   }
   intra_topic_->join(writer_);
+  if (!detail::reports_ignored_mismatches() && intra_topic_->has_mismatch()) {
+    handle_->look_for_mismatch();
+  }
 }
 
 PublisherBase::~PublisherBase() { intra_topic_->leave(writer_); }
@@ -106,7 +110,7 @@ std::size_t PublisherBase::get_subscription_count() const {
   std::size_t count = 0;
   detail::check(rcl_publisher_get_subscription_count(&handle_->publisher, &count),
                 "counting the subscriptions of a publisher");
-  return count;
+  return detail::counts_ignored_matches() ? count : count + writer_.matched();
 }
 
 std::size_t PublisherBase::get_intra_process_subscription_count() const {
@@ -122,10 +126,10 @@ bool PublisherBase::assert_liveliness() noexcept {
 }
 
 /// Returns whether a subscription needs the message through the middleware: the middleware has
-/// matched more subscriptions than intra-process delivery reaches. (The middleware also matches
-/// intra-process subscriptions, because they belong to the same participant.)
+/// matched more subscriptions than those that intra-process delivery reaches and it counts as well.
 bool PublisherBase::is_needed_outside() noexcept {
-  return always_outside_ || handle_->count_subscriptions() > writer_.matched();
+  return always_outside_ || handle_->count_subscriptions() >
+                                (detail::counts_ignored_matches() ? writer_.matched() : 0);
 }
 
 detail::IntraSlot* PublisherBase::borrow_slot() noexcept {

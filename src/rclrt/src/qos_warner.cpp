@@ -115,9 +115,10 @@ QosWarning::~QosWarning() {
 }
 
 void QosWarning::on_mismatch(const void* self, std::size_t /*count*/) {
-  const auto& warning = *static_cast<const QosWarning*>(self);
-  warning.warner_.start_search(warning);
+  static_cast<const QosWarning*>(self)->look();
 }
+
+void QosWarning::look() const noexcept { warner_.start_search(*this); }
 
 void QosWarner::start_search(const QosWarning& warning) noexcept {
   try {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "middleware.hpp"
 #include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
@@ -110,6 +111,9 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
     }
   }
   warning_ = std::make_unique<detail::QosWarning>(*node_, subscription_, *type);
+  if (port_ != nullptr && !detail::reports_ignored_mismatches() && port_->topic->has_mismatch()) {
+    warning_->look();
+  }
 }
 
 std::unique_ptr<SubscriptionBase::IntraPort> SubscriptionBase::make_port(
@@ -136,7 +140,9 @@ std::size_t SubscriptionBase::get_publisher_count() const {
   std::size_t count = 0;
   detail::check(rcl_subscription_get_publisher_count(&subscription_, &count),
                 "counting the publishers of a subscription");
-  return count;
+  return port_ == nullptr || detail::counts_ignored_matches()
+             ? count
+             : count + port_->topic->count_writers(*port_);
 }
 
 [[gnu::hot]] const detail::IntraSlot* SubscriptionBase::take_slot(InstanceInfo& info) noexcept {

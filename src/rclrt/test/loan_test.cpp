@@ -42,7 +42,7 @@ TEST_P(Loans, AMessageLentByTheMiddlewareArrivesUnchanged) {
       });
   EXPECT_FALSE(subscription->can_loan_messages());  // rcl's default
   const auto publisher = node.create_publisher<PoseWithCovariance>("pose", 5);
-  ASSERT_TRUE(publisher->can_loan_messages());  // the type is plain
+  ASSERT_EQ(publisher->can_loan_messages(), middleware_lends());  // the type is plain
   ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   spinning->add_node(node);
   spinning->prepare();
@@ -91,7 +91,7 @@ TEST_P(Loans, WhatTheUserAllowsIsReadWhereTheMiddlewareHasIt) {
           throw std::runtime_error("the loan is given back all the same");
         }
       });
-  EXPECT_TRUE(subscription->can_loan_messages());
+  EXPECT_EQ(subscription->can_loan_messages(), middleware_lends());
   unsetenv("ROS_DISABLE_LOANED_MESSAGES");
   const auto publisher = node.create_publisher<PoseWithCovariance>("pose", 5);
   ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
@@ -105,7 +105,9 @@ TEST_P(Loans, WhatTheUserAllowsIsReadWhereTheMiddlewareHasIt) {
   EXPECT_THAT([&] { spinning->spin(); },
               ThrowsMessage<std::runtime_error>("the loan is given back all the same"));
   EXPECT_EQ(received, (std::vector<double>{1, 2}));
-  EXPECT_EQ(read, written);  // one process: the reader shares the writer's memory
+  if (middleware_lends()) {
+    EXPECT_EQ(read, written);  // one process: the reader shares the writer's memory
+  }
 }
 
 TEST_P(Loans, ALoanThatASubscriptionOvertookReachesItAsACopy) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <rmw/rmw.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -48,6 +49,12 @@ inline std::shared_ptr<Context> make_context(std::vector<const char*> arguments 
   arguments.insert(arguments.begin(), "test");
   return Context::make(static_cast<int>(arguments.size()), arguments.data(),
                        {.handle_signals = handle_signals, .domain_id = domain_id()});
+}
+
+/// Returns whether the middleware lends messages of a plain type, as docs/results/middlewares.md
+/// shows it.
+inline bool middleware_lends() {
+  return std::string(rmw_get_implementation_identifier()).starts_with("rmw_fastrtps");
 }
 
 /// How long a test waits for a response, a goal or a server.

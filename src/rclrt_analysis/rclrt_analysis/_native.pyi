@@ -545,6 +545,10 @@ class StatedOverheads:
 
 @final
 class OverheadsFile:
+    @property
+    def rmw(self) -> str: ...
+    @property
+    def rmw_place(self) -> tuple[int, int]: ...
     def machine(
         self,
         application: Application,

@@ -190,12 +190,30 @@ class OverheadsReader {
         file_.message_bytes =
             yaml::read_integer(section.children[i + 1], "machine.message_bytes",
                                {0, std::numeric_limits<std::int64_t>::max()}, context_);
+      } else if (section.children[i].text == "rmw") {
+        read_middleware(section.children[i + 1]);
       } else if (section.children[i].text == "cpus") {
         file_.cpus = static_cast<int>(
             yaml::read_integer(section.children[i + 1], "machine.cpus", {1, kMostCpus}, context_)
                 .value_or(0));
       }
     }
+  }
+
+  /// The name appears in messages, so it has to be one of a package.
+  void read_middleware(const Node& node) {
+    constexpr std::size_t kLongest = 64;
+    const auto may_be_in_name = [](char c) {
+      return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    };
+    if (!yaml::is_scalar(node) || node.text.empty() || node.text.size() > kLongest ||
+        !std::ranges::all_of(node.text, may_be_in_name)) {
+      yaml::report_value(node, "machine.rmw", "a package's name, such as rmw_fastrtps_cpp",
+                         context_);
+      return;
+    }
+    file_.rmw = node.text;
+    file_.rmw_at = node.at;
   }
 
   Context& context_;

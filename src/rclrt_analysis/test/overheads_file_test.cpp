@@ -50,6 +50,26 @@ std::vector<std::string> texts(const Machine& of) {
   return result;
 }
 
+TEST(OverheadsFile, StatesTheMiddlewareAndWhere) {
+  const auto with = [](const std::string& rmw) {
+    return parse_overheads(
+        "{rclrt: 1, kind: overheads, executors: {preemptive: {dispatch_us: 1}},\n machine: {rmw: " +
+            rmw + "}}",
+        "o.json");
+  };
+  const auto found = with("rmw_cyclonedds_cpp").file;
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rmw, "rmw_cyclonedds_cpp");
+  EXPECT_EQ(found->rmw_at.line, 2);
+  EXPECT_EQ(measured().rmw, "") << "not stated";
+  for (const std::string bad : {"", "[]", "{}", "'a b'", "\"\\e[2J\"", "../x", "Rmw"}) {
+    const OverheadsFileResult refused = with(bad);
+    ASSERT_EQ(refused.diagnostics.size(), 1U) << bad;
+    EXPECT_THAT(refused.diagnostics[0].message, HasSubstr("machine.rmw")) << bad;
+  }
+  EXPECT_EQ(with(std::string(65, 'a')).diagnostics.size(), 1U);
+}
+
 TEST(OverheadsFile, StatesHowManyCpusTheMachineHas) {
   const auto with = [](const std::string& cpus) {
     return parse_overheads(

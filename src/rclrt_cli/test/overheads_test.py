@@ -275,3 +275,39 @@ def test_the_schema_takes_what_is_read() -> None:
     jsonschema.Draft202012Validator(schema).validate(MEASURED)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft202012Validator(schema).validate({**MEASURED, "executors": {}})
+
+
+ON_FAST_DDS = MEASURED | {"machine": {"rmw": "rmw_fastrtps_cpp"}}
+CYCLONE = "rmw_cyclonedds_cpp"
+
+
+def test_overheads_of_another_middleware_are_refused_with_the_place_and_the_fix(
+    tmp_path: Path, rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RMW_IMPLEMENTATION", CYCLONE)
+    code, result, err = analyze(tmp_path, rclrt, ON_FAST_DDS)
+    assert (code, result) == (2, None)
+    assert "overheads.json:1:" in err
+    assert "machine.rmw is rmw_fastrtps_cpp" in err
+    assert f"expected {CYCLONE}, which RMW_IMPLEMENTATION selects" in err
+    assert f"fix: measure on it: RMW_IMPLEMENTATION={CYCLONE} rclrt calibrate -o" in err
+    code, _, _ = analyze(tmp_path, rclrt, MEASURED)  # does not state its middleware
+    assert code == 0
+
+
+def test_without_a_selected_middleware_any_file_is_analyzed_but_runs_refuse_all_but_the_default(
+    tmp_path: Path, rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RMW_IMPLEMENTATION", raising=False)
+    other = MEASURED | {"machine": {"rmw": CYCLONE}}
+    code, _, _ = analyze(tmp_path, rclrt, other)
+    assert code == 0
+    out = tmp_path / "out"
+    run = rclrt(
+        "run", APP, "--executor", "preemptive", "--seconds", "1",
+        "--overheads", tmp_path / "overheads.json", "--out", out,
+    )  # fmt: skip
+    assert run.code == 2
+    assert f"machine.rmw is {CYCLONE}" in run.err
+    assert "because RMW_IMPLEMENTATION is not set" in run.err
+    assert not out.exists()

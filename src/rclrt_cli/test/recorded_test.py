@@ -73,6 +73,21 @@ def test_a_file_of_another_robot_is_refused(
     assert sorted(path.name for path in out.iterdir()) == before
 
 
+def test_overheads_of_another_middleware_than_the_recorded_one_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, app = recorded(tmp_path)  # on rmw_fastrtps_cpp
+    overheads = tmp_path / "overheads.json"
+    overheads.write_text(json.dumps(MEASURED | {"machine": {"rmw": "rmw_cyclonedds_cpp"}}))
+    arguments = ("--application", str(app), "--overheads", str(overheads))
+    assert main(["report", str(out), *arguments]) == 2
+    told = capsys.readouterr().err
+    assert "overheads.json:1:" in told
+    assert "machine.rmw is rmw_cyclonedds_cpp" in told
+    assert f"expected rmw_fastrtps_cpp, on which {out} was recorded" in told
+    assert not (out / "bounds.json").exists()
+
+
 def test_a_file_with_another_period_than_the_robot_had_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

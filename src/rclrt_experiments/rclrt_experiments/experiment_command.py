@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rclrt_py.arguments import check_run_seconds, seconds_argument
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
-from rclrt_py.options.overheads import add_file_arguments, overheads_file
+from rclrt_py.options.overheads import add_file_arguments, overheads_file, overheads_file_of_runs
 from rclrt_py.processes.runner import PACKAGE, find_program
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.output_directory import REPORT
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
-    file = overheads_file(arguments)
+    file = overheads_file(arguments) if arguments.simulate else overheads_file_of_runs(arguments)
     _check(arguments, settings)
     plan = plan_of(
         [each.experiment for each in settings],

@@ -4,11 +4,11 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
 
+#include "rclrt/model/middleware.hpp"
 #include "rclrt/model/relative_deadline.hpp"
 #include "shared_cpus.hpp"
 #include "yaml.hpp"
@@ -183,23 +183,14 @@ std::vector<std::string> chains_without_deadlines(const Application& application
 /// Returns whether the rules put the receiving threads of a known middleware at `priority` or
 /// above. A thread gets the first rule that matches it.
 bool receives_above(const std::vector<ThreadRule>& rules, int priority) {
-  struct Receiver {
-    const char* name;
-    const char* library;
-    const char* function;
+  const auto matches = [](const std::string& pattern, std::string_view text) {
+    return pattern.empty() || fnmatch(pattern.c_str(), std::string(text).c_str(), 0) == 0;
   };
-  constexpr std::array<Receiver, 4> kReceivers{
-      {{"dds.udp.7411", "libfastrtps.so.2.14", "eprosima::fastrtps::rtps::UDPChannelResource"},
-       {"dds.udp.7411", "libfastdds.so.3.2", "eprosima::fastdds::rtps::UDPChannelResource"},
-       {"recv", "libddsc.so.0", "create_thread_wrapper"},
-       {"rx-0", "librmw_zenohd.so", "zenoh_transport"}}};
-  const auto matches = [](const std::string& pattern, const char* text) {
-    return pattern.empty() || fnmatch(pattern.c_str(), text, 0) == 0;
-  };
-  return std::ranges::any_of(kReceivers, [&](const Receiver& each) {
+  return std::ranges::any_of(middlewares(), [&](const Middleware& each) {
     const auto first = std::ranges::find_if(rules, [&](const ThreadRule& rule) {
-      return matches(rule.name, each.name) && matches(rule.library, each.library) &&
-             matches(rule.function, each.function);
+      return is_of_middleware(rule) ||
+             (matches(rule.name, each.receiver) && matches(rule.library, each.file) &&
+              matches(rule.function, each.function));
     });
     return first != rules.end() && !first->keep && is_realtime(first->scheduling) &&
            first->scheduling.priority >= priority;
@@ -265,8 +256,7 @@ std::vector<std::string> warnings(const Robot& robot) {
   }
   return {
       "messages from other processes may wait for callbacks, because no rule puts the middleware's "
-      "receiving threads above these; add threads: [{library: \"libfast*\", policy: fifo, "
-      "priority: " +
+      "receiving threads above these; add threads: [{name: middleware, policy: fifo, priority: " +
       std::to_string(top + 1) + "}]"};
 }
 

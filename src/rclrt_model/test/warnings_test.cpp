@@ -133,7 +133,7 @@ TEST(OrderWarnings, UnderEdfNameCallbacksOfChainsWithoutADeadline) {
 TEST(RobotWarnings, RealTimeCallbacksNeedAThreadRuleForTheReceivingThreads) {
   const std::string callbacks = "callbacks: [{node: /a, priority: 3}]\n";
   const auto missing =
-      ElementsAre(HasSubstr("threads: [{library: \"libfast*\", policy: fifo, priority: 96}]"));
+      ElementsAre(HasSubstr("threads: [{name: middleware, policy: fifo, priority: 96}]"));
   EXPECT_THAT(of_robot(callbacks), missing);
   EXPECT_THAT(of_robot("executor: {realtime: require}"), missing);
   EXPECT_THAT(of_robot("executor: {kind: edf}"), missing);
@@ -149,7 +149,9 @@ TEST(RobotWarnings, RealTimeCallbacksNeedAThreadRuleForTheReceivingThreads) {
               IsEmpty());
   EXPECT_THAT(rule("{library: \"libfast*\", policy: fifo, priority: 40}"), missing);
   EXPECT_THAT(rule("{library: \"libfast*\", policy: keep}"), missing);
-  EXPECT_THAT(rule("{name: middleware, policy: fifo, priority: 96}"), missing);
+  EXPECT_THAT(rule("{name: middleware, policy: fifo, priority: 96}"), IsEmpty());
+  EXPECT_THAT(rule("{name: middleware, policy: fifo, priority: 40}"), missing);
+  EXPECT_THAT(rule("{library: \"libddsc*\", policy: fifo, priority: 96}"), IsEmpty());
   EXPECT_THAT(rule("{name: \"*\", policy: other}, {library: \"libfast*\", policy: fifo, "
                    "priority: 96}"),
               missing);

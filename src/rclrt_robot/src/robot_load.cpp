@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes options of a process from a file.
+#include <rmw/rmw.h>
+
 #include <climits>
 #include <stdexcept>
 #include <utility>
 
 #include "rclcpp_names.hpp"
 #include "rclrt/model/host.hpp"
+#include "rclrt/model/middleware.hpp"
 #include "rclrt/model/robot.hpp"
 #include "rclrt/model/warnings.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
@@ -103,7 +106,8 @@ RobotOptions load_robot(const std::filesystem::path& file, const std::string& pr
                                   .prefault_heap = robot.memory->prefault_heap_mb * kMb};
   }
   result.write_priorities = robot.write_priorities;
-  result.threads = rclrt::recorder::to_realtime(robot.threads);
+  result.threads = rclrt::recorder::to_realtime(
+      rclrt::model::for_middleware(robot.threads, rmw_get_implementation_identifier()));
   if (robot.recording) {
     result.recording = RecordingOptions{.directory = robot.recording->directory,
                                         .application = robot.recording->application};

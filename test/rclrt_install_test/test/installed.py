@@ -16,6 +16,8 @@ SYSTEM_PATH = "/usr/bin:/bin"
 ENTERED = (
     "AMENT_PREFIX_PATH",
     "CMAKE_PREFIX_PATH",
+    "CYCLONEDDS_URI",
+    "LD_PRELOAD",  # selects the middleware: tools/middleware.sh
     "PATH",
     "PYTHONPATH",
     "RMW_IMPLEMENTATION",

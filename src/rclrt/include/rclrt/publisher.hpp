@@ -50,6 +50,8 @@ struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
   /// subscriptions have appeared or disappeared since the last call.
   std::size_t count_subscriptions() noexcept;
 
+  /// Looks for incompatible subscriptions, to warn of them.
+  RCLRT_SETUP void look_for_mismatch() const noexcept { warning_->look(); }
   /// Ends the warnings of incompatible subscriptions: a callback of the user gets them instead.
   void end_qos_warnings() noexcept { warning_.reset(); }
 

@@ -41,7 +41,7 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
 
   /// Returns the name after remapping, with its namespace.
   std::string get_topic_name() const;
-  /// Returns how many publishers it is matched with now.
+  /// Returns how many publishers it is matched with now, including those of the same context.
   std::size_t get_publisher_count() const;
 
   /// Returns whether the callback reads messages in the middleware's memory, without a copy. That

@@ -46,6 +46,10 @@ void bind_overheads_file(py::module_& module) {
            py::arg("hop_ns") = py::none())
       .def("machine", [](const StatedOverheads& self) { return machine_of(self); });
   py::class_<OverheadsFile>(module, "OverheadsFile")
+      .def_readonly("rmw", &OverheadsFile::rmw)
+      .def_property_readonly(
+          "rmw_place",
+          [](const OverheadsFile& self) { return std::pair(self.rmw_at.line, self.rmw_at.column); })
       .def(
           "machine",
           [](const OverheadsFile& self, const model::Application& application,

@@ -17,6 +17,7 @@ from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, executor_argument
 from rclrt_py.files.atomic import check_new_directory, new_directory
 from rclrt_py.native import analysis
+from rclrt_py.options.overheads import require_middleware_of_runs
 from rclrt_py.processes.stop_signals import StopSignals
 
 from rclrt_experiments.generator.app_yaml import app_yaml
@@ -150,7 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None:
         check_new_directory(arguments.out)
     if arguments.overheads is not None:
-        OverheadsFile(arguments.overheads)  # throws if it cannot be used
+        require_middleware_of_runs(OverheadsFile(arguments.overheads))  # or it cannot be used
     seeds = range(rules.random_seed, rules.random_seed + arguments.count)
     started = time.monotonic()
     attack = partial(

@@ -32,6 +32,18 @@ class OverheadsFile:
         except module.FileError as error:
             raise BadInput(str(error)) from error
 
+    def require_middleware(self, rmw: str, where: str) -> None:
+        """Throws BadInput if the overheads were measured on another middleware than `rmw`. `where`
+        states what runs on that one. A file that does not state its middleware, as one written by
+        hand may, is used for each."""
+        if self._file.rmw and self._file.rmw != rmw:
+            line, column = self._file.rmw_place
+            raise BadInput(
+                f"{self.path}:{line}:{column}: machine.rmw is {self._file.rmw}, on which these "
+                f"overheads were measured; expected {rmw}, {where}\n  fix: measure on it: "
+                f"RMW_IMPLEMENTATION={rmw} rclrt calibrate -o {self.path.stem}-{rmw}.json"
+            )
+
     def machine(
         self,
         application: Application,

@@ -17,6 +17,9 @@ from rclrt_py.runs.application import describe_app_file, interval_ns
 from rclrt_py.runs.output_directory import APPLICATION, BOUNDS
 from rclrt_py.runs.run_data import RESULTS, Run
 
+UNKNOWN = "unknown"
+"""The middleware in the results of a trace."""
+
 
 def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) -> None:
     """Computes the bounds of the application `app` with the priorities that a recorded run in
@@ -29,6 +32,10 @@ def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) ->
     if not JsonValue.load(directory / RESULTS).has("rclrt_results"):
         raise BadInput(f"--application: {directory} is a comparison; expected a single run")
     run = Run.load(directory)
+    if overheads is not None and run.results.context["rmw"] != UNKNOWN:
+        overheads.require_middleware(
+            run.results.context["rmw"], f"on which {directory} was recorded"
+        )
     application = load_application(app, None)
     names = [callback.id for callback in application.callbacks]
     chains = {

@@ -10,10 +10,11 @@ from pathlib import Path
 from rclrt_py.doctor.checks import Finding, blocker, ok, read, warning
 from rclrt_py.errors import BadInput
 from rclrt_py.processes.installation import is_wheel, ros_fix
+from rclrt_py.processes.middleware import DEFAULT_RMW, middleware_in_use
 from rclrt_py.processes.runner import find_runner
 
-DEFAULT_RMW = "rmw_fastrtps_cpp"
-TRIED_RMW = (DEFAULT_RMW,)  # those that rclrt's tests have run on: docs/reference/dependencies.md
+# Those that rclrt's tests have run on: docs/reference/dependencies.md.
+TRIED_RMW = (DEFAULT_RMW, "rmw_cyclonedds_cpp")
 
 
 def distribution(environment: Mapping[str, str]) -> Finding:
@@ -27,7 +28,7 @@ def distribution(environment: Mapping[str, str]) -> Finding:
 
 def middleware(environment: Mapping[str, str]) -> Finding:
     name = "middleware"
-    rmw = environment.get("RMW_IMPLEMENTATION") or DEFAULT_RMW
+    rmw = middleware_in_use(environment)
     version = package_version(environment, rmw)
     if version is None:
         return blocker(

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def expected_of(arguments: argparse.Namespace, executors: Sequence[str]) -> Expected | None:
     """Returns the bounds that --bounds or --overheads requests."""
-    file = overheads.overheads_file(arguments)
+    file = overheads.overheads_file_of_runs(arguments)
     if not arguments.bounds and file is None:
         return None
     application = load_application(arguments.app, arguments.priorities)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from rclrt_py.bounds.machine import HOPS, STATISTICS, OverheadsFile, overheads_us
 from rclrt_py.errors import BadInput
 from rclrt_py.native import analysis
+from rclrt_py.processes.middleware import middleware_in_use, stated_middleware
 
 if TYPE_CHECKING:
     from rclrt_analysis import Machine
@@ -44,6 +46,24 @@ def overheads_file(arguments: argparse.Namespace) -> OverheadsFile | None:
             )
         return None
     return OverheadsFile(arguments.overheads, statistic or STATISTICS[0])
+
+
+def overheads_file_of_runs(arguments: argparse.Namespace) -> OverheadsFile | None:
+    """Loads the file of --overheads for runs in this environment. Throws BadInput if it was
+    measured on another middleware."""
+    file = overheads_file(arguments)
+    if file is not None:
+        require_middleware_of_runs(file)
+    return file
+
+
+def require_middleware_of_runs(file: OverheadsFile) -> None:
+    file.require_middleware(
+        middleware_in_use(os.environ),
+        "on which the runs go (RMW_IMPLEMENTATION)"
+        if stated_middleware(os.environ)
+        else "on which the runs go, because RMW_IMPLEMENTATION is not set",
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +104,9 @@ def from_arguments(
 ) -> Machine:
     """Returns the machine for this executor. The command line replaces values of the file."""
     file = overheads_file(arguments)
+    rmw = stated_middleware(os.environ)
+    if file is not None and rmw is not None:
+        file.require_middleware(rmw, "which RMW_IMPLEMENTATION selects")
     stated = analysis().StatedOverheads(
         dispatch_ns=arguments.dispatch_us,
         timer_jitter_ns=arguments.timer_jitter_us,

@@ -104,6 +104,11 @@ class RCLRT_EXPORT IntraTopic : public LoanOwner {
   RCLRT_SETUP void leave(IntraReader& reader) noexcept;
   RCLRT_SETUP void leave(IntraWriter& writer) noexcept;
 
+  /// Returns whether the QoS of a writer and a reader are incompatible.
+  RCLRT_SETUP bool has_mismatch();
+  /// Returns how many writers send their messages to the reader.
+  RCLRT_SETUP std::size_t count_writers(const IntraReader& reader);
+
   /// Returns a slot with the caller as its only holder; nullptr if all slots are held.
   IntraSlot* borrow() noexcept RCLRT_WAITS;
   /// Adds the message in `slot` to the ring of every matched subscription. In a full ring it

@@ -38,6 +38,9 @@ class RCLRT_EXPORT QosWarning {
   QosWarning(const QosWarning&) = delete;
   QosWarning& operator=(const QosWarning&) = delete;
 
+  /// Looks for incompatible endpoints as after a report of the middleware.
+  RCLRT_SETUP void look() const noexcept;
+
  private:
   friend class QosWarner;
   struct Endpoint;

@@ -60,6 +60,8 @@ struct OverheadsFile {
   double realtime_share = 1;                  ///< see Machine::realtime_share
   std::optional<std::int64_t> message_bytes;  ///< size of the measured messages
   int cpus{};                                 ///< of the machine; 0: the file does not state it
+  std::string rmw;                            ///< the measured middleware; empty: not stated
+  yaml::Position rmw_at{};                    ///< the place of `rmw` in the file
 };
 
 /// Times that replace measured ones, in ns.

@@ -8,7 +8,7 @@
 //   callbacks:                                      # a node priorities file, see node_timing.hpp
 //     - {node: /controller_server, priority: 8, deadline_ms: 5}
 //   threads:                                        # a thread plan, see thread_plan.hpp
-//     - {library: "libfastdds*", policy: fifo, priority: 81}
+//     - {name: middleware, policy: fifo, priority: 81}
 //     - {function: "*tf2_ros::TransformListener*", policy: fifo, priority: 40}
 //   recording: {directory: out, application: app.yaml}
 //   monitor: {period_ms: 1000, topic: /diagnostics, misses: /misses, traces: out}

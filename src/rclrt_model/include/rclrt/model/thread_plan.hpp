@@ -41,7 +41,7 @@ struct Scheduling {
 /// Sets the scheduling of every thread that all three patterns (`name`, `library`, `function`)
 /// match by fnmatch(3). An empty pattern matches every thread; at least one is not empty.
 struct ThreadRule {
-  std::string name{};       ///< the thread's; in an app.yaml "middleware"
+  std::string name{};       ///< the thread's; "middleware" alone: see middleware.hpp
   Scheduling scheduling{};  ///< scheduling of the thread
   std::string library{};    ///< the file with the code that the thread was started to run
   std::string function{};   ///< the function, or type of function object, it was started to run
@@ -64,7 +64,7 @@ struct ThreadPlan {
 ///       - {name: control, policy: fifo, priority: 80, cpus: [1]}
 ///       - {name: "dds.*", policy: rr, priority: 40}
 ///       - {name: camera, policy: deadline, runtime_ms: 2, deadline_ms: 10, period_ms: 20}
-///       - {library: "libfast*", policy: fifo, priority: 30}
+///       - {name: middleware, policy: fifo, priority: 30}
 ///       - {function: "*costmap*", name: "nav*", policy: other}
 ///       - {name: "log*", policy: other, nice: 10}
 ///       - {name: "gpu*", policy: keep}
