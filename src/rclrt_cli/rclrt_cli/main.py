@@ -22,6 +22,7 @@ from rclrt_cli.commands import (
     calibrate,
     compare,
     doctor,
+    plan,
     report,
     run,
     simulate,
@@ -45,6 +46,7 @@ VERBS: dict[str, ModuleType] = {
     "analyze": analyze,
     "synthesize": synthesize,
     "assign": assign,
+    "plan": plan,
     "workloads": workloads,
 }
 

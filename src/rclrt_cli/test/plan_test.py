@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt plan`: how it starts and ends. The tests of its page are rclrt_py/test/plan_*_test.py."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rclrt_py.testing.command import Rclrt, command, environment
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
+from sources import ROOT
+
+EXAMPLE = ROOT / "examples" / "autonomous_vehicle" / "app.yaml"
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    path = tmp_path / "app.yaml"
+    path.write_text(EXAMPLE.read_text())
+    return path
+
+
+@pytest.fixture
+def plan(app: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command, with its page's address."""
+    process = subprocess.Popen(
+        command("plan", str(app), "--no-browser"),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+
+
+def children(pid: int) -> list[int]:
+    return [
+        int(each)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for each in (task / "children").read_text().split()
+    ]
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_its_page_until_it_is_told_to_end(
+    plan: tuple[subprocess.Popen[str], str], app: Path, number: signal.Signals
+) -> None:
+    process, address = plan
+    assert address.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(address, timeout=GENEROUS_S) as page:
+        assert b"rclrt plan" in page.read()
+    process.send_signal(number)
+    _, said = process.communicate(timeout=GENEROUS_S)
+    assert (process.returncode, said) == (0, "")
+    assert app.read_text() == EXAMPLE.read_text()
+
+
+def test_its_analysis_ends_with_it_even_if_it_is_killed(
+    plan: tuple[subprocess.Popen[str], str],
+) -> None:
+    process, _ = plan
+    workers = children(process.pid)
+    assert workers
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    wait_for(lambda: not any(map(alive, workers)))
+
+
+def test_without_a_file_it_lists_the_examples(
+    rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RCLRT_ROOT", str(ROOT))
+    answer = rclrt("plan")
+    assert answer.code == 0
+    assert f"rclrt plan {EXAMPLE}" in answer.out
+    monkeypatch.delenv("RCLRT_ROOT")
+    answer = rclrt("plan")
+    assert (answer.code, answer.err) == (2, "rclrt: plan: no APP; expected an app.yaml\n")
+
+
+def test_what_cannot_be_used_is_named_before_a_page_is_served(
+    rclrt: Rclrt, app: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text(app.read_text().replace("wcet_ms: 16", "wcet_ms: long"))
+    for arguments, said in (
+        ([broken], "broken.yaml:50:"),
+        ([tmp_path / "none.yaml"], "No such file"),
+        ([app, "--out", tmp_path], "--out"),
+        ([app, "--robot-out", app], "two options name the same file"),
+        ([app, "--results", tmp_path / "none"], "no such directory"),
+        ([app, "--port", "x"], "is no port"),
+        ([app, "--executor", "none"], "unknown executor"),
+    ):
+        answer = rclrt("plan", *arguments, "--no-browser")
+        assert answer.code == 2
+        assert said in answer.err
+
+
+def test_a_port_that_is_taken_is_named(rclrt: Rclrt, app: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        answer = rclrt("plan", app, "--no-browser", "--port", port)
+        assert answer.code == 2
+        assert f"--port {port}: cannot be used (Address already in use)" in answer.err

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the page together, and draws it again after each change.
+
+function drawTop() {
+  const {state} = plan;
+  const executor = html('select', {id: 'executor', 'aria-label': 'Kind of executor'},
+    [...new Set([...state.executors, state.executor])].map((name) =>
+      html('option', {value: name, selected: name === state.executor}, name)));
+  executor.addEventListener('change', () => request('executor', {executor: executor.value}));
+  if (readOnly()) executor.disabled = true;
+  return [
+    html('div', {class: 'title'}, html('h1', {}, model().name),
+      html('span', {class: 'note'}, state.file, state.dirty ? html('span', {id: 'dirty'}, ' · not saved') : null,
+        plan.offline ? ' · saved page, read only' : null)),
+    drawHeadline(),
+    html('label', {class: 'kind-choice'}, html('span', {class: 'note'}, 'executor '), executor),
+    drawHistory(),
+    html('span', {class: 'file-buttons'},
+      button('Diff', openDiff, {id: 'diff', title: 'The differences to the file'}),
+      button('Save …', openSave, {id: 'save', class: state.dirty ? 'primary' : null, title: 'Ctrl+S'}),
+      button('?', openHelp, {id: 'help', 'data-always': '1', 'aria-label': 'Keys'})),
+    html('span', {id: 'busy'}, 'analysing … ', cancelButton()),
+  ];
+}
+
+function cancelButton() {
+  const cancel = button('Cancel', () => call('cancel').catch(() => {}), {id: 'cancel', class: 'small'});
+  cancel.hidden = true;
+  return cancel;
+}
+
+/** Draws everything, and leaves the focus where it was. */
+function redraw() {
+  const side = document.getElementById('side');
+  const focus = focusOf(document.activeElement);
+  const top = side.scrollTop;
+  hideTooltip();
+  document.getElementById('top').replaceChildren(...drawTop());
+  const sections = [drawChains(), drawInspector(), drawAsk(), drawLoad(), drawWarnings(), drawVariants()]
+    .filter((section) => section);
+  // A slider that is held must stay in the page.
+  if (plan.sliding) sections.filter((each) => each.id !== 'inspector').forEach(replaceSection);
+  else side.replaceChildren(...sections);
+  side.scrollTop = top;
+  drawGraph();
+  drawTimeline();
+  const again = focus && document.querySelector(focus);
+  if (again && again !== document.activeElement) again.focus({preventScroll: true});
+}
+
+function replaceSection(section) {
+  const old = document.getElementById(section.id);
+  if (old) old.replaceWith(section);
+}
+
+/** A selector that finds the same control after everything was drawn again. */
+function focusOf(element) {
+  if (!element || element === document.body || element.closest('#drawer, dialog')) return null;
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  for (const name of ['data-field', 'data-chain', 'data-ask', 'data-take']) {
+    const value = element.getAttribute(name);
+    if (value) return `[${name}="${CSS.escape(value)}"]`;
+  }
+  const name = element.getAttribute('aria-label');
+  return name && element.closest('#side, #top') ? `[aria-label="${CSS.escape(name)}"]` : null;
+}
+
+async function openPlan() {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  if (data) {
+    plan.offline = true;
+    setState(data);
+  } else {
+    setState(await call('state'));
+  }
+  document.title = `${model().name} · rclrt plan`;
+  document.body.classList.add('ready');
+  plan.readyAt = performance.now();
+}
+
+openPlan();

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server of `rclrt plan`: what it answers, what it refuses, and what it writes."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rclrt_py.errors import BadInput
+from rclrt_py.testing.plan_server import Plan, opened
+from rclrt_py.testing.waiting import GENEROUS_S
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "autonomous_vehicle" / "app.yaml"
+SCAN = ["callbacks", "scan", "priority"]
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Iterator[Plan]:
+    yield from opened(tmp_path / "app.yaml", EXAMPLE.read_text())
+
+
+def ask(plan: Plan, path: str, *, method: str = "POST", body: Any = None, **headers: str) -> Any:
+    """Returns status, headers and content of one request."""
+    port = plan.server.server_port
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=GENEROUS_S)
+    sent = {"Host": f"127.0.0.1:{port}", "Content-Type": "application/json"}
+    sent.update({name.replace("_", "-"): value for name, value in headers.items()})
+    text = body if isinstance(body, bytes) else json.dumps({} if body is None else body)
+    if method == "GET":
+        text = b""
+    connection.putrequest(method, path, skip_host=True)
+    for name, value in {**sent, "Content-Length": str(len(text))}.items():
+        connection.putheader(name, value)
+    connection.endheaders(text.encode() if isinstance(text, str) else text)
+    answer = connection.getresponse()
+    found = answer.status, dict(answer.getheaders()), answer.read()
+    connection.close()
+    return found
+
+
+def test_the_page_needs_the_token_and_its_own_host(plan: Plan) -> None:
+    token = f"/{plan.server.token}/"
+    assert ask(plan, token, method="GET")[0] == 200
+    for path in ("/", "/state", "/wrong/", f"{token}../", f"/{plan.server.token}", f"{token}x/y"):
+        assert ask(plan, path, method="GET")[0] == 404
+    for host in ("evil.example", f"evil.example:{plan.server.server_port}", "127.0.0.1", ""):
+        status, _, content = ask(plan, token, method="GET", Host=host)
+        assert (status, content) == (421, b"Misdirected Request")
+    assert ask(plan, f"{token}state", Origin="http://evil.example")[0] == 403
+    assert ask(plan, f"{token}state")[0] == 200
+
+
+def test_a_request_that_another_page_can_send_without_asking_is_refused(plan: Plan) -> None:
+    path = f"/{plan.server.token}/state"
+    assert ask(plan, path, Content_Type="text/plain")[0] == 415
+    assert ask(plan, path, method="GET")[0] == 404
+    assert ask(plan, path, body=b"[]")[0] == 400
+    assert ask(plan, path, body=b"\xff")[0] == 400
+    assert ask(plan, path, body=b"[" * 100_000)[0] == 400
+    assert ask(plan, f"/{plan.server.token}/close")[0] == 404
+
+
+def test_no_answer_may_be_kept_framed_or_read_by_others(plan: Plan) -> None:
+    _, headers, _ = ask(plan, f"/{plan.server.token}/", method="GET")
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_a_change_is_analysed_undone_and_done_again(plan: Plan) -> None:
+    bound = {each["id"]: each["bound_ms"] for each in plan.chains()}
+    assert bound["obstacle"] == 16.0  # examples/autonomous_vehicle/README.md
+    state = plan.call("change", changes=[plan.set(SCAN, "0")], label="priority of scan")
+    assert state["dirty"] is True
+    assert plan.chains(state)[0]["bound_ms"] > 16.0
+    assert plan.chains(plan.call("go", position=0))[0]["bound_ms"] == 16.0
+    again = plan.call("go", position=1)
+    assert again["answer"] == state["answer"]
+    assert again["labels"] == ["priority of scan"]
+    assert plan.call("reset")["dirty"] is False
+
+
+def test_a_slide_is_one_step_to_undo(plan: Plan) -> None:
+    for number in range(5):
+        state = plan.call(
+            "change", changes=[plan.set(SCAN, str(number))], label="slide", merge=number > 0
+        )
+    assert state["labels"] == ["slide"]
+
+
+def test_a_wrong_value_is_refused_with_its_place_and_changes_nothing(plan: Plan) -> None:
+    with pytest.raises(BadInput, match=r"app\.yaml:\d+:\d+: wcet_ms is"):
+        plan.call("change", changes=[plan.set(["callbacks", "scan", "wcet_ms"], "-1")])
+    with pytest.raises(BadInput, match=r"has no 'callbacks\.absent'"):
+        plan.call("change", changes=[plan.set(["callbacks", "absent", "wcet_ms"], "1")])
+    with pytest.raises(BadInput, match="unknown executor"):
+        plan.call("executor", executor="nothing")
+    assert plan.call("state")["position"] == 0
+
+
+def test_variants_are_kept_opened_and_removed(plan: Plan) -> None:
+    plan.call("variant", do="keep", name="as it was")
+    plan.call("change", changes=[plan.set(SCAN, "0")], label="x")
+    state = plan.call("variant", do="keep", name="slow")
+    assert [each["name"] for each in state["variants"]] == ["as it was", "slow"]
+    state = plan.call("variant", do="open", name="as it was")
+    assert plan.chains(state)[0]["bound_ms"] == 16.0
+    assert state["position"] == 2  # undo leads back
+    assert plan.call("variant", do="remove", name="slow")["variants"][0]["current"] is True
+    with pytest.raises(BadInput, match="none of the name 'slow'"):
+        plan.call("variant", do="open", name="slow")
+    with pytest.raises(BadInput, match="expected a name"):
+        plan.call("variant", do="keep", name=" ")
+
+
+def test_only_the_named_file_is_written_and_only_when_asked(plan: Plan) -> None:
+    before = plan.path.read_text()
+    plan.call("change", changes=[plan.set(SCAN, "2")], label="x")
+    assert plan.path.read_text() == before
+    outcome = plan.call("outcome", what="app")
+    assert "+     publishes: [points], priority: 2}" in outcome["diff"]
+    with pytest.raises(BadInput, match="is there already; confirm"):
+        plan.call("save", what="app")
+    with pytest.raises(BadInput, match="no file was named for 'priorities'"):
+        plan.call("save", what="priorities", overwrite=True)
+    assert plan.path.read_text() == before
+    assert plan.call("save", what="app", overwrite=True)["dirty"] is False
+    expected = before.replace("publishes: [points]}", "publishes: [points], priority: 2}", 1)
+    assert plan.path.read_text() == expected
+    assert [each.name for each in plan.path.parent.iterdir()] == ["app.yaml"]
+
+
+def test_a_file_that_something_else_changed_is_told(plan: Plan) -> None:
+    plan.path.write_text(plan.path.read_text() + "# by hand\n")
+    outcome = plan.call("outcome", what="app")
+    assert outcome["changed_on_disk"] is True
+    assert "-# by hand" in outcome["diff"]
+
+
+def finished(plan: Plan, kind: str, **options: Any) -> Any:
+    """Returns the result of a job."""
+    job = plan.call("job", kind=kind, options=options)["job"]
+    limit = time.monotonic() + GENEROUS_S
+    while (state := plan.call("job_state", job=job))["state"] == "runs":
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+    return state
+
+
+def turn_round(plan: Plan) -> None:
+    """Gives the chains the reverse of their priorities."""
+    plan.call("change", changes=plan.turned_round(), label="turned round")
+
+
+def test_priorities_are_proposed_and_the_proposal_has_its_bounds(plan: Plan) -> None:
+    turn_round(plan)
+    assert not plan.call("state")["answer"]["analysis"]["feasible"]
+    found = finished(plan, "synthesize", source="bounds")["result"]
+    assert all(chain["verdict"] in ("proved", "conditional") for chain in found["after"])
+    state = plan.call("change", changes=found["changes"], label="taken")
+    assert state["answer"]["analysis"]["feasible"] is True
+    assert plan.chains(state) == found["after"]
+
+
+def test_an_assignment_proposes_executors_cpus_and_priorities(plan: Plan) -> None:
+    turn_round(plan)
+    found = finished(plan, "assign", cpus=[1, 2])["result"]
+    state = plan.call("change", changes=found["changes"], label="taken")
+    assert plan.chains(state) == found["after"]
+    assert state["answer"]["analysis"]["feasible"] is True
+
+
+def test_margins_misses_and_simulations_are_found(plan: Plan) -> None:
+    margins = finished(plan, "sensitivity")["result"]["margins"]
+    assert margins["factor"] > 1
+    turn_round(plan)
+    found = finished(plan, "find_miss")["result"]
+    assert {each["chain"] for each in found["misses"]} >= {"obstacle"}
+    assert found["simulation"]["gantt"]["choices"][0]["label"].startswith("counter-example of")
+    first = found["simulation"]["gantt"]["choices"][0]["panels"][0]["responses"]
+    released = [sum(row[0] == chain and row[2] >= 0 for row in first) for chain in range(4)]
+    assert released == [10, 10, 5, 1]  # in 500 ms
+    simulated = finished(plan, "simulate")["result"]["simulation"]
+    assert [chain["id"] for chain in simulated["chains"]] == [
+        "obstacle",
+        "planning",
+        "mapping",
+        "logging",
+    ]
+    assert simulated["gantt"]["choices"]
+
+
+def test_a_job_that_cannot_be_done_says_why(plan: Plan) -> None:
+    plan.call("executor", executor="wait_set")
+    state = finished(plan, "synthesize")
+    assert state["state"] == "failed"
+    assert "does not run callbacks by priority" in state["error"]
+    assert finished(plan, "nonsense")["error"] == "unknown request 'nonsense'"
+    with pytest.raises(BadInput, match="no such job"):
+        plan.call("job_state", job="x")
+
+
+def test_a_job_is_stopped(plan: Plan) -> None:
+    job = plan.call("job", kind="simulate", options={"seconds": 60})["job"]
+    plan.call("job_stop", job=job)
+    limit = time.monotonic() + GENEROUS_S
+    while (state := plan.call("job_state", job=job))["state"] == "runs":
+        assert time.monotonic() < limit
+    assert state["state"] == "stopped"
+
+
+def test_the_page_in_one_file_has_the_state_in_it(plan: Plan) -> None:
+    text = plan.call("page")["html"]
+    assert "connect-src" not in text.partition("</head>")[0]
+    assert '"id":"obstacle"' in text
