@@ -73,6 +73,24 @@ def test_it_serves_its_page_until_it_is_told_to_end(
     assert app.read_text() == EXAMPLE.read_text()
 
 
+def test_it_opens_the_page_in_the_browser(app: Path, tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >{opened}.new && mv {opened}.new {opened}\n')
+    browser.chmod(0o755)
+    with subprocess.Popen(
+        command("plan", str(app)),
+        env={**environment(), "BROWSER": str(browser)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline()
+        wait_for(opened.is_file)
+        assert opened.read_text() == address
+        process.terminate()
+
+
 def test_its_analysis_ends_with_it_even_if_it_is_killed(
     plan: tuple[subprocess.Popen[str], str],
 ) -> None:

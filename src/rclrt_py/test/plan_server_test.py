@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,13 @@ from typing import Any
 
 import pytest
 from rclrt_py.errors import BadInput
+from rclrt_py.options import overheads
+from rclrt_py.plan.worker import Stopped, Worker
+from rclrt_py.plan.written import Output
 from rclrt_py.testing.plan_server import Plan, opened
 from rclrt_py.testing.waiting import GENEROUS_S
+
+from rclrt_model import load, read_yaml
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "autonomous_vehicle" / "app.yaml"
 SCAN = ["callbacks", "scan", "priority"]
@@ -134,6 +140,55 @@ def test_only_the_named_file_is_written_and_only_when_asked(plan: Plan) -> None:
     expected = before.replace("publishes: [points]}", "publishes: [points], priority: 2}", 1)
     assert plan.path.read_text() == expected
     assert [each.name for each in plan.path.parent.iterdir()] == ["app.yaml"]
+
+
+def test_priorities_and_a_robot_file_are_written(tmp_path: Path) -> None:
+    names = {what: tmp_path / f"{what}.yaml" for what in ("priorities", "robot")}
+    others = [Output(what, path) for what, path in names.items()]
+    for plan in opened(tmp_path / "app.yaml", EXAMPLE.read_text(), others=others):
+        plan.call("change", changes=[plan.set(SCAN, "9")], label="x")
+        for what in names:
+            plan.call("save", what=what)
+        made = load(plan.path, names["priorities"])
+        levels = {
+            each.id: made.effective_priority(index) for index, each in enumerate(made.callbacks)
+        }
+        model = plan.call("state")["answer"]["model"]
+        assert levels == {each["id"]: each["level"] for each in model["callbacks"]}
+        assert levels["scan"] == 9
+        assert read_yaml(names["robot"])["executor"]["kind"] == "preemptive"
+        plan.call("change", changes=[{"op": "executor", "name": "e2", "cpus": [2]}], label="x")
+        with pytest.raises(BadInput, match="main and e2 are in one process"):
+            plan.call("outcome", what="robot")
+        plan.call("executor", executor="events")
+        with pytest.raises(BadInput, match="does not run rclcpp nodes"):
+            plan.call("outcome", what="robot")
+
+
+def test_an_answer_that_takes_long_can_be_cancelled() -> None:
+    worker = Worker()
+    request = {
+        "text": EXAMPLE.read_text(),
+        "name": "app.yaml",
+        "executor": "preemptive",
+        "overheads": dict.fromkeys(overheads.OPTIONS),
+    }
+    found: list[str] = []
+
+    def wait() -> None:
+        try:
+            worker.ask("simulate", {**request, "options": {"seconds": 60}})
+        except Stopped:
+            found.append("stopped")
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    while waiting.is_alive():
+        worker.stop()
+        waiting.join(0.05)
+    assert found == ["stopped"]
+    assert worker.ask("answer", request)["analysis"]["feasible"] is True
+    worker.stop()
 
 
 def test_a_file_that_something_else_changed_is_told(plan: Plan) -> None:

@@ -104,13 +104,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _serve(server: Server, open_browser: bool) -> int:
     """Serves the page until Ctrl-C or SIGTERM."""
-    import webbrowser
-
     with StopSignals() as stop:
         server.start()
         print(f"{server.address}\nCtrl-C ends it.", flush=True)
-        if open_browser and not webbrowser.open(server.address):
-            print("rclrt: no browser was found: open this address", file=sys.stderr)
+        if open_browser and not _open(server.address):
+            print("rclrt: no browser was found; open the address in one", file=sys.stderr)
         never, writer = os.pipe()
         try:
             while not stop.requested:
@@ -120,6 +118,16 @@ def _serve(server: Server, open_browser: bool) -> int:
             os.close(writer)
             server.close()
     return EXIT_OK
+
+
+def _open(address: str) -> bool:
+    """Opens the page in the user's browser. Returns False if there is none. Without a display, no
+    browser is tried: it would be one that takes over the terminal."""
+    import webbrowser
+
+    if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")):
+        return False
+    return webbrowser.open(address)
 
 
 def _server(session: Session, port: int) -> Server:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rclrt_py.analyses.robot_file import robot_file
+from rclrt_py.errors import BadInput
+from rclrt_py.executors import kind_of
 from rclrt_py.plan.answer import parse
 
 if TYPE_CHECKING:
@@ -29,7 +31,25 @@ class Output:
         application = parse(app, name)
         if self.what == "priorities":
             return _priorities(application)
-        return robot_file(application, executor)
+        return _robot(application, executor)
+
+
+def _robot(application: Application, executor: str) -> str:
+    """Returns the text of a robot.yaml. Throws BadInput if it cannot express the application."""
+    if not kind_of(executor).on_rclcpp:
+        raise BadInput(
+            f"robot.yaml: the kind {executor} does not run rclcpp nodes; choose another executor, "
+            "such as preemptive"
+        )
+    processes: dict[str, str] = {}
+    for each in application.executors:
+        other = processes.setdefault(each.process, each.name)
+        if other != each.name:
+            raise BadInput(
+                f"robot.yaml: the executors {other} and {each.name} are in one process, but a "
+                "process of rclcpp nodes has one executor; give each a `process` of its own"
+            )
+    return robot_file(application, executor, "rclrt plan")
 
 
 def _priorities(application: Application) -> str:

@@ -61,14 +61,13 @@ class Plan:
 
 
 def opened(
-    path: Path, text: str, executor: str = "preemptive", observed: Any = None
+    path: Path, text: str, *, observed: Any = None, others: Sequence[Output] = ()
 ) -> Iterator[Plan]:
-    """Writes an app.yaml, and serves it."""
+    """Writes an app.yaml, and serves it. `others`: the files beside it that may be written."""
     path.write_text(text, encoding="utf-8")
-    session = Session(
-        path, [Output("app", path)], dict.fromkeys(overheads.OPTIONS), observed=observed
-    )
-    session.open(executor)
+    outputs = [Output("app", path), *others]
+    session = Session(path, outputs, dict.fromkeys(overheads.OPTIONS), observed=observed)
+    session.open("preemptive")
     server = Server(session)
     server.start()
     yield Plan(server, path)
