@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from rclrt_py.comparisons.comparison import load_single_run
 from rclrt_py.plan.observed import observed
+from rclrt_py.runs.output_directory import MARKER, STAGING
 from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import EVIL, Browser
 from rclrt_py.testing.plan_page import (
@@ -193,11 +196,12 @@ def test_a_hostile_name_of_a_file_is_text(browser: Browser, tmp_path: Path) -> N
 
 def test_measured_times_stand_beside_the_bounds(browser: Browser, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", "preemptive", 1.0)
-    seen = observed(run, "preemptive")
     chain = load_single_run(run).executors[0].chain("obstacle")
     assert chain is not None
     assert chain.response is not None
-    for plan in opened(tmp_path / "app.yaml", EXAMPLE.read_text(), observed=seen):
+    for plan in opened(
+        tmp_path / "app.yaml", EXAMPLE.read_text(), observe=partial(observed, run, "preemptive")
+    ):
         show(browser, plan)
         click(browser, '[data-chain="obstacle"]')
         said = text_of(browser, ".observed")
@@ -206,22 +210,37 @@ def test_measured_times_stand_beside_the_bounds(browser: Browser, tmp_path: Path
     assert browser.messages() == []
 
 
-def test_misses_are_shown_with_the_callbacks_that_delayed_them(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_misses_are_shown_with_their_number(browser: Browser, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", "wait_set", 1.0)
-    chains = observed(run, "wait_set")["chains"]
-    late = next(name for name, each in chains.items() if each["missed"])
-    for plan in opened(
-        tmp_path / "app.yaml",
-        EXAMPLE.read_text(),
-        observed={
-            "chains": {"obstacle": chains[late]},
-            "callbacks": {},
-            "executor": "x",
-            "directory": "x",
-        },
-    ):
+    seen = observed(run, "wait_set")
+    late = next(each for each in seen["chains"].values() if each["missed"])
+    seen["chains"]["obstacle"] = {**late, "culprits": ["build_map"]}
+    for plan in opened(tmp_path / "app.yaml", EXAMPLE.read_text(), observe=lambda: seen):
         show(browser, plan)
         click(browser, '[data-chain="obstacle"]')
-        assert f"{chains[late]['missed']} missed" in text_of(browser, ".observed")
+        said = text_of(browser, ".observed")
+        assert f"{late['missed']} missed; they were delayed by build_map" in said
+        assert text_of(browser, ".seen") == f"measured {late['worst_ms']:.3f}"
+
+
+def test_a_run_that_goes_on_is_followed(browser: Browser, tmp_path: Path) -> None:
+    directory = tmp_path / "results"
+    unfinished = directory / STAGING / "run"
+    write_run(unfinished, "preemptive", 1.0)
+    marker = {"kind": "run", "executors": ["preemptive"], "rounds": 1, "seconds": 9.0}
+    (directory / MARKER).write_text(json.dumps(marker))
+    app = tmp_path / "app.yaml"
+    observe = partial(observed, directory, "preemptive")
+    for plan in opened(app, EXAMPLE.read_text(), observe=observe):
+        show(browser, plan)
+        first = observe()["chains"]["obstacle"]["n"]
+        click(browser, '[data-chain="obstacle"]')
+        assert f"of {first} responses" in text_of(browser, ".observed")
+        newer = write_run(tmp_path / "newer", "preemptive", 2.0)
+        unfinished.rename(tmp_path / "older")
+        newer.rename(unfinished)
+        browser.wait(
+            "return !document.querySelector('.observed').innerText"
+            f".includes('of {first} responses')"
+        )
+    browser.messages()

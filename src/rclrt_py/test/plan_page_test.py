@@ -243,3 +243,45 @@ def test_every_control_has_a_name(page: Browser) -> None:
         """
     )
     assert nameless == []
+
+
+CONTRAST = """
+const luminance = (colour) => {
+  const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
+    const value = Number(part) / 255;
+    return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+};
+const behind = (element) => {
+  for (let one = element; one; one = one.parentElement) {
+    const colour = getComputedStyle(one).backgroundColor;
+    const parts = colour.match(/[\\d.]+/g);
+    if (colour.startsWith('rgb') && !(parts.length === 4 && Number(parts[3]) < 0.5)) return colour;
+  }
+  return 'rgb(255, 255, 255)';
+};
+const texts = [...document.querySelectorAll('#top *, #side *, .graph-tools *')].filter((one) =>
+  one instanceof HTMLElement && !one.disabled && one.firstChild &&
+  one.firstChild.nodeType === Node.TEXT_NODE && one.textContent.trim());
+return texts.map((one) => {
+  const [a, b] = [getComputedStyle(one).color, behind(one)].map(luminance);
+  return [one.textContent, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+});
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_is_legible_and_no_verdict_is_a_colour_alone(
+    browser: Browser, plan: Plan, dark: bool
+) -> None:
+    plan.call("change", changes=plan.turned_round(), label="turned round")
+    show(browser, plan, dark=dark)
+    click(browser, '[data-chain="obstacle"]')
+    ratios = browser.run(CONTRAST)
+    assert len(ratios) > 60
+    assert [each for each in ratios if each[1] < 4.5] == []  # WCAG 2.1, level AA
+    verdicts = browser.run(
+        "return [...document.querySelectorAll('.verdict')].map((v) => v.innerText)"
+    )
+    assert verdicts == ["?not proved", "?not proved", "◐conditional", "◐conditional"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--results",
         metavar="DIR",
         type=Path,
-        help="show what was measured beside the bounds: a directory of rclrt run or simulate",
+        help="show what was measured beside the bounds: a directory of rclrt run, compare or "
+        "simulate; of a run that goes on, what it has measured so far",
     )
     parser.add_argument(
         "--port",
@@ -91,8 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
             name: str(value) if isinstance(value := getattr(arguments, name), Path) else value
             for name in overheads.OPTIONS
         },
-        None if arguments.results is None else observed(arguments.results, arguments.executor),
+        partial(observed, arguments.results, arguments.executor)
+        if arguments.results is not None
+        else lambda: None,
     )
+    session.observe()  # throws if there are no results
     try:
         session.open(arguments.executor)
         server = _server(session, arguments.port)

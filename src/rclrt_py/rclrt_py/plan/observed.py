@@ -10,14 +10,16 @@ from rclrt_py.comparisons.comparison import Comparison
 from rclrt_py.report.misses import misses_data
 from rclrt_py.report.writing import load_results
 from rclrt_py.runs.results import Results
+from rclrt_py.runs.run_data import RESULTS
 
 MOST_CULPRITS = 4
 
 
 def observed(directory: Path, executor: str) -> dict[str, Any]:
-    """Returns the response times and misses of chains, and the responses of callbacks, by id. The
-    results of a comparison are those of `executor`, or else of its first executor. Throws BadInput
-    if the directory has no results."""
+    """Returns the response times and misses of chains, and the responses of callbacks, by id.
+    `goes_on`: the run has not ended, and has newer results later. The results of a comparison are
+    those of `executor`, or else of its first executor. Throws BadInput if the directory has no
+    results."""
     comparison = load_results(directory)
     shown = next(
         (each for each in comparison.executors if each.executor == executor),
@@ -27,6 +29,7 @@ def observed(directory: Path, executor: str) -> dict[str, Any]:
     return {
         "directory": str(directory),
         "executor": shown.executor_label,
+        "goes_on": not (directory / RESULTS).is_file(),
         "chains": {
             chain.id: {
                 "n": chain.completed,

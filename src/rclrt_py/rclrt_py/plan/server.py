@@ -79,6 +79,7 @@ class Server(ThreadingHTTPServer):
             "diff": lambda body: {"diff": session.diff()},
             "outcome": lambda body: session.outcome(str(body.get("what"))),
             "save": lambda body: session.save(str(body.get("what")), body.get("overwrite") is True),
+            "observed": lambda body: {"observed": session.observe()},
             "page": lambda body: {"html": offline_page(session.state())},
         }
 

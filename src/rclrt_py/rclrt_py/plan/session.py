@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,8 @@ class Session:
     """The files that save() may write."""
     overheads: Mapping[str, Any]
     """The options of the command about overheads, as texts and numbers."""
-    observed: Mapping[str, Any] | None = None
-    """The measured times that the page shows. None: no results were named."""
+    observe: Callable[[], Mapping[str, Any] | None] = lambda: None
+    """Returns the measured times that the page shows. None: no results were named."""
     worker: Worker = field(default_factory=Worker)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _answers: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Session:
                 "file": self.path.name,
                 "executors": list(EXECUTORS),
                 "outputs": [{"what": each.what, "path": str(each.path)} for each in self.outputs],
-                "observed": self.observed,
+                "observed": self.observe(),
                 "overheads": {
                     name: value for name, value in self.overheads.items() if value is not None
                 },

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,16 @@ class Plan:
 
 
 def opened(
-    path: Path, text: str, *, observed: Any = None, others: Sequence[Output] = ()
+    path: Path,
+    text: str,
+    *,
+    observe: Callable[[], Any] = lambda: None,
+    others: Sequence[Output] = (),
 ) -> Iterator[Plan]:
     """Writes an app.yaml, and serves it. `others`: the files beside it that may be written."""
     path.write_text(text, encoding="utf-8")
     outputs = [Output("app", path), *others]
-    session = Session(path, outputs, dict.fromkeys(overheads.OPTIONS), observed=observed)
+    session = Session(path, outputs, dict.fromkeys(overheads.OPTIONS), observe)
     session.open("preemptive")
     server = Server(session)
     server.start()

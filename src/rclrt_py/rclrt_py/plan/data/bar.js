@@ -4,7 +4,7 @@
 const PART_TEXT = {
   own: (part) => `its own work: ${times(part)} ${part.callback}`,
   interference: (part) => `preempted by ${part.callback}${part.releases > 1 ? `, ${part.releases} ×` : ''}`,
-  sets: (part) => `${part.releases} sets of ${part.callback}, and what follows`,
+  sets: (part) => `${part.releases === 1 ? 'a set' : `${part.releases} sets`} of ${part.callback}, and what follows`,
   started: (part) => `${part.callback} had started, and what follows`,
   other_input: (part) => `waits for the other input of ${part.callback}`,
   callback: (part) => `${part.callback}, from ready to its end`,

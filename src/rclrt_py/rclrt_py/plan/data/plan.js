@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the page together, and draws it again after each change.
 
+const FOLLOW_MS = 2000;
+
 function drawTop() {
   const {state} = plan;
   const executor = html('select', {id: 'executor', 'aria-label': 'Kind of executor'},
@@ -65,6 +67,17 @@ function focusOf(element) {
   return name && element.closest('#side, #top') ? `[aria-label="${CSS.escape(name)}"]` : null;
 }
 
+/** Asks for newer measured times of a run that goes on. */
+async function followRun() {
+  if (plan.offline || !plan.state.observed || !plan.state.observed.goes_on) return;
+  await new Promise((resolve) => { setTimeout(resolve, FOLLOW_MS); });
+  const typing = /^(INPUT|SELECT)$/.test(document.activeElement.tagName) || plan.sliding || drag;
+  if (!typing && !document.querySelector('dialog[open]') && !plan.lost) {
+    await call('observed').then(setState, () => {});
+  }
+  await followRun();
+}
+
 async function openPlan() {
   const data = JSON.parse(document.getElementById('data').textContent);
   if (data) {
@@ -76,6 +89,7 @@ async function openPlan() {
   document.title = `${model().name} · rclrt plan`;
   document.body.classList.add('ready');
   plan.readyAt = performance.now();
+  followRun();
 }
 
 openPlan();
