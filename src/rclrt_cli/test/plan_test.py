@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -12,6 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rclrt_py.options import overheads
+from rclrt_py.plan.session import Session
+from rclrt_py.plan.written import Output
 from rclrt_py.testing.command import Rclrt, command, environment
 from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 from sources import ROOT
@@ -87,8 +91,13 @@ def test_it_opens_the_page_in_the_browser(app: Path, tmp_path: Path) -> None:
         assert process.stdout is not None
         address = process.stdout.readline()
         wait_for(opened.is_file)
-        assert opened.read_text() == address
+        file = opened.read_text().strip()
+        assert address.strip() not in file  # other users can read command lines
+        leads = Path(file.removeprefix("file://"))
+        assert f"url={address.strip()}" in leads.read_text()
+        assert leads.parent.stat().st_mode & 0o077 == 0
         process.terminate()
+    assert not leads.parent.exists()
 
 
 def test_its_analysis_ends_with_it_even_if_it_is_killed(
@@ -100,6 +109,32 @@ def test_its_analysis_ends_with_it_even_if_it_is_killed(
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     wait_for(lambda: not any(map(alive, workers)))
+
+
+@pytest.mark.parametrize("stated", [{}, {"dispatch_us": 90_000, "timer_jitter_us": 500_000}])
+def test_the_page_shows_what_analyze_says_of_the_file_that_it_writes(
+    rclrt: Rclrt, app: Path, stated: dict[str, int]
+) -> None:
+    session = Session(app, [Output("app", app)], {**dict.fromkeys(overheads.OPTIONS), **stated})
+    session.open("preemptive")
+    try:
+        version = session.state()["version"]
+        changes = [
+            {"op": "set", "path": ["callbacks", "identify", "wcet_ms"], "value": "7.25"},
+            {"op": "executor", "name": "second", "cpus": [2]},
+            {"op": "move", "callback": "build_map", "executor": "second"},
+        ]
+        version = session.change(version, changes, "x")["version"]
+        state = session.save(version, "app", session.outcome(version, "app")["seen"])
+    finally:
+        session.worker.stop()
+    options = [
+        word
+        for name, value in stated.items()
+        for word in (f"--{name.replace('_', '-')}", str(value / 1000))
+    ]
+    answer = rclrt("analyze", app, "--json", "--no-search", *options)
+    assert json.loads(answer.out) == state["answer"]["analysis"]
 
 
 def test_without_a_file_it_lists_the_examples(

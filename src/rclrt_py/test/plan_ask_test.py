@@ -29,6 +29,7 @@ from rclrt_py.testing.plan_page import (
 )
 from rclrt_py.testing.plan_server import Plan, opened
 from rclrt_py.testing.synthetic_run import write_run
+from rclrt_py.testing.waiting import wait_for
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -171,8 +172,13 @@ def test_a_lost_server_makes_the_page_read_only_and_says_so(
 def test_the_saved_page_opens_without_a_server_and_changes_nothing(
     page: Browser, plan: Plan, tmp_path: Path
 ) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(plan.call("page")["html"], encoding="utf-8")
+    page.driver.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    click(page, "#save")
+    click(page, "#save-page")
+    path = tmp_path / "autonomous_vehicle-plan.html"
+    wait_for(path.is_file)
     page.load(path)
     page.wait("return document.body.classList.contains('ready')")
     assert bounds(page)["obstacle"] == "16.000"
@@ -196,6 +202,7 @@ def test_a_hostile_name_of_a_file_is_text(browser: Browser, tmp_path: Path) -> N
 
 def test_measured_times_stand_beside_the_bounds(browser: Browser, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", "preemptive", 1.0)
+    seen = partial(observed, run, "preemptive")
     chain = load_single_run(run).executors[0].chain("obstacle")
     assert chain is not None
     assert chain.response is not None
@@ -204,6 +211,9 @@ def test_measured_times_stand_beside_the_bounds(browser: Browser, tmp_path: Path
     ):
         show(browser, plan)
         click(browser, '[data-chain="obstacle"]')
+        shown = browser.run("return document.querySelector('[data-callback=scan]').textContent")
+        scan = seen()["callbacks"]["scan"]
+        assert f"max {scan['worst_ms']:.3g}".rstrip("0").rstrip(".") in shown
         said = text_of(browser, ".observed")
         assert f"p99 {chain.response.p99:.3f} ms" in said
         assert f"maximum {chain.response.worst:.3f} ms of {chain.completed} responses" in said
@@ -220,7 +230,11 @@ def test_misses_are_shown_with_their_number(browser: Browser, tmp_path: Path) ->
         click(browser, '[data-chain="obstacle"]')
         said = text_of(browser, ".observed")
         assert f"{late['missed']} missed; they were delayed by build_map" in said
+        assert text_of(browser, ".seen") == f"measured {late['worst_ms']:.3f}, above"
+        browser.run("set(['callbacks', 'scan', 'wcet_ms'], '2', 'x')")
+        settled(browser)
         assert text_of(browser, ".seen") == f"measured {late['worst_ms']:.3f}"
+        assert "before these changes" in text_of(browser, "#observed-note")
 
 
 def test_a_run_that_goes_on_is_followed(browser: Browser, tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def test_a_field_changes_a_value_and_the_answer_follows(page: Browser, plan: Pla
     state = plan.call("state")
     assert bounds(page) == analysed(plan, state) != before
     assert "deadlines hold" in text_of(page, "#headline")
+    assert text_of(page, "#live") == text_of(page, "#headline strong")  # for screen readers
     assert "▲" in text_of(page, "tr.chain .delta")
     assert "start: " in text_of(page, "#inspector .differs")
     assert page.run("return document.querySelectorAll('.card.changed').length") == 1
@@ -105,7 +106,7 @@ def test_every_field_of_every_part_can_be_changed(page: Browser, plan: Plan) -> 
     page.driver.find_element(By.CSS_SELECTOR, ".executor text").click()
     fill(page, "cpus", "2, 3")
     fill(page, "top_priority", "80")
-    plan.call("save", what="app", overwrite=True)
+    plan.save()
     made = load(plan.path)
     scan, brake, fuse = (
         next(each for each in made.callbacks if each.id == name)
@@ -161,7 +162,7 @@ def test_a_callback_is_dragged_to_a_new_executor_and_back(page: Browser, plan: P
     assert "executor_2" in page.run(
         "return document.querySelector('[data-executor=executor_2]').textContent"
     )
-    plan.call("save", what="app", overwrite=True)
+    plan.save()
     made = load(plan.path)
     index = next(i for i, each in enumerate(made.callbacks) if each.id == "build_map")
     assert made.executors[made.executor_of(index)].name == "executor_2"
@@ -170,7 +171,7 @@ def test_a_callback_is_dragged_to_a_new_executor_and_back(page: Browser, plan: P
     assert overlaps(page) == []
     x, y = centre(page, '[data-executor="main"] > rect')
     drag(page, "build_map", x, y)
-    plan.call("save", what="app", overwrite=True)
+    plan.save()
     made = load(plan.path)
     assert made.executors[made.executor_of(index)].name == "main"
 
@@ -243,6 +244,72 @@ def test_every_control_has_a_name(page: Browser) -> None:
         """
     )
     assert nameless == []
+
+
+def test_a_click_that_lasts_is_not_lost_when_an_answer_comes_meanwhile(
+    page: Browser, plan: Plan
+) -> None:
+    choose(page, "scan")
+    field = page.driver.find_element(By.CSS_SELECTOR, '#inspector input[data-field="wcet_ms"]')
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("1.5")
+    button = page.driver.find_element(By.CSS_SELECTOR, '[data-chain="planning"]')
+    ActionChains(page.driver).click_and_hold(button).perform()  # leaves the field
+    page.wait("return !running && postponed && plan.state.position === 1")
+    ActionChains(page.driver).release().perform()
+    settled(page)
+    assert page.run("return plan.selected.id") == "planning"
+    assert callback(plan, "scan")["wcet_ms"] == 1.5
+
+
+def test_a_text_that_is_typed_while_an_answer_comes_is_kept(page: Browser, plan: Plan) -> None:
+    choose(page, "scan")
+    field = page.driver.find_element(By.CSS_SELECTOR, '#inspector input[data-field="wcet_ms"]')
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("2")
+    page.run("set(['callbacks', 'brake', 'wcet_ms'], '3', 'x')")
+    page.wait("return !running && plan.state.position === 1")
+    assert callback(plan, "brake")["wcet_ms"] == 3
+    field.send_keys("5", Keys.TAB)
+    settled(page)
+    assert callback(plan, "scan")["wcet_ms"] == 25
+
+
+def test_quick_changes_and_undos_are_all_made(page: Browser, plan: Plan) -> None:
+    page.run(
+        """
+        const path = ['callbacks', 'scan', 'priority'];
+        for (const value of ['1', '2', '3', '4']) set(path, value, value);
+        undo();
+        undo();
+        redo();
+        request('variant', {do: 'keep', name: 'third'});
+        """
+    )
+    settled(page)
+    state = plan.call("state")
+    assert (state["position"], state["labels"]) == (3, ["1", "2", "3", "4"])
+    assert callback(plan, "scan")["priority"] == 3
+    assert state["variants"][0]["current"] is True
+
+
+def test_the_start_of_every_changed_field_comes_back(page: Browser, plan: Plan) -> None:
+    page.driver.find_element(By.CSS_SELECTOR, ".executor text").click()
+    fill(page, "cpus", "2, 3")
+    click(page, "#inspector .back")
+    choose(page, "brake")
+    fill(page, "group", "")
+    click(page, "#inspector .back")
+    assert plan.call("state")["answer"] == plan.call("state")["start"]
+
+
+def test_a_second_page_shows_what_the_first_has_changed(page: Browser, plan: Plan) -> None:
+    plan.call("change", changes=[plan.set(["callbacks", "scan", "wcet_ms"], "3")], label="x")
+    choose(page, "scan")
+    fill(page, "wcet_ms", "7")
+    assert "another page has changed the application" in text_of(page, "#message")
+    assert page.run("return document.querySelector('[data-field=wcet_ms]').value") == "3"
+    assert any("status of 409" in each for each in page.messages())  # Chromium's own words
 
 
 CONTRAST = """

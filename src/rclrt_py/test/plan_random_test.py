@@ -18,7 +18,7 @@ from rclrt_py.native import analysis
 from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import Browser
 from rclrt_py.testing.plan_page import bounds, click, press, settled, show, text_of
-from rclrt_py.testing.plan_server import Plan, opened
+from rclrt_py.testing.plan_server import Plan, large, opened
 
 from rclrt_model import load
 
@@ -63,7 +63,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def agrees_with_the_file(browser: Browser, plan: Plan) -> None:
     """Checks that the page shows what an analysis of the file that it writes gives."""
     settled(browser)
-    plan.call("save", what="app", overwrite=True)
+    plan.save()
     state = plan.call("state")
     made = load(plan.path)
     result, _ = sound(made, state["executor"], analysis().StatedOverheads().machine(), search=False)
@@ -94,35 +94,6 @@ def test_random_use_leaves_no_error_and_the_page_agrees_with_the_file(
             if step % COMPARED_EVERY == 0:
                 agrees_with_the_file(browser, plan)
         assert browser.run("return window.hacked") is None
-
-
-def large(nodes: int) -> str:
-    """Returns an application of `nodes` nodes in 8 namespaces, with 5 callbacks and a chain
-    each."""
-    lines = ["rclrt: 1", "name: large", "executors:"]
-    lines += [f"  - {{name: exec_{each}, cpus: [{each}]}}" for each in range(4)]
-    lines.append("nodes:")
-    lines += [
-        f"  - {{name: node_{each}, namespace: /area_{each % 8}, executor: exec_{each % 8 // 2}}}"
-        for each in range(nodes)
-    ]
-    lines.append("callbacks:")
-    for node in range(nodes):
-        for place in range(5):
-            trigger = (
-                "timer: {period_ms: 100}"
-                if place == 0
-                else f"subscription: {{topic: /t_{node}_{place - 1}}}"
-            )
-            lines.append(
-                f"  - {{id: cb_{node}_{place}, node: node_{node}, {trigger}, wcet_ms: 0.02, "
-                f"publishes: [/t_{node}_{place}]}}"
-            )
-    lines.append("chains:")
-    for node in range(nodes):
-        path = ", ".join(f"cb_{node}_{place}" for place in range(5))
-        lines.append(f"  - {{id: chain_{node}, callbacks: [{path}], priority: {node % 20}}}")
-    return "\n".join(lines) + "\n"
 
 
 def cards(browser: Browser) -> Any:

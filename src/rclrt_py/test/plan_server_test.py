@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -12,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rclrt_py.errors import BadInput
 from rclrt_py.options import overheads
 from rclrt_py.plan.worker import Stopped, Worker
 from rclrt_py.plan.written import Output
 from rclrt_py.testing.plan_server import Plan, opened
-from rclrt_py.testing.waiting import GENEROUS_S
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 
 from rclrt_model import load, read_yaml
 
@@ -85,8 +88,8 @@ def test_a_change_is_analysed_undone_and_done_again(plan: Plan) -> None:
     state = plan.call("change", changes=[plan.set(SCAN, "0")], label="priority of scan")
     assert state["dirty"] is True
     assert plan.chains(state)[0]["bound_ms"] > 16.0
-    assert plan.chains(plan.call("go", position=0))[0]["bound_ms"] == 16.0
-    again = plan.call("go", position=1)
+    assert plan.chains(plan.call("go", step=-1))[0]["bound_ms"] == 16.0
+    again = plan.call("go", step=1)
     assert again["answer"] == state["answer"]
     assert again["labels"] == ["priority of scan"]
     assert plan.call("reset")["dirty"] is False
@@ -131,12 +134,12 @@ def test_only_the_named_file_is_written_and_only_when_asked(plan: Plan) -> None:
     assert plan.path.read_text() == before
     outcome = plan.call("outcome", what="app")
     assert "+     publishes: [points], priority: 2}" in outcome["diff"]
-    with pytest.raises(BadInput, match="is there already; confirm"):
-        plan.call("save", what="app")
+    with pytest.raises(BadInput, match="has changed since its differences were shown"):
+        plan.call("save", what="app", seen="")
     with pytest.raises(BadInput, match="no file was named for 'priorities'"):
-        plan.call("save", what="priorities", overwrite=True)
+        plan.call("save", what="priorities", seen="")
     assert plan.path.read_text() == before
-    assert plan.call("save", what="app", overwrite=True)["dirty"] is False
+    assert plan.save()["dirty"] is False
     expected = before.replace("publishes: [points]}", "publishes: [points], priority: 2}", 1)
     assert plan.path.read_text() == expected
     assert [each.name for each in plan.path.parent.iterdir()] == ["app.yaml"]
@@ -148,7 +151,7 @@ def test_priorities_and_a_robot_file_are_written(tmp_path: Path) -> None:
     for plan in opened(tmp_path / "app.yaml", EXAMPLE.read_text(), others=others):
         plan.call("change", changes=[plan.set(SCAN, "9")], label="x")
         for what in names:
-            plan.call("save", what=what)
+            plan.save(what)
         made = load(plan.path, names["priorities"])
         levels = {
             each.id: made.effective_priority(index) for index, each in enumerate(made.callbacks)
@@ -189,6 +192,54 @@ def test_an_answer_that_takes_long_can_be_cancelled() -> None:
     assert found == ["stopped"]
     assert worker.ask("answer", request)["analysis"]["feasible"] is True
     worker.stop()
+
+
+def test_a_file_that_changed_after_its_differences_were_shown_is_not_replaced(plan: Plan) -> None:
+    plan.call("change", changes=[plan.set(SCAN, "2")], label="x")
+    seen = plan.call("outcome", what="app")["seen"]
+    by_hand = plan.path.read_text() + "# by hand\n"
+    plan.path.write_text(by_hand)
+    with pytest.raises(BadInput, match="nothing was written"):
+        plan.call("save", what="app", seen=seen)
+    assert plan.path.read_text() == by_hand
+    plan.save()
+    assert "# by hand" not in plan.path.read_text()
+
+
+def test_a_second_page_cannot_change_what_it_does_not_show(plan: Plan) -> None:
+    base = plan.call("state")["version"]
+    plan.call("change", changes=[plan.set(SCAN, "2")], label="first")
+    before = plan.call("state")
+    for method, body in (
+        ("change", {"changes": [plan.set(SCAN, "3")]}),
+        ("go", {"step": -1}),
+        ("reset", {}),
+        ("variant", {"do": "keep", "name": "x"}),
+        ("job", {"kind": "simulate"}),
+        ("outcome", {"what": "app"}),
+    ):
+        with pytest.raises(BadInput, match="another page has changed the application"):
+            plan.call(method, base=base, **body)
+    assert plan.call("state") == before
+
+
+def test_nothing_has_changed_when_an_answer_was_cancelled(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan.call("variant", do="keep", name="kept")
+    for number in range(60):  # more than there are answers kept
+        plan.call("change", changes=[plan.set(SCAN, str(number))], label=str(number))
+    before = plan.call("state")
+
+    def stopped(*_: Any, **__: Any) -> None:
+        raise Stopped
+
+    monkeypatch.setattr(plan.server.session.worker, "ask", stopped)
+    path = f"/{plan.server.token}/change"
+    change = {"base": before["version"], "changes": [plan.set(SCAN, "999")]}
+    assert ask(plan, path, body=change)[0] == 409
+    assert plan.call("state") == before
+    assert plan.call("variant", do="remove", name="kept")["variants"] == []
 
 
 def test_a_file_that_something_else_changed_is_told(plan: Plan) -> None:
@@ -261,16 +312,73 @@ def test_a_job_that_cannot_be_done_says_why(plan: Plan) -> None:
         plan.call("job_state", job="x")
 
 
-def test_a_job_is_stopped(plan: Plan) -> None:
+def test_a_job_is_stopped_and_leaves_nothing(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
     job = plan.call("job", kind="simulate", options={"seconds": 60})["job"]
     plan.call("job_stop", job=job)
     limit = time.monotonic() + GENEROUS_S
     while (state := plan.call("job_state", job=job))["state"] == "runs":
         assert time.monotonic() < limit
     assert state["state"] == "stopped"
+    wait_for(lambda: not any(place.iterdir()))
 
 
 def test_the_page_in_one_file_has_the_state_in_it(plan: Plan) -> None:
     text = plan.call("page")["html"]
     assert "connect-src" not in text.partition("</head>")[0]
     assert '"id":"obstacle"' in text
+
+
+TEXTS = st.text() | st.sampled_from(["callbacks", "scan", "priority", "executors", "main", "app"])
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
+JSON = st.recursive(
+    VALUES, lambda each: st.lists(each, max_size=4) | st.dictionaries(TEXTS, each, max_size=4)
+)
+CHANGE = st.fixed_dictionaries(
+    {},
+    optional={
+        "op": st.sampled_from(["set", "move", "executor"]) | JSON,
+        "path": st.lists(TEXTS, max_size=4) | JSON,
+        "value": JSON,
+        "callback": TEXTS,
+        "executor": TEXTS,
+        "name": TEXTS,
+        "cpus": JSON,
+    },
+)
+BODY = st.fixed_dictionaries(
+    {},
+    optional={
+        "changes": st.lists(CHANGE, max_size=3) | JSON,
+        "label": JSON,
+        "merge": JSON,
+        "base": st.integers(1, 3) | JSON,
+        "step": st.integers(-2, 2) | JSON,
+        "executor": JSON,
+        "do": st.sampled_from(["keep", "open", "remove"]),
+        "name": JSON,
+        "job": JSON,
+        "what": JSON,
+    },
+)
+FUZZED = ("change", "go", "executor", "reset", "variant", "job_state", "job_stop", "diff")
+
+
+def test_hostile_requests_are_refused_and_write_nothing(plan: Plan) -> None:
+    text = plan.path.read_text()
+
+    @settings(max_examples=80, deadline=None)
+    @given(st.sampled_from((*FUZZED, "outcome", "save")), BODY)
+    def send(method: str, body: Any) -> None:
+        status, _, content = ask(plan, f"/{plan.server.token}/{method}", body=body)
+        assert status in (200, 409, 422), content
+        json.loads(content)
+
+    send()
+    assert plan.chains() is not None
+    assert plan.path.read_text() == text
+    assert [each.name for each in plan.path.parent.iterdir()] == ["app.yaml"]

@@ -207,3 +207,29 @@ def test_any_change_of_an_example_changes_its_own_value_only(data: st.DataObject
     assert [line for line in after.text.splitlines() if line.lstrip().startswith("#")] == comments
     again = after.edited([remove(("callbacks", name, key))]).get(("callbacks", name))
     assert key not in again
+
+
+@pytest.mark.parametrize("style", ["|", ">-"])
+def test_a_block_text_ends_where_it_is_written(style: str) -> None:
+    text = BLOCK.replace(
+        "    wcet_ms: 2.50\n", f"    wcet_ms: 2.50\n    group: {style}\n      abc\n"
+    )
+    path = ("callbacks", "scan")
+    after = YamlText(edited(text, put((*path, "priority"), 3)), "app.yaml")
+    assert after.get((*path, "priority")) == "3"
+    assert after.get(("callbacks", "brake")) == YamlText(text, "x").get(("callbacks", "brake"))
+    without = YamlText(edited(text, remove((*path, "group"))), "app.yaml")
+    assert without.get(("callbacks",)) == YamlText(BLOCK, "x").get(("callbacks",))
+    other = YamlText(edited(text, put((*path, "group"), "b")), "app.yaml")
+    assert other.get((*path, "group")) == "b"
+
+
+def test_a_list_with_its_dash_on_another_line_gets_an_item_or_is_refused() -> None:
+    text = BLOCK.replace("nodes:\n", "executors:\n  -\n    name: a-b\nnodes:\n", 1)
+    after = changed(YamlText(text, "app.yaml"), [{"op": "executor", "name": "c", "cpus": [1]}])
+    assert after.names(("executors",)) == ["a-b", "c"]
+
+
+def test_a_key_that_is_no_key_is_refused() -> None:
+    with pytest.raises(BadInput, match="is no key"):
+        edited(BLOCK, put(("callbacks", "scan", "priority: 3\n    x"), 1))

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,27 +114,36 @@ def _serve(server: Server, open_browser: bool) -> int:
     with StopSignals() as stop:
         server.start()
         print(f"{server.address}\nCtrl-C ends it.", flush=True)
-        if open_browser and not _open(server.address):
-            print("rclrt: no browser was found; open the address in one", file=sys.stderr)
         never, writer = os.pipe()
+        directory = Path(tempfile.mkdtemp(prefix="rclrt-plan-"))  # of this user only
         try:
+            if open_browser and not _open(server.address, directory):
+                print("rclrt: no browser was found; open the address in one", file=sys.stderr)
             while not stop.requested:
                 stop.wait(never, None)
         finally:
+            shutil.rmtree(directory, ignore_errors=True)
             os.close(never)
             os.close(writer)
             server.close()
+    if server.session.has_unsaved_changes:
+        print("rclrt: changes on the page were not saved", file=sys.stderr)
     return EXIT_OK
 
 
-def _open(address: str) -> bool:
+def _open(address: str, directory: Path) -> bool:
     """Opens the page in the user's browser. Returns False if there is none. Without a display, no
-    browser is tried: it would be one that takes over the terminal."""
+    browser is tried: it would be one that takes over the terminal.
+
+    The browser gets a file that leads to the address: other users can read command lines, but not
+    this file."""
     import webbrowser
 
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")):
         return False
-    return webbrowser.open(address)
+    file = directory / "plan.html"
+    file.write_text(f'<meta http-equiv="refresh" content="0; url={address}">\n', encoding="utf-8")
+    return webbrowser.open(file.as_uri())
 
 
 def _server(session: Session, port: int) -> Server:

@@ -135,19 +135,36 @@ def _deadline(time_ns: int) -> float | None:
 
 
 def _load(application: Application) -> Iterator[dict[str, Any]]:
-    """Yields, for each set of CPUs that executors share, their share of these CPUs' time by
-    level."""
+    """Yields, for the CPUs that executors share with each other, the share of their time by level.
+    Executors without CPUs share all CPUs; their number is not known, so it counts as one."""
     rates = application.rates()
     executors = application.executors
-    places: dict[tuple[int, ...], dict[int, float]] = {each.cpus: {} for each in executors}
+    sets: list[set[int]] = []
+    for each in executors:
+        joined = set(each.cpus)
+        apart = [other for other in sets if not (other & joined)]
+        for other in sets:
+            if other & joined:
+                joined |= other
+        sets = [*apart, joined] if joined else apart
+    places: dict[tuple[int, ...], dict[int, float]] = {
+        tuple(sorted(each)): {} for each in sorted(sets, key=min)
+    }
+    place_of = [
+        next((place for place in places if set(each.cpus) & set(place)), ()) for each in executors
+    ]
+    if () in place_of:
+        places[()] = {}
     for index, callback in enumerate(application.callbacks):
-        levels = places[executors[application.executor_of(index)].cpus]
+        levels = places[place_of[application.executor_of(index)]]
         level = application.effective_priority(index)
         levels[level] = levels.get(level, 0.0) + rates[index] * callback.wcet_ns / 1e9
     for cpus, levels in places.items():
         yield {
             "cpus": list(cpus),
-            "executors": [each.name for each in executors if each.cpus == cpus],
+            "executors": [
+                each.name for each, place in zip(executors, place_of, strict=True) if place == cpus
+            ],
             "levels": [
                 {"level": level, "share": share / max(len(cpus), 1)}
                 for level, share in sorted(levels.items(), reverse=True)

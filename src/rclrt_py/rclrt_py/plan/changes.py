@@ -25,10 +25,14 @@ def changed(text: YamlText, changes: Any) -> YamlText:
     if not isinstance(changes, list) or len(changes) > MOST_CHANGES:
         raise BadInput("changes: expected a list")
     edits: list[Edit] = []
+    moved: dict[str, list[str]] = {}
     for change in changes:
         if not isinstance(change, dict):
             raise BadInput("changes: expected mappings")
         kind = change.get("op")
+        if kind != "move" and moved:
+            text, edits = text.edited(edits), _moves(text, moved)
+            text, edits, moved = text.edited(edits), [], {}
         if kind == "set":
             path = _path(change.get("path"))
             if path[0] == "executors":
@@ -37,7 +41,7 @@ def changed(text: YamlText, changes: Any) -> YamlText:
             edits.append(remove(path) if value is None else put(path, _checked(value)))
         elif kind == "move":
             text, edits = text.edited(edits), []
-            edits = _move(text, _text(change, "callback"), _text(change, "executor"))
+            moved.setdefault(_text(change, "executor"), []).append(_text(change, "callback"))
         elif kind == "executor":
             text = _with_executors(text.edited(edits))
             item = {"name": _text(change, "name"), "cpus": _checked(change.get("cpus", []))}
@@ -46,7 +50,7 @@ def changed(text: YamlText, changes: Any) -> YamlText:
             edits = [append(("executors",), item)]
         else:
             raise BadInput(f"changes: unknown change {kind!r}")
-    return text.edited(edits)
+    return text.edited(edits if not moved else _moves(text, moved))
 
 
 def _with_executors(text: YamlText) -> YamlText:
@@ -66,27 +70,44 @@ def _with_executors(text: YamlText) -> YamlText:
     return text.edited(edits)
 
 
-def _move(text: YamlText, callback: str, executor: str) -> list[Edit]:
-    """Returns the edits that give a callback, with the others of its group, to an executor. If all
-    callbacks of the node then have this executor, it becomes the node's."""
-    own = text.get(("callbacks", callback))
-    if own is None:
-        raise BadInput(f"{text.name}: has no callback '{callback}'")
-    node = own["node"]
-    name = (text.get(("nodes", node)) or {}).get("executor")
-    siblings = [each for each in text.get(("callbacks",)) if each["node"] == node]
-    together = [
-        each["id"]
-        for each in siblings
-        if each["id"] == callback or ("group" in own and each.get("group") == own["group"])
-    ]
-    others = [each for each in siblings if each["id"] not in together]
-    if all(each.get("executor", name) == executor for each in others):
-        edits = [remove(("callbacks", each["id"], "executor")) for each in siblings]
-        return [put(("nodes", node, "executor"), executor), *edits]
-    if name == executor:
-        return [remove(("callbacks", each, "executor")) for each in together]
-    return [put(("callbacks", each, "executor"), executor) for each in together]
+def _moves(text: YamlText, moved: dict[str, list[str]]) -> list[Edit]:
+    """Returns the edits that give callbacks, by executor, with the others of their groups, to the
+    executors. An executor that all callbacks of a node then have becomes the node's."""
+    document = text.get(())
+    nodes = _by_name(document.get("nodes", []))
+    by_id = _by_name(document.get("callbacks", []))
+    stated = document.get("executors", [])
+    default: str = stated[0]["name"] if len(stated) == 1 else DEFAULT_EXECUTOR
+    names: dict[str, str] = {name: node.get("executor", default) for name, node in nodes.items()}
+    own: dict[str, str] = {
+        name: each.get("executor", names.get(each["node"], default)) for name, each in by_id.items()
+    }
+    touched: dict[str, None] = {}
+    for executor, callbacks in moved.items():
+        for callback in callbacks:
+            if callback not in by_id:
+                raise BadInput(f"{text.name}: has no callback '{callback}'")
+            touched[by_id[callback]["node"]] = None
+            own[callback] = executor
+            group = by_id[callback].get("group")
+            if group is not None:
+                for name, each in by_id.items():
+                    if each["node"] == by_id[callback]["node"] and each.get("group") == group:
+                        own[name] = executor
+    edits: list[Edit] = []
+    for node in touched:
+        members = [name for name, each in by_id.items() if each["node"] == node]
+        places = {own[name] for name in members}
+        if len(places) == 1 and names[node] not in places:
+            names[node] = places.pop()
+            edits.append(put(("nodes", node, "executor"), names[node]))
+        for name in members:
+            path = ("callbacks", name, "executor")
+            if own[name] == names[node]:
+                edits.append(remove(path))
+            elif own[name] != by_id[name].get("executor"):
+                edits.append(put(path, own[name]))
+    return edits
 
 
 def difference(before: Any, after: Any) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ def observed(directory: Path, executor: str) -> dict[str, Any]:
     return {
         "directory": str(directory),
         "executor": shown.executor_label,
+        "application": comparison.application["name"],
         "goes_on": not (directory / RESULTS).is_file(),
         "chains": {
             chain.id: {

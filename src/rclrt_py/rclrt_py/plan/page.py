@@ -38,7 +38,13 @@ def plan_page() -> str:
 def offline_page(state: dict[str, Any]) -> str:
     """Returns a page that shows one state, without a server and read only."""
     name = state["answer"]["model"]["name"]
-    return _page(f"{name} · rclrt plan", embed(state), own_server=False)
+    seen = state["observed"]
+    shown = {
+        **state,
+        "outputs": [],  # with the paths of this machine, as in the directory of the results
+        "observed": None if seen is None else {**seen, "directory": ""},
+    }
+    return _page(f"{name} · rclrt plan", embed(shown), own_server=False)
 
 
 def _page(title: str, data: str, *, own_server: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping
@@ -14,12 +15,13 @@ from typing import Any
 
 from rclrt_py.errors import RclrtError
 from rclrt_py.plan.page import offline_page, plan_page
-from rclrt_py.plan.session import Session
+from rclrt_py.plan.session import Conflict, Session
 from rclrt_py.plan.worker import Stopped, Worker
 
 HOST = "127.0.0.1"
-MOST_BODY = 4 * 1024 * 1024
-MOST_JOBS = 50
+MOST_BODY, MOST_REFUSED = 4 * 1024 * 1024, 256 * 1024
+NUMBER = re.compile(r"[0-9]{1,9}")
+MOST_JOBS, MOST_RUNNING = 20, 3
 Method = Callable[[Mapping[str, Any]], Any]
 
 
@@ -28,6 +30,7 @@ class Job:
 
     def __init__(self, kind: str, request: Mapping[str, Any]) -> None:
         self._worker = Worker()
+        self._stops = self._worker.stops
         self._state: dict[str, Any] = {"state": "runs", "done": 0.0, "text": ""}
         threading.Thread(target=self._run, args=(kind, request), daemon=True).start()
 
@@ -36,12 +39,12 @@ class Job:
             self._state = {"state": "runs", "done": done, "text": text}
 
         try:
-            result = self._worker.ask(kind, request, progress)
+            result = self._worker.ask(kind, request, progress, self._stops)
             self._state = {"state": "done", "result": result}
         except Stopped:
             self._state = {"state": "stopped"}
-        except RclrtError as error:
-            self._state = {"state": "failed", "error": str(error)}
+        except Exception as error:  # the page shows it
+            self._state = {"state": "failed", "error": str(error) or type(error).__name__}
         finally:
             self._worker.stop()
 
@@ -63,22 +66,30 @@ class Server(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"}
         self._jobs: dict[str, Job] = {}
+        self._jobs_lock = threading.Lock()
         self.methods: dict[str, Method] = {
             "state": lambda body: session.state(),
             "change": lambda body: session.change(
-                body.get("changes"), str(body.get("label", "")), body.get("merge") is True
+                _number(body, "base"),
+                body.get("changes"),
+                str(body.get("label", "")),
+                body.get("merge") is True,
             ),
-            "executor": lambda body: session.choose_executor(str(body.get("executor"))),
-            "go": lambda body: session.go(int(body.get("position", 0))),
-            "reset": lambda body: session.reset(),
+            "executor": lambda body: session.choose_executor(
+                _number(body, "base"), str(body.get("executor"))
+            ),
+            "go": lambda body: session.go(_number(body, "base"), _number(body, "step")),
+            "reset": lambda body: session.reset(_number(body, "base")),
             "variant": self._variant,
             "cancel": lambda body: session.worker.stop(),
             "job": self._start_job,
             "job_state": lambda body: self._job(body).state(),
             "job_stop": lambda body: self._job(body).stop(),
             "diff": lambda body: {"diff": session.diff()},
-            "outcome": lambda body: session.outcome(str(body.get("what"))),
-            "save": lambda body: session.save(str(body.get("what")), body.get("overwrite") is True),
+            "outcome": lambda body: session.outcome(_number(body, "base"), str(body.get("what"))),
+            "save": lambda body: session.save(
+                _number(body, "base"), str(body.get("what")), str(body.get("seen"))
+            ),
             "observed": lambda body: {"observed": session.observe()},
             "page": lambda body: {"html": offline_page(session.state())},
         }
@@ -99,6 +110,9 @@ class Server(ThreadingHTTPServer):
         self.session.worker.stop()
         self.server_close()
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Prints nothing: a browser may close a connection at any time."""
+
     def _variant(self, body: Mapping[str, Any]) -> Any:
         session = self.session
         does = {
@@ -108,19 +122,26 @@ class Server(ThreadingHTTPServer):
         }.get(str(body.get("do")))
         if does is None:
             raise RclrtError("variant: expected keep, open or remove")
-        return does(str(body.get("name", "")))
+        return does(_number(body, "base"), str(body.get("name", "")))
 
     def _start_job(self, body: Mapping[str, Any]) -> Any:
         options = body.get("options")
+        base = _number(body, "base")
         request = {
-            **self.session.request(),
+            **self.session.request(base),
             "options": options if isinstance(options, dict) else {},
         }
-        while len(self._jobs) >= MOST_JOBS:
-            self._jobs.pop(next(iter(self._jobs))).stop()
-        name = secrets.token_hex(8)
-        self._jobs[name] = Job(str(body.get("kind")), request)
-        return {"job": name}
+        with self._jobs_lock:
+            running = [each for each in self._jobs.values() if each.state()["state"] == "runs"]
+            if len(running) >= MOST_RUNNING:
+                raise RclrtError(
+                    f"{MOST_RUNNING} searches or simulations run already; stop one, or wait"
+                )
+            while len(self._jobs) >= MOST_JOBS:
+                self._jobs.pop(next(iter(self._jobs))).stop()
+            name = secrets.token_hex(8)
+            self._jobs[name] = Job(str(body.get("kind")), request)
+        return {"job": name, "version": base}
 
     def _job(self, body: Mapping[str, Any]) -> Job:
         job = self._jobs.get(str(body.get("job")))
@@ -159,7 +180,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers.get_content_type() != "application/json":
             self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
             return
-        if not (length.isascii() and length.isdigit()) or int(length) > MOST_BODY:
+        if not NUMBER.fullmatch(length) or int(length) > MOST_BODY:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
         self._was_read = True
@@ -178,8 +199,14 @@ class Handler(BaseHTTPRequestHandler):
             document = method(body)
         except Stopped:
             status, document = HTTPStatus.CONFLICT, {"error": "cancelled: nothing was changed"}
-        except (RclrtError, ValueError, TypeError, OSError) as error:
+        except Conflict as error:
+            document = {"error": str(error), "state": self.server.session.state()}
+            status = HTTPStatus.CONFLICT
+        except (RclrtError, ValueError, OSError) as error:
             status, document = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}
+        except Exception as error:
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            document = {"error": f"{type(error).__name__}: {error}"}
         text = json.dumps(document, separators=(",", ":")).encode("utf-8")
         self._send(status, text, "application/json")
 
@@ -202,8 +229,8 @@ class Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: HTTPStatus) -> None:
         # A connection that is closed with unread input may lose the status.
         length = self.headers.get("Content-Length", "")
-        if not self._was_read and length.isascii() and length.isdigit():
-            self.rfile.read(min(int(length), MOST_BODY))
+        if not self._was_read and NUMBER.fullmatch(length):
+            self.rfile.read(min(int(length), MOST_REFUSED))
         self._send(status, status.phrase.encode(), "text/plain; charset=utf-8")
 
     def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
@@ -223,3 +250,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002
         """Prints nothing: the token is in the address."""
+
+
+def _number(body: Mapping[str, Any], key: str) -> int:
+    value = body.get(key)
+    if not isinstance(value, int):
+        raise RclrtError(f"expected a whole number as '{key}'")
+    return value

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -35,19 +37,23 @@ class Worker:
         self._turn = threading.Lock()
         self._guard = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
-        self._stops = 0
+        self._directory: str | None = None
+        self.stops = 0
+        """How often stop() was called."""
 
     def ask(
         self,
         kind: str,
         request: Mapping[str, Any],
         progress: Progress = lambda done, text: None,
+        since: int | None = None,
     ) -> Any:
-        """Returns the result of a request. Throws BadInput with the process's error, or Stopped."""
-        stops = self._stops
+        """Returns the result of a request. Throws BadInput with the process's error, or Stopped if
+        stop() was called since this call, or since `stops` was `since`."""
+        stops = self.stops if since is None else since
         with self._turn:
             with self._guard:
-                if self._stops != stops:
+                if self.stops != stops:
                     raise Stopped
                 process = self._start()
             try:
@@ -65,29 +71,43 @@ class Worker:
                         return said["result"]
             except BrokenPipeError:
                 pass
-            if self._stops != stops:
+            if self.stops != stops:
                 raise Stopped
             self.stop()
             raise RclrtError("the analysis ended without an answer; change something and try again")
 
+    @property
+    def pid(self) -> int | None:
+        """The id of the process. None: it does not run."""
+        return None if self._process is None else self._process.pid
+
     def stop(self) -> None:
         """Ends the computation, if there is one, and the process."""
         with self._guard:
-            self._stops += 1
+            self.stops += 1
             process, self._process = self._process, None
+            directory, self._directory = self._directory, None
         if process is not None:
             process.kill()
             process.wait()
+        if directory is not None:
+            shutil.rmtree(directory, ignore_errors=True)
 
     def _start(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
+            if self._directory is None:
+                self._directory = tempfile.mkdtemp(prefix="rclrt-plan-")
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "rclrt_py.plan.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                    "TMPDIR": self._directory,
+                },
                 start_new_session=True,  # Ctrl-C is for the server
             )
         return self._process
@@ -116,6 +136,7 @@ def main() -> None:
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(PARENT_CHECK_S)
+    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
     os._exit(0)
 
 

@@ -19,6 +19,7 @@ from rclrt_py.native import model
 Value = str | int | float | bool | list[Any] | dict[str, Any]
 NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_/]*")
+KEY = re.compile(r"[a-z_]+")
 WORDS = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
 """Words that a reader of YAML may take for something other than a text."""
 
@@ -63,10 +64,10 @@ class Span:
         return text
 
     @property
-    def last(self) -> int:
-        """The end of its last character that is no blank and no comment."""
+    def last(self) -> Span:
+        """The last value in it that has no parts, or that is in brackets."""
         if self.is_flow or not (self.is_list or self.is_mapping) or not self._content:
-            return self.end
+            return self
         child = self._content[-1]
         return Span(child[1] if self.is_mapping else child).last
 
@@ -83,9 +84,14 @@ class Span:
 
     def value(self) -> Any:
         """Returns the content as Python objects; scalars are texts."""
-        if self.is_mapping:
-            return {key.text: value.value() for key, value in self.pairs}
-        return [item.value() for item in self.items] if self.is_list else self._content
+        return _plain((self.kind, self.start, self.end, self._content))
+
+
+def _plain(found: Found) -> Any:
+    kind, _, _, content = found
+    if kind.endswith("mapping"):
+        return {key[3]: _plain(value) for key, value in content}
+    return [_plain(item) for item in content] if kind.endswith("list") else content
 
 
 def _value(pairs: list[tuple[Found, Found]], key: str) -> Found | None:
@@ -107,8 +113,13 @@ class Splice:
     text: str
 
 
-Edit = Callable[["YamlText"], Splice]
-"""Finds the splice that makes one change in a text."""
+@dataclass(frozen=True)
+class Edit:
+    """One change of a text, and the same change of its content as Python objects: so a splice in a
+    wrong place is found before anything is analysed or written."""
+
+    splice: Callable[[YamlText], Splice]
+    apply: Callable[[Any], None]
 
 
 class YamlText:
@@ -142,24 +153,40 @@ class YamlText:
         return [each.text for each in named if each is not None]
 
     def edited(self, edits: Sequence[Edit]) -> YamlText:
-        """Returns the text after all the edits, one after the other."""
-        text, pending = self, list[Splice]()
+        """Returns the text after all the edits, one after the other. Throws BadInput if an edit is
+        not possible in this text."""
+        text, pending, wanted = self, list[Splice](), self.root.value()
         for edit in edits:
-            splice = edit(text)
+            splice = edit.splice(text)
             if splice.start < 0:
                 continue
             if any(splice.start <= other.end and other.start <= splice.end for other in pending):
                 # Two edits at one place: the second one needs the result of the first.
                 text, pending = text._spliced(pending), []
-                splice = edit(text)
+                splice = edit.splice(text)
             pending.append(splice)
-        return text._spliced(pending)
+            edit.apply(wanted)
+        text = text._spliced(pending)
+        if text.root.value() != wanted:
+            raise BadInput(
+                f"{self.name}: this change cannot be made without a change of something else, "
+                "because of how the file is written there; make it in the file"
+            )
+        return text
 
     def _spliced(self, splices: Sequence[Splice]) -> YamlText:
         text = self.text
         for splice in sorted(splices, key=lambda each: each.start, reverse=True):
             text = text[: splice.start] + splice.text + text[splice.end :]
         return self if text == self.text else YamlText(text, self.name)
+
+    def last(self, span: Span) -> int:
+        """Returns the end of the last character of a value. (libyaml ends a block text at the start
+        of the line behind it.)"""
+        end = span.last.end
+        while end > span.start and self.text[end - 1].isspace():
+            end -= 1
+        return end
 
     def parent(self, path: Sequence[str]) -> Span:
         parent = self.find(path[:-1])
@@ -171,7 +198,7 @@ class YamlText:
         entry = f"{key}: {value}"
         if not parent.pairs:
             return Splice(parent.end - 1, parent.end - 1, entry)
-        last = parent.pairs[-1][1].last
+        last = self.last(parent.pairs[-1][1])
         if parent.is_flow:
             return Splice(last, last, f", {entry}")
         first = parent.pairs[0][0].start
@@ -182,15 +209,15 @@ class YamlText:
     def cut_flow(self, parent: Span, index: int) -> tuple[int, int]:
         key, value = parent.pairs[index]
         if index > 0:
-            before = parent.pairs[index - 1][1].last
+            before = self.last(parent.pairs[index - 1][1])
             if "#" not in self.text[before : key.start]:
-                return before, value.last
+                return before, self.last(value)
         if index + 1 < len(parent.pairs):
             after = parent.pairs[index + 1][0].start
-            if "#" not in self.text[value.last : after]:
+            if "#" not in self.text[self.last(value) : after]:
                 return key.start, after
-        comma = re.compile(r"\s*,").match(self.text, value.last)
-        return key.start, comma.end() if comma else value.last
+        comma = re.compile(r"\s*,").match(self.text, self.last(value))
+        return key.start, comma.end() if comma else self.last(value)
 
     def cut_block(self, parent: Span, index: int) -> tuple[int, int]:
         key, value = parent.pairs[index]
@@ -199,7 +226,7 @@ class YamlText:
             if index + 1 == len(parent.pairs):
                 raise BadInput(f"{self.name}: '{key.text}' is the only key of its item")
             return key.start, parent.pairs[index + 1][0].start
-        return begin, min(self.line_end(value.last) + 1, len(self.text))
+        return begin, min(self.line_end(self.last(value)) + 1, len(self.text))
 
     def line_start(self, place: int) -> int:
         return self.text.rfind("\n", 0, place) + 1
@@ -213,19 +240,24 @@ def put(path: Sequence[str], value: Value) -> Edit:
     """Writes a value in place of the one at the path, or adds it to its mapping. Throws BadInput if
     the text has no such mapping."""
 
-    def edit(text: YamlText) -> Splice:
+    def splice(text: YamlText) -> Splice:
         found = text.find(path)
         if found is not None:
-            return Splice(found.start, found.last, to_yaml(value))
+            return Splice(found.start, text.last(found), to_yaml(value))
+        if not KEY.fullmatch(path[-1]):
+            raise BadInput(f"{text.name}: '{path[-1]}' is no key")
         return text.key_splice(text.parent(path), path[-1], to_yaml(value))
 
-    return edit
+    def apply(document: Any) -> None:
+        _part(document, path[:-1])[path[-1]] = _as_read(value)
+
+    return Edit(splice, apply)
 
 
 def remove(path: Sequence[str]) -> Edit:
     """Removes a key with its value. Does nothing if the text has none."""
 
-    def edit(text: YamlText) -> Splice:
+    def splice(text: YamlText) -> Splice:
         if text.find(path) is None:
             return Splice(-1, -1, "")
         parent = text.parent(path)
@@ -233,42 +265,67 @@ def remove(path: Sequence[str]) -> Edit:
         cut = text.cut_flow if parent.is_flow else text.cut_block
         return Splice(*cut(parent, index), "")
 
-    return edit
+    def apply(document: Any) -> None:
+        del _part(document, path[:-1])[path[-1]]
+
+    return Edit(splice, apply)
 
 
 def append(path: Sequence[str], item: dict[str, Any]) -> Edit:
     """Adds an item to the end of the list at the path."""
 
-    def edit(text: YamlText) -> Splice:
+    def splice(text: YamlText) -> Splice:
         found = text.find(path)
         if found is None or not found.is_list or not found.items:
             raise BadInput(f"{text.name}: has no list '{'.'.join(path)}' with an item")
-        line, last = to_yaml(item), found.items[-1].last
+        line, last = to_yaml(item), text.last(found.items[-1])
         if found.is_flow:
             return Splice(last, last, f", {line}")
         at = text.line_end(last)
-        begin = text.line_start(found.items[0].start)
-        indent = text.text[begin : text.text.index("-", begin)]
+        begin = text.line_start(found.start)
+        indent = text.text[begin : found.start]
         return Splice(at, at, f"\n{indent}- {line}")
 
-    return edit
+    return Edit(splice, lambda document: _part(document, path).append(_as_read(item)))
 
 
 def add_section(key: str, items: Sequence[dict[str, Any]], before: str) -> Edit:
     """Adds a list under a key of the top mapping, before another key and the comments that lead to
     it."""
 
-    def edit(text: YamlText) -> Splice:
+    def splice(text: YamlText) -> Splice:
         place = next(name.start for name, _ in text.root.pairs if name.text == before)
         if text.root.is_flow:
             return Splice(place, place, f"{key}: {to_yaml(list(items))}, ")
         at = text.line_start(place)
+        indent = text.text[at:place]
         while at > 0 and text.text[text.line_start(at - 1) : at].startswith("#"):
             at = text.line_start(at - 1)
-        lines = "".join(f"  - {to_yaml(item)}\n" for item in items)
-        return Splice(at, at, f"{key}:\n{lines}\n")
+        lines = "".join(f"{indent}  - {to_yaml(item)}\n" for item in items)
+        return Splice(at, at, f"{indent}{key}:\n{lines}\n")
 
-    return edit
+    def apply(document: Any) -> None:
+        document[key] = _as_read(list(items))
+
+    return Edit(splice, apply)
+
+
+def _part(document: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        if isinstance(document, dict):
+            document = document[key]
+        else:
+            document = next(each for each in document if each.get("id", each.get("name")) == key)
+    return document
+
+
+def _as_read(value: Value) -> Any:
+    """Returns a value as a reader of the text gets it, with scalars as texts."""
+    if isinstance(value, dict):
+        return {key: _as_read(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_as_read(each) for each in value]
+    return value if isinstance(value, str) else to_yaml(value)
 
 
 def to_yaml(value: Value) -> str:
@@ -287,4 +344,4 @@ def to_yaml(value: Value) -> str:
         return str(value)
     if NUMBER.fullmatch(value) or (PLAIN.fullmatch(value) and value.lower() not in WORDS):
         return value
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)

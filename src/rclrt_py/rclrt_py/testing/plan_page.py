@@ -20,7 +20,10 @@ def show(browser: Browser, plan: Plan, width: int = 1280, dark: bool = False) ->
 
 def settled(browser: Browser) -> None:
     """Waits until no request of the page is on its way."""
-    browser.wait("return !running && !waiting && plan.jobs.every((job) => job.state !== 'runs')")
+    browser.wait(
+        "return !running && !waiting.length && !postponed"
+        " && plan.jobs.every((job) => job.state !== 'runs')"
+    )
 
 
 def click(browser: Browser, selector: str) -> None:

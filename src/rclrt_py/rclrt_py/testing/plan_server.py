@@ -29,8 +29,15 @@ class Plan:
     server: Server
     path: Path
 
+    def save(self, what: str = "app") -> Any:
+        """Writes a file after its differences were shown."""
+        return self.call("save", what=what, seen=self.call("outcome", what=what)["seen"])
+
     def call(self, method: str, **body: Any) -> Any:
-        """Returns what the server answers. Throws BadInput with its error."""
+        """Returns what the server answers, by default to a page that shows the current version.
+        Throws BadInput with its error."""
+        if method != "state":
+            body.setdefault("base", self.call("state")["version"])
         request = urllib.request.Request(
             f"{self.server.address}{method}",
             json.dumps(body).encode(),
@@ -76,3 +83,32 @@ def opened(
     server.start()
     yield Plan(server, path)
     server.close()
+
+
+def large(nodes: int) -> str:
+    """Returns an application of `nodes` nodes in 8 namespaces, with 5 callbacks and a chain
+    each."""
+    lines = ["rclrt: 1", "name: large", "executors:"]
+    lines += [f"  - {{name: exec_{each}, cpus: [{each}]}}" for each in range(4)]
+    lines.append("nodes:")
+    lines += [
+        f"  - {{name: node_{each}, namespace: /area_{each % 8}, executor: exec_{each % 8 // 2}}}"
+        for each in range(nodes)
+    ]
+    lines.append("callbacks:")
+    for node in range(nodes):
+        for place in range(5):
+            trigger = (
+                "timer: {period_ms: 100}"
+                if place == 0
+                else f"subscription: {{topic: /t_{node}_{place - 1}}}"
+            )
+            lines.append(
+                f"  - {{id: cb_{node}_{place}, node: node_{node}, {trigger}, wcet_ms: 0.02, "
+                f"publishes: [/t_{node}_{place}]}}"
+            )
+    lines.append("chains:")
+    for node in range(nodes):
+        path = ", ".join(f"cb_{node}_{place}" for place in range(5))
+        lines.append(f"  - {{id: chain_{node}, callbacks: [{path}], priority: {node % 20}}}")
+    return "\n".join(lines) + "\n"

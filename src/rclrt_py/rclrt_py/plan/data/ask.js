@@ -41,40 +41,53 @@ function askOptions(kind) {
 
 async function ask(kind, title) {
   if (readOnly()) return;
-  const job = {kind, title, state: 'runs', done: 0, text: '', position: plan.state.position};
+  const job = {kind, title, state: 'runs', done: 0, text: ''};
+  plan.jobs.filter((each) => each.kind === kind).forEach(stopJob);
   plan.jobs = [job, ...plan.jobs.filter((each) => each.kind !== kind)];
   redraw();
   try {
-    job.id = (await call('job', {kind, options: askOptions(kind)})).job;
+    const made = await call('job', {kind, options: askOptions(kind)});
+    Object.assign(job, {id: made.job, version: made.version});
+    if (!plan.jobs.includes(job)) stopJob(job);
     do {
       await new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
       Object.assign(job, await call('job_state', {job: job.id}));
-      if (job.state === 'runs') drawJobs();
+      if (job.state === 'runs') showProgress(job);
     } while (job.state === 'runs' && plan.jobs.includes(job));
   } catch (error) {
     Object.assign(job, {state: 'failed', error: error.message});
   }
+  if (!plan.jobs.includes(job)) return;
   if (job.state === 'done') jobDone(job);
   redraw();
 }
 
 function jobDone(job) {
   const {result} = job;
-  if (result.simulation) plan.timeline = {data: result.simulation, position: job.position};
-  if (result.changes) job.basis = plan.state.position;
-}
-
-function drawJobs() {
-  const section = document.getElementById('ask');
-  if (section) {
-    section.querySelectorAll('.job').forEach((each) => each.remove());
-    section.append(...plan.jobs.map(drawJob));
+  if (result.simulation) plan.timeline = {data: result.simulation, version: job.version};
+  if (result.misses) {
+    plan.misses = {version: job.version, chains: new Set(result.misses.map((miss) => miss.chain))};
   }
 }
 
+/** Shows how far a job is, in the drawing that is there. */
+function showProgress(job) {
+  const box = document.querySelector(`[data-job="${CSS.escape(job.kind)}"]`);
+  const bar = box && box.querySelector('progress');
+  if (!bar) return;
+  if (job.done) bar.value = job.done;
+  box.querySelector('.note').textContent = ` ${job.text} `;
+}
+
+function stopJob(job) {
+  if (job.state === 'runs' && job.id) call('job_stop', {job: job.id}).catch(() => {});
+}
+
+const isStale = (job) => job.version !== plan.state.version;
+
 function drawJob(job) {
   const parts = {
-    runs: () => [html('progress', job.done ? {value: job.done, max: 1} : {}),
+    runs: () => [html('progress', job.done ? {value: job.done, max: 1} : {max: 1}),
       html('span', {class: 'note'}, ` ${job.text} `),
       button('Stop', () => call('job_stop', {job: job.id}).catch(() => {}), {class: 'small'})],
     stopped: () => [html('span', {class: 'note'}, 'stopped')],
@@ -88,7 +101,7 @@ function drawJob(job) {
 
 function forget(job) {
   plan.jobs = plan.jobs.filter((each) => each !== job);
-  if (job.state === 'runs' && job.id) call('job_stop', {job: job.id}).catch(() => {});
+  stopJob(job);
   redraw();
 }
 
@@ -100,17 +113,20 @@ function drawProposal(job) {
   const rows = after.map((chain) => html('tr', {}, html('th', {scope: 'row', class: 'name'}, chain.id),
     html('td', {}, exact(chain.bound_ms), delta(chain.bound_ms, now.has(chain.id) ? now.get(chain.id).bound_ms : undefined)),
     html('td', {}, verdictMark(chain.verdict))));
+  const take = button('Take', async () => {
+    plan.jobs = plan.jobs.filter((each) => each !== job);
+    await change(changes, job.title.toLowerCase());
+  }, {class: 'primary', 'data-take': job.kind});
+  if (isStale(job)) take.disabled = true;
   return html('div', {class: 'proposal'},
+    isStale(job) ? html('p', {class: 'stale note'}, 'This is for an earlier version: ask again.') : null,
     notes.map((note) => html('p', {class: 'note'}, note)),
     html('p', {}, changes.length ? `${changes.length} changes; ${held} of ${after.length} chains hold with them:`
       : 'No change: this is what the file has.'),
     changes.length ? html('table', {}, html('tbody', {}, rows)) : null,
     changes.length ? html('details', {}, html('summary', {}, 'The changes'),
       html('ul', {}, changes.slice(0, 60).map((each) => html('li', {}, changeText(each))))) : null,
-    html('p', {class: 'choices'}, changes.length ? button('Take', async () => {
-      plan.jobs = plan.jobs.filter((each) => each !== job);
-      await change(changes, job.title.toLowerCase());
-    }, {class: 'primary', 'data-take': job.kind}) : null,
+    html('p', {class: 'choices'}, changes.length ? take : null,
     button('Leave', () => forget(job), {'data-always': '1', 'data-leave': job.kind})));
 }
 
@@ -183,7 +199,7 @@ function drawTimeline() {
   }
   document.body.classList.add('has-drawer');
   if (place && place.timeline === plan.timeline) {
-    place.querySelector('.stale').hidden = plan.timeline.position === plan.state.position;
+    place.querySelector('.stale').hidden = plan.timeline.version === plan.state.version;
     return;
   }
   if (place) place.remove();
@@ -195,6 +211,6 @@ function drawTimeline() {
     }, {class: 'plain close', 'data-always': '1', 'aria-label': 'Close the timeline'}),
     drawGantt(plan.timeline.data));
   place.timeline = plan.timeline;
-  place.querySelector('.stale').hidden = plan.timeline.position === plan.state.position;
+  place.querySelector('.stale').hidden = plan.timeline.version === plan.state.version;
   work.after(place);
 }

@@ -16,7 +16,7 @@ const MANY_CHAINS = 14;
 
 /** How much a chain needs attention: first those that do not hold, then those with little slack. */
 function urgency(chain) {
-  const holds = ['proved', 'conditional'].includes(chain.bound.verdict);
+  const holds = ['proved', 'conditional'].includes(verdictOf(chain));
   const share = chain.samples || chain.deadline_ms === null ? 0 : (chain.bound.bound_ms || 0) / chain.deadline_ms;
   return (holds ? 0 : 1000) + share;
 }
@@ -38,7 +38,7 @@ function drawChains() {
         html('th', {scope: 'col', class: index ? null : 'name'}, head,
           index && index < 4 ? html('span', {class: 'unit'}, 'ms') : null)))),
       html('tbody', {}, rows))),
-    measured ? html('p', {class: 'note'}, 'Measured times are from the results that were named at the start.') : null);
+    measured ? observedNote() : null);
 }
 
 function chainRows(chain, before, columns) {
@@ -48,9 +48,9 @@ function chainRows(chain, before, columns) {
       'data-chain': chain.id}, swatch(chain.colour), chain.id));
   name.querySelector('button').addEventListener('click', () =>
     (chosen ? select(null) : select('chain', chain.id)));
-  const row = html('tr', {class: `chain ${chain.bound.verdict}${chosen ? ' chosen' : ''}`}, name,
+  const row = html('tr', {class: `chain ${verdictOf(chain)}${chosen ? ' chosen' : ''}`}, name,
     chain.samples ? sampledCells(chain, before) : chainCells(chain, before),
-    html('td', {}, verdictMark(chain.bound.verdict), changedVerdict(chain, before)));
+    html('td', {}, verdictMark(verdictOf(chain)), changedVerdict(chain, before)));
   if (!chosen) return [row];
   return [row, html('tr', {class: 'detail'}, html('td', {colspan: columns}, chainDetail(chain)))];
 }
@@ -97,7 +97,7 @@ function delta(now, before) {
 }
 
 function changedVerdict(chain, before) {
-  if (!before || before.bound.verdict === chain.bound.verdict) return null;
+  if (!before || before.bound.verdict === verdictOf(chain)) return null;
   return html('span', {class: 'delta'}, `was ${VERDICTS[before.bound.verdict][1]}`);
 }
 
@@ -122,8 +122,22 @@ function chainDetail(chain) {
 function seenWorst(chain, bound) {
   const seen = plan.state.observed && plan.state.observed.chains[chain.id];
   if (!seen || seen.worst_ms === null) return null;
-  const above = bound !== null && seen.worst_ms > bound;
-  return html('span', {class: `seen${above ? ' late-text' : ''}`}, `measured ${exact(seen.worst_ms)}`);
+  const above = isMeasured() && bound !== null && seen.worst_ms > bound;
+  return html('span', {class: `seen${above ? ' late-text' : ''}`},
+    `measured ${exact(seen.worst_ms)}${above ? ', above' : ''}`);
+}
+
+/** Whether the version on the page is the one that may have been measured. */
+const isMeasured = () => plan.state.version === plan.state.first;
+
+/** Where the measured times are from. */
+function observedNote() {
+  const {application, executor, directory} = plan.state.observed;
+  const other = application && application !== model().name
+    ? ` They are of another application, ${application}.` : '';
+  return html('p', {class: 'note', id: 'observed-note'},
+    `Measured under ${executor}${directory ? `, in ${directory}` : ''}` +
+    `${isMeasured() ? '.' : ', before these changes.'}${other}`);
 }
 
 /** The measured times of a chain, if results were named. */
@@ -138,7 +152,7 @@ function observedChain(chain) {
 
 function observedText(callback) {
   const seen = plan.state.observed && plan.state.observed.callbacks[callback.id];
-  return seen ? ` · max ${nominal(seen.worst_ms)}` : '';
+  return seen ? ` · p99 ${significant(seen.p99_ms)}, max ${significant(seen.worst_ms)}` : '';
 }
 
 function observedLines(callback) {

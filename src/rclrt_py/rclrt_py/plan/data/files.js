@@ -45,13 +45,13 @@ function drawOutcome(what, outcome) {
       'The file was changed by something else since this page read it; writing replaces that too.') : null,
     outcome.diff ? drawDiff(outcome.diff) : html('p', {class: 'note'}, 'It has this content already.'),
     outcome.diff ? button(replaced ? 'Replace this file' : 'Write this file',
-      (event) => writeFile(what, event.target.closest('section')), {class: 'primary', 'data-write': what}) : null);
+      (event) => writeFile(what, outcome.seen, event.target.closest('section')), {class: 'primary', 'data-write': what}) : null);
   return section;
 }
 
-async function writeFile(what, section) {
+async function writeFile(what, seen, section) {
   try {
-    const saved = await call('save', {what, overwrite: true});
+    const saved = await call('save', {what, seen});
     section.replaceChildren(html('p', {class: 'good'}, `✓ ${saved.saved} is written.`));
     setState(saved);
   } catch (error) {

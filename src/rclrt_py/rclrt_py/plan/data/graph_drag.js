@@ -24,17 +24,33 @@ addEventListener('pointermove', (event) => {
   if (over) over.classList.add('drop');
 });
 
-addEventListener('pointerup', () => {
+function swallow(event) {
+  event.stopPropagation();
+}
+
+/** Ends a drag. Returns what was dragged, or null if nothing was. */
+function endDrag() {
   const ended = drag;
   drag = null;
-  if (!ended || !ended.moved) return;
+  if (!ended || !ended.moved) return null;
   document.body.classList.remove('dragging');
   ended.ghost.remove();
   document.querySelectorAll('.drop').forEach((each) => each.classList.remove('drop'));
   document.getElementById('new-executor').remove();
-  // The click that follows would select the card.
-  addEventListener('click', (event) => event.stopPropagation(), {capture: true, once: true});
-  setTimeout(() => removeEventListener('click', () => {}, {capture: true}), 0);
+  return ended;
+}
+
+addEventListener('pointercancel', endDrag);
+addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && endDrag()) event.stopImmediatePropagation();
+}, true);
+
+addEventListener('pointerup', () => {
+  const ended = endDrag();
+  if (!ended) return;
+  // A click that follows would select the card.
+  addEventListener('click', swallow, {capture: true, once: true});
+  setTimeout(() => removeEventListener('click', swallow, {capture: true}), 0);
   if (!ended.over) return;
   const ids = ended.card.callbacks.map((index) => model().callbacks[index].id);
   const name = ended.over.getAttribute('data-executor');

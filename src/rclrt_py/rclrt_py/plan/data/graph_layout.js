@@ -142,5 +142,9 @@ function cardFacts(card) {
 
 function cardWidth(card) {
   const wanted = Math.max(textWidth(cardTitle(card), 13, true) + 52, textWidth(cardFacts(card), 11) + 26);
+  if (card.group === null) {
+    const callback = model().callbacks[card.callbacks[0]];
+    if (observedText(callback)) return CARD.most;
+  }
   return Math.round(Math.max(CARD.least, Math.min(CARD.most, wanted)));
 }

@@ -98,7 +98,7 @@ function drawExecutor(executor, layout) {
   svg('rect', {x: box.x, y: box.y, width: box.width, height: box.height, rx: 12}),
   label(fit(executor.name, box.width - textWidth(facts, 12) - 40, 13, true), box.x + 14, box.y + 21, 13, {class: 'strong'}),
   label(facts, box.x + box.width - 14, box.y + 21, 12,
-    {class: executorShare(executor) > 1 ? 'late-text' : 'muted', 'text-anchor': 'end'}));
+    {class: executor.cpus.length && executorShare(executor) > 1 ? 'late-text' : 'muted', 'text-anchor': 'end'}));
   if (box.empty) {
     group.append(label('no callback: drop one here', box.x + 14, box.y + 48, 12, {class: 'muted'}));
   }
@@ -171,7 +171,7 @@ function drawCard(card, layout) {
       svg('rect', {class: 'level', x: left + at.width - 34, y: top + 8, width: 26, height: 16, rx: 8}),
       label(fit(String(single.level), 24, 11), left + at.width - 21, top + 20, 11,
         {class: 'level-text', 'text-anchor': 'middle'}),
-      label(`C ${nominal(single.wcet_ms)}${observedText(single)}`, left + 14, top + 53, 11, {class: 'muted'}));
+      label(fit(`C ${nominal(single.wcet_ms)}${observedText(single)}`, at.width - 20, 11), left + 14, top + 53, 11, {class: 'muted'}));
   } else {
     group.append(label('open', left + at.width - 12, top + 53, 11, {class: 'muted', 'text-anchor': 'end'}));
   }

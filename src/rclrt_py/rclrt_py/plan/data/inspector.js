@@ -14,6 +14,7 @@ function numberField(field) {
     set(field.path, value === '' ? null : value, `${field.name} of ${field.owner}`, options);
   };
   input.addEventListener('change', () => {
+    input.defaultValue = input.value;  // it is sent, and no longer typed
     if (input.value.trim() !== textOf(field.value)) send(input.value);
   });
   slider.addEventListener('pointerdown', () => {
@@ -57,7 +58,8 @@ function row(field, ...controls) {
   }
   const back = differs
     ? button(`start: ${field.start === null ? '–' : typeof field.start === 'number' ? trimmed(field.start) : field.start}`,
-      () => set(field.path, field.start, `${field.name} of ${field.owner} as at the start`),
+      () => (field.send ? field.send(field.start || '')
+        : set(field.path, field.start, `${field.name} of ${field.owner} as at the start`)),
       {class: 'plain back', title: 'Set the value of the start'}) : null;
   return html('div', {class: `field${differs ? ' differs' : ''}`},
     html('span', {class: 'field-name'}, field.name), html('span', {class: 'controls-in'}, controls), back);
@@ -67,6 +69,7 @@ function textField(field) {
   const input = html('input', {type: 'text', class: 'text', 'aria-label': `${field.owner}: ${field.name}`,
     'data-field': field.key, value: field.value || '', placeholder: field.empty || ''});
   input.addEventListener('change', () => {
+    input.defaultValue = input.value;
     const value = input.value.trim();
     if (value !== (field.value || '')) field.send(value);
   });

@@ -5,7 +5,7 @@
 function verdictCounts(from = plan.state.answer) {
   const chains = allChains(from).filter((chain) => (chain.samples
     ? chain.max_reaction_ms !== null || chain.max_age_ms !== null : chain.deadline_ms !== null));
-  const count = (verdict) => chains.filter((chain) => chain.bound.verdict === verdict).length;
+  const count = (verdict) => chains.filter((chain) => verdictOf(chain, from) === verdict).length;
   return {all: chains.length, proved: count('proved'), conditional: count('conditional'),
     refuted: count('refuted')};
 }
@@ -41,7 +41,7 @@ function drawLoad() {
         html('div', {class: 'load-name'}, load.cpus.length ? `CPU ${load.cpus.join(', ')}` : 'any CPU',
           html('span', {class: 'note'}, ` ${load.executors.join(', ')}`)),
         responsive(html('div', {class: 'load-bar'}), (width) => loadBar(load, width)),
-        html('div', {class: sum > 1 ? 'load-sum late-text' : 'load-sum'}, percent(sum),
+        html('div', {class: sum > 1 && load.cpus.length ? 'load-sum late-text' : 'load-sum'}, percent(sum),
           differs ? html('span', {class: `delta ${sum < was ? 'better' : 'worse'}`},
             `was ${percent(was)}`) : null));
     }));

@@ -31,17 +31,52 @@ function cancelButton() {
   return cancel;
 }
 
-/** Draws everything, and leaves the focus where it was. */
+let pressed = false;    // the button of the pointer: what is under it must stay until the click
+let postponed = false;
+let chosenFrom = null;  // a list that may be open
+
+addEventListener('pointerdown', (event) => {
+  pressed = event.isTrusted;
+  chosenFrom = event.target.closest && event.target.closest('select');
+}, true);
+for (const name of ['pointerup', 'pointercancel']) {
+  addEventListener(name, () => setTimeout(() => {
+    pressed = false;
+    if (postponed) redraw();
+  }, 0));
+}
+addEventListener('change', () => {
+  chosenFrom = null;
+}, true);
+addEventListener('focusout', () => setTimeout(() => {
+  if (postponed) redraw();
+}, 0));
+
+/** The field in which a person types or chooses right now; a new drawing of it would lose that. */
+function fieldInUse() {
+  const field = document.activeElement;
+  if (!field || !field.closest('#top, #side')) return null;
+  if (field.tagName === 'SELECT') return field === chosenFrom ? field : null;
+  const typed = field.tagName === 'INPUT' && !['range', 'checkbox'].includes(field.type);
+  return typed && field.value !== field.defaultValue ? field : null;
+}
+
+/** Draws everything, and leaves the focus where it was. Waits while the pointer is pressed. */
 function redraw() {
+  postponed = pressed && !plan.sliding;
+  if (postponed) return;
+  const used = fieldInUse();
+  if (used) postponed = true;
   const side = document.getElementById('side');
   const focus = focusOf(document.activeElement);
   const top = side.scrollTop;
   hideTooltip();
-  document.getElementById('top').replaceChildren(...drawTop());
+  if (!used || !used.closest('#top')) document.getElementById('top').replaceChildren(...drawTop());
   const sections = [drawChains(), drawInspector(), drawAsk(), drawLoad(), drawWarnings(), drawVariants()]
     .filter((section) => section);
-  // A slider that is held must stay in the page.
-  if (plan.sliding) sections.filter((each) => each.id !== 'inspector').forEach(replaceSection);
+  // A slider that is held must stay in the page, as a field in use.
+  const stays = plan.sliding ? 'inspector' : used && used.closest('#side') ? used.closest('section').id : null;
+  if (stays) sections.filter((each) => each.id !== stays).forEach(replaceSection);
   else side.replaceChildren(...sections);
   side.scrollTop = top;
   drawGraph();

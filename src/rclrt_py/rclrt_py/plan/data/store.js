@@ -12,6 +12,7 @@ const plan = {
   expanded: new Set(),
   jobs: [],          // what was asked: newest first
   timeline: null,    // {data, version} of the last simulation
+  misses: null,      // {version, chains} of the last search
 };
 const BUSY_AFTER_MS = 100;
 
@@ -20,19 +21,25 @@ const model = () => plan.state.answer.model;
 const startModel = () => plan.state.start.model;
 const readOnly = () => plan.offline || plan.lost;
 
-/** Asks the server. Throws an Error with its message; a lost server makes the page read only. */
+/** Asks the server, as a page that shows the current version. Throws an Error with its message. If
+ * the server is gone, or another one has its port, the page becomes read only. */
 async function call(method, body = {}) {
   let response;
   try {
-    response = await fetch(method, {method: 'POST', body: JSON.stringify(body),
-      headers: {'Content-Type': 'application/json'}});
+    response = await fetch(method, {method: 'POST', headers: {'Content-Type': 'application/json'},
+      body: JSON.stringify({base: plan.state ? plan.state.version : 0, ...body})});
   } catch (error) {
     setLost(true);
     throw new Error('The server does not answer.');
   }
-  setLost(false);
+  const lost = [403, 404, 421].includes(response.status);
+  setLost(lost);
+  if (lost) throw new Error('Another server has this address.');
   const document = await response.json().catch(() => ({error: `status ${response.status}`}));
-  if (!response.ok) throw new Error(document.error || `status ${response.status}`);
+  if (!response.ok) {
+    if (document.state) setState(document.state);  // the one that another page has made
+    throw new Error(document.error || `status ${response.status}`);
+  }
   return document;
 }
 
@@ -45,44 +52,40 @@ function setLost(lost) {
     'The server does not answer, so this page is read only. It may have been ended by Ctrl-C: ' +
     'start rclrt plan again, and open its new address. ',
     html('button', {type: 'button', id: 'retry'}, 'Try again'));
-  banner.querySelector('button').addEventListener('click', () => call('state').then(setState, () => {}));
+  banner.querySelector('button').addEventListener('click', () => call('state').then(setState,
+    (error) => say(error.message, true)));
   if (plan.state) redraw();
 }
 
 let running = false;
-let waiting = null;
+const waiting = [];
 
-/** Runs one request after the other; of those that wait, changes of one label replace each other. */
+/** Sends requests one after the other. `body` may be a function, which is called when the request
+ * is sent. A step of a slider takes the place of one that waits; it is one change with those before. */
 async function request(method, body, {merge = false} = {}) {
   if (readOnly()) return;
-  if (running) {
-    const same = merge && waiting && waiting.body.label === body.label;
-    if (waiting && !same && method === 'change' && waiting.method === 'change') {
-      body = {changes: [...waiting.body.changes, ...body.changes], label: body.label};
-    }
-    waiting = {method, body, merge};
-    return;
-  }
+  const last = waiting[waiting.length - 1];
+  if (merge && last && last.method === method && last.body.label === body.label) last.body = body;
+  else waiting.push({method, body, merge});
+  if (running) return;
   running = true;
+  while (waiting.length) await send(waiting.shift());
+  running = false;
+}
+
+async function send({method, body, merge}) {
   const timer = setTimeout(() => setBusy(true), BUSY_AFTER_MS);
-  const began = performance.now();
   try {
-    const state = await call(method, {...body, merge});
+    const state = await call(method, {...(typeof body === 'function' ? body() : body), merge});
     setState(state);
-    plan.tookMs = performance.now() - began;
     say('');
+    document.getElementById('live').textContent = headlineText(verdictCounts());  // for screen readers
   } catch (error) {
     say(error.message, true);
     redraw();  // fields show the values that still hold
   } finally {
     clearTimeout(timer);
     setBusy(false);
-    running = false;
-  }
-  if (waiting) {
-    const next = waiting;
-    waiting = null;
-    await request(next.method, next.body, {merge: next.merge});
   }
 }
 
@@ -112,7 +115,6 @@ function say(text, wrong = false) {
   line.textContent = text;
   line.classList.toggle('wrong', wrong);
   line.hidden = !text;
-  document.getElementById('live').textContent = text;
 }
 
 function select(kind, id) {
@@ -155,6 +157,13 @@ function chainsOf(from) {
 
 function callbackById(id, from = model()) {
   return once(from, 'callbacks', () => new Map(from.callbacks.map((each) => [each.id, each]))).get(id);
+}
+
+/** The verdict of a chain; refuted if a miss was found in this version. */
+function verdictOf(chain, from = plan.state.answer) {
+  const missed = from === plan.state.answer && plan.misses && plan.misses.version === plan.state.version &&
+    plan.misses.chains.has(chain.id);
+  return missed ? 'refuted' : chain.bound.verdict;
 }
 
 /** A button that is inactive on a page that is read only. */

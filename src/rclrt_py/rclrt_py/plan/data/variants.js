@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Undo and redo, and variants side by side.
 
-const undo = () => (plan.state.position > 0 ? request('go', {position: plan.state.position - 1}) : undefined);
-const redo = () => (plan.state.position < plan.state.labels.length
-  ? request('go', {position: plan.state.position + 1}) : undefined);
+const undo = () => request('go', {step: -1});
+const redo = () => request('go', {step: 1});
 
 function drawHistory() {
   const {position, labels} = plan.state;
@@ -23,6 +22,9 @@ function drawVariants() {
   const name = html('input', {type: 'text', id: 'variant-name', class: 'text', maxlength: 60,
     'aria-label': 'Name of a variant', placeholder: `variant ${variants.length + 1}`});
   if (readOnly()) name.disabled = true;
+  name.addEventListener('change', () => {
+    name.defaultValue = name.value;
+  });
   const keep = () => request('variant', {do: 'keep', name: name.value.trim() || `variant ${variants.length + 1}`});
   name.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') keep();
