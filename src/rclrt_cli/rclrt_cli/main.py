@@ -23,6 +23,7 @@ from rclrt_cli.commands import (
     calibrate,
     compare,
     doctor,
+    plan,
     report,
     run,
     simulate,
@@ -47,6 +48,7 @@ VERBS: dict[str, ModuleType] = {
     "analyze": analyze,
     "synthesize": synthesize,
     "assign": assign,
+    "plan": plan,
     "workloads": workloads,
 }
 

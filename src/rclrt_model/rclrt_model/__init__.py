@@ -42,9 +42,12 @@ from rclrt_model._native import (
     load,
     load_node_timings,
     order_warnings,
+    parse,
     places_of,
     read_yaml,
     to_yaml,
+    warnings,
+    yaml_spans,
 )
 
 __all__ = [
@@ -79,7 +82,10 @@ __all__ = [
     "load",
     "load_node_timings",
     "order_warnings",
+    "parse",
     "places_of",
     "read_yaml",
     "to_yaml",
+    "warnings",
+    "yaml_spans",
 ]

@@ -15,6 +15,7 @@
 #include "rclrt/model/warnings.hpp"
 #include "rclrt/model/write.hpp"
 #include "record.hpp"
+#include "spans.hpp"
 #include "yaml.hpp"
 
 namespace rclrt::model {
@@ -272,6 +273,7 @@ PYBIND11_MODULE(_native, module) {
       "Reads a file with priorities, deadlines and overload policies by the names of the ROS "
       "graph. "
       "Raises ModelError as load() does.");
+  rclrt::model::detail::bind_texts(module);
   module.def("read_yaml", &rclrt::model::detail::read_document, py::arg("path"),
              py::arg("kind") = "YAML file",
              "Reads any YAML file strictly: no anchors, aliases, tags or repeated keys. Returns "

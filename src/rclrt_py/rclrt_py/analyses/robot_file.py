@@ -18,7 +18,7 @@ HIGHEST_TOP_PRIORITY = 95
 """kTopPriority of rclrt_model: the SCHED_FIFO priority above the levels of an executor."""
 
 
-def robot_file(application: Application, executor: str) -> str:
+def robot_file(application: Application, executor: str, command: str = "rclrt assign") -> str:
     """Returns the text of a robot.yaml for an application with one executor per process; with
     several processes, of a file of all processes of a host. Each section `callbacks` has entries as
     in node_priorities().
@@ -37,7 +37,7 @@ def robot_file(application: Application, executor: str) -> str:
     if several and levels:
         values = _on_host_scale(application, values)
     places = model().places_of(application)
-    lines = [f"# Executors and priorities of {application.name}, by rclrt assign.\n", "rclrt: 1\n"]
+    lines = [f"# Executors and priorities of {application.name}, by {command}.\n", "rclrt: 1\n"]
     if several:
         lines.append("processes:\n")
     for index, own in enumerate(application.executors):

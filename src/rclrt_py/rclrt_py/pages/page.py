@@ -32,16 +32,24 @@ code { white-space: pre-wrap; }
 
 
 def make_page(
-    title: str, body: str, style: str, script: str = "", color_scheme: str = "light"
+    title: str,
+    body: str,
+    style: str,
+    script: str = "",
+    color_scheme: str = "light",
+    *,
+    own_server: bool = False,
 ) -> str:
     """Returns the text of an HTML file. `title` is plain text and is escaped; `body` is HTML;
     `script` is JavaScript, placed after the body.
 
-    The page's content security policy allows only this style and this script, by their hashes.
+    The page's content security policy allows only this style and this script, by their hashes, and
+    with `own_server` requests to the server of the page.
     """
     scripts = f"script-src {_hash(script)}; " if script else ""
+    requests = "connect-src 'self'; " if own_server else ""
     policy = (
-        f"default-src 'none'; {scripts}style-src {_hash(style)}; base-uri 'none'; "
+        f"default-src 'none'; {scripts}{requests}style-src {_hash(style)}; base-uri 'none'; "
         "form-action 'none'"
     )
     script_element = f"<script>{script}</script>\n" if script else ""

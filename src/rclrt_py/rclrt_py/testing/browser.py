@@ -51,14 +51,17 @@ class Browser:
         self.wait("return document.querySelectorAll('.distribution svg').length > 0")
         self.wait("return document.querySelectorAll('#graph svg, .timeline svg').length > 1")
 
-    def load(self, page: Path, width: int = WIDE, dark: bool = False) -> None:
+    def load(
+        self, page: Path | str, width: int = WIDE, dark: bool = False, height: int = 900
+    ) -> None:
+        """Opens a file or an address."""
         self.messages()
         self.requests()
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        self.driver.get(page.as_uri())
+        self.driver.get(page if isinstance(page, str) else page.as_uri())
 
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
@@ -77,14 +80,15 @@ class Browser:
         said = [entry["message"] for entry in self._log("browser")]
         return [message for message in said if not message.startswith("chrome://")]
 
-    def requests(self, page: Path | None = None) -> list[str]:
+    def requests(self, page: Path | str | None = None) -> list[str]:
         """Returns the requests of the page (not the browser's own ones) since the last call."""
+        address = page.as_uri() if isinstance(page, Path) else page
         events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
         return [
             event["params"]["request"]["url"]
             for event in events
             if event["method"] == "Network.requestWillBeSent"
-            and (page is None or event["params"]["documentURL"] == page.as_uri())
+            and (address is None or event["params"]["documentURL"] == address)
         ]
 
 

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt plan`: the application on a page, where every change is analysed at once."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rclrt_py.errors import EXIT_OK, BadInput
+from rclrt_py.executors import EXECUTORS, executor_argument
+from rclrt_py.files.atomic import check_file
+from rclrt_py.options import overheads
+from rclrt_py.processes.stop_signals import StopSignals
+
+if TYPE_CHECKING:
+    from rclrt_py.plan.server import Server
+    from rclrt_py.plan.session import Session
+    from rclrt_py.plan.written import Output
+
+HELP = "change an application on a page in the browser; every change is analysed at once"
+MOST_PORT = 65_535
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "app",
+        metavar="APP",
+        nargs="?",
+        type=Path,
+        help="an app.yaml; without one, the bundled examples are listed",
+    )
+    parser.add_argument(
+        "--executor",
+        metavar="X",
+        type=executor_argument,
+        default="preemptive",
+        help=f"the executor of the bounds: one of {', '.join(EXECUTORS)}; default preemptive",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="the page may write the application to this file; default: APP itself",
+    )
+    parser.add_argument(
+        "--priorities-out",
+        metavar="FILE",
+        type=Path,
+        help="the page may write the priorities of the callbacks to this file",
+    )
+    parser.add_argument(
+        "--robot-out",
+        metavar="FILE",
+        type=Path,
+        help="the page may write a robot.yaml, for rclcpp nodes, to this file",
+    )
+    parser.add_argument(
+        "--results",
+        metavar="DIR",
+        type=Path,
+        help="show what was measured beside the bounds: a directory of rclrt run, compare or "
+        "simulate; of a run that goes on, what it has measured so far",
+    )
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=_port_argument,
+        default=0,
+        help="port of the page on 127.0.0.1; default: any that is free",
+    )
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address, but open no browser"
+    )
+    overheads.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    # Loaded here: the other verbs need none of it.
+    from rclrt_py.plan.observed import observed
+    from rclrt_py.plan.session import Session
+
+    if arguments.app is None:
+        return _list_examples()
+    outputs = _outputs(arguments)
+    session = Session(
+        arguments.app,
+        outputs,
+        {
+            name: str(value) if isinstance(value := getattr(arguments, name), Path) else value
+            for name in overheads.OPTIONS
+        },
+        partial(observed, arguments.results, arguments.executor)
+        if arguments.results is not None
+        else lambda: None,
+    )
+    session.observe()  # throws if there are no results
+    try:
+        session.open(arguments.executor)
+        server = _server(session, arguments.port)
+    except BaseException:
+        session.worker.stop()
+        raise
+    return _serve(server, open_browser=not arguments.no_browser)
+
+
+def _serve(server: Server, open_browser: bool) -> int:
+    """Serves the page until Ctrl-C or SIGTERM."""
+    with StopSignals() as stop:
+        server.start()
+        print(f"{server.address}\nCtrl-C ends it.", flush=True)
+        never, writer = os.pipe()
+        directory = Path(tempfile.mkdtemp(prefix="rclrt-plan-"))  # of this user only
+        try:
+            if open_browser and not _open(server.address, directory):
+                print("rclrt: no browser was found; open the address in one", file=sys.stderr)
+            while not stop.requested:
+                stop.wait(never, None)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+            os.close(never)
+            os.close(writer)
+            server.close()
+    if server.session.has_unsaved_changes:
+        print("rclrt: changes on the page were not saved", file=sys.stderr)
+    return EXIT_OK
+
+
+def _open(address: str, directory: Path) -> bool:
+    """Opens the page in the user's browser. Returns False if there is none. Without a display, no
+    browser is tried: it would be one that takes over the terminal.
+
+    The browser gets a file that leads to the address: other users can read command lines, but not
+    this file."""
+    import webbrowser
+
+    if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")):
+        return False
+    file = directory / "plan.html"
+    file.write_text(f'<meta http-equiv="refresh" content="0; url={address}">\n', encoding="utf-8")
+    return webbrowser.open(file.as_uri())
+
+
+def _server(session: Session, port: int) -> Server:
+    from rclrt_py.plan.server import Server
+
+    try:
+        return Server(session, port)
+    except OSError as error:
+        raise BadInput(
+            f"--port {port}: cannot be used ({error.strerror}); choose another one, or leave it out"
+        ) from error
+
+
+def _outputs(arguments: argparse.Namespace) -> list[Output]:
+    from rclrt_py.plan.written import Output
+
+    outputs = [Output("app", arguments.out or arguments.app)]
+    for what in ("priorities", "robot"):
+        path = getattr(arguments, f"{what}_out")
+        if path is not None:
+            outputs.append(Output(what, path))
+    for output in outputs:
+        option = {"app": "--out", "priorities": "--priorities-out", "robot": "--robot-out"}
+        if output.path != arguments.app:
+            check_file(option[output.what], output.path)
+    paths = [output.path.resolve() for output in outputs]
+    if len(set(paths)) < len(paths):
+        raise BadInput("plan: two options name the same file to write; name a file for each")
+    return outputs
+
+
+def _list_examples() -> int:
+    from rclrt_py.plan.examples import examples
+
+    found = examples()
+    if not found:
+        raise BadInput("plan: no APP; expected an app.yaml")
+    print("rclrt plan APP opens an application. Examples:")
+    for path in found:
+        print(f"  rclrt plan {path}")
+    return EXIT_OK
+
+
+def _port_argument(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= MOST_PORT:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"'{text}' is no port; expected 0 to {MOST_PORT}")

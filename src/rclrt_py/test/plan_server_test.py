@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server of `rclrt plan`: what it answers, what it refuses, and what it writes."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rclrt_py.errors import BadInput
+from rclrt_py.options import overheads
+from rclrt_py.plan.worker import Stopped, Worker
+from rclrt_py.plan.written import Output
+from rclrt_py.testing.plan_server import Plan, opened
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
+
+from rclrt_model import load, read_yaml
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "autonomous_vehicle" / "app.yaml"
+SCAN = ["callbacks", "scan", "priority"]
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Iterator[Plan]:
+    yield from opened(tmp_path / "app.yaml", EXAMPLE.read_text())
+
+
+def ask(plan: Plan, path: str, *, method: str = "POST", body: Any = None, **headers: str) -> Any:
+    """Returns status, headers and content of one request."""
+    port = plan.server.server_port
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=GENEROUS_S)
+    sent = {"Host": f"127.0.0.1:{port}", "Content-Type": "application/json"}
+    sent.update({name.replace("_", "-"): value for name, value in headers.items()})
+    text = body if isinstance(body, bytes) else json.dumps({} if body is None else body)
+    if method == "GET":
+        text = b""
+    connection.putrequest(method, path, skip_host=True)
+    for name, value in {**sent, "Content-Length": str(len(text))}.items():
+        connection.putheader(name, value)
+    connection.endheaders(text.encode() if isinstance(text, str) else text)
+    answer = connection.getresponse()
+    found = answer.status, dict(answer.getheaders()), answer.read()
+    connection.close()
+    return found
+
+
+def test_the_page_needs_the_token_and_its_own_host(plan: Plan) -> None:
+    token = f"/{plan.server.token}/"
+    assert ask(plan, token, method="GET")[0] == 200
+    for path in ("/", "/state", "/wrong/", f"{token}../", f"/{plan.server.token}", f"{token}x/y"):
+        assert ask(plan, path, method="GET")[0] == 404
+    for host in ("evil.example", f"evil.example:{plan.server.server_port}", "127.0.0.1", ""):
+        status, _, content = ask(plan, token, method="GET", Host=host)
+        assert (status, content) == (421, b"Misdirected Request")
+    assert ask(plan, f"{token}state", Origin="http://evil.example")[0] == 403
+    assert ask(plan, f"{token}state")[0] == 200
+
+
+def test_a_request_that_another_page_can_send_without_asking_is_refused(plan: Plan) -> None:
+    path = f"/{plan.server.token}/state"
+    assert ask(plan, path, Content_Type="text/plain")[0] == 415
+    assert ask(plan, path, method="GET")[0] == 404
+    assert ask(plan, path, body=b"[]")[0] == 400
+    assert ask(plan, path, body=b"\xff")[0] == 400
+    assert ask(plan, path, body=b"[" * 100_000)[0] == 400
+    assert ask(plan, f"/{plan.server.token}/close")[0] == 404
+
+
+def test_no_answer_may_be_kept_framed_or_read_by_others(plan: Plan) -> None:
+    _, headers, _ = ask(plan, f"/{plan.server.token}/", method="GET")
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_a_change_is_analysed_undone_and_done_again(plan: Plan) -> None:
+    bound = {each["id"]: each["bound_ms"] for each in plan.chains()}
+    assert bound["obstacle"] == 16.0  # examples/autonomous_vehicle/README.md
+    state = plan.call("change", changes=[plan.set(SCAN, "0")], label="priority of scan")
+    assert state["dirty"] is True
+    assert plan.chains(state)[0]["bound_ms"] > 16.0
+    assert plan.chains(plan.call("go", step=-1))[0]["bound_ms"] == 16.0
+    again = plan.call("go", step=1)
+    assert again["answer"] == state["answer"]
+    assert again["labels"] == ["priority of scan"]
+    assert plan.call("reset")["dirty"] is False
+
+
+def test_a_slide_is_one_step_to_undo(plan: Plan) -> None:
+    for number in range(5):
+        state = plan.call(
+            "change", changes=[plan.set(SCAN, str(number))], label="slide", merge=number > 0
+        )
+    assert state["labels"] == ["slide"]
+
+
+def test_a_wrong_value_is_refused_with_its_place_and_changes_nothing(plan: Plan) -> None:
+    with pytest.raises(BadInput, match=r"app\.yaml:\d+:\d+: wcet_ms is"):
+        plan.call("change", changes=[plan.set(["callbacks", "scan", "wcet_ms"], "-1")])
+    with pytest.raises(BadInput, match=r"has no 'callbacks\.absent'"):
+        plan.call("change", changes=[plan.set(["callbacks", "absent", "wcet_ms"], "1")])
+    with pytest.raises(BadInput, match="unknown executor"):
+        plan.call("executor", executor="nothing")
+    assert plan.call("state")["position"] == 0
+
+
+def test_variants_are_kept_opened_and_removed(plan: Plan) -> None:
+    plan.call("variant", do="keep", name="as it was")
+    plan.call("change", changes=[plan.set(SCAN, "0")], label="x")
+    state = plan.call("variant", do="keep", name="slow")
+    assert [each["name"] for each in state["variants"]] == ["as it was", "slow"]
+    state = plan.call("variant", do="open", name="as it was")
+    assert plan.chains(state)[0]["bound_ms"] == 16.0
+    assert state["position"] == 2  # undo leads back
+    assert plan.call("variant", do="remove", name="slow")["variants"][0]["current"] is True
+    with pytest.raises(BadInput, match="none of the name 'slow'"):
+        plan.call("variant", do="open", name="slow")
+    with pytest.raises(BadInput, match="expected a name"):
+        plan.call("variant", do="keep", name=" ")
+
+
+def test_only_the_named_file_is_written_and_only_when_asked(plan: Plan) -> None:
+    before = plan.path.read_text()
+    plan.call("change", changes=[plan.set(SCAN, "2")], label="x")
+    assert plan.path.read_text() == before
+    outcome = plan.call("outcome", what="app")
+    assert "+     publishes: [points], priority: 2}" in outcome["diff"]
+    with pytest.raises(BadInput, match="has changed since its differences were shown"):
+        plan.call("save", what="app", seen="")
+    with pytest.raises(BadInput, match="no file was named for 'priorities'"):
+        plan.call("save", what="priorities", seen="")
+    assert plan.path.read_text() == before
+    assert plan.save()["dirty"] is False
+    expected = before.replace("publishes: [points]}", "publishes: [points], priority: 2}", 1)
+    assert plan.path.read_text() == expected
+    assert [each.name for each in plan.path.parent.iterdir()] == ["app.yaml"]
+
+
+def test_priorities_and_a_robot_file_are_written(tmp_path: Path) -> None:
+    names = {what: tmp_path / f"{what}.yaml" for what in ("priorities", "robot")}
+    others = [Output(what, path) for what, path in names.items()]
+    for plan in opened(tmp_path / "app.yaml", EXAMPLE.read_text(), others=others):
+        plan.call("change", changes=[plan.set(SCAN, "9")], label="x")
+        for what in names:
+            plan.save(what)
+        made = load(plan.path, names["priorities"])
+        levels = {
+            each.id: made.effective_priority(index) for index, each in enumerate(made.callbacks)
+        }
+        model = plan.call("state")["answer"]["model"]
+        assert levels == {each["id"]: each["level"] for each in model["callbacks"]}
+        assert levels["scan"] == 9
+        assert read_yaml(names["robot"])["executor"]["kind"] == "preemptive"
+        plan.call("change", changes=[{"op": "executor", "name": "e2", "cpus": [2]}], label="x")
+        with pytest.raises(BadInput, match="main and e2 are in one process"):
+            plan.call("outcome", what="robot")
+        plan.call("executor", executor="events")
+        with pytest.raises(BadInput, match="does not run rclcpp nodes"):
+            plan.call("outcome", what="robot")
+
+
+def test_an_answer_that_takes_long_can_be_cancelled() -> None:
+    worker = Worker()
+    request = {
+        "text": EXAMPLE.read_text(),
+        "name": "app.yaml",
+        "executor": "preemptive",
+        "overheads": dict.fromkeys(overheads.OPTIONS),
+    }
+    found: list[str] = []
+
+    def wait() -> None:
+        try:
+            worker.ask("simulate", {**request, "options": {"seconds": 60}})
+        except Stopped:
+            found.append("stopped")
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    while waiting.is_alive():
+        worker.stop()
+        waiting.join(0.05)
+    assert found == ["stopped"]
+    assert worker.ask("answer", request)["analysis"]["feasible"] is True
+    worker.stop()
+
+
+def test_a_file_that_changed_after_its_differences_were_shown_is_not_replaced(plan: Plan) -> None:
+    plan.call("change", changes=[plan.set(SCAN, "2")], label="x")
+    seen = plan.call("outcome", what="app")["seen"]
+    by_hand = plan.path.read_text() + "# by hand\n"
+    plan.path.write_text(by_hand)
+    with pytest.raises(BadInput, match="nothing was written"):
+        plan.call("save", what="app", seen=seen)
+    assert plan.path.read_text() == by_hand
+    plan.save()
+    assert "# by hand" not in plan.path.read_text()
+
+
+def test_a_second_page_cannot_change_what_it_does_not_show(plan: Plan) -> None:
+    base = plan.call("state")["version"]
+    plan.call("change", changes=[plan.set(SCAN, "2")], label="first")
+    before = plan.call("state")
+    for method, body in (
+        ("change", {"changes": [plan.set(SCAN, "3")]}),
+        ("go", {"step": -1}),
+        ("reset", {}),
+        ("variant", {"do": "keep", "name": "x"}),
+        ("job", {"kind": "simulate"}),
+        ("outcome", {"what": "app"}),
+    ):
+        with pytest.raises(BadInput, match="another page has changed the application"):
+            plan.call(method, base=base, **body)
+    assert plan.call("state") == before
+
+
+def test_nothing_has_changed_when_an_answer_was_cancelled(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan.call("variant", do="keep", name="kept")
+    for number in range(60):  # more than there are answers kept
+        plan.call("change", changes=[plan.set(SCAN, str(number))], label=str(number))
+    before = plan.call("state")
+
+    def stopped(*_: Any, **__: Any) -> None:
+        raise Stopped
+
+    monkeypatch.setattr(plan.server.session.worker, "ask", stopped)
+    path = f"/{plan.server.token}/change"
+    change = {"base": before["version"], "changes": [plan.set(SCAN, "999")]}
+    assert ask(plan, path, body=change)[0] == 409
+    assert plan.call("state") == before
+    assert plan.call("variant", do="remove", name="kept")["variants"] == []
+
+
+def test_a_file_that_something_else_changed_is_told(plan: Plan) -> None:
+    plan.path.write_text(plan.path.read_text() + "# by hand\n")
+    outcome = plan.call("outcome", what="app")
+    assert outcome["changed_on_disk"] is True
+    assert "-# by hand" in outcome["diff"]
+
+
+def finished(plan: Plan, kind: str, **options: Any) -> Any:
+    """Returns the result of a job."""
+    job = plan.call("job", kind=kind, options=options)["job"]
+    limit = time.monotonic() + GENEROUS_S
+    while (state := plan.call("job_state", job=job))["state"] == "runs":
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+    return state
+
+
+def turn_round(plan: Plan) -> None:
+    """Gives the chains the reverse of their priorities."""
+    plan.call("change", changes=plan.turned_round(), label="turned round")
+
+
+def test_priorities_are_proposed_and_the_proposal_has_its_bounds(plan: Plan) -> None:
+    turn_round(plan)
+    assert not plan.call("state")["answer"]["analysis"]["feasible"]
+    found = finished(plan, "synthesize", source="bounds")["result"]
+    assert all(chain["verdict"] in ("proved", "conditional") for chain in found["after"])
+    state = plan.call("change", changes=found["changes"], label="taken")
+    assert state["answer"]["analysis"]["feasible"] is True
+    assert plan.chains(state) == found["after"]
+
+
+def test_an_assignment_proposes_executors_cpus_and_priorities(plan: Plan) -> None:
+    turn_round(plan)
+    found = finished(plan, "assign", cpus=[1, 2])["result"]
+    state = plan.call("change", changes=found["changes"], label="taken")
+    assert plan.chains(state) == found["after"]
+    assert state["answer"]["analysis"]["feasible"] is True
+
+
+def test_margins_misses_and_simulations_are_found(plan: Plan) -> None:
+    margins = finished(plan, "sensitivity")["result"]["margins"]
+    assert margins["factor"] > 1
+    turn_round(plan)
+    found = finished(plan, "find_miss")["result"]
+    assert {each["chain"] for each in found["misses"]} >= {"obstacle"}
+    assert found["simulation"]["gantt"]["choices"][0]["label"].startswith("counter-example of")
+    first = found["simulation"]["gantt"]["choices"][0]["panels"][0]["responses"]
+    released = [sum(row[0] == chain and row[2] >= 0 for row in first) for chain in range(4)]
+    assert released == [10, 10, 5, 1]  # in 500 ms
+    simulated = finished(plan, "simulate")["result"]["simulation"]
+    assert [chain["id"] for chain in simulated["chains"]] == [
+        "obstacle",
+        "planning",
+        "mapping",
+        "logging",
+    ]
+    assert simulated["gantt"]["choices"]
+
+
+def test_a_job_that_cannot_be_done_says_why(plan: Plan) -> None:
+    plan.call("executor", executor="wait_set")
+    state = finished(plan, "synthesize")
+    assert state["state"] == "failed"
+    assert "does not run callbacks by priority" in state["error"]
+    assert finished(plan, "nonsense")["error"] == "unknown request 'nonsense'"
+    with pytest.raises(BadInput, match="no such job"):
+        plan.call("job_state", job="x")
+
+
+def test_a_job_is_stopped_and_leaves_nothing(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    job = plan.call("job", kind="simulate", options={"seconds": 60})["job"]
+    plan.call("job_stop", job=job)
+    limit = time.monotonic() + GENEROUS_S
+    while (state := plan.call("job_state", job=job))["state"] == "runs":
+        assert time.monotonic() < limit
+    assert state["state"] == "stopped"
+    wait_for(lambda: not any(place.iterdir()))
+
+
+def test_the_page_in_one_file_has_the_state_in_it(plan: Plan) -> None:
+    text = plan.call("page")["html"]
+    assert "connect-src" not in text.partition("</head>")[0]
+    assert '"id":"obstacle"' in text
+
+
+TEXTS = st.text() | st.sampled_from(["callbacks", "scan", "priority", "executors", "main", "app"])
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
+JSON = st.recursive(
+    VALUES, lambda each: st.lists(each, max_size=4) | st.dictionaries(TEXTS, each, max_size=4)
+)
+CHANGE = st.fixed_dictionaries(
+    {},
+    optional={
+        "op": st.sampled_from(["set", "move", "executor"]) | JSON,
+        "path": st.lists(TEXTS, max_size=4) | JSON,
+        "value": JSON,
+        "callback": TEXTS,
+        "executor": TEXTS,
+        "name": TEXTS,
+        "cpus": JSON,
+    },
+)
+BODY = st.fixed_dictionaries(
+    {},
+    optional={
+        "changes": st.lists(CHANGE, max_size=3) | JSON,
+        "label": JSON,
+        "merge": JSON,
+        "base": st.integers(1, 3) | JSON,
+        "step": st.integers(-2, 2) | JSON,
+        "executor": JSON,
+        "do": st.sampled_from(["keep", "open", "remove"]),
+        "name": JSON,
+        "job": JSON,
+        "what": JSON,
+    },
+)
+FUZZED = ("change", "go", "executor", "reset", "variant", "job_state", "job_stop", "diff")
+
+
+def test_hostile_requests_are_refused_and_write_nothing(plan: Plan) -> None:
+    text = plan.path.read_text()
+
+    @settings(max_examples=80, deadline=None)
+    @given(st.sampled_from((*FUZZED, "outcome", "save")), BODY)
+    def send(method: str, body: Any) -> None:
+        status, _, content = ask(plan, f"/{plan.server.token}/{method}", body=body)
+        assert status in (200, 409, 422), content
+        json.loads(content)
+
+    send()
+    assert plan.chains() is not None
+    assert plan.path.read_text() == text
+    assert [each.name for each in plan.path.parent.iterdir()] == ["app.yaml"]
