@@ -16,6 +16,103 @@ class Executor:
     def process(self) -> str: ...
     @property
     def top_priority(self) -> int | None: ...
+    @property
+    def host(self) -> int | None:
+        """Index into Application.hosts; None for an application without hosts."""
+
+@final
+class NetworkHost:
+    @property
+    def name(self) -> str: ...
+    @property
+    def address(self) -> str:
+        """The host name or address by which it is reached; empty: its name."""
+    @property
+    def cpus(self) -> tuple[int, ...]: ...
+    @property
+    def clock_error_ns(self) -> int | None: ...
+
+@final
+class Shaper:
+    @property
+    def rate_kbit(self) -> int: ...
+    @property
+    def burst_bytes(self) -> int: ...
+
+@final
+class CrossTraffic:
+    @property
+    def from_(self) -> int:
+        """The host that sends it."""
+    @property
+    def rate_kbit(self) -> int: ...
+    @property
+    def burst_bytes(self) -> int: ...
+    @property
+    def priority(self) -> int: ...
+
+@final
+class NetworkLink:
+    @property
+    def name(self) -> str: ...
+    @property
+    def between(self) -> tuple[int, int]:
+        """The hosts that it joins."""
+    @property
+    def rate_kbit(self) -> int: ...
+    @property
+    def shaper(self) -> Shaper | None: ...
+    @property
+    def min_latency_ns(self) -> int: ...
+    @property
+    def latency_ns(self) -> int: ...
+    @property
+    def access_ns(self) -> int: ...
+    @property
+    def order(self) -> Literal["fifo", "priority"]: ...
+    @property
+    def mtu_bytes(self) -> int: ...
+    @property
+    def header_bytes(self) -> int: ...
+    @property
+    def framing_bytes(self) -> int: ...
+    @property
+    def cross_traffic(self) -> tuple[CrossTraffic, ...]: ...
+    def bytes_on_line(self, payload_bytes: int) -> int:
+        """Returns the bytes of a message with all of its headers."""
+
+@final
+class LinkDirection:
+    @property
+    def link(self) -> int: ...
+    @property
+    def from_(self) -> int:
+        """The host that sends."""
+    @property
+    def to(self) -> int:
+        """The host that receives."""
+
+@final
+class LinkMessage:
+    @property
+    def from_(self) -> int:
+        """The callback that publishes."""
+    @property
+    def output(self) -> int: ...
+    @property
+    def to(self) -> int:
+        """The callback that takes the message."""
+    @property
+    def input(self) -> int | None:
+        """The index of its input; None: it reads the newest message."""
+    @property
+    def way(self) -> LinkDirection | None:
+        """None: no link leads from host to host."""
+    @property
+    def bytes(self) -> int | None:
+        """The payload; None: the file does not state it."""
+    @property
+    def priority(self) -> int: ...
 
 @final
 class Node:
@@ -192,6 +289,8 @@ class Topic:
     def name(self) -> str: ...
     @property
     def size_bytes(self) -> int: ...
+    @property
+    def network_priority(self) -> int: ...
 
 @final
 class ThreadRule:
@@ -232,6 +331,11 @@ class Application:
     def topics(self) -> tuple[Topic, ...]: ...
     @property
     def threads(self) -> tuple[ThreadRule, ...]: ...
+    @property
+    def hosts(self) -> tuple[NetworkHost, ...]: ...
+    @property
+    def links(self) -> tuple[NetworkLink, ...]: ...
+    def host_of(self, callback: int) -> int | None: ...
     def effective_priority(self, callback: int) -> int: ...
     def executor_of(self, callback: int) -> int: ...
     def successors(self, callback: int) -> tuple[int, ...]: ...
@@ -346,3 +450,4 @@ def load(
 ) -> Application: ...
 def load_node_timings(path: str | os.PathLike[str]) -> list[NodeTiming]: ...
 def read_yaml(path: str | os.PathLike[str], kind: str = "YAML file") -> Any: ...
+def link_messages(application: Application) -> tuple[LinkMessage, ...]: ...

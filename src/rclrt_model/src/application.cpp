@@ -128,6 +128,10 @@ std::size_t Application::executor_of(std::size_t callback) const {
   return own.executor ? *own.executor : nodes.at(own.node).executor;
 }
 
+std::optional<std::size_t> Application::host_of(std::size_t callback) const {
+  return executors.at(executor_of(callback)).host;
+}
+
 Nanoseconds Application::period(const Chain& chain) const {
   if (chain.callbacks.empty()) {
     return Nanoseconds::zero();
@@ -152,7 +156,8 @@ std::vector<std::vector<std::size_t>> Application::processes() const {
   std::vector<std::vector<std::size_t>> result;
   for (std::size_t i = 0; i < executors.size(); ++i) {
     const auto own = std::ranges::find_if(result, [&](const auto& process) {
-      return executors[process.front()].process == executors[i].process;
+      const Executor& first = executors[process.front()];
+      return first.process == executors[i].process && first.host == executors[i].host;
     });
     if (own != result.end()) {
       own->push_back(i);

@@ -15,6 +15,11 @@ inline constexpr IntegerRange kNice{-20, 19};
 inline constexpr IntegerRange kCpus{0, 1023};  // CPU_SETSIZE of glibc
 inline constexpr IntegerRange kDepths{1, 10'000};
 inline constexpr IntegerRange kPayloadBytes{0, 256 * 1024 * 1024};
+inline constexpr IntegerRange kRates{1, 1'000'000'000};       // kbit/s of a link, up to 1 Tbit/s
+inline constexpr IntegerRange kCrossRates{0, 1'000'000'000};  // kbit/s
+inline constexpr IntegerRange kBurstBytes{1, 1024 * 1024 * 1024};
+inline constexpr IntegerRange kPacketBytes{64, 65'535};
+inline constexpr IntegerRange kHeaderBytes{0, 1000};
 inline constexpr IntegerRange kIterations{1, 1'000'000'000};
 inline constexpr IntegerRange kObservations{1, 1'000'000'000'000};
 inline constexpr IntegerRange kSyncTopics{2, 9};

@@ -46,7 +46,12 @@ std::size_t read_executor_of_node(const Fields& fields, Position at, Reading& re
 
 void read_executors(const YamlNode* section, Reading& reading) {
   if (section == nullptr) {
-    reading.draft.application.executors.push_back({.name = "main"});
+    Executor executor{.name = "main"};
+    const auto& hosts = reading.draft.application.hosts;
+    if (!hosts.empty()) {
+      executor.host = 0;
+    }
+    reading.draft.application.executors.push_back(std::move(executor));
     reading.executors.add("main", {}, reading.context);
     return;
   }
@@ -56,7 +61,7 @@ void read_executors(const YamlNode* section, Reading& reading) {
   }
   for (const YamlNode& item : items) {
     const Fields fields(item, "executor",
-                        {"name", "cpus", "scheduler_cpus", "process", "top_priority"},
+                        {"name", "host", "cpus", "scheduler_cpus", "process", "top_priority"},
                         reading.context);
     Executor executor;
     executor.name =
@@ -71,6 +76,7 @@ void read_executors(const YamlNode* section, Reading& reading) {
         executor.top_priority = static_cast<int>(*top);
       }
     }
+    executor.host = read_host_of_executor(fields, item.at, executor, reading);
     reading.draft.application.executors.push_back(std::move(executor));
   }
 }

@@ -60,19 +60,25 @@ void read_topics(const YamlNode* section, Reading& reading) {
   }
   NameIndex listed("topic", "topics");
   for (const YamlNode& item : read_list(*section, "topics", context)) {
-    const Fields fields(item, "topic", {"name", "size_bytes"}, context);
+    const Fields fields(item, "topic", {"name", "size_bytes", "network_priority"}, context);
     const YamlNode* name_node = fields.require("name", "name: points");
     const auto name = name_node != nullptr ? read_topic(*name_node, "name", context) : std::nullopt;
     std::int64_t size = 0;
     if (const YamlNode* node = fields.find("size_bytes")) {
       size = read_integer(*node, "size_bytes", kPayloadBytes, context).value_or(0);
     }
+    std::int64_t priority = 0;
+    if (const YamlNode* node = fields.find("network_priority")) {
+      priority = read_integer(*node, "network_priority", kPriorities, context).value_or(0);
+    }
     if (!name) {
       continue;
     }
     listed.add(*name, name_node->at, context);
     if (const auto found = used.find(*name); found != used.end()) {
-      reading.draft.application.topics[found->second].size_bytes = static_cast<std::size_t>(size);
+      Topic& topic = reading.draft.application.topics[found->second];
+      topic.size_bytes = static_cast<std::size_t>(size);
+      topic.network_priority = static_cast<int>(priority);
     } else if (reading.draft.graph_known) {
       report_unused(*name, name_node->at, reading);
     }

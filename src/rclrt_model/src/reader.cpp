@@ -13,8 +13,8 @@ Draft read_application(const YamlNode& root, Context& context) {
   Reading reading{context, {}};
   Application& application = reading.draft.application;
   const Fields fields(root, "application",
-                      {"rclrt", "name", "description", "executors", "nodes", "callbacks", "topics",
-                       "chains", "threads"},
+                      {"rclrt", "name", "description", "hosts", "links", "executors", "nodes",
+                       "callbacks", "topics", "chains", "threads"},
                       context);
   if (root.kind != YamlKind::kMapping) {
     return {};
@@ -31,7 +31,15 @@ Draft read_application(const YamlNode& root, Context& context) {
   if (const YamlNode* node = fields.find("description")) {
     application.description = read_text(*node, "description", context).value_or("");
   }
-  read_executors(fields.find("executors"), reading);
+  read_hosts(fields.find("hosts"), reading);
+  read_links(fields.find("links"), reading);
+  const YamlNode* const executors = fields.find("executors");
+  if (executors == nullptr && application.hosts.size() > 1) {
+    context.diagnostics.report(fields.find("hosts")->at,
+                               "there are several hosts, and no executor states its host",
+                               "executors, each with the key 'host'");
+  }
+  read_executors(executors, reading);
   read_nodes(fields.require("nodes", "nodes: [{name: lidar}]"), reading);
   read_callbacks(fields.require("callbacks", "callbacks: [...]"), reading);
   read_topics(fields.find("topics"), reading);

@@ -223,14 +223,13 @@ bool check_variables(const Draft& draft, Context& context) {
       }
     }
   }
-  const auto process = [&](std::size_t callback) -> const std::string* {
+  const auto executor_at = [&](std::size_t callback) -> const Executor* {
     const Callback& own = application.callbacks[callback];
     if (own.node >= application.nodes.size()) {
       return nullptr;
     }
     const std::size_t executor = application.executor_of(callback);
-    return executor < application.executors.size() ? &application.executors[executor].process
-                                                   : nullptr;
+    return executor < application.executors.size() ? &application.executors[executor] : nullptr;
   };
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& reads = application.callbacks[i].reads;
@@ -245,9 +244,10 @@ bool check_variables(const Draft& draft, Context& context) {
                 .expected);
         continue;
       }
-      const std::string* const own = process(i);
-      const std::string* const other = process(writer->second);
-      if (own != nullptr && other != nullptr && *own != *other) {
+      const Executor* const own = executor_at(i);
+      const Executor* const other = executor_at(writer->second);
+      if (own != nullptr && other != nullptr &&
+          (own->process != other->process || own->host != other->host)) {
         context.diagnostics.report(
             at,
             "the variable " + in_quotes(reads[v]) + " is stored in another process, by " +

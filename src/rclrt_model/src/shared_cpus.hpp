@@ -10,8 +10,8 @@ namespace rclrt::model::detail {
 
 /// Returns whether some CPU may run threads of both executors.
 inline bool may_share_a_cpu(const Executor& a, const Executor& b) {
-  return a.cpus.empty() || b.cpus.empty() ||
-         std::ranges::find_first_of(a.cpus, b.cpus) != a.cpus.end();
+  return a.host == b.host && (a.cpus.empty() || b.cpus.empty() ||
+                              std::ranges::find_first_of(a.cpus, b.cpus) != a.cpus.end());
 }
 
 }  // namespace rclrt::model::detail

@@ -44,18 +44,19 @@ void find_overload(const Application& application, std::vector<std::string>& res
     loads[application.executor_of(i)] +=
         std::chrono::duration<double>(application.callbacks[i].wcet).count() * rates[i];
   }
-  std::set<std::vector<int>> seen;
+  std::set<std::pair<std::optional<std::size_t>, std::vector<int>>> seen;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const Executor& executor = application.executors[i];
     std::vector<int> cpus = executor.cpus;
     std::ranges::sort(cpus);
-    if (!cpus.empty() && !seen.insert(cpus).second) {
+    if (!cpus.empty() && !seen.insert({executor.host, cpus}).second) {
       continue;
     }
     double load = 0;
     for (std::size_t other = 0; other < loads.size(); ++other) {
       const std::vector<int>& theirs = application.executors[other].cpus;
-      const bool inside = !theirs.empty() && std::ranges::all_of(theirs, [&](int cpu) {
+      const bool here = application.executors[other].host == executor.host;
+      const bool inside = here && !theirs.empty() && std::ranges::all_of(theirs, [&](int cpu) {
         return std::ranges::binary_search(cpus, cpu);
       });
       load += other == i || inside ? loads[other] : 0.0;
@@ -87,8 +88,9 @@ void find_low_middleware(const Application& application, std::vector<std::string
   if (middleware_is_above(application) || application.processes().size() < 2) {
     return;
   }
-  const auto process_of = [&](std::size_t callback) -> const std::string& {
-    return application.executors[application.executor_of(callback)].process;
+  const auto process_of = [&](std::size_t callback) {
+    const Executor& executor = application.executors[application.executor_of(callback)];
+    return std::pair(executor.host, executor.process);
   };
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     for (const std::size_t next : receivers(application, i)) {

@@ -2,86 +2,24 @@
 #include "rclrt/model/write.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <string_view>
+#include <iterator>
 
 #include "limits.hpp"
 #include "rclrt/model/event_times.hpp"
 #include "rclrt/model/services.hpp"
+#include "write_parts.hpp"
 
 namespace rclrt::model {
 namespace {
 
-/// Returns the time as decimal milliseconds without trailing zeros.
-std::string ms(Nanoseconds time) {
-  constexpr std::int64_t kMillion = 1'000'000;
-  std::string text = std::to_string(time.count() / kMillion);
-  std::string decimals = std::to_string(kMillion + time.count() % kMillion).substr(1);
-  decimals.erase(decimals.find_last_not_of('0') + 1);
-  return decimals.empty() ? text : text + "." + decimals;
-}
-
-/// Returns the text in double quotes for YAML, with escapes for characters that YAML refuses or
-/// treats as a line break.
-std::string in_double_quotes(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kBreaks{
-      {{"\xE2\x80\xA8", "\\L"}, {"\xE2\x80\xA9", "\\P"}, {"\xEF\xBB\xBF", "\\uFEFF"}}};
-  std::string result = "\"";
-  const auto escape = [&](unsigned value) {
-    result += "\\x";
-    result += kDigits[value / 16];
-    result += kDigits[value % 16];
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto* const found = std::ranges::find_if(
-        kBreaks, [&](const auto& each) { return text.substr(i).starts_with(each.first); });
-    if (found != kBreaks.end()) {
-      result += found->second;
-      i += found->first.size() - 1;
-    } else if (byte == 0xC2 && i + 1 < text.size() &&
-               static_cast<unsigned char>(text[i + 1]) < 0xA0) {
-      escape(static_cast<unsigned char>(text[++i]));
-    } else if (byte < 0x20 || byte == 0x7F) {
-      escape(byte);
-    } else {
-      if (byte == '"' || byte == '\\') {
-        result += '\\';
-      }
-      result += text[i];
-    }
-  }
-  return result + "\"";
-}
-
-/// Returns a name or topic; in quotes if YAML would read it as another type.
-std::string name(const std::string& text) {
-  constexpr std::array<std::string_view, 9> kWords{"y",     "n",  "yes", "no",  "true",
-                                                   "false", "on", "off", "null"};
-  std::string lower = text;
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::find(kWords, lower) != kWords.end() ? in_double_quotes(text) : text;
-}
-
-template <typename T, typename Text>
-std::string list(const std::vector<T>& items, Text text) {
-  std::string result = "[";
-  for (const T& item : items) {
-    result += (result.size() == 1 ? "" : ", ") + text(item);
-  }
-  return result + "]";
-}
+using detail::cpus;
+using detail::in_double_quotes;
+using detail::list;
+using detail::ms;
+using detail::name;
+using detail::section;
 
 std::string names(const std::vector<std::string>& items) { return list(items, name); }
-
-std::string cpus(const std::vector<int>& items, const std::string& key = "cpus") {
-  return items.empty()
-             ? ""
-             : ", " + key + ": " + list(items, [](int cpu) { return std::to_string(cpu); });
-}
 
 std::string to_text(const Timer& timer) {
   std::string text = "timer: {period_ms: " + ms(timer.period);
@@ -257,27 +195,19 @@ std::string to_text(const ThreadRule& rule) {
   return text + "}";
 }
 
-template <typename T, typename Text>
-std::string section(const char* key, const std::vector<T>& items, Text text) {
-  if (items.empty()) {
-    return "";
-  }
-  std::string result = std::string(key) + ":\n";
-  for (const T& item : items) {
-    const std::string entry = text(item);
-    if (!entry.empty()) {
-      result += "  - " + entry + "\n";
-    }
-  }
-  return result;
-}
-
 std::string topics(const Application& application) {
   std::vector<Topic> sized;
   std::ranges::copy_if(application.topics, std::back_inserter(sized),
-                       [](const Topic& topic) { return topic.size_bytes > 0; });
+                       [](const Topic& topic) {
+                         return topic.size_bytes > 0 || topic.network_priority > 0;
+                       });
   return section("topics", sized, [](const Topic& topic) {
-    return "{name: " + name(topic.name) + ", size_bytes: " + std::to_string(topic.size_bytes) + "}";
+    return "{name: " + name(topic.name) +
+           (topic.size_bytes > 0 ? ", size_bytes: " + std::to_string(topic.size_bytes) : "") +
+           (topic.network_priority > 0
+                ? ", network_priority: " + std::to_string(topic.network_priority)
+                : "") +
+           "}";
   });
 }
 
@@ -327,8 +257,11 @@ std::string to_yaml(const Application& application) {
   if (!application.description.empty()) {
     text += "description: " + in_double_quotes(application.description) + "\n";
   }
-  text += section("executors", application.executors, [](const Executor& executor) {
-    return "{name: " + name(executor.name) + cpus(executor.cpus) +
+  text += detail::hosts_and_links(application);
+  text += section("executors", application.executors, [&](const Executor& executor) {
+    return "{name: " + name(executor.name) +
+           (executor.host ? ", host: " + name(application.hosts.at(*executor.host).name) : "") +
+           cpus(executor.cpus) +
            cpus(executor.scheduler_cpus, "scheduler_cpus") +
            (executor.process.empty() ? "" : ", process: " + name(executor.process)) +
            (executor.top_priority ? ", top_priority: " + std::to_string(*executor.top_priority)

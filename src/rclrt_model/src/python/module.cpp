@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Python module: read-only views of the C++ structs. Times are whole nanoseconds (suffix _ns),
 /// enumerations are the words of app.yaml. The types are in rclrt_model/_native.pyi.
-#include <pybind11/operators.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <array>
-#include <cstdint>
 #include <filesystem>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "rclrt/model/executor_choice.hpp"
@@ -21,124 +14,11 @@
 #include "rclrt/model/services.hpp"
 #include "rclrt/model/warnings.hpp"
 #include "rclrt/model/write.hpp"
+#include "record.hpp"
 #include "yaml.hpp"
-
-namespace py = pybind11;
 
 namespace rclrt::model {
 namespace {
-
-py::object to_python(Nanoseconds time) { return py::int_(static_cast<std::int64_t>(time.count())); }
-
-py::object to_python(const std::optional<Nanoseconds>& time) {
-  return time ? to_python(*time) : py::none();
-}
-
-/// Returns the word for the enumerator.
-template <typename E, std::size_t N>
-py::object to_python(E value, const std::array<const char*, N>& words) {
-  return py::str(words.at(static_cast<std::size_t>(value)));
-}
-
-py::object to_python(OverrunPolicy policy) {
-  return to_python(policy, std::array{"catch_up", "skip", "rebase"});
-}
-py::object to_python(SyncPolicy policy) {
-  return to_python(policy, std::array{"exact", "approximate"});
-}
-py::object to_python(Overload policy) {
-  return to_python(policy, std::array{"queue", "keep_last", "skip_if_running"});
-}
-py::object to_python(const std::optional<Overload>& policy) {
-  return policy ? to_python(*policy) : py::none();
-}
-py::object to_python(Reliability reliability) {
-  return to_python(reliability, std::array{"reliable", "best_effort"});
-}
-py::object to_python(Role role) {
-  return to_python(role, std::array{"topic", "service", "client"});
-}
-py::object to_python(ExecutorThreads threads) {
-  return to_python(threads, std::array{"fixed", "level", "instance", "group", "pool", "deadline"});
-}
-py::object to_python(Policy policy) {
-  return to_python(policy, std::array{"other", "fifo", "rr", "deadline"});
-}
-template <typename T>
-  requires(!std::is_enum_v<T>)
-py::object to_python(const T& value) {
-  return py::cast(value);
-}
-
-py::object to_python(const std::vector<std::vector<std::size_t>>& lists,
-                     py::handle /*owner*/ = {}) {
-  py::tuple tuple(lists.size());
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    tuple[i] = py::tuple(py::cast(lists[i]));
-  }
-  return tuple;
-}
-
-/// Returns a tuple of views that keep their owner alive.
-template <typename T>
-py::object to_python(const std::vector<T>& items, py::handle owner) {
-  py::tuple tuple(items.size());
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if constexpr (std::is_class_v<T>) {
-      tuple[i] = py::cast(items[i], py::return_value_policy::reference_internal, owner);
-    } else {
-      tuple[i] = py::cast(items[i]);
-    }
-  }
-  return tuple;
-}
-
-/// Makes a Python class with read-only attributes that compares and prints by value.
-template <typename T>
-class Record {
- public:
-  Record(py::module_& module, const char* name)
-      : class_(module, name), fields_(py::cast(std::vector<std::string>{})) {
-    class_.def(py::self == py::self);  // NOLINT(misc-redundant-expression): pybind11's notation
-    class_.attr("_fields") = fields_;
-    class_.def("__repr__", [](py::handle self) {
-      py::list parts;
-      for (const py::handle field : py::type::of(self).attr("_fields")) {
-        parts.append(py::str("{}={!r}").format(field, self.attr(py::str(field))));
-      }
-      return py::str("{}({})").format(py::type::of(self).attr("__name__"),
-                                      py::str(", ").attr("join")(parts));
-    });
-  }
-
-  template <typename F>
-  Record& field(const char* name, F T::* member) {
-    fields_.append(name);
-    class_.def_property_readonly(name, [member](const py::object& self) {
-      const T& value = self.cast<const T&>();
-      if constexpr (requires { to_python(value.*member, self); }) {
-        return to_python(value.*member, self);
-      } else {
-        return to_python(value.*member);
-      }
-    });
-    return *this;
-  }
-
-  /// Adds an attribute that is computed.
-  template <typename Get>
-  Record& value(const char* name, Get get) {
-    fields_.append(name);
-    class_.def_property_readonly(name, get);
-    return *this;
-  }
-
-  py::class_<T>& more() { return class_; }
-
- private:
-  py::class_<T> class_;
-  py::list fields_;
-};
 
 void bind_parts(py::module_& module) {
   Record<Executor>(module, "Executor")
@@ -146,7 +26,8 @@ void bind_parts(py::module_& module) {
       .field("cpus", &Executor::cpus)
       .field("scheduler_cpus", &Executor::scheduler_cpus)
       .field("process", &Executor::process)
-      .field("top_priority", &Executor::top_priority);
+      .field("top_priority", &Executor::top_priority)
+      .field("host", &Executor::host);
   Record<Node>(module, "Node")
       .field("name", &Node::name)
       .field("name_space", &Node::name_space)
@@ -229,7 +110,8 @@ void bind_chains(py::module_& module) {
       .field("max_age_ns", &CauseEffectChain::max_age);
   Record<Topic>(module, "Topic")
       .field("name", &Topic::name)
-      .field("size_bytes", &Topic::size_bytes);
+      .field("size_bytes", &Topic::size_bytes)
+      .field("network_priority", &Topic::network_priority);
   Record<ThreadRule>(module, "ThreadRule")
       .field("name", &ThreadRule::name)
       .value("policy", [](const ThreadRule& rule) { return to_python(rule.scheduling.policy); })
@@ -256,9 +138,12 @@ void bind_application(py::module_& module) {
       .field("cause_effect_chains", &Application::cause_effect_chains)
       .field("topics", &Application::topics)
       .field("threads", &Application::threads)
+      .field("hosts", &Application::hosts)
+      .field("links", &Application::links)
       .more()
       .def("effective_priority", &Application::effective_priority, py::arg("callback"))
       .def("executor_of", &Application::executor_of, py::arg("callback"))
+      .def("host_of", &Application::host_of, py::arg("callback"))
       .def(
           "successors",
           [](const Application& self, std::size_t callback) {
@@ -348,6 +233,7 @@ PYBIND11_MODULE(_native, module) {
   rclrt::model::bind_parts(module);
   rclrt::model::bind_callback(module);
   rclrt::model::bind_chains(module);
+  rclrt::model::bind_network(module);
   rclrt::model::bind_application(module);
   rclrt::model::bind_node_timing(module);
   rclrt::model::bind_executor_kinds(module);

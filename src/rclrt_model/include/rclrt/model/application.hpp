@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rclrt/model/export.hpp"
+#include "rclrt/model/network.hpp"
 #include "rclrt/model/thread_plan.hpp"
 
 namespace rclrt::model {
@@ -56,11 +57,14 @@ struct Executor {
   std::vector<int> cpus{};  ///< distinct CPU numbers; empty: all CPUs
   /// The CPUs of the scheduler thread, for kinds of executors that have one; empty: as `cpus`.
   std::vector<int> scheduler_cpus{};
-  /// Executors with the same process name share a process; so do all executors with an empty name.
+  /// Executors of one host with the same process name share a process; so do those of one host
+  /// with an empty name.
   std::string process{};
   /// The SCHED_FIFO priority of the executor's scheduler thread; its worker threads have lower
   /// ones. nullopt: not stated, see top_priorities().
   std::optional<int> top_priority{};
+  /// Index into Application::hosts; nullopt for an application without hosts.
+  std::optional<std::size_t> host{};
   bool operator==(const Executor&) const = default;
 };
 
@@ -241,6 +245,8 @@ struct CauseEffectChain {
 struct Topic {
   std::string name;  ///< as the callbacks write it
   std::size_t size_bytes{};
+  /// On links with LinkOrder::kPriority, messages with a higher one go first.
+  int network_priority{};
   bool operator==(const Topic&) const = default;
 };
 
@@ -262,6 +268,8 @@ struct RCLRT_MODEL_EXPORT Application {
   /// The scheduling of threads that do not belong to rclrt. A rule with the name "middleware" is
   /// for all threads that the ROS middleware created.
   std::vector<ThreadRule> threads;
+  std::vector<NetworkHost> hosts{};  ///< empty: a single one without a name
+  std::vector<NetworkLink> links{};  ///< at most one between two hosts
 
   /// Returns the callback's own priority, or the highest of its chains, or 0 without either.
   int effective_priority(std::size_t callback) const;
@@ -272,6 +280,9 @@ struct RCLRT_MODEL_EXPORT Application {
   /// Returns the index of the executor that runs the callback: Callback::executor if it is stated,
   /// otherwise the executor of the callback's node.
   std::size_t executor_of(std::size_t callback) const;
+
+  /// Returns the host (index) that runs the callback; nullopt for an application without hosts.
+  std::optional<std::size_t> host_of(std::size_t callback) const;
 
   /// Returns the period of the chain's timer or event; for an event without a period, its shortest
   /// interval. Zero if the chain starts with neither.
