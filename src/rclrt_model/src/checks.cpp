@@ -124,11 +124,11 @@ void check_executors_of_callbacks(const Draft& draft, Context& context) {
     const Executor& executor = application.executors[own];
     const Executor& nodes = application.executors[of_node];
     if (executor.host != nodes.host) {
-      context.diagnostics.report(
-          draft.callbacks[i].executor,
-          "executor " + in_quotes(executor.name) + " of callback " + in_quotes(callback.id) +
-              " is on another host than executor " + in_quotes(nodes.name) + " of its node",
-          "an executor on the host of the node's executor");
+      context.diagnostics.report(draft.callbacks[i].executor,
+                                 "executor " + in_quotes(executor.name) + " of callback " +
+                                     in_quotes(callback.id) + " is on another host than executor " +
+                                     in_quotes(nodes.name) + " of its node",
+                                 "an executor on the host of the node's executor");
     } else if (executor.process != nodes.process) {
       context.diagnostics.report(
           draft.callbacks[i].executor,

@@ -32,8 +32,7 @@ std::size_t NetworkLink::bytes_on_line(std::size_t payload_bytes) const {
 
 namespace {
 
-std::optional<LinkDirection> way(const Application& application, std::size_t from,
-                                 std::size_t to) {
+std::optional<LinkDirection> way(const Application& application, std::size_t from, std::size_t to) {
   for (const LinkDirection& each : link_directions(application)) {
     if (each.from == from && each.to == to) {
       return each;
@@ -96,7 +95,7 @@ std::vector<LinkMessage> link_messages(const Application& application) {
           message.way = way(application, here, there);
           if (const auto found = topics.find(topic); found != topics.end()) {
             message.priority = found->second->network_priority;
-            if (found->second->size_bytes > 0) {
+            if (found->second->size_bytes > 0 || is_service_topic(topic)) {
               message.bytes = found->second->size_bytes;
             }
           }

@@ -27,9 +27,9 @@ std::int64_t require_number(const Fields& fields, std::string_view key, std::str
 
 Nanoseconds read_time(const Fields& fields, std::string_view key, Context& context) {
   const YamlNode* node = fields.find(key);
-  return node == nullptr ? Nanoseconds::zero()
-                         : read_milliseconds(*node, key, Zero::kAllowed, context)
-                               .value_or(Nanoseconds::zero());
+  return node == nullptr
+             ? Nanoseconds::zero()
+             : read_milliseconds(*node, key, Zero::kAllowed, context).value_or(Nanoseconds::zero());
 }
 
 std::size_t resolve_host(const YamlNode& node, std::string_view what, Reading& reading) {
@@ -42,16 +42,17 @@ void read_address(const Fields& fields, NetworkHost& host, Context& context) {
   if (node == nullptr) {
     return;
   }
-  const std::string address = read_text(*node, "address", context).value_or("");
+  // An address may look like a number, which a text must not do without quotes.
+  const std::string address = yaml::is_scalar(*node) ? node->text : std::string();
   const auto fits = [](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c == '.' || c == ':' || c == '-' || c == '_' || c == '%';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == ':' || c == '-' || c == '_' || c == '%';
   };
   const bool valid = !address.empty() && address.size() <= kMaxName && address.front() != '-' &&
                      std::ranges::all_of(address, fits);
   if (valid) {
     host.address = address;
-  } else if (!address.empty()) {
+  } else {
     report_value(*node, "address", "a host name or an IP address such as 10.0.0.2", context);
   }
 }
@@ -67,12 +68,12 @@ void read_ends(const Fields& fields, NetworkLink& link, Reading& reading) {
     link.between.at(end) =
         end < items.size() ? resolve_host(items[end], "host", reading) : kUnknown;
   }
-  const bool differ = items.size() == 2 && (link.between[0] != link.between[1] ||
-                                            link.between[0] == kUnknown);
+  const bool differ =
+      items.size() == 2 && (link.between[0] != link.between[1] || link.between[0] == kUnknown);
   if (node->kind == YamlKind::kSequence && !differ) {
-    reading.context.diagnostics.report(
-        node->at, "link " + in_quotes(link.name) + " is not between two hosts",
-        "two different hosts such as [lidar_pc, main_pc]");
+    reading.context.diagnostics.report(node->at,
+                                       "link " + in_quotes(link.name) + " is not between two hosts",
+                                       "two different hosts such as [lidar_pc, main_pc]");
     return;
   }
   for (const NetworkLink& other : reading.draft.application.links) {
@@ -202,11 +203,11 @@ void read_links(const YamlNode* section, Reading& reading) {
   Context& context = reading.context;
   NameIndex links("link", "links");
   for (const YamlNode& item : read_list(*section, "links", context)) {
-    const Fields fields(item, "link",
-                        {"name", "between", "rate_kbit", "shaper", "latency_ms", "min_latency_ms",
-                         "access_ms", "order", "mtu_bytes", "header_bytes", "framing_bytes",
-                         "cross_traffic"},
-                        context);
+    const Fields fields(
+        item, "link",
+        {"name", "between", "rate_kbit", "shaper", "latency_ms", "min_latency_ms", "access_ms",
+         "order", "mtu_bytes", "header_bytes", "framing_bytes", "cross_traffic"},
+        context);
     if (item.kind != YamlKind::kMapping) {
       continue;
     }
@@ -235,9 +236,9 @@ std::optional<std::size_t> read_host_of_executor(const Fields& fields, Position 
   const YamlNode* node = fields.find("host");
   if (node == nullptr) {
     if (!hosts.empty() && !fields.is_misspelt("host")) {
-      reading.context.diagnostics.report(
-          at, "executor " + in_quotes(executor.name) + " states no host",
-          "the key 'host', because the application has hosts");
+      reading.context.diagnostics.report(at,
+                                         "executor " + in_quotes(executor.name) + " states no host",
+                                         "the key 'host', because the application has hosts");
       return kUnknown;
     }
     return std::nullopt;
@@ -247,15 +248,15 @@ std::optional<std::size_t> read_host_of_executor(const Fields& fields, Position 
     return host;
   }
   const auto& cpus = hosts[host].cpus;
-  for (const auto& [key, own] : {std::pair("cpus", &executor.cpus),
-                                 std::pair("scheduler_cpus", &executor.scheduler_cpus)}) {
+  for (const auto& [key, own] :
+       {std::pair("cpus", &executor.cpus), std::pair("scheduler_cpus", &executor.scheduler_cpus)}) {
     for (const int cpu : *own) {
       if (std::ranges::find(cpus, cpu) == cpus.end()) {
-        reading.context.diagnostics.report(
-            fields.find(key)->at,
-            "executor " + in_quotes(executor.name) + " uses CPU " + std::to_string(cpu) +
-                ", which host " + in_quotes(hosts[host].name) + " does not state",
-            "CPUs of its host");
+        reading.context.diagnostics.report(fields.find(key)->at,
+                                           "executor " + in_quotes(executor.name) + " uses CPU " +
+                                               std::to_string(cpu) + ", which host " +
+                                               in_quotes(hosts[host].name) + " does not state",
+                                           "CPUs of its host");
         break;
       }
     }

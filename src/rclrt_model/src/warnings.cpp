@@ -57,8 +57,8 @@ void find_overload(const Application& application, std::vector<std::string>& res
       const std::vector<int>& theirs = application.executors[other].cpus;
       const bool here = application.executors[other].host == executor.host;
       const bool inside = here && !theirs.empty() && std::ranges::all_of(theirs, [&](int cpu) {
-        return std::ranges::binary_search(cpus, cpu);
-      });
+                            return std::ranges::binary_search(cpus, cpu);
+                          });
       load += other == i || inside ? loads[other] : 0.0;
     }
     if (load > static_cast<double>(std::max<std::size_t>(cpus.size(), 1)) + kRounding) {

@@ -197,10 +197,9 @@ std::string to_text(const ThreadRule& rule) {
 
 std::string topics(const Application& application) {
   std::vector<Topic> sized;
-  std::ranges::copy_if(application.topics, std::back_inserter(sized),
-                       [](const Topic& topic) {
-                         return topic.size_bytes > 0 || topic.network_priority > 0;
-                       });
+  std::ranges::copy_if(application.topics, std::back_inserter(sized), [](const Topic& topic) {
+    return topic.size_bytes > 0 || topic.network_priority > 0;
+  });
   return section("topics", sized, [](const Topic& topic) {
     return "{name: " + name(topic.name) +
            (topic.size_bytes > 0 ? ", size_bytes: " + std::to_string(topic.size_bytes) : "") +
@@ -261,8 +260,7 @@ std::string to_yaml(const Application& application) {
   text += section("executors", application.executors, [&](const Executor& executor) {
     return "{name: " + name(executor.name) +
            (executor.host ? ", host: " + name(application.hosts.at(*executor.host).name) : "") +
-           cpus(executor.cpus) +
-           cpus(executor.scheduler_cpus, "scheduler_cpus") +
+           cpus(executor.cpus) + cpus(executor.scheduler_cpus, "scheduler_cpus") +
            (executor.process.empty() ? "" : ", process: " + name(executor.process)) +
            (executor.top_priority ? ", top_priority: " + std::to_string(*executor.top_priority)
                                   : "") +

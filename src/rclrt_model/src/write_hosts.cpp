@@ -23,8 +23,8 @@ std::string bucket(std::uint64_t rate_kbit, std::size_t burst_bytes) {
 std::string host_text(const NetworkHost& host) {
   return "{name: " + name(host.name) +
          (host.address.empty() ? "" : ", address: " + in_double_quotes(host.address)) +
-         cpus(host.cpus) +
-         (host.clock_error ? ", clock_error_ms: " + ms(*host.clock_error) : "") + "}";
+         cpus(host.cpus) + (host.clock_error ? ", clock_error_ms: " + ms(*host.clock_error) : "") +
+         "}";
 }
 
 std::string link_text(const Application& application, const NetworkLink& link) {
@@ -42,8 +42,7 @@ std::string link_text(const Application& application, const NetworkLink& link) {
           size("framing_bytes", link.framing_bytes, NetworkLink::kFraming);
   if (!link.cross_traffic.empty()) {
     text += ", cross_traffic: " + list(link.cross_traffic, [&](const CrossTraffic& each) {
-              return "{from: " + host(each.from) + ", " +
-                     bucket(each.rate_kbit, each.burst_bytes) +
+              return "{from: " + host(each.from) + ", " + bucket(each.rate_kbit, each.burst_bytes) +
                      (each.priority > 0 ? ", priority: " + std::to_string(each.priority) : "") +
                      "}";
             });

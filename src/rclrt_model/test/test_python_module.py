@@ -160,9 +160,36 @@ def test_objects_are_compared_by_value(app: rclrt_model.Application) -> None:
 
 def test_objects_show_their_values(app: rclrt_model.Application) -> None:
     assert repr(app.executors[0]) == (
-        "Executor(name='fast', cpus=(1, 3), scheduler_cpus=(), process='', top_priority=None)"
+        "Executor(name='fast', cpus=(1, 3), scheduler_cpus=(), process='', top_priority=None,"
+        " host=None)"
     )
     assert repr(app).startswith("Application(name='demo', description='a text', executors=(Exec")
+
+
+def test_hosts_links_and_the_messages_between_them(tmp_path: Path) -> None:
+    case = broken_applications()["link_latency_backwards"]
+    file = case.write(tmp_path)
+    file.write_text(file.read_text().replace("min_latency_ms: 0.2", "min_latency_ms: 0.05"))
+    app = rclrt_model.load(file)
+    assert [(host.name, host.address, host.cpus, host.clock_error_ns) for host in app.hosts] == [
+        ("eye", "10.0.0.1", (0, 1), 500_000),
+        ("hand", "", (), None),
+    ]
+    assert [executor.host for executor in app.executors] == [0, 1]
+    (link,) = app.links
+    assert (link.between, link.rate_kbit, link.order, link.shaper) == (
+        (0, 1),
+        100_000,
+        "fifo",
+        None,
+    )
+    assert (link.latency_ns, link.min_latency_ns) == (100_000, 50_000)
+    assert link.bytes_on_line(20_000) == 20_004 + 15 * 150
+    (message,) = rclrt_model.link_messages(app)
+    assert (message.from_, message.to, message.bytes, message.priority) == (0, 1, 20_000, 1)
+    assert message.way is not None
+    assert (message.way.link, message.way.from_, message.way.to) == (0, 0, 1)
+    assert app.host_of(1) == 1
 
 
 def test_parts_outlive_the_application() -> None:
@@ -250,9 +277,17 @@ EVERY_KEY = """
 rclrt: 1
 name: all
 description: everything
+hosts:
+  - {name: here, cpus: [0, 1], address: 10.0.0.1, clock_error_ms: 0.5}
+  - {name: there}
+links:
+  - {name: cable, between: [here, there], rate_kbit: 1000,
+     shaper: {rate_kbit: 500, burst_bytes: 9000}, latency_ms: 0.5, min_latency_ms: 0.25, access_ms: 1, order: priority, mtu_bytes: 8000,
+     header_bytes: 90, framing_bytes: 14,
+     cross_traffic: [{from: here, rate_kbit: 10, burst_bytes: 5, priority: 3}]}
 executors:
-  - {name: one, cpus: [1], scheduler_cpus: [0], process: far}
-  - {name: two, top_priority: 80}
+  - {name: one, host: here, cpus: [1], scheduler_cpus: [0], process: far}
+  - {name: two, host: there, top_priority: 80}
 nodes: [{name: n, namespace: /a, executor: two}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 5, offset_ms: 3, overrun: skip}, wcet_ms: 0.5,
@@ -268,7 +303,7 @@ callbacks:
   - {id: f, node: n, wcet_ms: 1, event: {period_ms: 30, jitter_ms: 10}, reads: [v]}
   - {id: q, node: n, wcet_ms: 1, service: {name: /plan, depth: 2}}
   - {id: a, node: n, wcet_ms: 1, client: {service: /plan, depth: 2}}
-topics: [{name: /y, size_bytes: 5}]
+topics: [{name: /y, size_bytes: 5, network_priority: 2}]
 chains:
   - id: c
     callbacks: [t, s]

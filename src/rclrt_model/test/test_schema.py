@@ -24,6 +24,7 @@ BROKEN = broken_applications()
 NOT_STRUCTURAL = {
     "callback_duplicate_id",
     "callback_executor_in_another_process",
+    "callback_executor_on_another_host",
     "callback_executor_splits_a_group",
     "callback_executor_unknown",
     "callback_unknown_node",
@@ -38,11 +39,21 @@ NOT_STRUCTURAL = {
     "event_jitter_of_a_period",
     "event_min_interval_above_the_period",
     "event_period_below_a_microsecond",
+    "executor_cpu_not_of_its_host",
     "executor_duplicate",
+    "executor_host_unknown",
     "executor_unknown",
     "graph_callback_triggers_itself",
     "graph_cycle",
     "graph_two_cycles",
+    "host_twice",
+    "link_burst_below_a_packet",
+    "link_cross_traffic_from_a_third_host",
+    "link_headers_above_the_mtu",
+    "link_latency_backwards",
+    "link_shaper_above_the_line",
+    "link_to_a_host_unknown",
+    "link_twice",
     "node_duplicate",
     "publishes_answers_unknown_topic",
     "publishes_of_a_timer_is_a_mapping",
@@ -72,6 +83,7 @@ NOT_STRUCTURAL = {
     "topic_too_long",
     "topic_two_meanings",
     "topic_two_spellings",
+    "variable_on_another_host",
 }
 
 
@@ -123,6 +135,20 @@ GOOD: Application = {
     "threads": [{"name": "middleware", "policy": "fifo", "priority": 50}],
 }
 
+LINK: dict[str, Any] = {"name": "cable", "between": ["here", "there"], "rate_kbit": 100_000}
+
+
+def two_hosts(app: Application, **link: Any) -> None:
+    """Adds two hosts and a link with these keys."""
+    app["hosts"] = [{"name": "here", "cpus": [0]}, {"name": "there"}]
+    app["executors"][0]["host"] = "here"
+    app["links"] = [LINK | link]
+
+
+def cross_traffic(app: Application, **traffic: Any) -> None:
+    two_hosts(app, cross_traffic=[{"from": "here", "rate_kbit": 1, "burst_bytes": 1} | traffic])
+
+
 PLACES: dict[str, Callable[[Application, Any], None]] = {
     "format version": lambda app, value: app.update(rclrt=value),
     "CPU": lambda app, value: app["executors"][0].update(cpus=[value]),
@@ -147,6 +173,19 @@ PLACES: dict[str, Callable[[Application, Any], None]] = {
     "window": lambda app, value: app["callbacks"][3]["sync"].update(window_ms=value),
     "own priority": lambda app, value: app["callbacks"][0].update(priority=value),
     "size": lambda app, value: app["topics"][0].update(size_bytes=value),
+    "network priority": lambda app, value: app["topics"][0].update(network_priority=value),
+    "host's CPU": lambda app, value: app.update(
+        hosts=[{"name": "here", "cpus": [0, value]}],
+        executors=[{"name": "main", "host": "here", "cpus": [0]}],
+    ),
+    "link's rate": lambda app, value: two_hosts(app, rate_kbit=value),
+    "link's latency": lambda app, value: two_hosts(app, latency_ms=value),
+    "link's access": lambda app, value: two_hosts(app, access_ms=value),
+    "link's framing": lambda app, value: two_hosts(app, framing_bytes=value),
+    "link's packets": lambda app, value: two_hosts(app, mtu_bytes=value, header_bytes=0),
+    "cross traffic's rate": lambda app, value: cross_traffic(app, rate_kbit=value),
+    "cross traffic's burst": lambda app, value: cross_traffic(app, burst_bytes=value),
+    "cross traffic's priority": lambda app, value: cross_traffic(app, priority=value),
     "chain's priority": lambda app, value: app["chains"][0].update(priority=value),
     "priority of a chain beside one without": lambda app, value: app.update(
         chains=[{"id": "s", "callbacks": ["a", "c"]}, app["chains"][0] | {"priority": value}]

@@ -38,7 +38,15 @@ TEST(Write, EveryKeyThatDiffersFromItsDefaultIsKept) {
   const auto read = parse_application(R"(rclrt: 1
 name: "yes"
 description: "a: \"b\" \\ \u2028 \x07 \n # c"
-executors: [{name: one, cpus: [3, 1], scheduler_cpus: [2], process: far}, {name: two, top_priority: 80}, {name: three}]
+hosts: [{name: near, cpus: [1, 2, 3]}, {name: away, address: "fe80::1%eth0", clock_error_ms: 0.25}]
+links: [{name: cable, between: [away, near], rate_kbit: 100000, shaper: {rate_kbit: 20000, burst_bytes: 9000},
+         latency_ms: 0.5, min_latency_ms: 0.25, access_ms: 1, order: priority, mtu_bytes: 8000, header_bytes: 90,
+         framing_bytes: 14, cross_traffic: [{from: near, rate_kbit: 0, burst_bytes: 5},
+                                            {from: away, rate_kbit: 7, burst_bytes: 1, priority: 3}]}]
+executors:
+  - {name: one, host: near, cpus: [3, 1], scheduler_cpus: [2], process: far}
+  - {name: two, host: away, top_priority: 80}
+  - {name: three, host: away}
 nodes: [{name: n, namespace: /a/b, executor: two}, {name: "null", executor: one}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 0.000001, offset_ms: 3, overrun: rebase}, wcet_ms: 0.5,
@@ -61,7 +69,7 @@ callbacks:
   - {id: bursts, node: n, wcet_ms: 1, event: {period_ms: 10, jitter_ms: 50, min_interval_ms: 1}}
   - {id: pulse, node: n, wcet_ms: 1, event: {period_ms: 10}, stores: [pulse]}
   - {id: newest, node: n, wcet_ms: 1, timer: {period_ms: 10}, reads: [pulse, {topic: /m}]}
-topics: [{name: /y, size_bytes: 5}]
+topics: [{name: /y, size_bytes: 5}, {name: /x, network_priority: 2}]
 chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12.345678}]
 threads: [{name: middleware, policy: other, nice: -3, cpus: [2]}]
 )");

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "record.hpp"
 #include "rclrt/model/link_messages.hpp"
+#include "record.hpp"
 
 namespace rclrt::model {
 
@@ -25,10 +25,9 @@ void bind_network(py::module_& module) {
       .field("priority", &CrossTraffic::priority);
   Record<NetworkLink>(module, "NetworkLink")
       .field("name", &NetworkLink::name)
-      .value("between",
-             [](const NetworkLink& link) {
-               return py::make_tuple(link.between[0], link.between[1]);
-             })
+      .value(
+          "between",
+          [](const NetworkLink& link) { return py::make_tuple(link.between[0], link.between[1]); })
       .field("rate_kbit", &NetworkLink::rate_kbit)
       .field("shaper", &NetworkLink::shaper)
       .field("min_latency_ns", &NetworkLink::min_latency)

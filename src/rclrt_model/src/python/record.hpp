@@ -18,11 +18,13 @@
 #include "rclrt/model/application.hpp"
 #include "rclrt/model/executor_kind.hpp"
 
-namespace rclrt::model {
-
 namespace py = pybind11;
 
-inline py::object to_python(Nanoseconds time) { return py::int_(static_cast<std::int64_t>(time.count())); }
+namespace rclrt::model {
+
+inline py::object to_python(Nanoseconds time) {
+  return py::int_(static_cast<std::int64_t>(time.count()));
+}
 
 inline py::object to_python(const std::optional<Nanoseconds>& time) {
   return time ? to_python(*time) : py::none();
@@ -55,7 +57,9 @@ inline py::object to_python(Role role) {
 inline py::object to_python(ExecutorThreads threads) {
   return to_python(threads, std::array{"fixed", "level", "instance", "group", "pool", "deadline"});
 }
-inline py::object to_python(LinkOrder order) { return to_python(order, std::array{"fifo", "priority"}); }
+inline py::object to_python(LinkOrder order) {
+  return to_python(order, std::array{"fifo", "priority"});
+}
 inline py::object to_python(Policy policy) {
   return to_python(policy, std::array{"other", "fifo", "rr", "deadline"});
 }
@@ -66,7 +70,7 @@ py::object to_python(const T& value) {
 }
 
 inline py::object to_python(const std::vector<std::vector<std::size_t>>& lists,
-                     py::handle /*owner*/ = {}) {
+                            py::handle /*owner*/ = {}) {
   py::tuple tuple(lists.size());
   for (std::size_t i = 0; i < lists.size(); ++i) {
     tuple[i] = py::tuple(py::cast(lists[i]));

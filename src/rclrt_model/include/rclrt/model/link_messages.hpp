@@ -23,13 +23,13 @@ struct LinkDirection {
 /// The messages of one publisher that one callback of another host takes. Each such callback gets
 /// a copy of its own.
 struct LinkMessage {
-  std::size_t from{};                     ///< publisher: index into Application::callbacks
-  std::size_t output{};                   ///< index into its Callback::publishes
-  std::size_t to{};                       ///< callback that takes the message
-  std::optional<std::size_t> input{};     ///< index into its inputs(); nullopt: it samples the topic
-  std::optional<LinkDirection> way{};     ///< nullopt: no link leads from host to host
-  std::optional<std::size_t> bytes{};     ///< payload; nullopt: the file does not state it
-  int priority{};                         ///< Topic::network_priority
+  std::size_t from{};                  ///< publisher: index into Application::callbacks
+  std::size_t output{};                ///< index into its Callback::publishes
+  std::size_t to{};                    ///< callback that takes the message
+  std::optional<std::size_t> input{};  ///< index into its inputs(); nullopt: it samples the topic
+  std::optional<LinkDirection> way{};  ///< nullopt: no link leads from host to host
+  std::optional<std::size_t> bytes{};  ///< payload; nullopt: the file states none, or 0
+  int priority{};                      ///< Topic::network_priority
   bool operator==(const LinkMessage&) const = default;
 };
 
