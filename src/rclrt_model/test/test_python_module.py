@@ -282,7 +282,8 @@ hosts:
   - {name: there}
 links:
   - {name: cable, between: [here, there], rate_kbit: 1000,
-     shaper: {rate_kbit: 500, burst_bytes: 9000}, latency_ms: 0.5, min_latency_ms: 0.25, access_ms: 1, order: priority, mtu_bytes: 8000,
+     shaper: {rate_kbit: 500, burst_bytes: 9000},
+     latency_ms: 0.5, min_latency_ms: 0.25, access_ms: 1, order: priority, mtu_bytes: 8000,
      header_bytes: 90, framing_bytes: 14,
      cross_traffic: [{from: here, rate_kbit: 10, burst_bytes: 5, priority: 3}]}
 executors:

@@ -15,7 +15,13 @@ from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
     from rclrt_analysis import Assumption as NativeAssumption
-    from rclrt_analysis import CauseEffectBound, ChainBound, CounterExample, Machine
+    from rclrt_analysis import (
+        CauseEffectBound,
+        ChainBound,
+        CounterExample,
+        LinkBound,
+        Machine,
+    )
     from rclrt_model import Application
     from rclrt_model import CauseEffectChain as NativeChain
 
@@ -55,6 +61,9 @@ class Chain(TypedDict):
     reaction_ms: NotRequired[float | None]
     data_age_ms: NotRequired[float | None]
     level: NotRequired[int]
+    stamp_error_ms: NotRequired[float]
+    """Only for a chain that ends on another host than it starts on, if the clocks' errors are
+    stated: how much a response that is judged by stamps may differ from the true one."""
     counter_example: NotRequired[ChainCounterExample]
     # Only in the thesis's test:
     workload_ms: NotRequired[float]
@@ -109,6 +118,18 @@ class Queue(TypedDict):
     holds: bool
 
 
+class Link(TypedDict):
+    """The bounds of one direction of a link between hosts."""
+
+    link: str
+    sender: str
+    receiver: str
+    load: float
+    delay_ms: float | None
+    backlog_bytes: int | None
+    note: str
+
+
 class Feasibility(TypedDict):
     """The thesis's feasibility test."""
 
@@ -146,6 +167,8 @@ class Analysis(TypedDict):
     executor: NotRequired[str]
     overheads: NotRequired[dict[str, float]]
     queues: NotRequired[list[Queue]]
+    links: NotRequired[list[Link]]
+    """Only for an application with hosts."""
     cause_effect_chains: NotRequired[list[CauseEffectChain]]
     not_searched: NotRequired[str]
     searched_without: NotRequired[list[str]]
@@ -188,6 +211,8 @@ def sound(
             for chain, bound in zip(application.chains, judgement.chains, strict=True)
         ],
     }
+    if application.hosts:
+        result["links"] = [_link(application, bound) for bound in judgement.links]
     if application.cause_effect_chains:
         result["cause_effect_chains"] = [
             _cause_effect_chain(application, chain, bound)
@@ -228,8 +253,20 @@ def _queues(application: Application, executor: str, machine: Machine) -> list[Q
     ]
 
 
-def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str]) -> Chain:
+def _link(application: Application, bound: LinkBound) -> Link:
     return {
+        "link": application.links[bound.link].name,
+        "sender": application.hosts[bound.from_].name,
+        "receiver": application.hosts[bound.to].name,
+        "load": bound.load,
+        "delay_ms": ms_or_none(bound.delay_ns),
+        "backlog_bytes": bound.backlog_bytes,
+        "note": bound.note,
+    }
+
+
+def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str]) -> Chain:
+    result: Chain = {
         "id": name,
         "bound_ms": ms_or_none(bound.bound_ns),
         "deadline_ms": deadline_ns / 1e6,
@@ -250,6 +287,9 @@ def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str])
             for part in bound.why
         ],
     }
+    if bound.stamp_error_ns is not None:
+        result["stamp_error_ms"] = bound.stamp_error_ns / 1e6
+    return result
 
 
 def _cause_effect_chain(

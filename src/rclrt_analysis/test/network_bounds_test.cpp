@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/judge.hpp"
+#include "rclrt/analysis/link_bounds.hpp"
+#include "rclrt/analysis/simulation.hpp"
+#include "rclrt/model/parse.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two hosts, and a scan of 10 000 bytes on its way from one to the other: 10 004 bytes of payload
+/// in 8 packets with 150 bytes more each, which take 8 us for a byte at 1 Mbit/s: 89.632 ms.
+std::string two_hosts(const std::string& link, const std::string& more = "") {
+  return R"(rclrt: 1
+name: two
+hosts: [{name: eye, clock_error_ms: 0.5}, {name: hand, clock_error_ms: 0.25}]
+links: [{name: cable, between: [eye, hand], )" +
+         link + R"(}]
+executors: [{name: see, host: eye, cpus: [0]}, {name: move, host: hand, cpus: [0]}]
+nodes: [{name: scanner, executor: see}, {name: planner, executor: move}]
+callbacks:
+  - {id: scan, node: scanner, timer: {period_ms: 100}, wcet_ms: 2, publishes: [points]}
+  - {id: plan, node: planner, subscription: {topic: points}, wcet_ms: 3}
+  - {id: look, node: planner, timer: {period_ms: 20}, wcet_ms: 4}
+)" + more + R"(topics: [{name: points, size_bytes: 10000}]
+chains:
+  - {id: obstacle, callbacks: [scan, plan], priority: 1, deadline_ms: 400}
+  - {id: own, callbacks: [look], priority: 2}
+threads: [{name: middleware, policy: fifo, priority: 96}]
+)";
+}
+
+model::Application parsed(const std::string& text) {
+  model::ParseResult read = model::parse_application(text);
+  EXPECT_TRUE(read.application) << to_string(read.diagnostics.front(), "test") << "\n" << text;
+  return read.application.value_or(model::Application{});
+}
+
+TEST(NetworkBounds, AChainOverALinkIsTheSumOfItsParts) {
+  const Judgement found = judge(parsed(two_hosts("rate_kbit: 1000, latency_ms: 1.5")),
+                                ExecutorKind::kPreemptive, {});
+  ASSERT_EQ(found.links.size(), 1U);
+  EXPECT_EQ(found.links[0].delay, ms(89.632 + 1.5).count());
+  EXPECT_EQ(found.links[0].backlog_bytes, 11'204);
+  EXPECT_NEAR(found.links[0].load, 0.89632, 1e-9);
+  ASSERT_TRUE(found.chains[0].bound) << found.chains[0].note;
+  // scan alone takes 2 ms; plan 3 ms, and one release of look before it.
+  EXPECT_EQ(*found.chains[0].bound, ms(2 + 89.632 + 1.5 + 3 + 4).count());
+  EXPECT_EQ(found.chains[0].verdict, Verdict::kProved);
+  EXPECT_EQ(found.chains[1].bound, ms(4).count());
+  EXPECT_TRUE(found.feasible);
+  EXPECT_EQ(found.chains[0].stamp_error, ms(0.75).count());
+  EXPECT_EQ(found.chains[1].stamp_error, std::nullopt);
+  EXPECT_EQ(found.chains[0].reaction, *found.chains[0].bound + ms(100).count());
+}
+
+TEST(NetworkBounds, TheTermsOfAChainNameTheLink) {
+  const auto bounds = chain_bounds(parsed(two_hosts("rate_kbit: 1000")));
+  ASSERT_FALSE(bounds[0].why.empty());
+  EXPECT_EQ(bounds[0].why[0].kind, Contribution::Kind::kLink);
+  EXPECT_EQ(bounds[0].why[0].callback, 1U);
+  Ticks total = 0;
+  for (const Contribution& each : bounds[0].why) {
+    total += each.total;
+  }
+  EXPECT_EQ(total - bounds[0].waited, *bounds[0].bound);
+}
+
+TEST(NetworkBounds, CpusWithEqualNumbersOnTwoHostsDoNotInterfere) {
+  model::Application application = parsed(two_hosts("rate_kbit: 100000"));
+  application.callbacks[2].wcet = ms(19);
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds[1].bound, ms(19).count());
+  application.callbacks[0].wcet = ms(90);  // together they need more than one CPU
+  EXPECT_EQ(chain_bounds(application)[1].bound, ms(19).count());
+}
+
+TEST(NetworkBounds, ASaturatedLinkHasAnUnboundedBacklog) {
+  const Judgement found =
+      judge(parsed(two_hosts("rate_kbit: 800")), ExecutorKind::kPreemptive, {});
+  EXPECT_FALSE(found.feasible);
+  ASSERT_EQ(found.links.size(), 1U);
+  EXPECT_FALSE(found.links[0].delay);
+  EXPECT_FALSE(found.links[0].backlog_bytes);
+  EXPECT_EQ(found.links[0].note,
+            "link 'cable' from 'eye' to 'hand' has an unbounded backlog: its traffic needs 113 % of "
+            "its rate ('points' 113 %); a rate_kbit of at least 944, smaller messages, or longer "
+            "periods would help");
+  EXPECT_EQ(found.chains[0].note, found.links[0].note);
+  EXPECT_EQ(found.chains[0].verdict, Verdict::kUnknown);
+  // The link itself limits how often its messages arrive, so the other chain keeps its bound.
+  EXPECT_EQ(found.chains[1].verdict, Verdict::kProved);
+}
+
+TEST(NetworkBounds, AnUnusedSaturatedLinkIsNoAnswerYesEither) {
+  model::Application application = parsed(two_hosts("rate_kbit: 800"));
+  application.chains.erase(application.chains.begin());
+  EXPECT_FALSE(judge(application, ExecutorKind::kPreemptive, {}).feasible);
+}
+
+TEST(NetworkBounds, AMessageWithoutSizeOrLinkHasNoBound) {
+  model::Application application = parsed(two_hosts("rate_kbit: 1000"));
+  application.topics[0].size_bytes = 0;
+  EXPECT_THAT(chain_bounds(application)[0].note,
+              HasSubstr("the size of topic 'points' is not stated; add topics: [{name: points, "
+                        "size_bytes: ...}]"));
+  application.links.clear();
+  const auto bounds = chain_bounds(application);
+  EXPECT_THAT(bounds[0].note, HasSubstr("and no link joins them; add links: [{name: cable, "
+                                        "between: [eye, hand], rate_kbit: ...}]"));
+  EXPECT_FALSE(bounds[1].bound);
+}
+
+TEST(NetworkBounds, OverheadsCountTheMessageBetweenExecutors) {
+  const Overheads overheads{.far = {.min = ms(0.1).count(), .max = ms(0.3).count()}};
+  const auto with = chain_bounds(parsed(two_hosts("rate_kbit: 1000")), ExecutorKind::kPreemptive,
+                                 overheads);
+  const auto without = chain_bounds(parsed(two_hosts("rate_kbit: 1000")));
+  EXPECT_EQ(*with[0].bound, *without[0].bound + ms(0.3).count());
+}
+
+TEST(NetworkBounds, AMiddlewareThreadThatMayWaitIsACondition) {
+  model::Application application = parsed(two_hosts("rate_kbit: 1000"));
+  application.threads.clear();
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds[0].verdict, Verdict::kConditional);
+  EXPECT_EQ(bounds[1].verdict, Verdict::kProved);
+}
+
+// Messages go to the other host and back, so each direction's delay is part of the other's jitter.
+TEST(NetworkBounds, JitterGoesRoundUntilNothingChanges) {
+  model::Application application = parsed(R"(rclrt: 1
+name: round
+hosts: [{name: a}, {name: b}]
+links: [{name: cable, between: [a, b], rate_kbit: 1000}]
+executors: [{name: ea, host: a, cpus: [0]}, {name: eb, host: b, cpus: [0]}]
+nodes: [{name: na, executor: ea}, {name: nb, executor: eb}]
+callbacks:
+  - {id: t, node: na, timer: {period_ms: 50}, wcet_ms: 2, publishes: [x]}
+  - {id: u, node: nb, timer: {period_ms: 60}, wcet_ms: 3, publishes: [y]}
+  - {id: at_b, node: nb, subscription: {topic: x}, wcet_ms: 1, publishes: [x_back]}
+  - {id: at_a, node: na, subscription: {topic: y}, wcet_ms: 1, publishes: [y_back]}
+  - {id: end_a, node: na, subscription: {topic: x_back}, wcet_ms: 1}
+  - {id: end_b, node: nb, subscription: {topic: y_back}, wcet_ms: 1}
+topics: [{name: x, size_bytes: 800}, {name: y, size_bytes: 800}, {name: x_back, size_bytes: 900},
+         {name: y_back, size_bytes: 900}]
+chains:
+  - {id: one, callbacks: [t, at_b, end_a], priority: 1, deadline_ms: 200}
+  - {id: other, callbacks: [u, at_a, end_b], priority: 2, deadline_ms: 200}
+threads: [{name: middleware, policy: fifo, priority: 96}]
+)");
+  const Judgement found = judge(application, ExecutorKind::kPreemptive, {});
+  ASSERT_TRUE(found.chains[0].bound) << found.chains[0].note;
+  ASSERT_TRUE(found.chains[1].bound) << found.chains[1].note;
+  const auto result = simulate(simulated_system(application, ExecutorKind::kPreemptive),
+                               {.horizon_ns = 3'000'000'000});
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(result.chains[i].response.count, 0U);
+    EXPECT_LE(result.chains[i].response.worst_ns, *found.chains[i].bound);
+    EXPECT_LT(*found.chains[i].bound, 2 * result.chains[i].response.worst_ns);
+  }
+}
+
+TEST(NetworkBounds, ANewestMessageTakesTheDelayOfItsLink) {
+  const model::Application application = parsed(R"(rclrt: 1
+name: sampled
+hosts: [{name: eye}, {name: hand}]
+links: [{name: cable, between: [eye, hand], rate_kbit: 1000}]
+executors: [{name: see, host: eye, cpus: [0]}, {name: move, host: hand, cpus: [0]}]
+nodes: [{name: scanner, executor: see}, {name: planner, executor: move}]
+callbacks:
+  - {id: scan, node: scanner, timer: {period_ms: 100, offset_ms: 0}, wcet_ms: 2, publishes: [points]}
+  - {id: steer, node: planner, timer: {period_ms: 50, offset_ms: 0}, wcet_ms: 3, reads: [{topic: points}]}
+topics: [{name: points, size_bytes: 800}]
+chains: [{id: reacts, callbacks: [scan, steer], max_age_ms: 150}]
+threads: [{name: middleware, policy: fifo, priority: 96}]
+)");
+  const Judgement found = judge(application, ExecutorKind::kPreemptive, {});
+  ASSERT_EQ(found.cause_effect_chains.size(), 1U);
+  // 954 bytes on the line take 7.632 ms. The offsets are on two clocks, so they are not used.
+  EXPECT_EQ(found.cause_effect_chains[0].age, ms(100 + 2 + 7.632 + 3).count());
+  EXPECT_EQ(found.cause_effect_chains[0].verdict, Verdict::kProved);
+}
+
+}  // namespace
+}  // namespace rclrt::analysis
