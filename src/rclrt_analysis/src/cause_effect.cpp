@@ -223,10 +223,10 @@ class Steps {
     if (way.first == way.second || (link != nullptr && link->delay)) {
       return {};
     }
-    return link != nullptr ? link->note
-                           : "no bound of a link is known from host '" +
-                                 with_hosts_.hosts[*way.first].name + "' to host '" +
-                                 with_hosts_.hosts[*way.second].name + "'";
+    return link != nullptr
+               ? link->note
+               : "no bound of a link is known from host '" + with_hosts_.hosts[*way.first].name +
+                     "' to host '" + with_hosts_.hosts[*way.second].name + "'";
   }
 
   /// Returns the executors of the writer and of the reader if it takes the newest message of a

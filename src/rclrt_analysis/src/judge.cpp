@@ -82,17 +82,18 @@ std::vector<ChainBound> without_bounds(const model::Application& application,
   return chains;
 }
 
-/// Returns whether all deadlines and limits hold, and no link has an unbounded backlog. A segment of a cause-effect chain that states no
-/// deadline has only the limits of the whole to keep.
+/// Returns whether all deadlines and limits hold, and no link has an unbounded backlog. A segment
+/// of a cause-effect chain that states no deadline has only the limits of the whole to keep.
 bool is_feasible(const model::Application& application, const Judgement& judgement) {
   for (std::size_t i = 0; i < judgement.chains.size(); ++i) {
     if (!holds(judgement.chains[i].verdict) && model::has_deadline(application, i)) {
       return false;
     }
   }
-  return std::ranges::all_of(judgement.links, [](const LinkBound& each) {
-           return each.delay && each.backlog_bytes;
-         }) && std::ranges::all_of(judgement.cause_effect_chains, holds, &CauseEffectBound::verdict);
+  return std::ranges::all_of(
+             judgement.links,
+             [](const LinkBound& each) { return each.delay && each.backlog_bytes; }) &&
+         std::ranges::all_of(judgement.cause_effect_chains, holds, &CauseEffectBound::verdict);
 }
 
 }  // namespace
@@ -102,8 +103,8 @@ Machine Machine::unmeasured() { return {.conditions = {detail::kNoDispatchTime}}
 Judgement judge(const model::Application& application, const model::ExecutorChoice& executor,
                 const Machine& machine, Effort effort) {
   const auto with_cause_effect_chains = [&](Judgement result) {
-    result.cause_effect_chains = cause_effect_bounds(application, executor, machine.overheads,
-                                                     result.chains, result.links);
+    result.cause_effect_chains =
+        cause_effect_bounds(application, executor, machine.overheads, result.chains, result.links);
     return result;
   };
   if (const auto reason = why_no_bounds(executor)) {

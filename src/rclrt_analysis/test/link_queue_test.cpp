@@ -16,17 +16,19 @@ model::NetworkLink line_of_bytes() {
 // Le Boudec and Thiran, "Network Calculus", Springer 2001, section 1.4: a flow with the arrival
 // curve 25 + 5 t at a server with the service curve 10 (t - 10) has a delay of at most 12.5 and a
 // backlog of at most 75. NetCal/DNC has the same figures in its tests. The unit of time here is a
-// microsecond, and that of data 100 bytes.
+// microsecond, and that of data 10 000 bytes; packets of 64 bytes are as good as a fluid.
 TEST(LinkQueue, OneServerHasTheDelayAndTheBacklogOfTheTextbook) {
   model::NetworkLink link = line_of_bytes();
-  link.rate_kbit = 8'000'000;                         // 1000 bytes in a microsecond
-  link.access = std::chrono::microseconds(10);        // T = 10
-  link.cross_traffic = {{.from = 0, .rate_kbit = 4'000'000, .burst_bytes = 2500}};
+  link.rate_kbit = 800'000'000;                 // 100 000 bytes in a microsecond
+  link.access = std::chrono::microseconds(10);  // T = 10
+  link.cross_traffic = {{.from = 0, .rate_kbit = 400'000'000, .burst_bytes = 250'000}};
+  link.mtu_bytes = 64;
+  link.framing_bytes = 0;
   const LinkQueue queue(link, 0, {{.period = 3'600'000'000'000, .packets = {1}}});
   ASSERT_TRUE(queue.delay(0));
   EXPECT_NEAR(static_cast<double>(*queue.delay(0)), 12'500, 3);
   ASSERT_TRUE(queue.backlog());
-  EXPECT_NEAR(static_cast<double>(*queue.backlog()), 7500, 4);
+  EXPECT_NEAR(static_cast<double>(*queue.backlog()), 750'000, 150);
   EXPECT_NEAR(queue.load(), 0.5, 1e-6);
 }
 

@@ -29,7 +29,8 @@ callbacks:
   - {id: scan, node: scanner, timer: {period_ms: 100}, wcet_ms: 2, publishes: [points]}
   - {id: plan, node: planner, subscription: {topic: points}, wcet_ms: 3}
   - {id: look, node: planner, timer: {period_ms: 20}, wcet_ms: 4}
-)" + more + R"(topics: [{name: points, size_bytes: 10000}]
+)" + more +
+         R"(topics: [{name: points, size_bytes: 10000}]
 chains:
   - {id: obstacle, callbacks: [scan, plan], priority: 1, deadline_ms: 400}
   - {id: own, callbacks: [look], priority: 2}
@@ -44,11 +45,13 @@ model::Application parsed(const std::string& text) {
 }
 
 TEST(NetworkBounds, AChainOverALinkIsTheSumOfItsParts) {
-  const Judgement found = judge(parsed(two_hosts("rate_kbit: 1000, latency_ms: 1.5")),
-                                ExecutorKind::kPreemptive, {});
+  const Judgement found =
+      judge(parsed(two_hosts("rate_kbit: 1000, latency_ms: 1.5")), ExecutorKind::kPreemptive, {});
   ASSERT_EQ(found.links.size(), 1U);
   EXPECT_EQ(found.links[0].delay, ms(89.632 + 1.5).count());
-  EXPECT_EQ(found.links[0].backlog_bytes, 11'204);
+  // The next message comes up to 2 ms early, 98 ms after the first one: by then 12 250 bytes less a
+  // packet of 1538 have left of 22 408.
+  EXPECT_EQ(found.links[0].backlog_bytes, 22'408 - (12'250 - 1538) + 1);
   EXPECT_NEAR(found.links[0].load, 0.89632, 1e-9);
   ASSERT_TRUE(found.chains[0].bound) << found.chains[0].note;
   // scan alone takes 2 ms; plan 3 ms, and one release of look before it.
@@ -83,16 +86,16 @@ TEST(NetworkBounds, CpusWithEqualNumbersOnTwoHostsDoNotInterfere) {
 }
 
 TEST(NetworkBounds, ASaturatedLinkHasAnUnboundedBacklog) {
-  const Judgement found =
-      judge(parsed(two_hosts("rate_kbit: 800")), ExecutorKind::kPreemptive, {});
+  const Judgement found = judge(parsed(two_hosts("rate_kbit: 800")), ExecutorKind::kPreemptive, {});
   EXPECT_FALSE(found.feasible);
   ASSERT_EQ(found.links.size(), 1U);
   EXPECT_FALSE(found.links[0].delay);
   EXPECT_FALSE(found.links[0].backlog_bytes);
-  EXPECT_EQ(found.links[0].note,
-            "link 'cable' from 'eye' to 'hand' has an unbounded backlog: its traffic needs 113 % of "
-            "its rate ('points' 113 %); a rate_kbit of at least 944, smaller messages, or longer "
-            "periods would help");
+  EXPECT_EQ(
+      found.links[0].note,
+      "link 'cable' from 'eye' to 'hand' has an unbounded backlog: its traffic needs 113 % of "
+      "its rate ('points' 113 %); a rate_kbit of at least 944, smaller messages, or longer "
+      "periods would help");
   EXPECT_EQ(found.chains[0].note, found.links[0].note);
   EXPECT_EQ(found.chains[0].verdict, Verdict::kUnknown);
   // The link itself limits how often its messages arrive, so the other chain keeps its bound.
@@ -120,8 +123,8 @@ TEST(NetworkBounds, AMessageWithoutSizeOrLinkHasNoBound) {
 
 TEST(NetworkBounds, OverheadsCountTheMessageBetweenExecutors) {
   const Overheads overheads{.far = {.min = ms(0.1).count(), .max = ms(0.3).count()}};
-  const auto with = chain_bounds(parsed(two_hosts("rate_kbit: 1000")), ExecutorKind::kPreemptive,
-                                 overheads);
+  const auto with =
+      chain_bounds(parsed(two_hosts("rate_kbit: 1000")), ExecutorKind::kPreemptive, overheads);
   const auto without = chain_bounds(parsed(two_hosts("rate_kbit: 1000")));
   EXPECT_EQ(*with[0].bound, *without[0].bound + ms(0.3).count());
 }

@@ -21,8 +21,7 @@ class RandomHosts : public RandomApplication {
     model::Application application = make();
     spread(application, true);
     application.threads = {
-        {.name = "middleware",
-         .scheduling = {.policy = model::Policy::kFifo, .priority = 96}}};
+        {.name = "middleware", .scheduling = {.policy = model::Policy::kFifo, .priority = 96}}};
     const int hosts = between(2, 3);
     for (int i = 0; i < hosts; ++i) {
       application.hosts.push_back({.name = "h" + std::to_string(i)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// No simulated response exceeds a bound of an application on several hosts, no message takes longer
-/// than its link's bound, and no more bytes wait. RCLRT_SOUNDNESS_TRIALS sets the number of
+/// No simulated response exceeds a bound of an application on several hosts, no message takes
+/// longer than its link's bound, and no more bytes wait. RCLRT_SOUNDNESS_TRIALS sets the number of
 /// applications.
 #include <gtest/gtest.h>
 

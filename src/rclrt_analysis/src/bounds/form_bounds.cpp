@@ -106,8 +106,7 @@ std::vector<ChainBound> detail::bounds_of_chains(const model::Application& appli
                                                  std::span<const std::size_t> chains,
                                                  bool& gave_up) {
   if (!application.hosts.empty()) {
-    std::vector<ChainBound> all =
-        NetworkBounds(application, executor, overheads, effort).chains();
+    std::vector<ChainBound> all = NetworkBounds(application, executor, overheads, effort).chains();
     std::vector<ChainBound> chosen;
     for (const std::size_t chain : chains) {
       chosen.push_back(std::move(all.at(chain)));

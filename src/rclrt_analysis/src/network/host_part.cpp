@@ -17,10 +17,7 @@ constexpr int kFirstOtherCpu = 1 << 20;  // above those of any machine
 
 HostPart::HostPart(const model::Application& application, std::size_t host,
                    const MessageFlows& flows, const model::ExecutorChoice& executor)
-    : all_(application),
-      host_(host),
-      flows_(flows),
-      by_deadline_(traits(executor).by_deadline) {
+    : all_(application), host_(host), flows_(flows), by_deadline_(traits(executor).by_deadline) {
   part_.name = application.name;
   part_.threads = application.threads;
   part_.topics = application.topics;
@@ -109,7 +106,8 @@ void HostPart::add_event(FlowId flow) {
     const auto number = static_cast<int>(events_.size());
     const std::string name = "arrival " + std::to_string(number);  // no name of a file has blanks
     part_.executors.push_back({.name = name, .cpus = {kFirstOtherCpu + number}, .process = name});
-    part_.nodes.push_back({.name = name, .name_space = "/", .executor = part_.executors.size() - 1});
+    part_.nodes.push_back(
+        {.name = name, .name_space = "/", .executor = part_.executors.size() - 1});
     model::Callback event{.id = all_.callbacks[message.to].id, .node = part_.nodes.size() - 1};
     event.trigger = model::Event{.depth = 10'000};
     event.publishes = {topic_for(taker, *message.input)};
@@ -160,8 +158,8 @@ void HostPart::set_arrival(FlowId flow, const FlowArrival& arrival) {
   ArrivalEvent& own = events_.at(flow);
   own.arrival = arrival;
   auto& event = std::get<model::Event>(part_.callbacks[own.callback].trigger);
-  const Ticks least = std::max<Ticks>(1, std::max(arrival.period - arrival.jitter,
-                                                  arrival.distance));
+  const Ticks least =
+      std::max<Ticks>(1, std::max(arrival.period - arrival.jitter, arrival.distance));
   event.period = model::Nanoseconds(arrival.period);
   event.jitter = model::Nanoseconds(arrival.jitter);
   event.min_interval = model::Nanoseconds(std::min(arrival.period, least));
@@ -216,8 +214,8 @@ void HostPart::add_segments() {
     const auto& path = all_.chains[c].callbacks;
     std::size_t end = 0;
     for (std::size_t first = 0; first < path.size(); first = end) {
-      for (end = first + 1; end < path.size() && all_.host_of(path[end]) == all_.host_of(path[first]);
-           ++end) {
+      for (end = first + 1;
+           end < path.size() && all_.host_of(path[end]) == all_.host_of(path[first]); ++end) {
       }
       if (all_.host_of(path[first]) != host_) {
         continue;

@@ -120,8 +120,8 @@ Ticks LinkQueue::next_arrival(Ticks after, const Chosen& chosen) const {
   return next;
 }
 
-/// Returns the time of the largest packet at a rate; 0 if there is none.
-Ticks LinkQueue::largest_packet(const Chosen& chosen, std::uint64_t rate_kbit) const {
+/// Returns the size of the largest packet; 0 if there is none.
+std::size_t LinkQueue::largest_bytes(const Chosen& chosen) const {
   std::size_t largest = 0;
   for (const LinkStream& stream : streams_) {
     if (chosen(stream.priority)) {
@@ -135,7 +135,7 @@ Ticks LinkQueue::largest_packet(const Chosen& chosen, std::uint64_t rate_kbit) c
       largest = std::max(largest, std::min(each.burst_bytes, link_.largest_packet()));
     }
   }
-  return time_on_line(largest, rate_kbit);
+  return largest;
 }
 
 std::optional<Ticks> LinkQueue::delay(std::size_t stream) const {
@@ -238,44 +238,46 @@ std::optional<Ticks> LinkQueue::priority_delay(std::size_t stream) const {
   return std::nullopt;
 }
 
-/// The vertical deviation of the bytes that arrive and the service. One nanosecond for each packet
-/// is the rounding of its time.
+/// Returns the least bytes of packets that have left within a time since packets began to wait, of
+/// `packets` that have arrived. A packet counts as a whole when its last bit has left. One
+/// nanosecond for each packet is the rounding of its time.
+std::int64_t LinkQueue::served(Ticks time, std::int64_t packets) const {
+  const Ticks busy = time - link_.access.count() - packets;
+  if (busy <= 0) {
+    return 0;
+  }
+  std::int64_t bytes = bytes_within(busy, link_.rate_kbit);
+  if (link_.shaper) {
+    const Ticks packet = largest_packet(all, link_.rate_kbit);
+    const std::int64_t shaped = busy > packet ? bytes_within(busy - packet, limit_kbit_)
+                                              : -bytes_within(packet - busy, limit_kbit_) - 1;
+    bytes = std::min(bytes, static_cast<std::int64_t>(link_.shaper->burst_bytes) + shaped);
+  }
+  return std::max<std::int64_t>(0, bytes - static_cast<std::int64_t>(largest_bytes(all)));
+}
+
+/// The vertical deviation of the bytes that arrive and those that leave.
 std::optional<std::int64_t> LinkQueue::backlog() const {
   const Line above = line_above(all);
   if (!is_known() || above.slope >= 1) {
     return std::nullopt;
   }
-  const Ticks access = link_.access.count();
-  const Ticks packet = link_.shaper ? largest_packet(all, link_.rate_kbit) : 0;
-  const auto served = [&](Ticks time, std::int64_t packets) -> std::int64_t {
-    const Ticks busy = time - access - packets;
-    if (busy <= 0) {
-      return 0;
-    }
-    const std::int64_t line = bytes_within(busy, link_.rate_kbit);
-    if (!link_.shaper) {
-      return line;
-    }
-    const std::int64_t shaped = static_cast<std::int64_t>(link_.shaper->burst_bytes) +
-                                (busy > packet ? bytes_within(busy - packet, limit_kbit_)
-                                               : -bytes_within(packet - busy, limit_kbit_) - 1);
-    return std::clamp<std::int64_t>(shaped, 0, line);
-  };
+  const Ticks packet = largest_packet(all, limit_kbit_);
   std::int64_t most_bytes = 0;
   Ticks time = 0;
   for (int steps = 0; steps < kMostArrivals; ++steps) {
     const Arrived work = arrived(time, all);
     most_bytes = std::max(most_bytes, work.bytes - served(time, work.packets));
     Ticks next = next_arrival(time, all);
-    if (time < access) {
-      next = std::min(next, access);  // cross traffic grows until the service begins
+    const Ticks first_left = link_.access.count() + work.packets + packet + 1;
+    if (time < first_left) {
+      next = std::min(next, first_left);  // cross traffic grows until packets have left
     }
     const double per_ns = static_cast<double>(limit_kbit_) / kBitsPerMillisecond;
-    const double limit = per_ns * (above.offset + static_cast<double>(access + packet) +
-                                   static_cast<double>(work.packets) + 1 +
+    const double limit = per_ns * (above.offset + static_cast<double>(first_left + packet) + 1 +
                                    (above.slope - 1) * static_cast<double>(next));
     if (next >= kMaxTicks ||
-        (next > access && limit * (1 + 1e-6) + 1 < static_cast<double>(most_bytes))) {
+        (next > first_left && limit * (1 + 1e-6) + 1 < static_cast<double>(most_bytes))) {
       return most_bytes;
     }
     time = next;

@@ -82,7 +82,11 @@ class LinkQueue {
   double load_of(const Chosen& chosen) const { return line_above(chosen).slope; }
   bool knows(const Chosen& chosen) const;
   Ticks next_arrival(Ticks after, const Chosen& chosen) const;
-  Ticks largest_packet(const Chosen& chosen, std::uint64_t rate_kbit) const;
+  std::size_t largest_bytes(const Chosen& chosen) const;
+  Ticks largest_packet(const Chosen& chosen, std::uint64_t rate_kbit) const {
+    return time_on_line(largest_bytes(chosen), rate_kbit);
+  }
+  std::int64_t served(Ticks time, std::int64_t packets) const;
   std::optional<Ticks> fifo_delay() const;
   std::optional<Ticks> priority_delay(std::size_t stream) const;
   std::optional<Ticks> start_of_last(Ticks before, int above) const;

@@ -45,8 +45,8 @@ const MessageFlows::Found& MessageFlows::flows_of(std::size_t message) {
   return known_.emplace(message, std::move(found)).first->second;
 }
 
-/// Returns the inputs of which a message leads to a message on this output. Of a sync, this is only
-/// the one with the lowest rate.
+/// Returns the inputs of which a message leads to a message on this output; for a sync, only the one
+/// with the lowest rate.
 std::vector<std::size_t> MessageFlows::followed_inputs(std::size_t callback,
                                                        std::size_t output) const {
   const model::Callback& own = application_.callbacks[callback];
@@ -118,8 +118,8 @@ std::size_t MessageFlows::message_of(const model::Chain& chain, std::size_t n) c
     const std::string topic = model::inputs(application_.callbacks[to]).at(input);
     const auto& publishes = application_.callbacks[from].publishes;
     const auto output = std::ranges::find(publishes, topic);
-    const auto found = index_.find(
-        {from, static_cast<std::size_t>(output - publishes.begin()), to, input});
+    const auto found =
+        index_.find({from, static_cast<std::size_t>(output - publishes.begin()), to, input});
     if (found != index_.end()) {
       return found->second;
     }

@@ -43,8 +43,8 @@ class MessageFlows {
   const std::vector<model::LinkMessage>& messages() const { return messages_; }
   const std::vector<MessageFlow>& of(std::size_t message) const { return flows_[message]; }
 
-  /// Returns whether of() has all flows. False if there are too many, or if a callback takes several
-  /// topics of the callback before it.
+  /// Returns whether of() has all flows. False if there are too many, or if a callback takes
+  /// several topics of the callback before it.
   bool is_complete(std::size_t message) const { return complete_[message]; }
 
   /// Returns the message by which a chain goes from its callback n - 1 to its callback n.

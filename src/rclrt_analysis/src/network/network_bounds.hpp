@@ -67,8 +67,8 @@ class NetworkBounds {
   Overheads overheads_;
   Effort effort_;
   MessageFlows flows_;
-  std::vector<HostPart> parts_;             // by host
-  std::vector<bool> changed_;               // by host
+  std::vector<HostPart> parts_;                     // by host
+  std::vector<bool> changed_;                       // by host
   std::vector<std::vector<Departure>> departures_;  // by message, by flow
   std::vector<std::vector<std::string>> notes_;     // why a departure is unknown
   std::vector<std::vector<FlowArrival>> arrivals_;

@@ -20,8 +20,7 @@ std::string percent_of(double share) {
 
 std::string described(const model::Application& application, const model::LinkDirection& way) {
   return "link " + quoted(application.links[way.link].name) + " from " +
-         quoted(application.hosts[way.from].name) + " to " +
-         quoted(application.hosts[way.to].name);
+         quoted(application.hosts[way.from].name) + " to " + quoted(application.hosts[way.to].name);
 }
 
 void add_missing(std::vector<std::string>& all, const std::vector<std::string>& more) {
@@ -60,12 +59,13 @@ std::string NetworkBounds::shares(const model::LinkDirection& way) const {
     double share = 0;
     for (const Departure& departure : departures_[m]) {
       for (const std::size_t packet : link.packets(message.bytes.value_or(0))) {
-        share += static_cast<double>(time_on_line(packet, rate)) /
-                 static_cast<double>(departure.period);
+        share +=
+            static_cast<double>(time_on_line(packet, rate)) / static_cast<double>(departure.period);
       }
     }
     const std::string& topic = all_.callbacks[message.from].publishes[message.output];
-    const auto same = std::ranges::find(all, quoted(topic), &std::pair<double, std::string>::second);
+    const auto same =
+        std::ranges::find(all, quoted(topic), &std::pair<double, std::string>::second);
     if (same != all.end()) {
       same->first += share;
     } else {
@@ -74,9 +74,8 @@ std::string NetworkBounds::shares(const model::LinkDirection& way) const {
   }
   double other = 0;
   for (const model::CrossTraffic& each : link.cross_traffic) {
-    other += each.from == way.from
-                 ? static_cast<double>(each.rate_kbit) / static_cast<double>(rate)
-                 : 0;
+    other +=
+        each.from == way.from ? static_cast<double>(each.rate_kbit) / static_cast<double>(rate) : 0;
   }
   if (other > 0) {
     all.emplace_back(other, "cross traffic");
@@ -114,8 +113,8 @@ std::string NetworkBounds::why_unbounded(const model::LinkDirection& way) const 
   const LinkQueue queue = queue_of(way, messages);
   const model::NetworkLink& link = all_.links[way.link];
   const std::uint64_t rate = link.shaper ? link.shaper->rate_kbit : link.rate_kbit;
-  const auto needed = static_cast<std::uint64_t>(
-      std::ceil(queue.load() * static_cast<double>(rate) / 0.95));
+  const auto needed =
+      static_cast<std::uint64_t>(std::ceil(queue.load() * static_cast<double>(rate) / 0.95));
   return where + " has an unbounded backlog: its traffic needs " + percent_of(queue.load()) +
          " of its rate (" + shares(way) + "); a " + (link.shaper ? "shaper's " : "") +
          "rate_kbit of at least " + std::to_string(needed) +
@@ -315,14 +314,16 @@ std::vector<Assumption> link_assumptions(const model::Application& application) 
   const bool crosses = !model::link_messages(application).empty();
   const std::vector<Assumption> all = {
       {"link-rate",
-       "links transmit at no less than their stated rates, in each direction by itself, and lose no "
+       "links transmit at no less than their stated rates, in each direction by itself, and lose "
+       "no "
        "packet"},
       {"link-traffic",
        "links carry nothing but the messages of the application and the stated cross_traffic, to "
        "which acknowledgements, heartbeats and discovery belong"},
       {"link-sizes", "no message is larger than its topic's size_bytes"},
       {"link-queue",
-       "packets of one direction wait in one queue; behind a shaper, no more than one packet waits"},
+       "packets of one direction wait in one queue; behind a shaper, no more than one packet "
+       "waits"},
       {"host-clocks", "the clocks of all hosts run at the same rate"},
   };
   std::vector<Assumption> result;

@@ -7,7 +7,8 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-constexpr std::int64_t kBit = 8'000'000;  // tokens of a byte; a rate in kbit/s brings so many per ns
+constexpr std::int64_t kBit =
+    8'000'000;  // tokens of a byte; a rate in kbit/s brings so many per ns
 
 std::int64_t time_of(std::size_t bytes, std::uint64_t rate_kbit, bool up) {
   const std::int64_t tokens = static_cast<std::int64_t>(bytes) * kBit;
@@ -58,8 +59,8 @@ void SimulatedQueue::add_other_traffic(std::int64_t now_ns) {
     const std::int64_t most = static_cast<std::int64_t>(stated.burst_bytes) * kBit;
     const auto rate = static_cast<std::int64_t>(stated.rate_kbit);
     const std::int64_t fills = rate > 0 ? (most - each.level) / rate : kNever;
-    each.level = now_ns - each.since_ns > fills ? most
-                                                : each.level + (now_ns - each.since_ns) * rate;
+    each.level =
+        now_ns - each.since_ns > fills ? most : each.level + (now_ns - each.since_ns) * rate;
     each.since_ns = now_ns;
     const std::size_t size = std::min(stated.burst_bytes, stated_.link.largest_packet());
     const std::int64_t needed = static_cast<std::int64_t>(size) * kBit;

@@ -22,8 +22,7 @@ class SimulatedQueue {
   SimulatedQueue(const SimulatedLink& stated, SimulationRandom random);
 
   /// Adds a message, with other traffic before it.
-  void push(Id message, const std::vector<std::size_t>& packets, int priority,
-            std::int64_t now_ns);
+  void push(Id message, const std::vector<std::size_t>& packets, int priority, std::int64_t now_ns);
 
   /// A message of which the last bit has left the line.
   struct Sent {

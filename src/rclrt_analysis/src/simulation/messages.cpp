@@ -39,8 +39,8 @@ void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topi
       proceed_link(queue);
       continue;
     }
-    const std::int64_t arrival_ns =
-        std::max(link.last_arrival_ns, now_ns + link.stated->latency.draw(link.random, link.uses++));
+    const std::int64_t arrival_ns = std::max(
+        link.last_arrival_ns, now_ns + link.stated->latency.draw(link.random, link.uses++));
     link.last_arrival_ns = arrival_ns;
     if (arrival_ns == now_ns && link.under_way == 0) {
       deliver(link.entity, std::move(message), released_);

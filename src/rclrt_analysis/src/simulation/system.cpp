@@ -132,8 +132,8 @@ void require_connections(const SimulatedSystem& system, std::size_t index) {
   for (const auto& topic : system.callbacks[index].topics) {
     for (const Connection& connection : topic) {
       require_time("callback", index, "latency", connection.latency.highest_ns());
-      if (connection.link && (*connection.link >= system.links.size() ||
-                              connection.packets.empty())) {
+      if (connection.link &&
+          (*connection.link >= system.links.size() || connection.packets.empty())) {
         refuse("callback", index, "publishes over a link that does not exist, or no packet");
       }
       if (connection.callback >= system.callbacks.size()) {

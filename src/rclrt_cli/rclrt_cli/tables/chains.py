@@ -7,7 +7,8 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from rclrt_py.analyses.chains import Analysis, Assumption, CauseEffectChain, Chain, Link
+from rclrt_py.analyses.chains import Analysis, Assumption, CauseEffectChain, Chain
+from rclrt_py.analyses.links import Link
 from rclrt_py.runs.cause_effect_way import term_text
 from rclrt_py.terminal.table import Columns
 from rclrt_py.text import deadline, exact

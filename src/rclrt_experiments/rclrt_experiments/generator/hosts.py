@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rclrt_experiments.generator.graph import Edge
 
 PAYLOAD_BYTES = 1388
-"""Of a packet of 1500 bytes, less the default headers of a link."""
+"""The room for data in a packet of 1500 bytes with the default headers of a link."""
 PACKET_BYTES = 150
 """The headers of a packet: those within the 1500 bytes, and the framing."""
 

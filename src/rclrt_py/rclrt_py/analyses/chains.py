@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_py.analyses.advice import ChainAdvice
 from rclrt_py.analyses.counter_example import ChainCounterExample, counter_example
+from rclrt_py.analyses.links import Link, link_of
 from rclrt_py.analyses.sensitivity import SensitivityResult
 from rclrt_py.bounds.machine import overheads_us
 from rclrt_py.native import analysis, judge
@@ -15,13 +16,7 @@ from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
     from rclrt_analysis import Assumption as NativeAssumption
-    from rclrt_analysis import (
-        CauseEffectBound,
-        ChainBound,
-        CounterExample,
-        LinkBound,
-        Machine,
-    )
+    from rclrt_analysis import CauseEffectBound, ChainBound, CounterExample, Machine
     from rclrt_model import Application
     from rclrt_model import CauseEffectChain as NativeChain
 
@@ -118,18 +113,6 @@ class Queue(TypedDict):
     holds: bool
 
 
-class Link(TypedDict):
-    """The bounds of one direction of a link between hosts."""
-
-    link: str
-    sender: str
-    receiver: str
-    load: float
-    delay_ms: float | None
-    backlog_bytes: int | None
-    note: str
-
-
 class Feasibility(TypedDict):
     """The thesis's feasibility test."""
 
@@ -212,7 +195,7 @@ def sound(
         ],
     }
     if application.hosts:
-        result["links"] = [_link(application, bound) for bound in judgement.links]
+        result["links"] = [link_of(application, bound) for bound in judgement.links]
     if application.cause_effect_chains:
         result["cause_effect_chains"] = [
             _cause_effect_chain(application, chain, bound)
@@ -251,18 +234,6 @@ def _queues(application: Application, executor: str, machine: Machine) -> list[Q
         }
         for callback, queue in zip(application.callbacks, found, strict=True)
     ]
-
-
-def _link(application: Application, bound: LinkBound) -> Link:
-    return {
-        "link": application.links[bound.link].name,
-        "sender": application.hosts[bound.from_].name,
-        "receiver": application.hosts[bound.to].name,
-        "load": bound.load,
-        "delay_ms": ms_or_none(bound.delay_ns),
-        "backlog_bytes": bound.backlog_bytes,
-        "note": bound.note,
-    }
 
 
 def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str]) -> Chain:

@@ -139,7 +139,7 @@ struct ChainSimulation {
   std::uint64_t worst_instance{};  ///< the first one with the worst response
 };
 
-/// What one direction of a link has sent.
+/// The messages that one direction of a link has sent.
 struct LinkSimulation {
   std::uint64_t messages = 0;
   std::int64_t worst_delay_ns = 0;  ///< from publication until a message is at the other host
