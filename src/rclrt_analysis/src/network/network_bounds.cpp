@@ -182,7 +182,7 @@ void NetworkBounds::bound_links() {
 }
 
 /// Returns when the messages of a flow arrive at the other host. Without a bound on its delay, only
-/// the time on the line keeps messages of one publisher apart.
+/// the line, or the tokens of the shaper, keep messages of one publisher apart.
 FlowArrival NetworkBounds::arrival_of(FlowId flow) const {
   const Hop& hop = hops_[flow.message];
   const Departure& departure = departures_[flow.message][flow.flow];
@@ -190,14 +190,25 @@ FlowArrival NetworkBounds::arrival_of(FlowId flow) const {
   const Ticks hops = overheads_.far.max - overheads_.far.min;
   Ticks varies = hops;
   Ticks apart = 1;
+  Ticks period = 1;  // between messages in the long run, if nothing else is known
+  Ticks early = 0;
   if (message.way) {
     const model::NetworkLink& link = all_.links[message.way->link];
     varies = sum(varies, (link.latency - link.min_latency).count());
-    apart = std::max<Ticks>(1, hop.least - link.min_latency.count());
+    period = apart = std::max<Ticks>(1, hop.least - link.min_latency.count());
+    if (link.shaper) {
+      const std::uint64_t rate = link.shaper->rate_kbit;
+      const std::size_t bytes = link.bytes_on_line(message.bytes.value_or(0));
+      period = std::max(apart, time_on_line(bytes, rate) - 1);  // rounded up
+      early = time_on_line(link.shaper->burst_bytes + link.largest_packet(), rate);
+    }
   }
   if (!hop.delay || !departure.known) {
     const Ticks hour = model::kNoDeadline.count();
-    return {.period = apart, .jitter = varies, .distance = 1, .age = hour};
+    return {.period = period,
+            .jitter = sum(varies, early),
+            .distance = std::max<Ticks>(1, apart - varies),
+            .age = hour};
   }
   const Ticks jitter = sum(departure.jitter, *hop.delay - hop.least);
   return {.period = departure.period,

@@ -130,7 +130,7 @@ def _link_lines(links: Sequence[Link]) -> Iterator[str]:
     if not links:
         return
     names = [f"{each['link']}: {each['sender']} to {each['receiver']}" for each in links]
-    columns = Columns.named(("link", *names), *[WIDTH] * 3)
+    columns = Columns.named(("link", *names), WIDTH, WIDTH, WIDTH + 2)
     yield ""
     yield columns.line("link", "load %", "delay ms", "buffer bytes")
     for name, each in zip(names, links, strict=True):

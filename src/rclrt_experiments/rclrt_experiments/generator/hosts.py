@@ -12,7 +12,6 @@ from rclrt_experiments.generator.draws import Draws
 
 if TYPE_CHECKING:
     from rclrt_experiments.generator.application import GeneratedApplication
-    from rclrt_experiments.generator.graph import Edge
 
 PAYLOAD_BYTES = 1388
 """The room for data in a packet of 1500 bytes with the default headers of a link."""
@@ -62,11 +61,19 @@ def _link(draws: Draws, needed_kbit: float, one: int, other: int) -> str:
 def _needed_kbit(application: GeneratedApplication, one: int, other: int) -> float:
     """Returns the rate that the messages of the busier direction need."""
     needed = {one: 0.0, other: 0.0}
-    for edge in application.graph.edges():
-        sender, receiver = (_host(application, each) for each in (edge.source, edge.target))
+
+    def add(source: int, target: int, size: int) -> None:
+        sender, receiver = _host(application, source), _host(application, target)
         if {sender, receiver} == {one, other}:
-            bits = 8 * _bytes_on_line(application, edge)
-            needed[sender] += bits * float(application.rate(edge.source)) / 1000
+            needed[sender] += 8 * _on_line(size) * float(application.rate(source)) / 1000
+
+    for edge in application.graph.edges():
+        name = application.topic(edge.chain, edge.hop)
+        size = application.message_bytes.get(name, 0) if name is not None else 0
+        add(edge.source, edge.target, size)
+    for chain, reader in application.newest.items():
+        writer = application.graph.chains[chain][-1]
+        add(writer, reader, application.rules.max_message_bytes)
     return max(needed.values())
 
 
@@ -74,10 +81,9 @@ def _host(application: GeneratedApplication, callback: int) -> int:
     return host_of(application, application.places[callback].executor)
 
 
-def _bytes_on_line(application: GeneratedApplication, edge: Edge) -> int:
-    name = application.topic(edge.chain, edge.hop)
-    payload = 4 + (application.message_bytes.get(name, 0) if name is not None else 0)
-    return payload + PACKET_BYTES * math.ceil(payload / PAYLOAD_BYTES)
+def _on_line(size: int) -> int:
+    """Returns the bytes of a message with all of its headers."""
+    return size + 4 + PACKET_BYTES * math.ceil((size + 4) / PAYLOAD_BYTES)
 
 
 def network_priority(application: GeneratedApplication, name: str) -> int:
