@@ -171,6 +171,36 @@ threads: [{name: middleware, policy: fifo, priority: 96}]
   }
 }
 
+// The rarest input of the sync is that of the slow timer, but by its route only `other` continues.
+// The flow of `joined` is then that of the other input.
+TEST(NetworkBounds, AFlowBehindASyncFollowsTheRoutes) {
+  const model::Application application = parsed(R"(rclrt: 1
+name: routes
+hosts: [{name: eye}, {name: hand}]
+links: [{name: cable, between: [eye, hand], rate_kbit: 1000}]
+executors: [{name: see, host: eye, cpus: [0]}, {name: move, host: hand, cpus: [0]}]
+nodes: [{name: a, executor: see}, {name: b, executor: move}]
+callbacks:
+  - {id: fast, node: a, timer: {period_ms: 50}, wcet_ms: 1, publishes: [x]}
+  - {id: slow, node: a, timer: {period_ms: 100}, wcet_ms: 1, publishes: [y]}
+  - {id: fuse, node: a, sync: {topics: [x, y], window_ms: 200}, wcet_ms: 1,
+     publishes: {x: [joined], y: [other]}}
+  - {id: take, node: a, subscription: {topics: [joined, other]}, wcet_ms: 1,
+     publishes: {joined: [out], other: [aside]}}
+  - {id: end, node: b, subscription: {topic: out}, wcet_ms: 1}
+topics: [{name: out, size_bytes: 800}]
+chains: [{id: c, callbacks: [fast, fuse, take, end], priority: 1, deadline_ms: 500}]
+threads: [{name: middleware, policy: fifo, priority: 96}]
+)");
+  const Judgement found = judge(application, ExecutorKind::kPreemptive, {});
+  ASSERT_EQ(found.links.size(), 1U);
+  EXPECT_NEAR(found.links[0].load, 7.632 / 50, 1e-6);
+  ASSERT_TRUE(found.chains[0].bound) << found.chains[0].note;
+  const auto result = simulate(simulated_system(application, ExecutorKind::kPreemptive),
+                               {.horizon_ns = 3'000'000'000});
+  EXPECT_LE(result.chains[0].response.worst_ns, *found.chains[0].bound);
+}
+
 TEST(NetworkBounds, ANewestMessageTakesTheDelayOfItsLink) {
   const model::Application application = parsed(R"(rclrt: 1
 name: sampled

@@ -6,12 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import rclrt_model
 from rclrt_experiments.generator.application import draw_application
 from rclrt_experiments.generator.feasibility import load
 from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.verification.verify import Attack, attack_seed, on_hosts, varied
-from rclrt_py.native import analysis
+from rclrt_py.native import analysis, model
 from rclrt_py.testing.command import finished
 
 
@@ -22,7 +21,7 @@ def test_applications_on_several_hosts_are_drawn_and_attacked() -> None:
         application = load(draw_application(rules), {})
         assert [host.name for host in application.hosts] == ["host0", "host1"]
         assert len(application.links) == 1
-        crossing += len(rclrt_model.link_messages(application))
+        crossing += len(model().link_messages(application))
         outcomes = attack_seed(
             Rules(), seed, ["preemptive", "wait_set"], Attack(instances=2000), True, hosts=2
         )
@@ -69,7 +68,8 @@ def test_a_bound_without_the_link_is_exceeded() -> None:
 def test_links_do_not_change_an_application_on_one_host() -> None:
     rules = replace(Rules(), max_message_bytes=100, random_seed=3)
     application = load(draw_application(rules), {})
-    assert application.hosts == application.links == ()
+    assert application.hosts == ()
+    assert application.links == ()
 
 
 @pytest.mark.parametrize(

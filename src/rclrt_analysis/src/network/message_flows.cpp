@@ -45,16 +45,16 @@ const MessageFlows::Found& MessageFlows::flows_of(std::size_t message) {
   return known_.emplace(message, std::move(found)).first->second;
 }
 
-/// Returns the inputs of which a message leads to a message on this output; for a sync, only the one
-/// with the lowest rate.
+/// Returns the inputs of which a message leads to a message on this output; for a sync, only the
+/// one with the lowest rate of those by which chains continue there.
 std::vector<std::size_t> MessageFlows::followed_inputs(std::size_t callback,
                                                        std::size_t output) const {
   const model::Callback& own = application_.callbacks[callback];
   const std::vector<std::string> topics = model::inputs(own);
   std::vector<std::size_t> result(topics.size());
   std::iota(result.begin(), result.end(), std::size_t{0});
-  if (own.kind() != model::CallbackKind::kSync) {
-    std::erase_if(result, [&](std::size_t input) { return !own.sends(input, output); });
+  std::erase_if(result, [&](std::size_t input) { return !own.leads(input, output); });
+  if (own.kind() != model::CallbackKind::kSync || result.empty()) {
     return result;
   }
   const auto rate = [&](std::size_t input) {
@@ -80,7 +80,9 @@ MessageFlows::Found MessageFlows::paths_to(std::size_t callback, std::size_t out
   }
   const std::vector<std::string> topics = model::inputs(own);
   std::set<std::size_t> from;
-  for (const std::size_t input : followed_inputs(callback, output)) {
+  const std::vector<std::size_t> followed = followed_inputs(callback, output);
+  result.complete = own.kind() != model::CallbackKind::kSync || !followed.empty();
+  for (const std::size_t input : followed) {
     for (const auto& [publisher, topic] : publishers_.at(topics[input])) {
       result.complete = result.complete && from.insert(publisher).second;
       if (application_.host_of(publisher) == application_.host_of(callback)) {
