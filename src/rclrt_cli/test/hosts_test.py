@@ -49,6 +49,22 @@ def test_the_document_has_the_links_and_the_error_of_the_clocks(
     assert parts == pytest.approx(obstacle["bound_ms"])
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["analyze", "--test", "picas"], "--test picas: is for applications on one host"),
+        (["analyze", "--test", "thesis"], "--test thesis: is for applications on one host"),
+        (["assign"], "has hosts, and assign knows the CPUs of one"),
+    ],
+)
+def test_what_knows_one_host_only_refuses_several(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *rest = options
+    assert main([command, str(EXAMPLE), *rest]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_saturated_link_is_an_unbounded_backlog_and_no_yes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
