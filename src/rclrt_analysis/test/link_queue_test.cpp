@@ -108,6 +108,20 @@ TEST(LinkQueue, CrossTrafficOfTheOtherDirectionDoesNotCount) {
   EXPECT_EQ(queue.delay(0), kMs);
 }
 
+// The line is idle for 10 ms while cross traffic arrives, and then empties a full bucket.
+TEST(LinkQueue, TheBacklogIsThatAtTheEndOfTheAccessTime) {
+  const model::NetworkLink link{
+      .name = "l",
+      .between = {0, 1},
+      .rate_kbit = 100'000,
+      .shaper = model::Shaper{.rate_kbit = 10'000, .burst_bytes = 20'000},
+      .access = std::chrono::milliseconds(10),
+      .cross_traffic = {{.from = 0, .rate_kbit = 9000, .burst_bytes = 1000}}};
+  const LinkQueue queue(link, 0, {{.period = 1000 * kMs, .packets = {254}}});
+  EXPECT_GE(queue.backlog().value_or(0), 254 + 1000 + 11'250);
+  EXPECT_LE(queue.backlog().value_or(0), 254 + 1000 + 11'250 + 1000);
+}
+
 TEST(LinkQueue, MessagesOfWhichNothingIsKnownLeaveNoBound) {
   model::NetworkLink link = line_of_bytes();
   const std::vector<LinkStream> streams{{.period = 10 * kMs, .packets = {1000}, .priority = 1},

@@ -49,10 +49,11 @@ TEST(NetworkBounds, AChainOverALinkIsTheSumOfItsParts) {
       judge(parsed(two_hosts("rate_kbit: 1000, latency_ms: 1.5")), ExecutorKind::kPreemptive, {});
   ASSERT_EQ(found.links.size(), 1U);
   EXPECT_EQ(found.links[0].delay, ms(89.632 + 1.5).count());
-  // The next message comes up to 2 ms early, 98 ms after the first one: by then 12 250 bytes less a
-  // packet of 1538 have left of 22 408.
-  EXPECT_EQ(found.links[0].backlog_bytes, 22'408 - (12'250 - 1538) + 1);
-  EXPECT_NEAR(found.links[0].load, 0.89632, 1e-9);
+  // The next message comes up to 2 ms early, and 100 ppm of its period: 97.9898 ms after the first
+  // one. By then 12 248.725 bytes less a packet of 1538 have left of 22 408.
+  EXPECT_NEAR(static_cast<double>(found.links[0].backlog_bytes.value_or(0)),
+              22'408 - (12'248.7 - 1538), 2);
+  EXPECT_NEAR(found.links[0].load, 0.89632, 1e-3);
   ASSERT_TRUE(found.chains[0].bound) << found.chains[0].note;
   // scan alone takes 2 ms; plan 3 ms, and one release of look before it.
   EXPECT_EQ(*found.chains[0].bound, ms(2 + 89.632 + 1.5 + 3 + 4).count());
@@ -94,12 +95,12 @@ TEST(NetworkBounds, ASaturatedLinkHasAnUnboundedBacklog) {
   EXPECT_EQ(
       found.links[0].note,
       "link 'cable' from 'eye' to 'hand' has an unbounded backlog: its traffic needs 113 % of "
-      "its rate ('points' 113 %); a rate_kbit of at least 944, smaller messages, or longer "
+      "its rate ('points' 112 %); a rate_kbit of at least 944, smaller messages, or longer "
       "periods would help");
   EXPECT_EQ(found.chains[0].note, found.links[0].note);
   EXPECT_EQ(found.chains[0].verdict, Verdict::kUnknown);
-  // The link itself limits how often its messages arrive, so the other chain keeps its bound.
-  EXPECT_EQ(found.chains[1].verdict, Verdict::kProved);
+  // Small messages may arrive at any time, so that the host that receives them has no bounds.
+  EXPECT_THAT(found.chains[1].note, HasSubstr("host 'hand' has no bounds: link 'cable'"));
 }
 
 TEST(NetworkBounds, AnUnusedSaturatedLinkIsNoAnswerYesEither) {
@@ -137,6 +138,84 @@ TEST(NetworkBounds, AMiddlewareThreadThatMayWaitIsACondition) {
   EXPECT_EQ(bounds[1].verdict, Verdict::kProved);
 }
 
+// The publisher's WCET was observed: what arrives at the other host rests on that, too.
+TEST(NetworkBounds, ConditionsOfAPublisherAreThoseOfTheReceiversHost) {
+  model::Application application = parsed(two_hosts("rate_kbit: 1000"));
+  application.callbacks[0].observed = model::ObservedTimes{.n = 5, .max = ms(2)};
+  const auto bounds = chain_bounds(application);
+  ASSERT_EQ(bounds[1].assumptions.size(), 1U);
+  EXPECT_THAT(bounds[1].assumptions[0], HasSubstr("are the longest observed, of 5 runs"));
+  EXPECT_EQ(bounds[0].verdict, Verdict::kConditional);
+}
+
+// A sync on the receiving host matches by stamps, which are older than the arrival: here the chain
+// waits for a message that is stamped late enough, 95 ms after it was sent.
+TEST(NetworkBounds, ASyncWithAMessageOfAnotherHostHasNoBound) {
+  const std::string text = R"(rclrt: 1
+name: sync
+hosts: [{name: a}, {name: b}]
+links: [{name: cable, between: [a, b], rate_kbit: 100000, latency_ms: 95, min_latency_ms: 95}]
+executors: [{name: ea, host: a, cpus: [0]}, {name: eb, host: b, cpus: [0]}]
+nodes: [{name: na, executor: ea}, {name: nb, executor: eb}]
+callbacks:
+  - {id: s, node: na, timer: {period_ms: 10}, wcet_ms: 1, publishes: [x]}
+  - {id: t, node: nb, timer: {period_ms: 1000}, wcet_ms: 1, publishes: [y]}
+  - {id: fuse, node: nb, sync: {topics: [x, y], window_ms: 20}, wcet_ms: 1, publishes: [back]}
+  - {id: end, node: na, subscription: {topic: back}, wcet_ms: 1}
+topics: [{name: x, size_bytes: 100}, {name: back, size_bytes: 100}]
+chains:
+  - {id: fused, callbacks: [t, fuse], priority: 1, deadline_ms: 500}
+  - {id: whole, callbacks: [t, fuse, end], priority: 1, deadline_ms: 500}
+threads: [{name: middleware, policy: fifo, priority: 96}]
+)";
+  const Judgement found = judge(parsed(text), ExecutorKind::kPreemptive, {});
+  EXPECT_THAT(found.chains[0].note,
+              HasSubstr("sync 'fuse' matches messages of another host by their stamps, which no "
+                        "bound covers yet"));
+  EXPECT_FALSE(found.chains[1].bound);  // what the sync publishes has none either
+  EXPECT_FALSE(found.feasible);
+}
+
+// A message with less data, or on a faster line, arrives sooner: messages may come close together.
+TEST(NetworkBounds, AMessageMayBeSmallerThanItsSize) {
+  const model::Application application = parsed(R"(rclrt: 1
+name: vary
+hosts: [{name: a}, {name: b}]
+links: [{name: cable, between: [a, b], rate_kbit: 1000}]
+executors: [{name: ea, host: a, cpus: [0]}, {name: eb, host: b, cpus: [0]}]
+nodes: [{name: na, executor: ea}, {name: nb, executor: eb}]
+callbacks:
+  - {id: s, node: na, timer: {period_ms: 100}, wcet_ms: 1, publishes: [x]}
+  - {id: w, node: nb, subscription: {topic: x}, wcet_ms: 40, priority: 2}
+  - {id: low, node: nb, timer: {period_ms: 200}, wcet_ms: 30, priority: 1}
+topics: [{name: x, size_bytes: 10000}]
+chains: [{id: low, callbacks: [low], deadline_ms: 100}]
+threads: [{name: middleware, policy: fifo, priority: 96}]
+)");
+  const auto bounds = chain_bounds(application);
+  ASSERT_TRUE(bounds[0].bound) << bounds[0].note;
+  EXPECT_GE(*bounds[0].bound, ms(110).count());
+  EXPECT_NE(bounds[0].verdict, Verdict::kProved);
+}
+
+TEST(NetworkBounds, AServiceOverALinkHasNoBound) {
+  const model::Application application = parsed(R"(rclrt: 1
+name: service
+hosts: [{name: a}, {name: b}]
+links: [{name: cable, between: [a, b], rate_kbit: 1000}]
+executors: [{name: ea, host: a, cpus: [0]}, {name: eb, host: b, cpus: [0]}]
+nodes: [{name: na, executor: ea}, {name: nb, executor: eb}]
+callbacks:
+  - {id: ask, node: na, timer: {period_ms: 100}, wcet_ms: 1, calls: [answer]}
+  - {id: answer, node: na, client: {service: map}, wcet_ms: 1}
+  - {id: serve, node: nb, service: {name: map}, wcet_ms: 1}
+chains: [{id: c, callbacks: [ask, serve, answer]}]
+threads: [{name: middleware, policy: fifo, priority: 96}]
+)");
+  EXPECT_THAT(chain_bounds(application)[0].note,
+              HasSubstr("services between hosts have none, because the size of their messages"));
+}
+
 // Messages go to the other host and back, so each direction's delay is part of the other's jitter.
 TEST(NetworkBounds, JitterGoesRoundUntilNothingChanges) {
   model::Application application = parsed(R"(rclrt: 1
@@ -167,7 +246,7 @@ threads: [{name: middleware, policy: fifo, priority: 96}]
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_GT(result.chains[i].response.count, 0U);
     EXPECT_LE(result.chains[i].response.worst_ns, *found.chains[i].bound);
-    EXPECT_LT(*found.chains[i].bound, 2 * result.chains[i].response.worst_ns);
+    EXPECT_LT(*found.chains[i].bound, 3 * result.chains[i].response.worst_ns);
   }
 }
 
@@ -194,7 +273,7 @@ threads: [{name: middleware, policy: fifo, priority: 96}]
 )");
   const Judgement found = judge(application, ExecutorKind::kPreemptive, {});
   ASSERT_EQ(found.links.size(), 1U);
-  EXPECT_NEAR(found.links[0].load, 7.632 / 50, 1e-6);
+  EXPECT_NEAR(found.links[0].load, 7.632 / 50, 1e-4);
   ASSERT_TRUE(found.chains[0].bound) << found.chains[0].note;
   const auto result = simulate(simulated_system(application, ExecutorKind::kPreemptive),
                                {.horizon_ns = 3'000'000'000});

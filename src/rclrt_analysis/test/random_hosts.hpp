@@ -66,7 +66,7 @@ class RandomHosts : public RandomApplication {
       link.order = model::LinkOrder::kPriority;
     }
     if (chance(0.4)) {
-      link.latency = ms(uniform(0, 2));
+      link.latency = ms(chance(0.3) ? uniform(0, 200) : uniform(0, 2));
       link.min_latency = chance(0.5) ? link.latency / 2 : link.latency;
     }
     if (chance(0.3)) {

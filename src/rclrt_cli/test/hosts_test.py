@@ -73,7 +73,7 @@ def test_a_saturated_link_is_an_unbounded_backlog_and_no_yes(
     assert main(["analyze", str(file)]) == 1
     printed = " ".join(capsys.readouterr().out.split())
     assert "link 'cable' from 'left' to 'right' has an unbounded backlog" in printed
-    assert "needs 139 % of its rate ('obstacles' 134 %, cross traffic 5 %)" in printed
+    assert "needs 139 % of its rate ('obstacles' 133 %, cross traffic 5 %)" in printed
     assert "a shaper's rate_kbit of at least" in printed
     assert "cable: left to right 138.2 - unbounded" in printed
     assert "refuted misses in simulation" in printed

@@ -117,7 +117,7 @@ void HostPart::add_event(FlowId flow) {
     whole_.push_back(message.to);
   }
   const Ticks period = flows_.of(flow.message)[flow.flow].period;
-  set_arrival(flow, {.period = period, .jitter = 0, .distance = period, .age = 0});
+  set_arrival(flow, {.period = period});
 }
 
 /// Returns the topic of an input that takes messages from other hosts. If other callbacks of this
@@ -158,47 +158,38 @@ void HostPart::set_arrival(FlowId flow, const FlowArrival& arrival) {
   ArrivalEvent& own = events_.at(flow);
   own.arrival = arrival;
   auto& event = std::get<model::Event>(part_.callbacks[own.callback].trigger);
-  const Ticks least =
-      std::max<Ticks>(1, std::max(arrival.period - arrival.jitter, arrival.distance));
   event.period = model::Nanoseconds(arrival.period);
   event.jitter = model::Nanoseconds(arrival.jitter);
-  event.min_interval = model::Nanoseconds(std::min(arrival.period, least));
+  event.min_interval = model::Nanoseconds(std::max<Ticks>(1, arrival.period - arrival.jitter));
   event.max_interval = model::Nanoseconds(sum(arrival.period, arrival.jitter));
 }
 
-/// Returns the greatest age of a message from another host that leads to the callback; 0: none
-/// does.
-Ticks HostPart::age_at(std::size_t callback, std::vector<Ticks>& known) const {
-  if (known[callback] >= 0) {
-    return known[callback];
+/// Returns whether a message from another host leads to the callback.
+bool HostPart::is_from_other_host(std::size_t callback,
+                                  std::vector<std::optional<bool>>& known) const {
+  if (known[callback]) {
+    return *known[callback];
   }
-  Ticks oldest = 0;
-  for (const auto& [flow, event] : events_) {
-    oldest = event.callback == callback ? std::max(oldest, event.arrival.age) : oldest;
-  }
+  bool result = std::ranges::any_of(
+      events_, [&](const auto& each) { return each.second.callback == callback; });
   const std::vector<std::string> topics = model::inputs(part_.callbacks[callback]);
-  for (std::size_t from = 0; from < part_.callbacks.size(); ++from) {
+  for (std::size_t from = 0; from < part_.callbacks.size() && !result; ++from) {
     const auto& publishes = part_.callbacks[from].publishes;
-    if (std::ranges::find_first_of(publishes, topics) != publishes.end()) {
-      oldest = std::max(oldest, age_at(from, known));
-    }
+    result = std::ranges::find_first_of(publishes, topics) != publishes.end() &&
+             is_from_other_host(from, known);
   }
-  return known[callback] = oldest;
+  known[callback] = result;
+  return result;
 }
 
-void HostPart::widen_windows(Ticks clock_error) {
-  std::vector<Ticks> known(part_.callbacks.size(), -1);
-  for (std::size_t i = 0; i < whole_.size(); ++i) {
-    auto* const sync = std::get_if<model::Sync>(&part_.callbacks[i].trigger);
-    const Ticks age = sync != nullptr ? age_at(i, known) : 0;
-    if (age == 0) {
-      continue;
+std::optional<std::size_t> HostPart::sync_over_hosts() const {
+  std::vector<std::optional<bool>> known(part_.callbacks.size());
+  for (std::size_t i = 0; i < own_callbacks(); ++i) {
+    if (part_.callbacks[i].kind() == model::CallbackKind::kSync && is_from_other_host(i, known)) {
+      return whole_[i];
     }
-    const auto& stated = std::get<model::Sync>(all_.callbacks[whole_[i]].trigger);
-    const Ticks window = stated.policy == model::SyncPolicy::kExact ? 0 : stated.window.count();
-    sync->policy = model::SyncPolicy::kApproximate;
-    sync->window = model::Nanoseconds(sum(sum(window, age), clock_error));
   }
+  return std::nullopt;
 }
 
 void HostPart::add_chain(const model::Chain& like, std::vector<std::size_t> callbacks,

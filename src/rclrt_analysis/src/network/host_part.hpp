@@ -16,12 +16,11 @@
 namespace rclrt::analysis::detail {
 
 /// When instances of a flow arrive: n periods after the first nominal time, or up to the jitter
-/// later, and at least `distance` apart.
+/// later.
 struct FlowArrival {
   Ticks period{};
   Ticks jitter{};
-  Ticks distance{};
-  Ticks age{};  ///< the most since the release that the message is stamped with
+  bool known = true;  ///< false: nothing is known of them
   bool operator==(const FlowArrival&) const = default;
 };
 
@@ -60,9 +59,9 @@ class HostPart {
   /// Takes over when a message arrives.
   void set_arrival(FlowId flow, const FlowArrival& arrival);
 
-  /// Widens the windows of synchronisers by the ages of messages from other hosts: their events are
-  /// released at their arrival, and stamped before.
-  void widen_windows(Ticks clock_error);
+  /// Returns a sync that matches messages of another host, as a callback of the whole application:
+  /// by stamps that are older than their arrival, and of another clock. nullopt: there is none.
+  std::optional<std::size_t> sync_over_hosts() const;
 
  private:
   struct ArrivalEvent {
@@ -78,7 +77,7 @@ class HostPart {
   void add_segments();
   void add_paths();
   void add_chain(const model::Chain& like, std::vector<std::size_t> callbacks, PartChain chain);
-  Ticks age_at(std::size_t callback, std::vector<Ticks>& known) const;
+  bool is_from_other_host(std::size_t callback, std::vector<std::optional<bool>>& known) const;
 
   const model::Application& all_;
   std::size_t host_;

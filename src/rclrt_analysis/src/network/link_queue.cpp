@@ -11,7 +11,7 @@ namespace rclrt::analysis::detail {
 namespace {
 
 constexpr std::int64_t kBitsPerMillisecond = 8'000'000;  // of a byte per ns, in kbit/s
-constexpr int kMostArrivals = 2'000'000;                 // that a search looks at
+constexpr int kMostArrivals = 300'000;                   // that a search looks at
 
 bool all(int /*priority*/) { return true; }
 
@@ -139,6 +139,7 @@ std::size_t LinkQueue::largest_bytes(const Chosen& chosen) const {
 }
 
 std::optional<Ticks> LinkQueue::delay(std::size_t stream) const {
+  steps_ = 2 * kMostArrivals;
   return link_.order == model::LinkOrder::kFifo ? fifo_delay() : priority_delay(stream);
 }
 
@@ -180,7 +181,7 @@ std::optional<Ticks> LinkQueue::fifo_delay() const {
 std::optional<Ticks> LinkQueue::start_of_last(Ticks before, int above) const {
   const Chosen chosen = [above](int priority) { return priority > above; };
   Ticks start = before;
-  for (int steps = 0; steps < kMostArrivals && start < kMaxTicks; ++steps) {
+  for (; steps_ > 0 && start < kMaxTicks; --steps_) {
     const Ticks next = sum(before, arrived(start, chosen).limited);
     if (next == start) {
       return start;
@@ -262,7 +263,16 @@ std::optional<std::int64_t> LinkQueue::backlog() const {
   if (!is_known() || above.slope >= 1) {
     return std::nullopt;
   }
-  const Ticks packet = largest_packet(all, limit_kbit_);
+  const Ticks packet = largest_packet(all, link_.rate_kbit);
+  double packets_per_ns = 0;  // each takes up to a nanosecond more than its bytes
+  double first_packets = 0;
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const auto period = static_cast<double>(streams_[i].period);
+    const auto packets = static_cast<double>(work_[i].packets);
+    packets_per_ns += packets / period;
+    first_packets += packets * (static_cast<double>(streams_[i].jitter) / period + 1);
+  }
+  const double shrinks = 1 - above.slope - packets_per_ns;  // of the backlog, in each ns
   std::int64_t most_bytes = 0;
   Ticks time = 0;
   for (int steps = 0; steps < kMostArrivals; ++steps) {
@@ -274,10 +284,12 @@ std::optional<std::int64_t> LinkQueue::backlog() const {
       next = std::min(next, first_left);  // cross traffic grows until packets have left
     }
     const double per_ns = static_cast<double>(limit_kbit_) / kBitsPerMillisecond;
-    const double limit = per_ns * (above.offset + static_cast<double>(first_left + packet) + 1 +
-                                   (above.slope - 1) * static_cast<double>(next));
-    if (next >= kMaxTicks ||
-        (next > first_left && limit * (1 + 1e-6) + 1 < static_cast<double>(most_bytes))) {
+    const double limit = static_cast<double>(largest_bytes(all)) + 2 +
+                         per_ns * (above.offset + first_packets +
+                                   static_cast<double>(link_.access.count() + packet) -
+                                   shrinks * static_cast<double>(next));
+    if (next >= kMaxTicks || (shrinks > 0 && next > first_left &&
+                              limit * (1 + 1e-6) + 1 < static_cast<double>(most_bytes))) {
       return most_bytes;
     }
     time = next;

@@ -96,6 +96,7 @@ class LinkQueue {
   std::vector<model::CrossTraffic> cross_;
   std::vector<LinkStream> streams_;
   std::vector<Work> work_;
+  mutable int steps_ = 0;  // that start_of_last() has left
 };
 
 }  // namespace rclrt::analysis::detail

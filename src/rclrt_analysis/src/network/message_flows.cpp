@@ -67,7 +67,16 @@ std::vector<std::size_t> MessageFlows::followed_inputs(std::size_t callback,
   return {*std::ranges::min_element(result, {}, rate)};
 }
 
-MessageFlows::Found MessageFlows::paths_to(std::size_t callback, std::size_t output) {
+const MessageFlows::Found& MessageFlows::paths_to(std::size_t callback, std::size_t output) {
+  const auto known = paths_.find({callback, output});
+  if (known != paths_.end()) {
+    return known->second;
+  }
+  Found found = find_paths(callback, output);
+  return paths_.emplace(std::pair(callback, output), std::move(found)).first->second;
+}
+
+MessageFlows::Found MessageFlows::find_paths(std::size_t callback, std::size_t output) {
   const model::Callback& own = application_.callbacks[callback];
   Found result;
   if (!own.takes_messages()) {
@@ -86,9 +95,9 @@ MessageFlows::Found MessageFlows::paths_to(std::size_t callback, std::size_t out
     for (const auto& [publisher, topic] : publishers_.at(topics[input])) {
       result.complete = result.complete && from.insert(publisher).second;
       if (application_.host_of(publisher) == application_.host_of(callback)) {
-        Found before = paths_to(publisher, topic);
+        const Found& before = paths_to(publisher, topic);
         result.complete = result.complete && before.complete;
-        for (MessageFlow& flow : before.flows) {
+        for (MessageFlow flow : before.flows) {
           flow.callbacks.push_back(callback);
           result.flows.push_back(std::move(flow));
         }

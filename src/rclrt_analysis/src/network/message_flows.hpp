@@ -56,7 +56,8 @@ class MessageFlows {
     bool complete = true;
   };
 
-  Found paths_to(std::size_t callback, std::size_t output);
+  const Found& paths_to(std::size_t callback, std::size_t output);
+  Found find_paths(std::size_t callback, std::size_t output);
   const Found& flows_of(std::size_t message);
   std::vector<std::size_t> followed_inputs(std::size_t callback, std::size_t output) const;
 
@@ -65,7 +66,8 @@ class MessageFlows {
   std::map<std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>, std::size_t> index_;
   std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> publishers_;
   std::vector<double> rates_;
-  std::map<std::size_t, Found> known_;  // by message
+  std::map<std::size_t, Found> known_;                          // by message
+  std::map<std::pair<std::size_t, std::size_t>, Found> paths_;  // by callback and output
   std::vector<std::vector<MessageFlow>> flows_;
   std::vector<bool> complete_;
 };

@@ -2,7 +2,7 @@
 #include "network/network_bounds.hpp"
 
 #include <algorithm>
-#include <rclrt/model/no_deadline.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "bounds/chosen_chains.hpp"
@@ -12,6 +12,19 @@ namespace rclrt::analysis::detail {
 namespace {
 
 constexpr int kRoundsOverHosts = 200;
+
+constexpr Ticks kSecond = 1'000'000'000;
+
+/// The most by which the clocks of two hosts differ in rate: 50 ppm each.
+constexpr Ticks kDriftPpm = 100;
+
+/// Returns the shortest time that a period of another host's clock may take.
+Ticks shortest(Ticks period) {
+  return std::max<Ticks>(1, period - ceil_div(product(period, kDriftPpm), 1'000'000));
+}
+
+/// Returns the longest time that a time of another host's clock may take.
+Ticks longest(Ticks time) { return sum(time, ceil_div(product(time, kDriftPpm), 1'000'000)); }
 
 }  // namespace
 
@@ -24,7 +37,11 @@ NetworkBounds::NetworkBounds(const model::Application& application,
       effort_(effort),
       flows_(application),
       changed_(application.hosts.size(), true),
-      hops_(flows_.messages().size()) {
+      hops_(flows_.messages().size()),
+      conditions_(application.hosts.size()) {
+  if (std::ranges::any_of(all_.executors, [](const auto& each) { return !each.host; })) {
+    throw std::invalid_argument("an executor states no host, although the application has hosts");
+  }
   for (std::size_t host = 0; host < all_.hosts.size(); ++host) {
     parts_.emplace_back(all_, host, flows_, executor_);
   }
@@ -84,7 +101,16 @@ void NetworkBounds::bound_paths(std::size_t host) {
   if (paths.empty()) {
     return;
   }
+  if (const std::string reason = blocked(host); !reason.empty()) {
+    for (const std::size_t path : paths) {
+      const FlowId id = part.chains()[path].flow;
+      departures_[id.message][id.flow].known = false;
+      notes_[id.message][id.flow] = reason;
+    }
+    return;
+  }
   const std::vector<ChainBound> found = bounds_of(host, paths);
+  conditions_[host].clear();
   const Ticks hops = overheads_.far.max - overheads_.far.min;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const FlowId id = part.chains()[paths[i]].flow;
@@ -98,7 +124,13 @@ void NetworkBounds::bound_paths(std::size_t host) {
       period = arrival.period;
     }
     departure.period = period;
-    const Ticks limit = product(std::max(period, flow.period), 20);
+    for (const std::string& each : found[i].assumptions) {
+      if (std::ranges::find(found[i].without_loss, each) == found[i].without_loss.end()) {
+        conditions_[host].push_back(each);  // lost messages would make the load less
+      }
+    }
+    // Delays that feed each other grow in each round.
+    const Ticks limit = sum(product(std::max(period, flow.period), 50), kSecond);
     if (!found[i].bound) {
       departure.known = false;
       notes_[id.message][id.flow] = found[i].note;
@@ -109,8 +141,7 @@ void NetworkBounds::bound_paths(std::size_t host) {
     if (departure.jitter > sum(limit, sum(*found[i].bound, hops))) {
       departure.known = false;
       notes_[id.message][id.flow] =
-          "the delays of messages from host to host feed each other: they grow beyond 20 times "
-          "the period";
+          "the jitter of messages from host to host grows beyond 50 periods and a second";
     }
   }
 }
@@ -143,8 +174,8 @@ LinkQueue NetworkBounds::queue_of(const model::LinkDirection& way,
       continue;
     }
     for (const Departure& departure : departures_[m]) {
-      stream.period = departure.period;
-      stream.jitter = departure.jitter;
+      stream.period = shortest(departure.period);
+      stream.jitter = longest(departure.jitter);
       streams.push_back(stream);
     }
   }
@@ -162,11 +193,7 @@ void NetworkBounds::bound_links() {
     std::size_t stream = 0;
     std::optional<Ticks> of_all;  // with FIFO, all messages have the same delay
     for (const std::size_t m : messages) {
-      const model::LinkMessage& message = flows_.messages()[m];
       hops_[m].least = link.min_latency.count();
-      for (const std::size_t packet : link.packets(message.bytes.value_or(0))) {
-        hops_[m].least = sum(hops_[m].least, time_on_line(packet, link.rate_kbit));
-      }
       const bool is_fifo = link.order == model::LinkOrder::kFifo;
       std::optional<Ticks> found = is_fifo && of_all ? of_all : queue.delay(stream);
       of_all = found;
@@ -181,40 +208,15 @@ void NetworkBounds::bound_links() {
   }
 }
 
-/// Returns when the messages of a flow arrive at the other host. Without a bound on its delay, only
-/// the line, or the tokens of the shaper, keep messages of one publisher apart.
+/// Returns when the messages of a flow arrive at the other host.
 FlowArrival NetworkBounds::arrival_of(FlowId flow) const {
   const Hop& hop = hops_[flow.message];
   const Departure& departure = departures_[flow.message][flow.flow];
-  const model::LinkMessage& message = flows_.messages()[flow.message];
-  const Ticks hops = overheads_.far.max - overheads_.far.min;
-  Ticks varies = hops;
-  Ticks apart = 1;
-  Ticks period = 1;  // between messages in the long run, if nothing else is known
-  Ticks early = 0;
-  if (message.way) {
-    const model::NetworkLink& link = all_.links[message.way->link];
-    varies = sum(varies, (link.latency - link.min_latency).count());
-    period = apart = std::max<Ticks>(1, hop.least - link.min_latency.count());
-    if (link.shaper) {
-      const std::uint64_t rate = link.shaper->rate_kbit;
-      const std::size_t bytes = link.bytes_on_line(message.bytes.value_or(0));
-      period = std::max(apart, time_on_line(bytes, rate) - 1);  // rounded up
-      early = time_on_line(link.shaper->burst_bytes + link.largest_packet(), rate);
-    }
-  }
   if (!hop.delay || !departure.known) {
-    const Ticks hour = model::kNoDeadline.count();
-    return {.period = period,
-            .jitter = sum(varies, early),
-            .distance = std::max<Ticks>(1, apart - varies),
-            .age = hour};
+    return {.period = departure.period, .jitter = 0, .known = false};
   }
-  const Ticks jitter = sum(departure.jitter, *hop.delay - hop.least);
-  return {.period = departure.period,
-          .jitter = sum(jitter, hops),
-          .distance = std::max<Ticks>(1, apart - varies),
-          .age = sum(sum(departure.jitter, *hop.delay), overheads_.far.max)};
+  const Ticks varies = sum(*hop.delay - hop.least, overheads_.far.max - overheads_.far.min);
+  return {.period = shortest(departure.period), .jitter = longest(sum(departure.jitter, varies))};
 }
 
 /// Takes the arrivals of all flows to the parts; returns whether any has changed.
@@ -235,25 +237,7 @@ bool NetworkBounds::pass_on() {
       changed_[host] = changed = true;
     }
   }
-  for (std::size_t host = 0; host < parts_.size(); ++host) {
-    if (changed_[host]) {
-      parts_[host].widen_windows(clock_error(host));
-    }
-  }
   return changed;
-}
-
-/// Returns the most that stamps of this host and of another one differ by their clocks, as far as
-/// the errors are stated.
-Ticks NetworkBounds::clock_error(std::size_t host) const {
-  Ticks largest = 0;
-  for (std::size_t other = 0; other < all_.hosts.size(); ++other) {
-    if (other != host) {
-      const auto& error = all_.hosts[other].clock_error;
-      largest = std::max<Ticks>(largest, error.value_or(model::Nanoseconds{0}).count());
-    }
-  }
-  return sum(largest, all_.hosts[host].clock_error.value_or(model::Nanoseconds{0}).count());
 }
 
 std::vector<QueueBound> NetworkBounds::queues() {

@@ -32,7 +32,7 @@ class NetworkBounds {
   /// The bounds of one message on its way.
   struct Hop {
     std::optional<Ticks> delay;  // from its publication until it is at the other host
-    Ticks least{};
+    Ticks least{};               // a small message on a fast line takes no time there
   };
 
   /// A flow where it enters the link; unknown without a bound on its path.
@@ -51,7 +51,6 @@ class NetworkBounds {
   std::vector<std::size_t> messages_on(const model::LinkDirection& way) const;
   LinkQueue queue_of(const model::LinkDirection& way,
                      const std::vector<std::size_t>& messages) const;
-  Ticks clock_error(std::size_t host) const;
   std::vector<ChainBound> bounds_of(std::size_t host, const std::vector<std::size_t>& only) const;
   std::string why_not(std::size_t message) const;
   std::string why_unbounded(const model::LinkDirection& way) const;
@@ -61,6 +60,7 @@ class NetworkBounds {
   void decide(std::size_t chain, ChainBound& result) const;
   ChainBound compose(std::size_t chain, const std::vector<std::vector<ChainBound>>& found) const;
   std::string blocked(std::size_t host) const;
+  bool receives(std::size_t host) const;
 
   const model::Application& all_;
   model::ExecutorChoice executor_;
@@ -72,7 +72,8 @@ class NetworkBounds {
   std::vector<std::vector<Departure>> departures_;  // by message, by flow
   std::vector<std::vector<std::string>> notes_;     // why a departure is unknown
   std::vector<std::vector<FlowArrival>> arrivals_;
-  std::vector<Hop> hops_;  // by message
+  std::vector<Hop> hops_;                             // by message
+  std::vector<std::vector<std::string>> conditions_;  // by host: of the bounds on its paths
   bool gave_up_ = false;
 };
 

@@ -8,15 +8,14 @@
 #include "bounds/cores.hpp"
 #include "demand.hpp"
 #include "network/network_bounds.hpp"
+#include "rclrt/model/services.hpp"
 
 namespace rclrt::analysis::detail {
 namespace {
 
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
-std::string percent_of(double share) {
-  return std::to_string(static_cast<long>(std::ceil(share * 100 - 1e-9))) + " %";
-}
+std::string percent_of(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 std::string described(const model::Application& application, const model::LinkDirection& way) {
   return "link " + quoted(application.links[way.link].name) + " from " +
@@ -35,18 +34,31 @@ void add_missing(std::vector<std::string>& all, const std::vector<std::string>& 
 
 }  // namespace
 
-/// Returns why nothing is known of messages that arrive at the host; else an empty text.
+/// Returns why the host has no bounds: all of its callbacks may wait for those that a message from
+/// another host releases. Else returns an empty text.
 std::string NetworkBounds::blocked(std::size_t host) const {
+  if (const auto sync = parts_[host].sync_over_hosts()) {
+    return "sync " + quoted(all_.callbacks[*sync].id) +
+           " matches messages of another host by their stamps, which no bound covers yet";
+  }
   for (std::size_t m = 0; m < flows_.messages().size(); ++m) {
     const model::LinkMessage& message = flows_.messages()[m];
     if (!message.input || all_.host_of(message.to) != host) {
       continue;
     }
-    if (!message.way || !flows_.is_complete(m)) {
+    const bool known = std::ranges::all_of(arrivals_[m], &FlowArrival::known);
+    if (!message.way || !flows_.is_complete(m) || !known) {
       return why_not(m);
     }
   }
   return {};
+}
+
+/// Returns whether messages of other hosts arrive at the host: its bounds then rest on theirs.
+bool NetworkBounds::receives(std::size_t host) const {
+  return std::ranges::any_of(flows_.messages(), [&](const model::LinkMessage& each) {
+    return each.input && all_.host_of(each.to) == host;
+  });
 }
 
 /// Returns the share of each topic, and of other traffic, in the load of a link.
@@ -95,6 +107,12 @@ std::string NetworkBounds::why_unbounded(const model::LinkDirection& way) const 
   for (const std::size_t m : messages) {
     const model::LinkMessage& message = flows_.messages()[m];
     const std::string topic = quoted(all_.callbacks[message.from].publishes[message.output]);
+    if (!message.bytes &&
+        model::is_service_topic(all_.callbacks[message.from].publishes[message.output])) {
+      return where +
+             " has no bound: services between hosts have none, because the size of their messages "
+             "cannot be stated";
+    }
     if (!message.bytes) {
       return where + " has no bound: the size of topic " + topic +
              " is not stated; add topics: [{name: " +
@@ -115,10 +133,10 @@ std::string NetworkBounds::why_unbounded(const model::LinkDirection& way) const 
   const std::uint64_t rate = link.shaper ? link.shaper->rate_kbit : link.rate_kbit;
   const auto needed =
       static_cast<std::uint64_t>(std::ceil(queue.load() * static_cast<double>(rate) / 0.95));
-  return where + " has an unbounded backlog: its traffic needs " + percent_of(queue.load()) +
-         " of its rate (" + shares(way) + "); a " + (link.shaper ? "shaper's " : "") +
-         "rate_kbit of at least " + std::to_string(needed) +
-         ", smaller messages, or longer periods would help";
+  return where + " has an unbounded backlog: its traffic needs " +
+         percent_of(std::ceil(queue.load() * 100 - 1e-9) / 100) + " of its rate (" + shares(way) +
+         "); a " + (link.shaper ? "shaper's " : "") + "rate_kbit of at least " +
+         std::to_string(needed) + ", smaller messages, or longer periods would help";
 }
 
 std::string NetworkBounds::why_not(std::size_t message) const {
@@ -207,6 +225,7 @@ ChainBound NetworkBounds::compose(std::size_t chain,
   result.bound = 0;
   result.reaction = 0;  // it has one so far
   std::size_t hosts = 0;
+  bool rests_on_all = false;
   const auto none = [&](const std::string& note) {
     ChainBound without;
     without.level = result.level;
@@ -236,6 +255,10 @@ ChainBound NetworkBounds::compose(std::size_t chain,
       return none(result.note);
     }
     ++hosts;
+    rests_on_all = rests_on_all || hosts > 1 || receives(host);
+  }
+  for (std::size_t host = 0; rests_on_all && host < conditions_.size(); ++host) {
+    add_missing(result.assumptions, conditions_[host]);
   }
   if (hosts > 1 && !model::middleware_is_above(all_)) {
     add_missing(result.assumptions, {kMiddlewareHandsOver});
@@ -320,11 +343,13 @@ std::vector<Assumption> link_assumptions(const model::Application& application) 
       {"link-traffic",
        "links carry nothing but the messages of the application and the stated cross_traffic, to "
        "which acknowledgements, heartbeats and discovery belong"},
-      {"link-sizes", "no message is larger than its topic's size_bytes"},
+      {"link-sizes", "no message between hosts is larger than its topic's size_bytes"},
       {"link-queue",
        "packets of one direction wait in one queue; behind a shaper, no more than one packet "
        "waits"},
-      {"host-clocks", "the clocks of all hosts run at the same rate"},
+      {"host-clocks",
+       "the clocks of two hosts differ in rate by 100 ppm at most, and each part of a bound is in "
+       "the time of its host"},
   };
   std::vector<Assumption> result;
   for (Assumption each : all) {

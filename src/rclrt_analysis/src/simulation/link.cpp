@@ -81,7 +81,9 @@ void SimulatedQueue::push(Id message, const std::vector<std::size_t>& packets, i
   if (others_send_) {
     add_other_traffic(now_ns);
   }
-  for (std::size_t i = 0; i < packets.size(); ++i) {
+  // The sizes are the largest ones: a message may have fewer packets.
+  const std::size_t fewer = random_.next() % 8 == 0 ? random_.next() % packets.size() : 0;
+  for (std::size_t i = fewer; i < packets.size(); ++i) {
     Packet packet = make_packet(packets[i], false);
     packet.message = i + 1 == packets.size() ? message : kNone;
     packet.since_ns = now_ns;

@@ -95,8 +95,10 @@ struct Connection {
   TimeDistribution latency{};
   /// Index into SimulatedSystem::links, which the message takes before its latency.
   std::optional<std::size_t> link{};
-  std::vector<std::size_t> packets{};  ///< sizes in bytes on that link; at least one
-  int priority = 0;                    ///< on that link
+  /// Sizes in bytes on that link, at least one. Some messages are smaller: they lack the first
+  /// ones.
+  std::vector<std::size_t> packets{};
+  int priority = 0;  ///< on that link
 };
 
 /// A callback, its trigger and the destinations of its messages.
