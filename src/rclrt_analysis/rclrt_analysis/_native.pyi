@@ -161,6 +161,7 @@ class Contribution:
         "other_input",
         "callback",
         "hop",
+        "link",
         "late",
         "ready_sets",
         "segment",
@@ -190,6 +191,9 @@ class ChainBound:
     def data_age_ns(self) -> int | None: ...
     @property
     def waited_ns(self) -> int: ...
+    @property
+    def stamp_error_ns(self) -> int | None:
+        """For a chain that ends on another host: how much stamps may be wrong, if that is known."""
     @property
     def note(self) -> str: ...
     @property
@@ -588,11 +592,36 @@ class CauseEffectBound:
     def why(self) -> tuple[CauseEffectTerm, ...]: ...
 
 @final
+class LinkBound:
+    @property
+    def link(self) -> int: ...
+    @property
+    def from_(self) -> int:
+        """The host that sends."""
+    @property
+    def to(self) -> int:
+        """The host that receives."""
+    @property
+    def load(self) -> float: ...
+    @property
+    def delay_ns(self) -> int | None: ...
+    @property
+    def backlog_bytes(self) -> int | None: ...
+    @property
+    def note(self) -> str: ...
+
+def link_bounds(
+    application: Application, executor: str = "preemptive", overheads: Overheads = ...
+) -> tuple[LinkBound, ...]: ...
+
+@final
 class Judgement:
     @property
     def chains(self) -> tuple[ChainBound, ...]: ...
     @property
     def cause_effect_chains(self) -> tuple[CauseEffectBound, ...]: ...
+    @property
+    def links(self) -> tuple[LinkBound, ...]: ...
     @property
     def assumptions(self) -> tuple[Assumption, ...]: ...
     @property

@@ -386,8 +386,8 @@ bool is_independent(const Application& application) {
 }  // namespace
 
 Assignment assign(const Application& application, const AssignOptions& options) {
-  if (options.cpus.empty()) {
-    throw std::invalid_argument("the options of assign() have no CPUs; expected at least one");
+  if (options.cpus.empty() || !application.hosts.empty()) {
+    throw std::invalid_argument("assign() needs a CPU, and an application without hosts");
   }
   Assignment result = AssignSearch(application, options).run();
   // For independent chains, and threads that preempt by priority, no order proves more deadlines

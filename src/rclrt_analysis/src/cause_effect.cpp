@@ -29,8 +29,11 @@ bool runs_most_urgent(const model::ExecutorChoice& executor) {
 class Steps {
  public:
   Steps(const model::Application& application, const model::ExecutorChoice& executor,
-        const Overheads& overheads, std::span<const ChainBound> chains)
+        const Overheads& overheads, std::span<const ChainBound> chains,
+        const model::Application& with_hosts, std::span<const LinkBound> links)
       : application_(application),
+        with_hosts_(with_hosts),
+        links_(links),
         runs_most_urgent_(runs_most_urgent(executor)),
         overheads_(overheads),
         chains_(chains),
@@ -79,6 +82,9 @@ class Steps {
     }
     if (newest_cross_processes(chain) && !model::middleware_is_above(application_)) {
       add_conditions({detail::kMiddlewareHandsOver}, result.assumptions);
+    }
+    for (std::size_t i = 0; i + 1 < chain.segments.size() && result.note.empty(); ++i) {
+      result.note = why_not_transported(chain.segments[i], chain.segments[i + 1]);
     }
     if (result.note.empty()) {
       add_terms(chain, times, result);
@@ -149,7 +155,10 @@ class Steps {
       } else {
         const Ticks stored = stored_after(segments[i], segments[i + 1]);
         add_end(i, stored);
-        shorten(wait, grid(segments[i]), grid(segments[i + 1]), stored);
+        if (hosts_of(segments[i]).first == hosts_of(segments[i + 1]).first) {
+          // The offsets of one host are on one clock.
+          shorten(wait, grid(segments[i]), grid(segments[i + 1]), stored);
+        }
       }
       result.why.push_back(wait);
     }
@@ -179,7 +188,45 @@ class Steps {
     if (!executors) {
       return 0;
     }
-    return executors->first == executors->second ? overheads_.near.max : overheads_.far.max;
+    const LinkBound* const link = link_between(writer, reader);
+    const Ticks on_link = link != nullptr ? link->delay.value_or(0) : 0;
+    return on_link +
+           (executors->first == executors->second ? overheads_.near.max : overheads_.far.max);
+  }
+
+  using Hosts = std::pair<std::optional<std::size_t>, std::optional<std::size_t>>;
+
+  /// Returns the hosts of a segment's first and last callback.
+  Hosts hosts_of(const Segment& segment) const {
+    const auto& path = application_.chains[segment.chain].callbacks;
+    return {with_hosts_.host_of(path.front()), with_hosts_.host_of(path.back())};
+  }
+
+  /// Returns the hosts between which a newest message goes; equal ones if it stays on one.
+  Hosts way_of_newest(const Segment& writer, const Segment& reader) const {
+    const auto& path = application_.chains[reader.chain].callbacks;
+    return {hosts_of(writer).second, with_hosts_.host_of(path[reader.entry])};
+  }
+
+  const LinkBound* link_between(const Segment& writer, const Segment& reader) const {
+    const Hosts way = way_of_newest(writer, reader);
+    const auto found = std::ranges::find_if(links_, [&](const LinkBound& each) {
+      return way.first == each.way.from && way.second == each.way.to;
+    });
+    return found != links_.end() ? &*found : nullptr;
+  }
+
+  /// Returns why a newest message has no bound on its way from host to host; else an empty text.
+  std::string why_not_transported(const Segment& writer, const Segment& reader) const {
+    const Hosts way = way_of_newest(writer, reader);
+    const LinkBound* const link = link_between(writer, reader);
+    if (way.first == way.second || (link != nullptr && link->delay)) {
+      return {};
+    }
+    return link != nullptr
+               ? link->note
+               : "no bound of a link is known from host '" + with_hosts_.hosts[*way.first].name +
+                     "' to host '" + with_hosts_.hosts[*way.second].name + "'";
   }
 
   /// Returns the executors of the writer and of the reader if it takes the newest message of a
@@ -277,6 +324,8 @@ class Steps {
   }
 
   const model::Application& application_;
+  const model::Application& with_hosts_;
+  std::span<const LinkBound> links_;
   bool runs_most_urgent_;
   const Overheads& overheads_;
   std::span<const ChainBound> chains_;
@@ -289,14 +338,16 @@ class Steps {
 std::vector<CauseEffectBound> cause_effect_bounds(const model::Application& application,
                                                   const model::ExecutorChoice& executor,
                                                   const Overheads& overheads,
-                                                  std::span<const ChainBound> chains) {
+                                                  std::span<const ChainBound> chains,
+                                                  std::span<const LinkBound> links) {
   if (chains.size() != application.chains.size()) {
     throw std::invalid_argument("cause_effect_bounds needs one bound for each chain");
   }
   if (application.cause_effect_chains.empty()) {
     return {};
   }
-  const Steps steps(application, executor, overheads, chains);
+  const model::Application apart = model::with_distinct_cpus(application);
+  const Steps steps(apart, executor, overheads, chains, application, links);
   std::vector<CauseEffectBound> result;
   for (const CauseEffectChain& chain : application.cause_effect_chains) {
     result.push_back(steps.bound(chain));

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "bounds/cores.hpp"
+#include "network/network_bounds.hpp"
+#include "rclrt/model/link_messages.hpp"
 #include "throttling.hpp"
 
 namespace rclrt::analysis {
@@ -80,15 +82,18 @@ std::vector<ChainBound> without_bounds(const model::Application& application,
   return chains;
 }
 
-/// Returns whether all deadlines and limits hold. A segment of a cause-effect chain that states no
-/// deadline has only the limits of the whole to keep.
+/// Returns whether all deadlines and limits hold, and no link has an unbounded backlog. A segment
+/// of a cause-effect chain that states no deadline has only the limits of the whole to keep.
 bool is_feasible(const model::Application& application, const Judgement& judgement) {
   for (std::size_t i = 0; i < judgement.chains.size(); ++i) {
     if (!holds(judgement.chains[i].verdict) && model::has_deadline(application, i)) {
       return false;
     }
   }
-  return std::ranges::all_of(judgement.cause_effect_chains, holds, &CauseEffectBound::verdict);
+  return std::ranges::all_of(
+             judgement.links,
+             [](const LinkBound& each) { return each.delay && each.backlog_bytes; }) &&
+         std::ranges::all_of(judgement.cause_effect_chains, holds, &CauseEffectBound::verdict);
 }
 
 }  // namespace
@@ -99,22 +104,30 @@ Judgement judge(const model::Application& application, const model::ExecutorChoi
                 const Machine& machine, Effort effort) {
   const auto with_cause_effect_chains = [&](Judgement result) {
     result.cause_effect_chains =
-        cause_effect_bounds(application, executor, machine.overheads, result.chains);
+        cause_effect_bounds(application, executor, machine.overheads, result.chains, result.links);
     return result;
   };
   if (const auto reason = why_no_bounds(executor)) {
     return with_cause_effect_chains(
         {.chains = without_bounds(application, *reason, machine.overheads), .assumptions = {}});
   }
-  Judgement result{.chains = chain_bounds(application, executor, machine.overheads, effort),
-                   .assumptions = chain_assumptions(executor, machine.overheads)};
+  Judgement result{.chains = {}, .assumptions = chain_assumptions(executor, machine.overheads)};
+  if (application.hosts.empty()) {
+    result.chains = chain_bounds(application, executor, machine.overheads, effort);
+  } else {
+    detail::NetworkBounds network(application, executor, machine.overheads, effort);
+    result.chains = network.chains();
+    result.links = network.links();
+    const std::vector<Assumption> more = link_assumptions(application);
+    result.assumptions.insert(result.assumptions.end(), more.begin(), more.end());
+  }
   result.assumptions.insert(result.assumptions.end(), machine.assumptions.begin(),
                             machine.assumptions.end());
   if (machine.is_limited()) {
     result.assumptions.push_back(detail::realtime_assumption(machine));
   }
   std::vector<std::string> conditions = machine.conditions;
-  if (auto throttling = throttling_condition(application, machine)) {
+  if (auto throttling = throttling_condition(model::with_distinct_cpus(application), machine)) {
     conditions.push_back(*std::move(throttling));
   }
   std::erase_if(result.assumptions, [&](const Assumption& each) {  // each is stated once

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 
 #include "callback_graph.hpp"
 #include "demand.hpp"
@@ -198,6 +199,9 @@ ThesisResult thesis_harmonic(const Application& whole) {
 }
 
 ThesisJudgement judge_by_thesis(const Application& application) {
+  if (!application.hosts.empty()) {
+    throw std::invalid_argument("the thesis's tests are for applications on one host");
+  }
   ThesisJudgement result{.feasibility = thesis_feasibility(application),
                          .harmonic = thesis_harmonic(application),
                          .verdicts = {}};

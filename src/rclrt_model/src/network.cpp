@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "rclrt/model/link_messages.hpp"
-#include "rclrt/model/services.hpp"
 
 namespace rclrt::model {
 
@@ -83,10 +82,10 @@ std::vector<LinkMessage> link_messages(const Application& application) {
   }
   for (std::size_t from = 0; from < application.callbacks.size(); ++from) {
     const auto& publishes = application.callbacks[from].publishes;
-    const std::size_t here = *application.host_of(from);
+    const std::size_t here = application.host_of(from).value();
     for (std::size_t output = 0; output < publishes.size(); ++output) {
       for (std::size_t to = 0; to < taken.size(); ++to) {
-        const std::size_t there = *application.host_of(to);
+        const std::size_t there = application.host_of(to).value();
         for (const auto& [topic, input] : taken[to]) {
           if (here == there || topic != publishes[output]) {
             continue;
@@ -95,7 +94,7 @@ std::vector<LinkMessage> link_messages(const Application& application) {
           message.way = way(application, here, there);
           if (const auto found = topics.find(topic); found != topics.end()) {
             message.priority = found->second->network_priority;
-            if (found->second->size_bytes > 0 || is_service_topic(topic)) {
+            if (found->second->size_bytes > 0) {
               message.bytes = found->second->size_bytes;
             }
           }

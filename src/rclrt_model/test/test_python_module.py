@@ -282,7 +282,8 @@ hosts:
   - {name: there}
 links:
   - {name: cable, between: [here, there], rate_kbit: 1000,
-     shaper: {rate_kbit: 500, burst_bytes: 9000}, latency_ms: 0.5, min_latency_ms: 0.25, access_ms: 1, order: priority, mtu_bytes: 8000,
+     shaper: {rate_kbit: 500, burst_bytes: 9000},
+     latency_ms: 0.5, min_latency_ms: 0.25, access_ms: 1, order: priority, mtu_bytes: 8000,
      header_bytes: 90, framing_bytes: 14,
      cross_traffic: [{from: here, rate_kbit: 10, burst_bytes: 5, priority: 3}]}
 executors:
@@ -388,45 +389,3 @@ def test_a_chain_that_samples_has_segments_and_limits(tmp_path: Path) -> None:
     copy = tmp_path / "copy.yaml"
     copy.write_text(rclrt_model.to_yaml(app))
     assert rclrt_model.load(copy).cause_effect_chains == app.cause_effect_chains
-
-
-def test_a_text_is_parsed_as_a_file_is(app: rclrt_model.Application) -> None:
-    assert rclrt_model.to_yaml(rclrt_model.parse(TEXT)) == rclrt_model.to_yaml(app)
-    assert rclrt_model.parse(TEXT.encode()).name == "demo"
-    with pytest.raises(rclrt_model.ModelError, match=r"^page\.yaml:3:1: "):
-        rclrt_model.parse(TEXT.replace("name: demo", "nam: demo"), "page.yaml")
-
-
-def test_warnings_are_those_of_the_check_program(app: rclrt_model.Application) -> None:
-    assert rclrt_model.warnings(app) == []
-    busy = rclrt_model.parse(TEXT.replace("wcet_ms: 2.25", "wcet_ms: 150"))
-    assert "need 304 % of the time of one CPU" in rclrt_model.warnings(busy)[0]
-
-
-def test_the_places_of_the_values_of_a_text() -> None:
-    text = "a: 1  # é\nlist: [é, 'b c', {x: 2}]\nblock:\n  - y: 3\n"
-    kind, start, end, pairs = rclrt_model.yaml_spans(text)
-    assert (kind, start, end) == ("mapping", 0, len(text))
-
-    def shown(span: tuple[str, int, int, Any]) -> tuple[str, str]:
-        return span[0], text[span[1] : span[2]]
-
-    assert [shown(key) for key, _ in pairs] == [
-        ("plain", "a"),
-        ("plain", "list"),
-        ("plain", "block"),
-    ]
-    one, flow, block = (value for _, value in pairs)
-    assert shown(one) == ("plain", "1")
-    assert shown(flow) == ("flow list", "[é, 'b c', {x: 2}]")
-    assert [shown(each) for each in flow[3]] == [
-        ("plain", "é"),
-        ("quoted", "'b c'"),
-        ("flow mapping", "{x: 2}"),
-    ]
-    assert flow[3][1][3] == "b c"
-    assert block[0] == "list"
-    assert shown(block[3][0][3][0][1]) == ("plain", "3")
-    assert rclrt_model.yaml_spans("\ufeff" + text)[3][0][1][1:3] == (4, 5)
-    with pytest.raises(rclrt_model.ModelError, match=r"^x\.yaml:1:4: "):
-        rclrt_model.yaml_spans("a: *b", "x.yaml")

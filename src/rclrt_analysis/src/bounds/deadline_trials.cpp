@@ -29,7 +29,8 @@ DeadlineTrials::DeadlineTrials(const model::Application& application,
     }
   }
   const bool several_threads = traits(executor).runs_sets && executor.threads > 1;
-  if (!several_threads && !with_separate_lanes(form_.application(), executor) &&
+  if (!several_threads && application.hosts.empty() &&
+      !with_separate_lanes(form_.application(), executor) &&
       placements(application, executor, overheads).empty()) {
     bounds_.emplace(parts_.application(), form_.kind(), executor, overheads, effort);
   }

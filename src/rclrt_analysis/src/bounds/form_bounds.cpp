@@ -11,6 +11,7 @@
 #include "bounds/placements.hpp"
 #include "bounds/preemptive_form.hpp"
 #include "bounds/separate_lanes.hpp"
+#include "network/network_bounds.hpp"
 #include "throttling.hpp"
 
 namespace rclrt::analysis {
@@ -104,6 +105,14 @@ std::vector<ChainBound> detail::bounds_of_chains(const model::Application& appli
                                                  const Overheads& overheads, Effort effort,
                                                  std::span<const std::size_t> chains,
                                                  bool& gave_up) {
+  if (!application.hosts.empty()) {
+    std::vector<ChainBound> all = NetworkBounds(application, executor, overheads, effort).chains();
+    std::vector<ChainBound> chosen;
+    for (const std::size_t chain : chains) {
+      chosen.push_back(std::move(all.at(chain)));
+    }
+    return chosen;
+  }
   const PreemptiveForm form(application, executor);
   const Analysed with{form.kind(), executor, overheads, effort};
   std::vector<ChainBound> result = bounds_on_cpus(form.application(), with, chains, gave_up);
@@ -149,6 +158,9 @@ std::vector<QueueBound> queues_on_cpus(const model::Application& form, const Ana
 std::vector<QueueBound> queue_bounds(const model::Application& application,
                                      const model::ExecutorChoice& executor,
                                      const Overheads& overheads, Effort effort) {
+  if (!application.hosts.empty()) {
+    return detail::NetworkBounds(application, executor, overheads, effort).queues();
+  }
   const detail::PreemptiveForm form(application, executor);
   const Analysed with{form.kind(), executor, overheads, effort};
   const auto anywhere = detail::placements(form.application(), executor, overheads);

@@ -277,6 +277,9 @@ class PicasAnalysis {
 }  // namespace
 
 std::vector<PicasBound> picas_bounds(const Application& application, Effort effort) {
+  if (!application.hosts.empty()) {
+    throw std::invalid_argument("PiCAS's bounds are for applications on one host");
+  }
   PicasAnalysis analysis(application, effort);
   std::vector<PicasBound> result;
   for (const Chain& chain : application.chains) {

@@ -38,6 +38,8 @@ const char* to_word(Contribution::Kind kind) {
       return "callback";
     case Contribution::Kind::kHop:
       return "hop";
+    case Contribution::Kind::kLink:
+      return "link";
     case Contribution::Kind::kLate:
       return "late";
     case Contribution::Kind::kSegment:
@@ -238,6 +240,7 @@ void bind_chain_bound(py::module_& module) {
       .def_readonly("reaction_ns", &ChainBound::reaction)
       .def_readonly("data_age_ns", &ChainBound::data_age)
       .def_readonly("waited_ns", &ChainBound::waited)
+      .def_readonly("stamp_error_ns", &ChainBound::stamp_error)
       .def_readonly("note", &ChainBound::note)
       .def_property_readonly(
           "assumptions",

@@ -49,16 +49,40 @@ void bind_cause_effect(py::module_& module) {
           "why", [](const CauseEffectBound& self) { return py::tuple(py::cast(self.why)); });
 }
 
+void bind_links(py::module_& module) {
+  py::class_<LinkBound>(module, "LinkBound")
+      .def_property_readonly("link", [](const LinkBound& self) { return self.way.link; })
+      .def_property_readonly("from_", [](const LinkBound& self) { return self.way.from; })
+      .def_property_readonly("to", [](const LinkBound& self) { return self.way.to; })
+      .def_readonly("load", &LinkBound::load)
+      .def_readonly("delay_ns", &LinkBound::delay)
+      .def_readonly("backlog_bytes", &LinkBound::backlog_bytes)
+      .def_readonly("note", &LinkBound::note);
+  module.def(
+      "link_bounds",
+      [](const model::Application& application, const std::string& executor,
+         const Overheads& overheads) {
+        const model::ExecutorChoice value = executor_with_bounds(executor);
+        const py::gil_scoped_release release;
+        return link_bounds(application, value, overheads, {.check_interrupt = check_signals});
+      },
+      py::arg("application"), py::arg("executor") = "preemptive",
+      py::arg("overheads") = Overheads{});
+}
+
 }  // namespace
 
 void bind_judge(py::module_& module) {
   bind_cause_effect(module);
+  bind_links(module);
   py::class_<Judgement>(module, "Judgement")
       .def_property_readonly("chains",
                              [](const Judgement& self) { return py::tuple(py::cast(self.chains)); })
       .def_property_readonly(
           "cause_effect_chains",
           [](const Judgement& self) { return py::tuple(py::cast(self.cause_effect_chains)); })
+      .def_property_readonly("links",
+                             [](const Judgement& self) { return py::tuple(py::cast(self.links)); })
       .def_property_readonly(
           "assumptions",
           [](const Judgement& self) { return py::tuple(py::cast(self.assumptions)); })

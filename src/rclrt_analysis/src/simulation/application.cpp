@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rclrt/analysis/simulation_system.hpp"
+#include "rclrt/model/link_messages.hpp"
 #include "rclrt/model/services.hpp"
 #include "simulation/engine.hpp"
 #include "simulation/simulated_times.hpp"
@@ -156,9 +157,42 @@ void detail::set_delays(SimulatedSystem& system, const SimulatedTimes& times) {
   }
 }
 
+namespace {
+
+/// Adds the links between hosts, and takes the messages between hosts over them.
+void add_links(const model::Application& application, SimulatedSystem& system) {
+  const std::vector<model::LinkDirection> ways = model::link_directions(application);
+  for (const model::LinkDirection& way : ways) {
+    system.links.push_back({application.links[way.link], way.from});
+  }
+  for (const model::LinkMessage& message : model::link_messages(application)) {
+    if (!message.way || !message.input) {
+      continue;
+    }
+    for (Connection& connection : system.callbacks[message.from].topics[message.output]) {
+      if (connection.callback == message.to && connection.input == *message.input) {
+        connection.link =
+            static_cast<std::size_t>(std::ranges::find(ways, *message.way) - ways.begin());
+        connection.packets =
+            application.links[message.way->link].packets(message.bytes.value_or(0));
+        connection.priority = message.priority;
+      }
+    }
+  }
+}
+
+}  // namespace
+
 SimulatedSystem simulated_system(const model::Application& application,
                                  const model::ExecutorChoice& executor, const SimulatedTimes& times,
                                  unsigned cpus_without_statement) {
+  if (!application.hosts.empty()) {
+    SimulatedSystem result =
+        simulated_system(model::with_distinct_cpus(application, cpus_without_statement), executor,
+                         times, cpus_without_statement);
+    add_links(application, result);
+    return result;
+  }
   if (!(times.lowest_execution >= 0 && times.lowest_execution <= 1)) {
     throw std::invalid_argument("the lowest execution time is a share of the WCET from 0 to 1");
   }

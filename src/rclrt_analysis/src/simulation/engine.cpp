@@ -106,6 +106,11 @@ void SimulationEngine::handle(const Event& event) {
     case EventKind::kRelease:
       release(event.index);
       break;
+    case EventKind::kLink:
+      if (queues_[event.index].next_ns() == event.time_ns) {  // otherwise it is out of date
+        proceed_link(event.index);
+      }
+      break;
   }
 }
 

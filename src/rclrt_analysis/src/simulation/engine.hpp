@@ -16,6 +16,7 @@
 #include "rclrt/model/event_times.hpp"
 #include "simulation/group.hpp"
 #include "simulation/lane.hpp"
+#include "simulation/link.hpp"
 #include "simulation/messages.hpp"
 #include "simulation/processors.hpp"
 
@@ -136,12 +137,12 @@ class SimulationEngine {
     bool polls() const { return !loops.empty(); }
   };
 
-  enum class EventKind { kLaneTimer, kLoopTimer, kArrival, kRelease };
+  enum class EventKind { kLaneTimer, kLoopTimer, kArrival, kRelease, kLink };
   struct Event {
     std::int64_t time_ns;
     std::uint64_t sequence;
     EventKind kind;
-    Id index;  // lane, executor, message under way or source
+    Id index;  // lane, executor, message under way, source or link
     bool operator>(const Event& other) const {
       return time_ns != other.time_ns ? time_ns > other.time_ns : sequence > other.sequence;
     }
@@ -149,7 +150,7 @@ class SimulationEngine {
 
   struct Link {  // one connection
     Id entity = kNone;
-    const TimeDistribution* latency = nullptr;
+    const Connection* stated = nullptr;
     SimulationRandom random{0};
     std::uint64_t uses = 0;
     std::int64_t last_arrival_ns = 0;
@@ -202,6 +203,8 @@ class SimulationEngine {
 
   // messages.cpp
   void publish(const Instance& instance, std::vector<Link>& topic);
+  Id put_under_way(Link& link, SimulatedMessage message);
+  void proceed_link(Id link);
   void schedule_next(Id source);
   void release(Id source);
   void deliver(Id entity, SimulatedMessage message, std::vector<Id>& released);
@@ -306,6 +309,7 @@ class SimulationEngine {
   std::vector<Callback> callbacks_;
   std::vector<Executor> executors_;
   std::vector<std::vector<std::vector<Link>>> links_;  // by callback, by topic
+  std::vector<SimulatedQueue> queues_;                 // of SimulatedSystem::links
   StableList<Instance> instances_;
   std::vector<Id> free_instances_;
   std::vector<UnderWay> under_way_;

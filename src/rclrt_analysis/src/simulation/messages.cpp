@@ -32,24 +32,22 @@ void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topi
         message.tokens.push_back(token);
       }
     }
-    const std::int64_t arrival_ns =
-        std::max(link.last_arrival_ns, now_ns + link.latency->draw(link.random, link.uses++));
+    if (link.stated->link) {
+      const auto queue = static_cast<Id>(*link.stated->link);
+      const Id under_way = put_under_way(link, std::move(message));
+      queues_[queue].push(under_way, link.stated->packets, link.stated->priority, now_ns);
+      proceed_link(queue);
+      continue;
+    }
+    const std::int64_t arrival_ns = std::max(
+        link.last_arrival_ns, now_ns + link.stated->latency.draw(link.random, link.uses++));
     link.last_arrival_ns = arrival_ns;
     if (arrival_ns == now_ns && link.under_way == 0) {
       deliver(link.entity, std::move(message), released_);
       continue;
     }
-    Id under_way = static_cast<Id>(under_way_.size());
-    if (free_under_way_.empty()) {
-      under_way_.emplace_back();
-    } else {
-      under_way = free_under_way_.back();
-      free_under_way_.pop_back();
-    }
     message.arrival_ns = arrival_ns;
-    ++link.under_way;
-    under_way_[under_way] = {&link, std::move(message)};
-    schedule(arrival_ns, EventKind::kArrival, under_way);
+    schedule(arrival_ns, EventKind::kArrival, put_under_way(link, std::move(message)));
   }
   // As after rcl_publish: the most urgent first.
   std::stable_sort(released_.begin(), released_.end(), [this](Id a, Id b) {
@@ -57,6 +55,48 @@ void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topi
   });
   for (const Id one : released_) {
     submit(one);
+  }
+}
+
+Id SimulationEngine::put_under_way(Link& link, SimulatedMessage message) {
+  Id under_way = static_cast<Id>(under_way_.size());
+  if (free_under_way_.empty()) {
+    under_way_.emplace_back();
+  } else {
+    under_way = free_under_way_.back();
+    free_under_way_.pop_back();
+  }
+  ++link.under_way;
+  under_way_[under_way] = {&link, std::move(message)};
+  return under_way;
+}
+
+/// Lets a link between hosts send what it can by now. A message that has left the line arrives
+/// after the link's latency and its own.
+void SimulationEngine::proceed_link(Id index) {
+  SimulatedQueue& queue = queues_[index];
+  const std::int64_t now_ns = threads_.now_ns();
+  LinkSimulation& result = result_.links[index];
+  const auto sent = queue.proceed(now_ns, [&](SimulatedPacket packet) {
+    packet.link = index;
+    if (observer_ != nullptr) {
+      observer_->sent(packet);
+    }
+  });
+  result.most_bytes = queue.most_bytes();
+  for (const SimulatedQueue::Sent& each : sent) {
+    Link& link = *under_way_[each.message].link;
+    const std::int64_t there_ns = now_ns + queue.draw_latency();
+    const std::int64_t arrival_ns = std::max(
+        link.last_arrival_ns, there_ns + link.stated->latency.draw(link.random, link.uses++));
+    ++result.messages;
+    result.worst_delay_ns = std::max(result.worst_delay_ns, there_ns - each.since_ns);
+    link.last_arrival_ns = arrival_ns;
+    under_way_[each.message].message.arrival_ns = arrival_ns;
+    schedule(arrival_ns, EventKind::kArrival, each.message);
+  }
+  if (queue.next_ns() != kNever) {
+    schedule(queue.next_ns(), EventKind::kLink, index);
   }
 }
 

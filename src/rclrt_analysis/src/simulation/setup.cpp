@@ -13,7 +13,7 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-enum RandomStream : std::uint64_t { kExecution, kJitter, kLatency };
+enum RandomStream : std::uint64_t { kExecution, kJitter, kLatency, kNetwork };
 
 /// The number of a trigger's entities, and the number of releases of each that may wait.
 struct InputsAndDepth {
@@ -338,6 +338,10 @@ void SimulationEngine::register_source(Id entity, const EventTrigger& trigger) {
 }
 
 void SimulationEngine::set_up_links() {
+  for (std::size_t link = 0; link < system_.links.size(); ++link) {
+    queues_.emplace_back(system_.links[link], stream(kNetwork, link));
+  }
+  result_.links.resize(queues_.size());
   links_.resize(callbacks_.size());
   std::uint64_t number = 0;
   for (std::size_t index = 0; index < callbacks_.size(); ++index) {
@@ -346,7 +350,7 @@ void SimulationEngine::set_up_links() {
       for (const Connection& connection : topic) {
         Link& link = links.emplace_back();
         link.entity = callbacks_[connection.callback].entities[connection.input];
-        link.latency = &connection.latency;
+        link.stated = &connection;
         link.random = stream(kLatency, number++);
       }
     }

@@ -132,6 +132,10 @@ void require_connections(const SimulatedSystem& system, std::size_t index) {
   for (const auto& topic : system.callbacks[index].topics) {
     for (const Connection& connection : topic) {
       require_time("callback", index, "latency", connection.latency.highest_ns());
+      if (connection.link &&
+          (*connection.link >= system.links.size() || connection.packets.empty())) {
+        refuse("callback", index, "publishes over a link that does not exist, or no packet");
+      }
       if (connection.callback >= system.callbacks.size()) {
         refuse("callback", index, "publishes to a callback that does not exist");
       }

@@ -149,6 +149,11 @@ def _of_application(
     application = load_application(arguments.file, arguments.priorities)
     if arguments.test != "sound":
         _refuse_options_of_sound(arguments)
+        if application.hosts:
+            raise BadInput(
+                f"--test {arguments.test}: is for applications on one host; leave it out, or leave "
+                f"out 'hosts' of {arguments.file}"
+            )
         result = PUBLISHED[arguments.test](application)
         return result, chain_table.table(result, arguments.assumptions), []
     for warning in model().order_warnings(application, arguments.executor):

@@ -209,6 +209,11 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str,
     if arguments.cores is not None and arguments.cpus is not None:
         raise BadInput("--cores and --cpus: both state the CPUs; leave out one of the two")
     application = load_application(arguments.file, arguments.priorities)
+    if application.hosts:
+        raise BadInput(
+            f"{arguments.file}: has hosts, and assign knows the CPUs of one; assign the part of "
+            "each host as an application of its own"
+        )
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     method, objective = _how(arguments)
     unit = _unit(arguments)

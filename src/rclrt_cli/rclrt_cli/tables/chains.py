@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from rclrt_py.analyses.chains import Analysis, Assumption, CauseEffectChain, Chain
+from rclrt_py.analyses.links import Link
 from rclrt_py.runs.cause_effect_way import term_text
 from rclrt_py.terminal.table import Columns
 from rclrt_py.text import deadline, exact
@@ -24,6 +25,7 @@ CONTRIBUTIONS = {
     "other_input": "until the other input of {id} comes",
     "callback": "{id}, from being ready to its end",
     "hop": "the message to {id}",
+    "link": "the message to {id}, over the link",
     "segment": "{releases} callbacks up to {id}, from ready to end",
     "ready_sets": "{releases} ready sets, until {id} has ended",
     "late": "{id} is released late",
@@ -79,6 +81,7 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
         yield columns.line(chain["id"], *cells, f"  {chain['note']}" if chain["note"] else "")
         yield from _reasons(chain, common, columns)
     yield from _cause_effect_lines(result.get("cause_effect_chains", []), common)
+    yield from _link_lines(result.get("links", []))
     for queue in result.get("queues", ()):
         if not queue["holds"]:
             most = queue["pending_bound"]
@@ -122,6 +125,25 @@ def _cause_effect_lines(chains: Sequence[CauseEffectChain], common: Sequence[str
                 yield columns.indent + f"  if {assumption}"
 
 
+def _link_lines(links: Sequence[Link]) -> Iterator[str]:
+    """Yields a table of the directions of links that messages take."""
+    if not links:
+        return
+    names = [f"{each['link']}: {each['sender']} to {each['receiver']}" for each in links]
+    columns = Columns.named(("link", *names), WIDTH, WIDTH, WIDTH + 2)
+    yield ""
+    yield columns.line("link", "load %", "delay ms", "buffer bytes")
+    for name, each in zip(names, links, strict=True):
+        backlog = each["backlog_bytes"]
+        yield columns.line(
+            name,
+            f"{each['load'] * 100:.1f}",
+            exact(each["delay_ms"]),
+            "unbounded" if backlog is None else str(backlog),
+        )
+        yield from textwrap.wrap(each["note"], 118, initial_indent="  ", subsequent_indent="  ")
+
+
 def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[str]:
     """Yields the lines below the line of a chain."""
     beside = Columns(*columns.widths[:2])
@@ -147,6 +169,9 @@ def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[
             exact(chain["reaction_ms"]),
             "  maximum reaction time to a change of the input, and age of data when replaced",
         )
+    if (error := chain.get("stamp_error_ms")) is not None:
+        text = "  by which a response that is judged by stamps of two clocks may be wrong"
+        yield beside.line("", exact(error), text)
     for assumption in chain["assumptions"]:
         if assumption not in common:
             yield columns.indent + f"  if {assumption}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from rclrt_experiments.generator.application import GeneratedApplication, Limits, newest_topic
 from rclrt_experiments.generator.graph import Kind
+from rclrt_experiments.generator.hosts import host_of, hosts_yaml, network_priority
 
 
 def app_yaml(
@@ -25,12 +26,17 @@ def app_yaml(
     def process(executor: int) -> str:
         return f", process: process{processes[executor]}" if several else ""
 
+    def host(executor: int) -> str:
+        several = application.rules.host_count > 1
+        return f", host: host{host_of(application, executor)}" if several else ""
+
     lines = [
         "rclrt: 1",
         f"name: {application.rules.name}",
+        *(hosts_yaml(application) if application.rules.host_count > 1 else ()),
         "executors:",
         *(
-            f"  - {{name: executor{n}{_cpus('cpus', application.cpus_of(n))}"
+            f"  - {{name: executor{n}{host(n)}{_cpus('cpus', application.cpus_of(n))}"
             f"{_cpus('scheduler_cpus', application.rules.scheduler_cpus)}{process(n)}}}"
             for n in executors
         ),
@@ -43,18 +49,25 @@ def app_yaml(
         ),
     ]
     if application.message_bytes:
-        lines += [
-            "topics:",
-            *(
-                f"  - {{name: {name}, size_bytes: {size}}}"
-                for name, size in application.message_bytes.items()
-            ),
-        ]
+        lines += ["topics:", *_topics(application)]
     lines += ["chains:", *_chains(application)]
     if several:
         # A thread of the middleware takes in messages from other processes.
         lines.append("threads: [{name: middleware, policy: fifo, priority: 96}]")
     return "\n".join(lines) + "\n"
+
+
+def _topics(application: GeneratedApplication) -> Iterator[str]:
+    """Yields the topics with their sizes. Over hosts, all topics of the file have one."""
+    sizes = dict(application.message_bytes)
+    over_hosts = application.rules.host_count > 1
+    if over_hosts:
+        largest = application.rules.max_message_bytes
+        sizes |= {newest_topic(chain): largest for chain in application.newest}
+    for name, size in sizes.items():
+        priority = network_priority(application, name) if over_hosts else 0
+        first = f", network_priority: {priority}" if priority else ""
+        yield f"  - {{name: {name}, size_bytes: {size}{first}}}"
 
 
 def _cpus(key: str, cpus: tuple[int, ...]) -> str:

@@ -102,6 +102,9 @@ class Rules:
     """Number of CPUs that each executor gets, from its own one in `cpus` on."""
     scheduler_cpus: tuple[int, ...] = ()
     """CPUs of the scheduler threads of all executors. Empty: those of their executor."""
+    host_count: int = 1
+    """Number of hosts, over which the processes are spread, with a link between every two. 1: the
+    application states no host."""
     executor: str = "preemptive"
     """The kind of executor for which feasibility is checked."""
     feasibility: str = "utilisation"
@@ -214,6 +217,7 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "max_duration_us": (1, 365 * 24 * US_PER_HOUR),
     "executor_count": (1, 100),
     "cpus_per_executor": (1, 1024),
+    "host_count": (1, 16),
     "random_seed": (-(2**63), 2**63 - 1),
     "logging_mode": (0, 2),
     "min_chain_utilisation": (0, 1),

@@ -17,6 +17,7 @@ CAUSES = {
     "callback": "a callback by itself",
     "segment": "a part of the chain by itself",
     "hop": "a message on its way",
+    "link": "a message over a link",
     "late": "a late timer",
     "ready_sets": "ready sets",
     "background": "time lost in the background",

@@ -242,7 +242,7 @@ def load_on(application: Application, overheads: Overheads) -> float:
 
 def attack_seed(
     rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool, cpus: int = 1,
-    across: bool = False,
+    across: bool = False, hosts: int = 1,
 ) -> dict[str, Outcome] | None:  # fmt: skip
     """Searches, under each executor, for a response above a bound in the application of one seed,
     and compares the verdicts of the command and the library on a drawn machine. Returns the
@@ -250,13 +250,14 @@ def attack_seed(
 
     Returns None if the rules and the seed give no feasible application. With `vary`, the seed also
     draws the rules that varied() changes, for executors on up to this number of CPUs. `across`:
-    back_and_forth() changes them, too.
+    back_and_forth() changes them, too, and so does on_hosts() for several `hosts`.
     """
     own = replace(rules, random_seed=seed)
     if vary:
         own = with_messages(varied(own, cpus))
+    own = back_and_forth(own) if across else own
     try:
-        application = draw_application(back_and_forth(own) if across else own)
+        application = draw_application(on_hosts(own, hosts) if hosts > 1 else own)
         priorities = feasible_priorities(application)
     except Infeasible:
         return None
@@ -349,6 +350,20 @@ def back_and_forth(rules: Rules) -> Rules:
         chain_avg_len=Decimal(3 + draws.index(3)),
         utilisation="randfixedsum",
         util_total=min(rules.util_total * executors, chains * Decimal("0.9")),
+    )
+
+
+def on_hosts(rules: Rules, hosts: int) -> Rules:
+    """Returns rules for executors on this number of hosts, which exchange messages."""
+    draws = Draws(rules.random_seed, "hosts")
+    executors = max(rules.executor_count, hosts + draws.index(2))
+    return replace(
+        rules,
+        host_count=hosts,
+        executor_count=executors,
+        topic_p=1.0 if draws.chance(0.8) else rules.topic_p,
+        min_message_bytes=1,
+        max_message_bytes=draws.one_of((100, 4096, 50_000)),
     )
 
 

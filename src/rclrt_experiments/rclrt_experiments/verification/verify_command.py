@@ -42,6 +42,7 @@ from rclrt_experiments.verification.verify import Attack, Violation, attack_seed
 
 HELP = "generate applications and look for responses above their proved bounds"
 MOST_CPUS = 16
+MOST_HOSTS = 4
 DEFAULT_EXECUTORS = ("preemptive", "producer_consumer", "wait_set", "edf")
 
 
@@ -69,6 +70,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="draw executors on two to M CPUs, of which each has some; at most "
         f"{MOST_CPUS}; default: one CPU for each executor",
+    )
+    parser.add_argument(
+        "--hosts",
+        metavar="H",
+        type=count_argument,
+        default=1,
+        help=f"draw executors on H hosts with links between them; at most {MOST_HOSTS}; default: "
+        "one host",
     )
     _add_search_arguments(parser)
     _add_live_arguments(parser)
@@ -162,6 +171,7 @@ def run(arguments: argparse.Namespace) -> int:
         vary=not stated,
         cpus=arguments.cpus,
         across=arguments.back_and_forth,
+        hosts=arguments.hosts,
     )
     with StopSignals() as stop:
         attacked = attack_all(backend_of(arguments), attack, seeds, lambda: stop.requested)
@@ -230,6 +240,10 @@ def _check_cpus(arguments: argparse.Namespace, stated: bool) -> None:
         raise BadInput("--cpus: the rules state the CPUs (cpus, cpus_per_executor)")
     if arguments.cpus > MOST_CPUS:
         raise BadInput(f"--cpus {arguments.cpus}: expected at most {MOST_CPUS}")
+    if arguments.hosts > MOST_HOSTS:
+        raise BadInput(f"--hosts {arguments.hosts}: expected at most {MOST_HOSTS}")
+    if arguments.hosts > 1 and (stated or arguments.run > 0):
+        raise BadInput("--hosts: expected no rules (host_count) and no --run with it")
     if arguments.back_and_forth and (stated or arguments.cpus > 1 or arguments.run > 0):
         raise BadInput("--back-and-forth: expected no rules, no --cpus and no --run with it")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_py.analyses.advice import ChainAdvice
 from rclrt_py.analyses.counter_example import ChainCounterExample, counter_example
+from rclrt_py.analyses.links import Link, link_of
 from rclrt_py.analyses.sensitivity import SensitivityResult
 from rclrt_py.bounds.machine import overheads_us
 from rclrt_py.native import analysis, judge
@@ -55,6 +56,9 @@ class Chain(TypedDict):
     reaction_ms: NotRequired[float | None]
     data_age_ms: NotRequired[float | None]
     level: NotRequired[int]
+    stamp_error_ms: NotRequired[float]
+    """Only for a chain that ends on another host than it starts on, if the clocks' errors are
+    stated: how much a response that is judged by stamps may differ from the true one."""
     counter_example: NotRequired[ChainCounterExample]
     # Only in the thesis's test:
     workload_ms: NotRequired[float]
@@ -146,6 +150,8 @@ class Analysis(TypedDict):
     executor: NotRequired[str]
     overheads: NotRequired[dict[str, float]]
     queues: NotRequired[list[Queue]]
+    links: NotRequired[list[Link]]
+    """Only for an application with hosts."""
     cause_effect_chains: NotRequired[list[CauseEffectChain]]
     not_searched: NotRequired[str]
     searched_without: NotRequired[list[str]]
@@ -188,6 +194,8 @@ def sound(
             for chain, bound in zip(application.chains, judgement.chains, strict=True)
         ],
     }
+    if application.hosts:
+        result["links"] = [link_of(application, bound) for bound in judgement.links]
     if application.cause_effect_chains:
         result["cause_effect_chains"] = [
             _cause_effect_chain(application, chain, bound)
@@ -229,7 +237,7 @@ def _queues(application: Application, executor: str, machine: Machine) -> list[Q
 
 
 def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str]) -> Chain:
-    return {
+    result: Chain = {
         "id": name,
         "bound_ms": ms_or_none(bound.bound_ns),
         "deadline_ms": deadline_ns / 1e6,
@@ -250,6 +258,9 @@ def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str])
             for part in bound.why
         ],
     }
+    if bound.stamp_error_ns is not None:
+        result["stamp_error_ms"] = bound.stamp_error_ns / 1e6
+    return result
 
 
 def _cause_effect_chain(

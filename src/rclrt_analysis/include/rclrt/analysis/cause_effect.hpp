@@ -10,6 +10,7 @@
 
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/export.hpp"
+#include "rclrt/analysis/link_bounds.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/analysis/verdict.hpp"
 #include "rclrt/model/application.hpp"
@@ -61,11 +62,16 @@ struct CauseEffectBound {
 /// offsets, the wait for the next release is the longest one on the grid of the greatest common
 /// divisor of the two periods.
 ///
+/// A newest message that goes from host to host takes the longest delay of its link. `links` has
+/// those of link_bounds(); without it, such a chain has no bound. Offsets of timers on different
+/// hosts count as unknown, because they are on different clocks.
+///
 /// With Chain::logical_execution, R_i is the deadline of the segment, which has to hold.
 ///
 /// Pure; any thread. Throws std::invalid_argument if there is not one bound for each chain.
 RCLRT_ANALYSIS_EXPORT std::vector<CauseEffectBound> cause_effect_bounds(
     const model::Application& application, const model::ExecutorChoice& executor,
-    const Overheads& overheads, std::span<const ChainBound> chains);
+    const Overheads& overheads, std::span<const ChainBound> chains,
+    std::span<const LinkBound> links = {});
 
 }  // namespace rclrt::analysis

@@ -59,6 +59,7 @@ struct Contribution {
     kSegment,     ///< of callbacks of one CPU one after the other, `releases` of them: from the
                   ///< first one's being ready to the end of the last, which is `callback`
     kHop,         ///< of the message to it
+    kLink,        ///< of the message to it, over a link from another host
     kLate,        ///< of the timer
     kReadySets,   ///< of a wait set, until the callback has ended
     kBackground,  ///< Overheads::background; `callback` says nothing
@@ -92,6 +93,10 @@ struct ChainBound {
   /// no bound, or if a message of the chain may stay unmatched in a sync.
   std::optional<Ticks> reaction;
   std::optional<Ticks> data_age;
+  /// For a chain that ends on another host than it starts on: the most that a response that is
+  /// judged by stamps differs from the true one, by the errors of both clocks. nullopt: the file
+  /// does not state them, or the chain ends on its first host.
+  std::optional<Ticks> stamp_error{};
 };
 
 /// Returns one bound per chain. Pure; any thread. Throws std::invalid_argument for a graph with a

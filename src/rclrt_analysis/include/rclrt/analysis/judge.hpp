@@ -8,6 +8,7 @@
 #include "rclrt/analysis/cause_effect.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/export.hpp"
+#include "rclrt/analysis/link_bounds.hpp"
 #include "rclrt/analysis/machine.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/model/application.hpp"
@@ -23,10 +24,12 @@ struct Judgement {
   std::vector<ChainBound> chains;
   /// The bounds and verdicts of the application's cause-effect chains, with the same conditions.
   std::vector<CauseEffectBound> cause_effect_chains{};
+  std::vector<LinkBound> links{};  ///< between hosts, see link_bounds()
   /// The assumptions of every bound of this executor on this machine. Those that concern features
   /// of this application come first.
   std::vector<Assumption> assumptions;
-  bool feasible{};  ///< each chain and cause-effect chain is proved or conditional
+  /// Each chain and cause-effect chain is proved or conditional, and each link has bounds.
+  bool feasible{};
 };
 
 /// Returns the results of chain_bounds() with the verdicts that hold on the machine: a bound is

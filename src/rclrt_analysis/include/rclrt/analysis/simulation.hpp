@@ -86,6 +86,16 @@ struct SimulatedInterval {
   bool operator==(const SimulatedInterval&) const = default;
 };
 
+/// A packet that a link has sent.
+struct SimulatedPacket {
+  std::size_t link = 0;  ///< index into SimulatedSystem::links
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+  std::size_t bytes = 0;
+
+  bool operator==(const SimulatedPacket&) const = default;
+};
+
 /// Interface to observe the instances and intervals of a simulation.
 class RCLRT_ANALYSIS_EXPORT SimulationObserver {
  public:
@@ -94,6 +104,8 @@ class RCLRT_ANALYSIS_EXPORT SimulationObserver {
   virtual void ended(const SimulatedInstance& /*instance*/) {}
   /// Reports an interval of nonzero length.
   virtual void ran(const SimulatedInterval& /*interval*/) {}
+  /// Reports a packet of which the last bit has left the line.
+  virtual void sent(const SimulatedPacket& /*packet*/) {}
 };
 
 /// Response times in nanoseconds, over the instances that have ended.
@@ -127,10 +139,18 @@ struct ChainSimulation {
   std::uint64_t worst_instance{};  ///< the first one with the worst response
 };
 
+/// The messages that one direction of a link has sent.
+struct LinkSimulation {
+  std::uint64_t messages = 0;
+  std::int64_t worst_delay_ns = 0;  ///< from publication until a message is at the other host
+  std::int64_t most_bytes = 0;      ///< that waited at once, with the packet that is sent
+};
+
 /// The result of a simulation.
 struct SimulationResult {
   std::vector<CallbackSimulation> callbacks;  ///< as in the system
   std::vector<ChainSimulation> chains;        ///< as in the system
+  std::vector<LinkSimulation> links;          ///< as in the system
   std::uint64_t instances = 0;                ///< that have ended
   std::int64_t end_ns = 0;                    ///< the horizon, or when max_instances was reached
   std::int64_t busy_ns = 0;                   ///< CPU time of all CPUs together

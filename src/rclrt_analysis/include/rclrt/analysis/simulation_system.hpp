@@ -81,11 +81,24 @@ struct EventTrigger {
   TimeDistribution jitter{};  ///< from nominal release to ready; none overtakes another
 };
 
+/// One direction of a link between hosts. It sends packet by packet. Other traffic sends as much as
+/// it may at once, in some of the periods in which messages wait.
+struct SimulatedLink {
+  model::NetworkLink link;
+  std::size_t from = 0;  ///< host of which cross traffic counts, as in CrossTraffic::from
+};
+
 /// The destination of a callback's messages, and their latency.
 struct Connection {
   std::size_t callback = 0;
   unsigned input = 0;  ///< of those of its trigger
-  TimeDistribution latency;
+  TimeDistribution latency{};
+  /// Index into SimulatedSystem::links, which the message takes before its latency.
+  std::optional<std::size_t> link{};
+  /// Sizes in bytes on that link, at least one. Some messages are smaller: they lack the first
+  /// ones.
+  std::vector<std::size_t> packets{};
+  int priority = 0;  ///< on that link
 };
 
 /// A callback, its trigger and the destinations of its messages.
@@ -123,6 +136,7 @@ struct SimulatedSystem {
   std::vector<SimulatedExecutor> executors;
   std::vector<SimulatedCallback> callbacks;
   std::vector<SimulatedChain> chains;
+  std::vector<SimulatedLink> links{};
 };
 
 /// Throws std::invalid_argument, with the callback or executor, if the system cannot be simulated:
@@ -151,7 +165,9 @@ RCLRT_ANALYSIS_EXPORT void require_valid_horizon(std::int64_t horizon_ns);
 /// Converts an application under one kind of executor to a system to simulate. CPUs are numbered
 /// anew from 0, in ascending order. An executor that states no CPUs gets `cpus_without_statement`
 /// of them, or as many as the other executors name if these are more. kEdf uses only the first CPU
-/// of each executor.
+/// of each executor. With hosts, CPUs are counted for each of them, and links have both of their
+/// directions, as in model::link_directions(). Messages between hosts without a link take no time
+/// on the way but `far_hop`; those of which the size is not stated count as empty.
 RCLRT_ANALYSIS_EXPORT SimulatedSystem simulated_system(const model::Application& application,
                                                        const model::ExecutorChoice& executor,
                                                        const SimulatedTimes& times = {},
