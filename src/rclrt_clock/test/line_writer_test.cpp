@@ -12,7 +12,7 @@
 namespace rclrt::clock {
 namespace {
 
-class LineWriterTest : public testing::Test {
+class LineWriterTest : public ::testing::Test {
  protected:
   LineWriterTest() {
     std::signal(SIGPIPE, SIG_IGN);

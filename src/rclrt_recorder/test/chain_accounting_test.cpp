@@ -70,7 +70,7 @@ TEST(ChainAccounting, TimesAnInstanceFromItsNominalReleaseToTheEndOfItsLastCallb
 
 TEST(ChainAccounting, CountsFromTheReleaseOfAnotherHostsTimerWhichDrifts) {
   // The timer of instance 1 was 3 ms late by the clock of this host, because its own clock is slow.
-  InstanceRecord late = ran(kBrake, at(92), at(93));
+  InstanceRecord late = ran(kBrake, at(92), at(93), {});
   late.tokens.add({.chain = kObstacle, .instance = 1, .release_ns = at(53)});
   const ChainResult result = account({braked(0, 10), late, braked(2, 110), braked(3, 160)});
   EXPECT_EQ(result.instances[1].response_ns(), 40 * kMs);
