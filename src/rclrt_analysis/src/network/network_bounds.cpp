@@ -11,7 +11,7 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-constexpr int kRoundsOverHosts = 200;
+constexpr int kRoundsOverHosts = 50;
 
 constexpr Ticks kSecond = 1'000'000'000;
 
