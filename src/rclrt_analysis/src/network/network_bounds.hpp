@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "network/host_part.hpp"
@@ -54,6 +56,7 @@ class NetworkBounds {
   std::vector<ChainBound> bounds_of(std::size_t host, const std::vector<std::size_t>& only) const;
   std::string why_not(std::size_t message) const;
   std::string why_unbounded(const model::LinkDirection& way) const;
+  std::string find_reason(const model::LinkDirection& way) const;
   std::string shares(const model::LinkDirection& way) const;
   bool add_hop(std::size_t message, ChainBound& result) const;
   static bool add_segment(const HostPart& part, std::vector<ChainBound> found, ChainBound& result);
@@ -74,6 +77,9 @@ class NetworkBounds {
   std::vector<std::vector<FlowArrival>> arrivals_;
   std::vector<Hop> hops_;                             // by message
   std::vector<std::vector<std::string>> conditions_;  // by host: of the bounds on its paths
+  /// Why a direction of a link has no bound, and its load, from the first round in which that was
+  /// so: later, its messages may have none because of it.
+  std::map<std::pair<std::size_t, std::size_t>, std::pair<std::string, double>> reasons_;
   bool gave_up_ = false;
 };
 

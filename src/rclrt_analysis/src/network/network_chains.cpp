@@ -100,8 +100,13 @@ std::string NetworkBounds::shares(const model::LinkDirection& way) const {
   return text;
 }
 
-/// Returns why a link has no bound.
 std::string NetworkBounds::why_unbounded(const model::LinkDirection& way) const {
+  const auto found = reasons_.find({way.link, way.from});
+  return found != reasons_.end() ? found->second.first : find_reason(way);
+}
+
+/// Returns why a link has no bound now.
+std::string NetworkBounds::find_reason(const model::LinkDirection& way) const {
   const std::vector<std::size_t> messages = messages_on(way);
   const std::string where = described(all_, way);
   for (const std::size_t m : messages) {
@@ -303,7 +308,8 @@ std::vector<LinkBound> NetworkBounds::links() const {
     const LinkQueue queue = queue_of(way, messages);
     LinkBound& own = result.emplace_back();
     own.way = way;
-    own.load = queue.load();
+    const auto first = reasons_.find({way.link, way.from});
+    own.load = first != reasons_.end() ? first->second.second : queue.load();
     own.backlog_bytes = queue.backlog();
     own.delay = 0;
     for (const std::size_t m : messages) {
