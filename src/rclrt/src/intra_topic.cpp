@@ -79,11 +79,16 @@ void IntraTopic::leave(IntraWriter& writer) noexcept {
   wanted_ -= writer.slots_;
 }
 
-bool IntraTopic::has_mismatch() {
+bool IntraTopic::has_mismatch(const IntraReader& reader) {
   const std::scoped_lock joining(joining_);
-  return std::ranges::any_of(match(), [&](const std::vector<IntraReader*>& matched) {
-    return matched.size() < readers_.size();
-  });
+  return std::ranges::any_of(
+      writers_, [&](const IntraWriter* writer) { return !compatible(writer->qos_, reader.qos_); });
+}
+
+bool IntraTopic::has_mismatch(const IntraWriter& writer) {
+  const std::scoped_lock joining(joining_);
+  return std::ranges::any_of(
+      readers_, [&](const IntraReader* reader) { return !compatible(writer.qos_, reader->qos_); });
 }
 
 std::size_t IntraTopic::count_writers(const IntraReader& reader) {

@@ -95,7 +95,7 @@ PublisherBase::PublisherBase(std::shared_ptr<NodeHandle> node,
         "\": PublisherOptions::loans must be at least 1, because publish needs a message, too");
   }
   intra_topic_->join(writer_);
-  if (!detail::reports_ignored_mismatches() && intra_topic_->has_mismatch()) {
+  if (!detail::reports_ignored_mismatches() && intra_topic_->has_mismatch(writer_)) {
     handle_->look_for_mismatch();
   }
 }

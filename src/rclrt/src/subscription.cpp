@@ -111,7 +111,8 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
     }
   }
   warning_ = std::make_unique<detail::QosWarning>(*node_, subscription_, *type);
-  if (port_ != nullptr && !detail::reports_ignored_mismatches() && port_->topic->has_mismatch()) {
+  if (port_ != nullptr && !detail::reports_ignored_mismatches() &&
+      port_->topic->has_mismatch(*port_)) {
     warning_->look();
   }
 }

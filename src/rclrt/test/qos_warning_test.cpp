@@ -152,6 +152,20 @@ TEST_F(QosWarning, IsNotGivenForWhatFitsNorForAnotherType) {
   EXPECT_EQ(told.text(), "");
 }
 
+TEST_F(QosWarning, OfAPairWithinTheProcessIsNotGivenForEndpointsThatFit) {
+  const auto context = make_context();
+  Node node(context, "node");
+  const CallbackOptions intra{.intra_process = true};
+  const auto reliable = node.create_subscription<Int64>("topic", 3, [](const Int64&) {}, intra);
+  const auto best_effort = node.create_publisher<Int64>("topic", QoS(3).best_effort());
+  EXPECT_TRUE(eventually([&] { return told.contains("reliability"); }));
+  const auto fits_both =
+      node.create_subscription<Int64>("topic", QoS(3).best_effort(), [](const Int64&) {}, intra);
+  const auto fits = node.create_publisher<Int64>("topic", 3);
+  ASSERT_TRUE(eventually([] { return !searches(); }));
+  EXPECT_EQ(told.count("incompatible"), 1U) << told.text();
+}
+
 TEST_F(QosWarning, EndsWithItsEndpointAndContext) {
   for (int i = 0; i < 5; ++i) {
     const auto context = make_context();

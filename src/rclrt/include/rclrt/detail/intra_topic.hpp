@@ -104,8 +104,10 @@ class RCLRT_EXPORT IntraTopic : public LoanOwner {
   RCLRT_SETUP void leave(IntraReader& reader) noexcept;
   RCLRT_SETUP void leave(IntraWriter& writer) noexcept;
 
-  /// Returns whether the QoS of a writer and a reader are incompatible.
-  RCLRT_SETUP bool has_mismatch();
+  /// Returns whether the QoS of one of the writers is incompatible with that of the reader.
+  RCLRT_SETUP bool has_mismatch(const IntraReader& reader);
+  /// Returns whether the QoS of one of the readers is incompatible with that of the writer.
+  RCLRT_SETUP bool has_mismatch(const IntraWriter& writer);
   /// Returns how many writers send their messages to the reader.
   RCLRT_SETUP std::size_t count_writers(const IntraReader& reader);
 
