@@ -27,7 +27,6 @@ from rclrt_py.bench.targets import targets
 from results_page import FIGURES, HERE, write_results
 
 
-
 @dataclass(frozen=True)
 class Measurement:
     """A run of `rclrt bench executors`, and the section of the page that it fills."""

@@ -11,8 +11,8 @@ namespace rclrt::detail {
 /// a subscription outside. Thread-safe.
 bool counts_ignored_matches() noexcept;
 
-/// Returns whether the middleware reports the incompatible QoS of such a pair. It is the same set of
-/// middlewares: one that never looks at the pair does neither. Thread-safe.
+/// Returns whether the middleware reports the incompatible QoS of such a pair. It is the same set
+/// of middlewares: one that never looks at the pair does neither. Thread-safe.
 inline bool reports_ignored_mismatches() noexcept { return counts_ignored_matches(); }
 
 }  // namespace rclrt::detail

@@ -152,7 +152,10 @@ def test_the_pictures_show_every_executor_and_what_was_lost(
         (["bench", "executors", "--json", "/proc/rows.json"], "--json /proc/rows.json: is below"),
         (["bench", "executors", "--plots", "no"], "--plots no: no such directory"),
         (["bench", "executors", "--fast"], "unrecognized arguments: --fast"),
-        (["bench", "executors", "--seconds", "0"], "expected a whole number from 1 to 86400, got 0"),
+        (
+            ["bench", "executors", "--seconds", "0"],
+            "expected a whole number from 1 to 86400, got 0",
+        ),
         (["bench", "executors", "--", "-r", "a:=b"], "bench takes no arguments after --"),
     ],
 )
