@@ -167,6 +167,7 @@ class Contribution:
         "segment",
         "background",
         "stall",
+        "rest",
     ]: ...
     @property
     def callback(self) -> int: ...
@@ -627,7 +628,9 @@ class Judgement:
     @property
     def feasible(self) -> bool: ...
 
-def judge(application: Application, executor: str, machine: Machine) -> Judgement: ...
+def judge(
+    application: Application, executor: str, machine: Machine, *, all_terms_of: int | None = None
+) -> Judgement: ...
 
 @final
 class Refutation:

@@ -21,11 +21,17 @@ def analysis() -> Any:
     return _load("rclrt_analysis")
 
 
-def judge(application: Application, executor: str, machine: Machine) -> Judgement:
-    """Returns the bounds of the chains and their verdicts, as rclrt_analysis computes them. Throws
-    BadInput if the priorities in the application are not possible under this executor."""
+def judge(
+    application: Application, executor: str, machine: Machine, *, all_terms_of: int | None = None
+) -> Judgement:
+    """Returns the bounds of the chains and their verdicts, as rclrt_analysis computes them. A
+    bound with many terms states the longest ones and the sum of the others, but the chain with the
+    index `all_terms_of` states all. Throws BadInput if the priorities in the application are not
+    possible under this executor."""
     try:
-        judgement: Judgement = analysis().judge(application, executor, machine)
+        judgement: Judgement = analysis().judge(
+            application, executor, machine, all_terms_of=all_terms_of
+        )
     except ValueError as error:
         raise BadInput(f"{application.name}: {error}") from None
     return judgement

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,32 +23,27 @@ constexpr std::int64_t kGridError_ns = 1'000;
 /// that is more than this time and two periods before the end.
 constexpr std::int64_t kStopped_ns = 100'000'000;
 
-/// The instances of one callback, in the order of their starts.
-using Started = std::vector<LoggedInstance*>;
+/// The latest instances of one callback, in the order of their starts.
+using Started = std::deque<const LoggedInstance*>;
+
+/// Returns the number of periods from the first release, rounded to the nearest.
+std::int64_t steps(std::int64_t release_ns, std::int64_t first_ns, std::int64_t period_ns) {
+  return (release_ns - first_ns + period_ns / 2) / period_ns;
+}
 
 /// Counts the releases of one timer from the first one in the window.
-class Releases {
+class ReleaseNumbers {
  public:
-  Releases(model::Timer& timer, const RunWindow& window, const Started& instances, bool going_on)
-      : period_ns_(timer.period.count()) {
-    std::int64_t last_ns = window.start_ns;
-    for (const LoggedInstance* each : instances) {
-      if (each->record.release_ns >= window.start_ns) {
-        first_ns_ = std::min(first_ns_.value_or(INT64_MAX), each->record.release_ns);
-        last_ns = std::max(last_ns, each->record.release_ns);
-      }
-    }
+  ReleaseNumbers(model::Timer& timer, const RunWindow& window, const TimerReleases& known,
+                 bool going_on)
+      : period_ns_(timer.period.count()), first_ns_(known.first_ns()) {
     // With a period below 2 us every release would count as on the grid, and most points of the
     // grid have no release.
-    on_grid_ = first_ns_ && period_ns_ > 2 * kGridError_ns &&
-               std::all_of(instances.begin(), instances.end(), [this](const auto* each) {
-                 return each->record.release_ns < *first_ns_ ||
-                        std::abs(each->record.release_ns - *first_ns_ -
-                                 steps(each->record.release_ns) * period_ns_) <= kGridError_ns;
-               });
+    on_grid_ = first_ns_ && period_ns_ > 2 * kGridError_ns && known.on_grid();
     if (first_ns_) {
       timer.offset = model::Nanoseconds(*first_ns_ - window.start_ns);
     }
+    const std::int64_t last_ns = first_ns_ ? known.last_ns() : window.start_ns;
     const bool stopped =
         !going_on && (!first_ns_ || (window.end_ns - last_ns - kStopped_ns) / 2 > period_ns_);
     timer.overrun = stopped || (first_ns_ && !on_grid_) ? model::OverrunPolicy::kRebase
@@ -59,16 +55,13 @@ class Releases {
     if (!first_ns_ || release_ns < *first_ns_) {
       return std::nullopt;
     }
-    return on_grid_ ? static_cast<std::uint64_t>(steps(release_ns)) : next_++;
+    return on_grid_ ? static_cast<std::uint64_t>(steps(release_ns, *first_ns_, period_ns_))
+                    : next_++;
   }
 
  private:
-  std::int64_t steps(std::int64_t release_ns) const {
-    return (release_ns - *first_ns_ + period_ns_ / 2) / period_ns_;
-  }
-
   const std::int64_t period_ns_;
-  std::optional<std::int64_t> first_ns_;
+  const std::optional<std::int64_t> first_ns_;
   bool on_grid_ = false;
   std::uint64_t next_ = 0;
 };
@@ -91,69 +84,142 @@ const LoggedInstance* running_at(const Started& publisher, std::int64_t time_ns,
 
 }  // namespace
 
+void TimerReleases::add(std::int64_t release_ns, std::int64_t period_ns) {
+  if (!first_ns_) {
+    first_ns_ = last_ns_ = release_ns;
+    return;
+  }
+  const std::int64_t since_ns = release_ns - *first_ns_;
+  on_grid_ =
+      on_grid_ && period_ns > 0 && since_ns >= 0 &&
+      std::abs(since_ns - steps(release_ns, *first_ns_, period_ns) * period_ns) <= kGridError_ns;
+  first_ns_ = std::min(*first_ns_, release_ns);
+  last_ns_ = std::max(last_ns_, release_ns);
+}
+
+void TimerReleases::add(const TimerReleases& other, std::int64_t period_ns) {
+  if (other.first_ns_) {
+    add(*other.first_ns_, period_ns);
+    last_ns_ = std::max(last_ns_, other.last_ns_);
+    on_grid_ = on_grid_ && other.on_grid_;
+  }
+}
+
+class ChainFollower::Impl {
+ public:
+  Impl(model::Application& application, const RunWindow& window,
+       std::span<const TimerReleases> releases, const std::vector<bool>& going_on)
+      : latest_(application.callbacks.size()),
+        publishers_(application.callbacks.size()),
+        releases_(application.callbacks.size()) {
+    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+      rules_.emplace_back(application, i);
+      for (const std::size_t successor : application.successors(i)) {
+        publishers_[successor].push_back(i);
+      }
+      if (auto* const timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
+        releases_[i].emplace(*timer, window, releases[i], going_on[i]);
+      }
+    }
+  }
+
+  /// A publisher starts before every callback that takes its message, so its tokens are known by
+  /// then.
+  void follow(LoggedInstance& instance) {
+    InstanceRecord& record = instance.record;
+    const std::size_t callback = record.callback;
+    Started& own = latest_[callback];
+    const auto later = std::upper_bound(
+        own.begin(), own.end(), record.start_ns,
+        [](std::int64_t time, const LoggedInstance* each) { return time < each->record.start_ns; });
+    own.insert(later, &instance);
+    if (record.outcome != Outcome::kRan) {
+      return;
+    }
+    if (releases_[callback]) {
+      if (const auto number = releases_[callback]->number(record.release_ns)) {
+        record.tokens = rules_[callback].start(*number, record.release_ns);
+      }
+      return;
+    }
+    if (instance.published_ns == 0) {
+      return;
+    }
+    // First without the error of the clock: when a publisher is late, its next instance starts a
+    // moment after the message, and must not be taken for the publisher.
+    const LoggedInstance* from = publisher_of(instance, 0);
+    from = from != nullptr ? from : publisher_of(instance, kClockError_ns);
+    if (from != nullptr) {
+      instance.publisher = from->record.callback;
+      const TokenRules& theirs = rules_[from->record.callback];
+      for (const ChainToken& token : from->record.tokens.all()) {
+        rules_[callback].take(token, theirs.position(token.chain), {}, record.tokens);
+      }
+    }
+  }
+
+  void forget(const LoggedInstance& instance) {
+    Started& own = latest_[instance.record.callback];
+    if (const auto found = std::ranges::find(own, &instance); found != own.end()) {
+      own.erase(found);
+    }
+  }
+
+ private:
+  const LoggedInstance* publisher_of(const LoggedInstance& taker, std::int64_t error_ns) const {
+    const LoggedInstance* from = nullptr;
+    for (const std::size_t publisher : publishers_[taker.record.callback]) {
+      const LoggedInstance* const one =
+          running_at(latest_[publisher], taker.published_ns, error_ns);
+      if (one != nullptr && (from == nullptr || from->record.start_ns < one->record.start_ns)) {
+        from = one;
+      }
+    }
+    return from;
+  }
+
+  std::vector<Started> latest_;
+  std::vector<TokenRules> rules_;
+  std::vector<std::vector<std::size_t>> publishers_;
+  std::vector<std::optional<ReleaseNumbers>> releases_;
+};
+
+ChainFollower::ChainFollower(model::Application& application, const RunWindow& window,
+                             std::span<const TimerReleases> releases,
+                             const std::vector<bool>& going_on)
+    : impl_(std::make_unique<Impl>(application, window, releases, going_on)) {}
+
+ChainFollower::~ChainFollower() = default;
+
+void ChainFollower::follow(LoggedInstance& instance) { impl_->follow(instance); }
+
+void ChainFollower::forget(const LoggedInstance& instance) { impl_->forget(instance); }
+
 void follow_chains(model::Application& application, const RunWindow& window,
                    std::span<LoggedInstance> instances, const std::vector<bool>& going_on) {
-  Started all;
-  std::vector<Started> of(application.callbacks.size());
+  std::vector<LoggedInstance*> all;
   for (LoggedInstance& each : instances) {
     all.push_back(&each);
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
-    return a->record.start_ns < b->record.start_ns;
-  });
-  for (LoggedInstance* each : all) {
-    of[each->record.callback].push_back(each);
+  std::ranges::stable_sort(all, {}, [](const auto* each) { return each->record.start_ns; });
+  std::vector<std::vector<std::int64_t>> times(application.callbacks.size());  // of releases
+  for (const LoggedInstance* each : all) {
+    if (each->record.release_ns >= window.start_ns) {
+      times[each->record.callback].push_back(each->record.release_ns);
+    }
   }
-  std::vector<TokenRules> rules;
-  std::vector<std::vector<std::size_t>> publishers(application.callbacks.size());
-  std::vector<std::optional<Releases>> releases(application.callbacks.size());
+  std::vector<TimerReleases> releases(application.callbacks.size());
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    rules.emplace_back(application, i);
-    for (const std::size_t successor : application.successors(i)) {
-      publishers[successor].push_back(i);
-    }
-    if (auto* const timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
-      releases[i].emplace(*timer, window, of[i], going_on[i]);
+    if (const auto* const timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
+      std::ranges::sort(times[i]);
+      for (const std::int64_t release_ns : times[i]) {
+        releases[i].add(release_ns, timer->period.count());
+      }
     }
   }
-  // The instances are sorted by their start. A publisher starts before every callback that takes
-  // its message, so its tokens are known by then.
+  ChainFollower follower(application, window, releases, going_on);
   for (LoggedInstance* each : all) {
-    InstanceRecord& record = each->record;
-    const std::size_t callback = record.callback;
-    if (record.outcome != Outcome::kRan) {
-      continue;
-    }
-    if (releases[callback]) {
-      if (const auto number = releases[callback]->number(record.release_ns)) {
-        record.tokens = rules[callback].start(*number, record.release_ns);
-      }
-      continue;
-    }
-    if (each->published_ns == 0) {
-      continue;
-    }
-    const auto publisher_of = [&](std::int64_t error_ns) {
-      const LoggedInstance* from = nullptr;
-      for (const std::size_t publisher : publishers[callback]) {
-        const LoggedInstance* const one = running_at(of[publisher], each->published_ns, error_ns);
-        if (one != nullptr && (from == nullptr || from->record.start_ns < one->record.start_ns)) {
-          from = one;
-        }
-      }
-      return from;
-    };
-    // First without the error of the clock: when a publisher is late, its next instance starts a
-    // moment after the message, and must not be taken for the publisher.
-    const LoggedInstance* from = publisher_of(0);
-    from = from != nullptr ? from : publisher_of(kClockError_ns);
-    if (from != nullptr) {
-      each->publisher = from->record.callback;
-      const TokenRules& theirs = rules[from->record.callback];
-      for (const ChainToken& token : from->record.tokens.all()) {
-        rules[callback].take(token, theirs.position(token.chain), {}, record.tokens);
-      }
-    }
+    follower.follow(*each);
   }
 }
 

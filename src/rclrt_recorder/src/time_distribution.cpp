@@ -2,6 +2,7 @@
 #include "rclrt/recorder/time_distribution.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace rclrt::recorder {
 
@@ -27,6 +28,23 @@ void TimeDistribution::add(std::int64_t time_ns) {
   worst_ns_ = count_ == 0 ? time_ns : std::max(worst_ns_, time_ns);
   sum_ns_ += static_cast<long double>(time_ns);
   ++count_;
+}
+
+void TimeDistribution::add(const TimeDistribution& other) {
+  if (other.count_ == 0) {
+    return;
+  }
+  for (std::size_t block = 0; block < counts_.size(); ++block) {
+    if (!other.counts_[block].empty()) {
+      counts_[block].resize(kBlock);
+      std::ranges::transform(counts_[block], other.counts_[block], counts_[block].begin(),
+                             std::plus());
+    }
+  }
+  best_ns_ = count_ == 0 ? other.best_ns_ : std::min(best_ns_, other.best_ns_);
+  worst_ns_ = count_ == 0 ? other.worst_ns_ : std::max(worst_ns_, other.worst_ns_);
+  sum_ns_ += other.sum_ns_;
+  count_ += other.count_;
 }
 
 std::optional<Summary> TimeDistribution::summary() const {

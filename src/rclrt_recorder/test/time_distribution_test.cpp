@@ -98,5 +98,21 @@ TEST(TimeDistribution, ItsBucketsHaveEveryTimeOnce) {
   EXPECT_EQ(total, 1000U);
 }
 
+TEST(TimeDistribution, TheSumOfTwoIsThatOfAllTimes) {
+  auto random = repeatable_random(53);
+  TimeDistribution one;
+  TimeDistribution other;
+  TimeDistribution all;
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t time_ns = uniform(random, 0, i % 3 == 0 ? 5'000 : 100'000'000);
+    all.add(time_ns);
+    (i % 3 == 0 ? one : other).add(time_ns);
+  }
+  one.add(other);
+  one.add(TimeDistribution());
+  EXPECT_EQ(one.summary(), all.summary());
+  EXPECT_EQ(one.buckets().size(), all.buckets().size());
+}
+
 }  // namespace
 }  // namespace rclrt::recorder

@@ -59,6 +59,12 @@ void Stream::load(std::uint64_t bytes) {
   packet_ = packet_.first(std::min<std::uint64_t>(packet_.size(), bytes));
 }
 
+void Stream::let_go_of_bytes() {
+  loaded_ = packet_.size();
+  packet_ = {};
+  window_ = {};
+}
+
 void Stream::note(const std::string& what) {
   ++damaged_places_;
   if (damage_.size() < kMostNotes) {
@@ -71,6 +77,9 @@ void Stream::note(const std::string& what) {
 bool Stream::next() {
   for (;;) {
     try {
+      if (at_ < end_ && packet_.empty()) {
+        load(loaded_);
+      }
       while (at_ < end_) {
         if (read_event()) {
           return true;

@@ -57,6 +57,10 @@ class Stream {
   /// Moves to the next chosen event. Returns false if there is none.
   bool next();
 
+  /// Frees the bytes of the file that are in memory. The next event reads them again. For a file of
+  /// which the next event is much later than those of other files, and at the end.
+  void let_go_of_bytes();
+
   std::int64_t time() const { return time_; }
   const EventClass& event() const { return *event_; }
   const std::uint64_t* numbers() const { return numbers_; }
@@ -170,6 +174,7 @@ class Stream {
   std::vector<unsigned char> window_;      // the bytes read last
   std::uint64_t window_at_ = 0;            // its begin in the file
   std::span<const unsigned char> packet_;  // a part of the window
+  std::uint64_t loaded_ = 0;               // size of the packet before let_go_of_bytes()
   std::uint64_t at_ = 0;                   // position within the packet, in bits
   std::uint64_t end_ = 0;                  // end of the packet's content, in bits
   std::uint64_t steps_ = 0;

@@ -92,6 +92,10 @@ class Finder {
       std::int64_t& last = last_run_[instance.callback];
       last = std::max(last, instance.end_ns);
     }
+    for (const std::uint32_t callback : system_.first_runs()) {
+      std::int64_t& last = last_run_[callback];
+      last = std::max(last, system_.totals()[callback].span().last_ns);
+    }
     node_last_.assign(system_.nodes().size(), 0);
     for (std::uint32_t i = 0; i < system_.nodes().size(); ++i) {
       node_last_[i] = system_.nodes()[i].created_ns;

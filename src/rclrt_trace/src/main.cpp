@@ -23,6 +23,7 @@
 #include "rclrt/recorder/results_writer.hpp"
 #include "rclrt/recorder/trace_export.hpp"
 #include "scheduling_trace.hpp"
+#include "streamed_results.hpp"
 #include "traced_model.hpp"
 #include "traced_results.hpp"
 
@@ -179,12 +180,21 @@ struct Input {
   const HostClocks* hosts() const { return clocks ? &*clocks : nullptr; }
 };
 
-Input read_system(const Arguments& arguments, TracedSystem& system) {
+std::vector<std::filesystem::path> traces_of(const Arguments& arguments) {
   std::vector<std::filesystem::path> traces{arguments.trace};
   traces.insert(traces.end(), arguments.more.begin(), arguments.more.end());
+  return traces;
+}
+
+/// Reads the traces. `needs_all_of_hosts`: results over several hosts need every run.
+Input read_system(const Arguments& arguments, TracedSystem& system, bool needs_all_of_hosts) {
+  const std::vector<std::filesystem::path> traces = traces_of(arguments);
   Input input;
   input.clocks = join_hosts(traces, arguments.join, input.notes);
   if (input.clocks) {
+    if (needs_all_of_hosts) {
+      system = TracedSystem({.all = SIZE_MAX});
+    }
     std::vector<std::string> names;
     for (const HostClocks::Host& host : input.clocks->hosts()) {
       names.push_back(host.traced.name);
@@ -216,7 +226,7 @@ void print_losses(const std::filesystem::path& trace) {
 
 void print_model(const Arguments& arguments) {
   TracedSystem system;
-  const Input input = read_system(arguments, system);
+  const Input input = read_system(arguments, system, false);
   const TracedModel model = build_model(system, arguments.name);
   std::fputs(to_yaml(model.application).c_str(), stdout);
   for (const std::string& line : model.proposals) {
@@ -229,12 +239,18 @@ void print_model(const Arguments& arguments) {
 void import_trace(const Arguments& arguments) {
   recorder::ResultsDirectory directory = open_output(arguments.output);
   TracedSystem system;
-  const Input input = read_system(arguments, system);
+  const Input input = read_system(arguments, system, true);
   TracedModel model = build_model(system, arguments.name);
   std::vector<std::string> notes = input.notes;
   notes.insert(notes.end(), model.notes.begin(), model.notes.end());
-  recorder::RunResults results = trace_results(system, std::move(model), arguments.executor,
-                                               input.counts, notes, input.hosts());
+  const ReadAgain read_again = [&](const auto& handle) {
+    read_traces(traces_of(arguments), input.hosts(), handle);
+  };
+  recorder::RunResults results = system.streams()
+                                     ? stream_results(system, std::move(model), arguments.executor,
+                                                      input.counts, read_again, notes)
+                                     : trace_results(system, std::move(model), arguments.executor,
+                                                     input.counts, notes, input.hosts());
   results.application_file = arguments.trace.string();
   recorder::write_results(directory.staging(), results);
   rclrt::realtime::PerfettoWriter writer(directory.staging() / recorder::kTraceFile,

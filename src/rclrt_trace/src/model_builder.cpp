@@ -90,7 +90,7 @@ void ModelBuilder::choose_callbacks() {
     const bool of_tools = is_of_tools(i);
     const bool has_starved = std::ranges::any_of(
         starvation_.starved, [i](const Starvation& each) { return each.wait.callback == i; });
-    if ((runs_[i].times.empty() && !has_starved) || of_tools) {
+    if ((runs_[i].count == 0 && !has_starved) || of_tools) {
       const bool exists = traced.kind != TriggerKind::kOther || !traced.name.empty();
       idle += exists && !of_tools ? 1 : 0;
       idle_timers += traced.kind == TriggerKind::kTimer ? 1 : 0;
@@ -234,26 +234,28 @@ void ModelBuilder::place() {
 /// Numbers the threads of each executor. If a thread begins after one in another process has ended,
 /// it gets the same number.
 void ModelBuilder::assign_slots() {
-  struct Span {
-    std::int64_t first_ns = INT64_MAX;
-    std::int64_t last_ns = INT64_MIN;
-  };
-  std::map<std::pair<std::size_t, std::uint32_t>, Span> spans;  // by executor and thread
-  for (const TracedInstance& instance : system_.instances()) {
-    const std::uint32_t executor = executor_of_[lives_.callback_of[instance.callback]];
+  std::map<std::pair<std::size_t, std::uint32_t>, RunSpan> spans;  // by executor and thread
+  const auto add = [&](std::uint32_t callback, std::uint32_t thread, const RunSpan& span) {
+    const std::uint32_t executor = executor_of_[lives_.callback_of[callback]];
     if (executor != kNone) {
-      Span& span = spans[{executor, instance.thread}];
-      span.first_ns = std::min(span.first_ns, instance.start_ns);
-      span.last_ns = std::max(span.last_ns, instance.end_ns);
+      spans[{executor, thread}].add(span);
+    }
+  };
+  for (const TracedInstance& instance : system_.instances()) {
+    add(instance.callback, instance.thread, {instance.start_ns, instance.end_ns});
+  }
+  for (const std::uint32_t callback : system_.first_runs()) {  // also those that are not kept
+    for (const auto& [thread, span] : system_.totals()[callback].threads) {
+      add(callback, thread, span);
     }
   }
   model_.slot_of.assign(system_.threads().size(), 0);
-  std::map<std::size_t, std::vector<Span>> slots;
+  std::map<std::size_t, std::vector<RunSpan>> slots;
   std::map<std::size_t, std::vector<std::int64_t>> processes;  // process of each slot's last thread
   for (const auto& [key, span] : spans) {
     const auto& [executor, thread] = key;
     const std::int64_t process = system_.threads()[thread].process;
-    std::vector<Span>& used = slots[executor];
+    std::vector<RunSpan>& used = slots[executor];
     std::vector<std::int64_t>& of = processes[executor];
     std::size_t slot = 0;
     while (slot < used.size() && (used[slot].last_ns > span.first_ns || of[slot] == process)) {
@@ -275,6 +277,13 @@ void ModelBuilder::assign_slots() {
   }
   for (std::size_t executor = 0; executor < runs.size(); ++executor) {
     threads_of_[executor] = most_threads_at_once(std::move(runs[executor]));
+  }
+  for (const std::uint32_t callback : system_.first_runs()) {
+    const std::uint32_t executor = executor_of_[lives_.callback_of[callback]];
+    if (executor != kNone) {
+      std::size_t& most = threads_of_[executor];
+      most = std::max(most, system_.totals()[callback].threads_at_once);
+    }
   }
 }
 

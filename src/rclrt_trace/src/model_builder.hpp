@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "lives.hpp"
 #include "pools.hpp"
+#include "rclrt/recorder/statistics.hpp"
 #include "starvation.hpp"
 #include "traced_model.hpp"
 
@@ -116,15 +118,20 @@ class ModelBuilder {
     std::int64_t sent_ns = 0;  // the time of day of its message; 0: not known
   };
   class GroupGuess;
-  struct Runs {                           // runs of one callback, in all its lives
-    std::vector<Run> times;               // ascending
-    std::vector<std::int64_t> durations;  // ascending; see has_cpu_times
+  struct Runs {  // runs of one callback, in all its lives
+    std::uint64_t count = 0;
+    std::vector<Run> times;               // ascending; empty if the system streams
+    std::vector<std::int64_t> durations;  // while they are collected
+    std::optional<recorder::Summary> execution_times;
     std::set<std::uint32_t> threads;
-    bool has_cpu_times = false;        // durations are CPU times, only of runs that have one
+    bool has_cpu_times = false;  // the execution times are CPU times, only of runs that have one
     std::int64_t longest_wait_ns = 0;  // of one of these runs
+    std::int64_t longest_run_ns = 0;   // from start to end
   };
 
   void collect_runs();
+  void collect_totals();
+  void note_streaming();
   void name_topics();
   void require_publications() const;
   bool is_of_tools(std::uint32_t traced) const;
@@ -140,6 +147,7 @@ class ModelBuilder {
   std::string name_node(const TracedNode& node);
   std::size_t node_in_model(std::uint32_t traced_node, std::size_t executor, std::int64_t process);
   model::Event event_of(std::uint32_t traced) const;
+  std::pair<std::int64_t, std::int64_t> intervals_of(std::uint32_t traced) const;
   void set_trigger(std::size_t index);
   bool set_timer(std::size_t index);
   void note_silent_nodes();

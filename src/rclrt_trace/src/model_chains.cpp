@@ -21,9 +21,6 @@ namespace {
 
 constexpr int kHighestPriority = 1'000'000;  // the model's limit
 
-/// From this length on, a wait within a run is noted and is not part of the execution time.
-constexpr std::int64_t kNotedWait_ns = 500'000;
-
 /// Finds an edge that closes a cycle. Returns the callback to which it leads; none without a cycle.
 class CycleSearch {
  public:
@@ -72,24 +69,58 @@ class CycleSearch {
 
 void ModelBuilder::collect_runs() {
   runs_.resize(system_.callbacks().size());
+  if (system_.streams()) {
+    return collect_totals();
+  }
   for (const TracedInstance& instance : system_.instances()) {
     runs_[lives_.callback_of[instance.callback]].has_cpu_times |= instance.scheduled;
   }
   for (const TracedInstance& instance : system_.instances()) {
     Runs& runs = runs_[lives_.callback_of[instance.callback]];
+    ++runs.count;
     runs.times.push_back({instance.start_ns, instance.end_ns, instance.callback, instance.sent_ns});
     runs.threads.insert(instance.thread);
+    runs.longest_run_ns = std::max(runs.longest_run_ns, instance.end_ns - instance.start_ns);
     if (instance.scheduled || !runs.has_cpu_times) {
-      // A short wait, such as for a lock of the middleware, is part of the execution time.
-      const bool is_noted = instance.waited_ns >= kNotedWait_ns;
-      runs.durations.push_back(instance.cpu_ns() +
-                               (instance.scheduled && !is_noted ? instance.waited_ns : 0));
+      runs.durations.push_back(execution_time_ns(instance));
       runs.longest_wait_ns = std::max(runs.longest_wait_ns, instance.waited_ns);
     }
   }
   for (Runs& runs : runs_) {
     std::ranges::sort(runs.times, {}, &Run::start_ns);
-    std::ranges::sort(runs.durations);
+    runs.execution_times = recorder::summarise(std::move(runs.durations));
+  }
+}
+
+/// Collects the same from the totals of a long trace.
+void ModelBuilder::collect_totals() {
+  std::vector<std::optional<recorder::TimeDistribution>> times(runs_.size());
+  for (const std::uint32_t callback : system_.first_runs()) {
+    runs_[lives_.callback_of[callback]].has_cpu_times |= system_.totals()[callback].cpu.has_value();
+  }
+  for (const std::uint32_t callback : system_.first_runs()) {
+    const RunTotals& totals = system_.totals()[callback];
+    const std::uint32_t life = lives_.callback_of[callback];
+    Runs& runs = runs_[life];
+    runs.count += totals.runs;
+    runs.longest_run_ns = std::max(runs.longest_run_ns, totals.longest_run_ns);
+    runs.longest_wait_ns =
+        std::max(runs.longest_wait_ns,
+                 runs.has_cpu_times ? totals.longest_wait_ns : totals.longest_other_wait_ns);
+    for (const auto& [thread, span] : totals.threads) {
+      runs.threads.insert(thread);
+    }
+    if (const auto& own = runs.has_cpu_times ? totals.cpu : totals.wall) {
+      if (!times[life]) {
+        times[life].emplace();
+      }
+      times[life]->add(*own);
+    }
+  }
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (times[i]) {
+      runs_[i].execution_times = times[i]->summary();
+    }
   }
 }
 
@@ -138,15 +169,14 @@ void ModelBuilder::add_timing() {
     if (traced.deadline_ns > 0) {
       callback.deadline = time(traced.deadline_ns);
     }
-    if (runs.times.empty()) {  // it starved
+    if (!runs.execution_times) {  // it starved
       callback.wcet = model::Nanoseconds(kShortestTime);
       continue;
     }
-    callback.observed =
-        model::ObservedTimes{.n = runs.durations.size(),
-                             .p50 = time(recorder::nearest_rank(runs.durations, 50)),
-                             .p99 = time(recorder::nearest_rank(runs.durations, 99)),
-                             .max = time(runs.durations.back())};
+    callback.observed = model::ObservedTimes{.n = runs.execution_times->count,
+                                             .p50 = time(runs.execution_times->p50_ns),
+                                             .p99 = time(runs.execution_times->p99_ns),
+                                             .max = time(runs.execution_times->worst_ns)};
     callback.wcet = callback.observed->max;
   }
   note_times();
@@ -157,7 +187,7 @@ void ModelBuilder::note_times() {
   std::size_t without = 0;
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
     const Runs& runs = runs_[traced_of_[i]];
-    without += runs.has_cpu_times || runs.times.empty() ? 0 : 1;
+    without += runs.has_cpu_times || runs.count == 0 ? 0 : 1;
     if (runs.longest_wait_ns >= kNotedWait_ns) {
       std::array<char, 32> milliseconds{};
       std::snprintf(milliseconds.data(), milliseconds.size(), "%.1f",

@@ -207,6 +207,14 @@ bool ModelBuilder::overlap(std::uint32_t one, std::uint32_t other) const {
   if (a.threads.size() == 1 && a.threads == b.threads) {
     return false;
   }
+  if (system_.streams()) {
+    return std::ranges::any_of(system_.first_runs(), [&](std::uint32_t x) {
+      return lives_.callback_of[x] == one &&
+             std::ranges::any_of(system_.first_runs(), [&](std::uint32_t y) {
+               return lives_.callback_of[y] == other && system_.have_overlapped(x, y);
+             });
+    });
+  }
   auto x = a.times.begin();
   auto y = b.times.begin();
   while (x != a.times.end() && y != b.times.end()) {

@@ -86,7 +86,7 @@ void ModelBuilder::note_starvation() {
       continue;
     }
     model_.notes.push_back(starvation_text(starved));
-    if (runs_[starved.wait.callback].times.empty()) {
+    if (runs_[starved.wait.callback].count == 0) {
       const std::string id = quoted_name(starved.wait.callback);
       model_.notes.push_back("callback " + id +
                              " never ran: its wcet_ms of 0.001 stands for a time that is not "
@@ -128,6 +128,14 @@ void ModelBuilder::note_pools() {
     const std::uint32_t executor = executor_of_[callback];
     if (executor != kNone && callback_at(callback).executor == kNone) {
       cpus[executor].insert(run.first_cpu);  // allowed_cpus() removes kUnknownCpu
+    }
+  }
+  for (const std::uint32_t traced : system_.first_runs()) {
+    const std::uint32_t callback = lives_.callback_of[traced];
+    const std::uint32_t executor = executor_of_[callback];
+    if (executor != kNone && callback_at(callback).executor == kNone) {
+      const std::set<int>& seen = system_.totals()[traced].cpus;
+      cpus[executor].insert(seen.begin(), seen.end());
     }
   }
   std::size_t fewest = SIZE_MAX;  // one number for all, so that no bound is too low

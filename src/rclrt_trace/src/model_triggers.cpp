@@ -34,9 +34,9 @@ void ModelBuilder::require_publications() const {
   std::string example;
   for (std::uint32_t i = 0; i < lives_.callbacks.size(); ++i) {
     for (const TracedInput& input : callback_at(i).inputs) {
-      if (!runs_[i].times.empty() && input.topic != kNone && system_.has_publisher(input.topic) &&
+      if (runs_[i].count > 0 && input.topic != kNone && system_.has_publisher(input.topic) &&
           !model::is_tool_topic(system_.topic(input.topic))) {
-        taken += runs_[i].times.size();
+        taken += runs_[i].count;
         example = system_.topic(input.topic);
       }
     }
@@ -128,7 +128,7 @@ void ModelBuilder::set_trigger(std::size_t index) {
   std::size_t too_many = 0;
   bool partly = false;  // callbacks publish some of the messages of an input
   for (const TracedInput& input : traced.inputs) {
-    if (is_explained(input, runs_[number].times.size())) {
+    if (is_explained(input, runs_[number].count)) {
       if (std::ranges::find(topics, topic(input.topic)) == topics.end()) {
         if (topics.size() < (traced.sync_window_ns ? kMostSyncTopics : kMostTopics)) {
           topics.push_back(topic(input.topic));
@@ -168,14 +168,31 @@ void ModelBuilder::set_trigger(std::size_t index) {
   set_topics(callback, traced, topics, depth);
 }
 
-model::Event ModelBuilder::event_of(std::uint32_t traced) const {
-  const auto& times = runs_[traced].times;
-  std::int64_t least = INT64_MAX;
-  std::int64_t most = 0;
-  const auto see = [&](std::int64_t interval) {
-    least = std::min(least, interval);
-    most = std::max(most, interval);
+/// Returns the shortest and the longest interval between runs of a life of the callback. The first
+/// is INT64_MAX if there is none.
+std::pair<std::int64_t, std::int64_t> ModelBuilder::intervals_of(std::uint32_t traced) const {
+  std::pair<std::int64_t, std::int64_t> result(INT64_MAX, 0);
+  const auto see = [&](std::int64_t least, std::int64_t most) {
+    result = {std::min(result.first, least), std::max(result.second, most)};
   };
+  if (system_.streams()) {
+    const auto is_life = [&](std::uint32_t callback) {
+      return lives_.callback_of[callback] == traced;
+    };
+    const auto& all = system_.first_runs();
+    const bool are_sent = std::ranges::all_of(all, [&](std::uint32_t callback) {
+      return !is_life(callback) || system_.totals()[callback].are_sent;
+    });
+    for (const std::uint32_t callback : all) {
+      const RunTotals& totals = system_.totals()[callback];
+      const Intervals& intervals = are_sent ? totals.sent : totals.starts;
+      if (is_life(callback)) {
+        see(intervals.least_ns(), intervals.most_ns());
+      }
+    }
+    return result;
+  }
+  const auto& times = runs_[traced].times;
   // Queued messages run back to back, so intervals are taken between the times of sending.
   std::set<std::int64_t> sent;
   for (const Run& run : times) {
@@ -189,10 +206,25 @@ model::Event ModelBuilder::event_of(std::uint32_t traced) const {
   std::ranges::sort(moments);
   for (std::size_t i = 1; i < moments.size(); ++i) {
     if (moments[i].first == moments[i - 1].first) {
-      see(moments[i].second - moments[i - 1].second);
+      const std::int64_t interval = moments[i].second - moments[i - 1].second;
+      see(interval, interval);
     }
   }
-  const std::int64_t seen = system_.last_ns() - times.front().start_ns;
+  return result;
+}
+
+model::Event ModelBuilder::event_of(std::uint32_t traced) const {
+  const auto [least, most] = intervals_of(traced);
+  std::int64_t first_ns = INT64_MAX;
+  for (const std::uint32_t callback : system_.first_runs()) {
+    if (lives_.callback_of[callback] == traced) {
+      first_ns = std::min(first_ns, system_.totals()[callback].span().first_ns);
+    }
+  }
+  if (!system_.streams()) {
+    first_ns = runs_[traced].times.front().start_ns;
+  }
+  const std::int64_t seen = system_.last_ns() - first_ns;
   const auto in_range = [](std::int64_t time) {
     return model::Nanoseconds(std::clamp(time, kShortestTime, kLongestTime));
   };

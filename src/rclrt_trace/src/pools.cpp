@@ -128,34 +128,52 @@ class Due {
 std::vector<Pool> find_pools(const TracedSystem& system) {
   ThreadSets threads(system.threads().size());
   std::vector<std::uint32_t> thread_of(system.callbacks().size(), kNone);
-  for (const TracedInstance& run : system.instances()) {
-    if (system.callbacks()[run.callback].executor != kNone) {
-      continue;
+  const auto join = [&](std::uint32_t callback, std::uint32_t thread) {
+    if (system.callbacks()[callback].executor != kNone) {
+      return;
     }
-    std::uint32_t& first = thread_of[run.callback];
-    first = first == kNone ? run.thread : first;
-    threads.join(run.thread, first);
+    std::uint32_t& first = thread_of[callback];
+    first = first == kNone ? thread : first;
+    threads.join(thread, first);
+  };
+  for (const std::uint32_t callback : system.first_runs()) {  // also of runs that are not kept
+    for (const auto& [thread, span] : system.totals()[callback].threads) {
+      join(callback, thread);
+    }
+  }
+  for (const TracedInstance& run : system.instances()) {
+    join(run.callback, run.thread);
   }
   std::vector<Pool> pools;
   std::vector<std::uint32_t> pool_of(system.callbacks().size(), kNone);
   std::map<std::pair<bool, std::uint32_t>, std::uint32_t> known;  // by executor or thread
-  for (const TracedInstance& run : system.instances()) {
-    const TracedCallback& callback = system.callbacks()[run.callback];
+  const auto pool_for = [&](std::uint32_t of, std::uint32_t thread) -> Pool& {
+    const TracedCallback& callback = system.callbacks()[of];
     const bool is_stated = callback.executor != kNone;
-    const std::uint32_t key = is_stated ? callback.executor : threads.root(run.thread);
+    const std::uint32_t key = is_stated ? callback.executor : threads.root(thread);
     const auto [found, fresh] =
         known.try_emplace({is_stated, key}, static_cast<std::uint32_t>(pools.size()));
     if (fresh) {
       pools.push_back({.process = callback.process, .is_stated = is_stated});
     }
     Pool& pool = pools[found->second];
-    pool.runs.push_back(&run);
-    if (pool_of[run.callback] == kNone) {
-      pool_of[run.callback] = found->second;
-      pool.callbacks.push_back(run.callback);
+    if (pool_of[of] == kNone) {
+      pool_of[of] = found->second;
+      pool.callbacks.push_back(of);
     }
+    return pool;
+  };
+  for (const std::uint32_t callback : system.first_runs()) {
+    pool_for(callback, system.totals()[callback].threads.begin()->first);
+  }
+  for (const TracedInstance& run : system.instances()) {
+    pool_for(run.callback, run.thread).runs.push_back(&run);
   }
   std::ranges::for_each(pools, sort_runs);
+  for (const std::uint32_t callback : system.first_runs()) {
+    std::size_t& most = pools[pool_of[callback]].threads;
+    most = std::max(most, system.totals()[callback].threads_at_once);
+  }
   add_silent_callbacks(system, pool_of, pools);
   return pools;
 }
@@ -224,11 +242,11 @@ std::int64_t release_interval_ns(const TracedSystem& system, std::uint32_t callb
   std::int64_t last_ns = INT64_MIN;
   std::int64_t count = 0;
   for (const TracedInput& input : of.inputs) {
-    if (input.topic != kNone && !system.publications(input.topic).empty()) {
-      const auto& times = system.publications(input.topic);
-      first_ns = std::min(first_ns, times.front());
-      last_ns = std::max(last_ns, times.back());
-      count += static_cast<std::int64_t>(times.size());
+    if (input.topic != kNone && system.publication_count(input.topic).count > 0) {
+      const TracedSystem::PublicationCount& published = system.publication_count(input.topic);
+      first_ns = std::min(first_ns, published.first_ns);
+      last_ns = std::max(last_ns, published.last_ns);
+      count += static_cast<std::int64_t>(published.count);
     }
   }
   return count < 2 ? 0 : (last_ns - first_ns) / (count - 1);
@@ -251,8 +269,8 @@ std::vector<Wait> find_waits(const TracedSystem& system, const Pool& pool, std::
   std::ranges::stable_sort(occupied, {}, &Occupied::start_ns);
   const std::int64_t pool_end_ns = pool.latest_end_ns.back();
   const Due due(system, callback);
-  const std::int64_t begin_ns =
-      std::max(system.first_run_ns(), system.callbacks()[callback].created_ns);
+  const std::int64_t begin_ns = std::max(
+      {system.first_run_ns(), system.callbacks()[callback].created_ns, system.kept_since_ns()});
   Occupied before{begin_ns, begin_ns};
   const auto add = [&](std::int64_t to_ns, const TracedInstance* next) {
     const auto since_ns = due.since(before, next);

@@ -281,6 +281,10 @@ StarvationFindings find_starvation(const TracedSystem& system, const Lives& live
     std::int64_t& last = last_starts[lives.callback_of[run.callback]];
     last = std::max(last, run.start_ns);
   }
+  for (const std::uint32_t callback : system.first_runs()) {
+    std::int64_t& last = last_starts[lives.callback_of[callback]];
+    last = std::max(last, system.totals()[callback].last_start_ns);
+  }
   for_each_callback(pools, [&](const Pool& pool, std::uint32_t callback) {
     StarvationSearch(system, lives, pool, groups, last_starts, steps, findings).search(callback);
   });

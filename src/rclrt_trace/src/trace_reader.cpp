@@ -244,6 +244,7 @@ class Traces {
       if (next(i)) {
         order.push(i);
       }
+      streams_[i]->let_go_of_bytes();  // a session has many files, one after the other
     }
     std::vector<StreamKey> keys;
     for (std::size_t i = 0; i < streams_.size(); ++i) {
@@ -265,6 +266,7 @@ class Traces {
         take(number, handle);
         if (!next(number)) {
           missing.after_last_event(number);
+          streams_[number]->let_go_of_bytes();
           break;
         }
         if (!order.empty() && later(number, order.top())) {

@@ -10,10 +10,9 @@
 #include <utility>
 #include <vector>
 
-namespace rclrt::trace {
+#include "traced_instance.hpp"
 
-/// Stands for "no index".
-inline constexpr std::uint32_t kNone = UINT32_MAX;
+namespace rclrt::trace {
 
 /// The trigger of a callback, as far as it is in the trace.
 enum class TriggerKind : std::uint8_t { kTimer, kSubscription, kService, kOther };
@@ -59,6 +58,12 @@ struct TracedCallback {
   std::int64_t deadline_ns = 0;
   std::uint32_t executor = kNone;
 };
+
+/// Returns the nominal release time for a run of an rcl timer: the first point of its grid
+/// (creation time + n × period) after the start of the previous run; INT64_MIN: there is none. So a
+/// late run keeps its nominal release, and releases that pass before it runs are skipped.
+std::int64_t rcl_release_ns(const TracedCallback& timer, std::int64_t before_ns,
+                            std::int64_t start_ns);
 
 /// An executor of rclrt. Other executors are identified by their threads.
 struct TracedExecutor {

@@ -11,9 +11,7 @@ namespace rclrt::trace {
 
 namespace {
 
-/// The largest number of publications that are kept. A message is received soon or replaced by a
-/// newer one, so the oldest publications can be discarded.
-constexpr std::size_t kMostPublications = 1'000'000;
+/// The largest number of publications of a topic that are remembered by their time.
 constexpr std::size_t kMostOfTopic = 100'000;
 
 /// Largest error between the time of day and the trace's clock, which are read one after the other.
@@ -198,6 +196,11 @@ TracedSystem::Publication TracedSystem::publication_of(const TraceEvent& take,
 TracedSystem::Publication TracedSystem::publish(Thread& thread, std::uint32_t topic,
                                                 std::int64_t time_ns) {
   publication_times_[topic].push_back(time_ns);
+  ++kept_publications_;
+  PublicationCount& count = publication_counts_[topic];
+  count.first_ns = count.count == 0 ? time_ns : count.first_ns;
+  count.last_ns = time_ns;
+  ++count.count;
   if (thread.running.empty()) {
     note_outside(thread.index, topic);
   }
@@ -224,7 +227,7 @@ void TracedSystem::remember(const Handle& key, const Publication& publication) {
   if (publications_.insert_or_assign(key, publication).second) {
     published_order_.push_back(key);
   }
-  if (published_order_.size() > kMostPublications) {
+  if (published_order_.size() > limits_.publications) {
     publications_.erase(published_order_.front());
     published_order_.pop_front();
     ++gaps_.forgotten;
@@ -313,6 +316,7 @@ void TracedSystem::start(const TraceEvent& event) {
                             .instance = instance,
                             .cpu = event.cpu,
                             .on_since_ns = event.time_ns});
+  list_busy(thread, event.pid);
 }
 
 void TracedSystem::end(const TraceEvent& event) {
@@ -351,7 +355,9 @@ void TracedSystem::end(const TraceEvent& event) {
   instance.end_ns = event.time_ns;
   instance.last_cpu = event.cpu;
   keep_parts(instance, parts);
+  note_overlaps(instance);
   instances_.push_back(instance);
+  let_go_of_oldest();
 }
 
 /// Notes that what the thread published before was outside of callbacks.
@@ -385,6 +391,7 @@ void TracedSystem::finish() {
   leave_out_spun_samples();
   // A recorded thread has at least one switch after its last run. Without it, recording had ended.
   doubt_scheduling(last_switch_ns_);
+  count_latest();
 }
 
 }  // namespace rclrt::trace

@@ -10,23 +10,13 @@
 #include <vector>
 
 #include "joined_hosts.hpp"
+#include "logged_runs.hpp"
 #include "rclrt/recorder/lineage.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
 
 namespace rclrt::trace {
 
 namespace {
-
-/// Returns the nominal release time for a run of an rcl timer: the first point of its grid
-/// (creation time + n × period) after the previous run. So a late run keeps its nominal release,
-/// and releases that pass before it runs are skipped.
-std::int64_t rcl_release(const TracedCallback& timer, std::int64_t before_ns,
-                         std::int64_t start_ns) {
-  const std::int64_t since = std::max(before_ns, timer.created_ns) - timer.created_ns;
-  const std::int64_t next = timer.created_ns + (since / timer.period_ns + 1) * timer.period_ns;
-  // The timer was reset meanwhile, or its creation is not in the trace: a run is never early.
-  return std::min(next, start_ns);
-}
 
 /// Sets the releases of rclcpp's timers, which have no event. `runs`: sorted by start. A timer's
 /// grid is regular on the clock of its own host.
@@ -43,73 +33,12 @@ void add_releases(const TracedSystem& system, const HostClocks* clocks,
       };
       callback.created_ns = local(callback.created_ns);
       const std::int64_t release =
-          rcl_release(callback, local(before[run.callback]), local(run.start_ns));
+          rcl_release_ns(callback, local(before[run.callback]), local(run.start_ns));
       run.release_ns = clocks == nullptr ? release : clocks->common_ns(host, release);
       run.ready_ns = run.release_ns;
     }
     before[run.callback] = run.start_ns;
   }
-}
-
-/// Returns for each callback of the application whether others read its newest message.
-std::vector<bool> are_sampled(const model::Application& application) {
-  std::set<std::string> topics;
-  for (const model::Callback& callback : application.callbacks) {
-    topics.insert(callback.samples.begin(), callback.samples.end());
-  }
-  std::vector<bool> result;
-  for (const model::Callback& callback : application.callbacks) {
-    result.push_back(std::ranges::any_of(
-        callback.publishes, [&](const std::string& topic) { return topics.contains(topic); }));
-  }
-  return result;
-}
-
-recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& model,
-                                const TracedInstance& traced) {
-  const TracedCallback& callback = system.callbacks()[traced.callback];
-  const std::uint32_t index = model.callback_of[traced.callback];
-  recorder::LoggedInstance result;
-  recorder::InstanceRecord& record = result.record;
-  record.callback = index;
-  record.level = callback.priority.value_or(0);
-  record.start_ns = traced.start_ns;
-  record.end_ns = traced.end_ns;
-  record.read_ns = traced.read_ns;
-  record.stored_ns = traced.stored_ns;
-  record.cpu_ns = traced.cpu_ns();
-  record.preemptions = traced.preemptions;
-  record.first_cpu = traced.first_cpu;
-  record.last_cpu = traced.last_cpu;
-  if (traced.scheduled) {
-    record.first_part = traced.first_part;
-    record.part_count = traced.part_count;
-  }
-  record.release_ns = traced.release_ns;
-  record.ready_ns = traced.ready_ns;
-  if (record.release_ns == 0) {
-    record.release_ns = traced.published_ns != 0 ? traced.published_ns : traced.start_ns;
-    record.ready_ns = record.release_ns;
-  }
-  result.executor = static_cast<std::uint32_t>(model.application.executor_of(index));
-  result.slot = model.slot_of[traced.thread];
-  result.published_ns = traced.published_ns;
-  if (traced.publisher != kNone) {
-    result.publisher = model.callback_of[traced.publisher];
-  }
-  return result;
-}
-
-/// Removes the chains that cannot be followed, with a note for each.
-void leave_out_unfollowed(model::Application& application, const TracedModel& model,
-                          std::vector<std::string>& notes) {
-  std::vector<std::size_t> blind = recorder::unfollowed(application);
-  for (std::size_t i = 0; i < application.chains.size(); ++i) {
-    if (model.stands_for_other[application.chains[i].callbacks.front()]) {
-      blind.push_back(i);
-    }
-  }
-  recorder::leave_out_chains(application, std::move(blind), notes);
 }
 
 /// Removes the chains with messages that arrive before they were sent on the common time axis: they
@@ -175,36 +104,17 @@ void leave_out_unknown_hops(const TracedSystem& system, const TracedModel& model
   std::erase_if(results.hops, [&](const recorder::HopResult& hop) { return !is_known[hop.to]; });
 }
 
-recorder::RunContext traced_context(const ReadCounts& counts) {
-  recorder::RunContext context;
-  context.machine = {.kernel = "traced", .cpus = 0, .cpu_model = "traced", .preempt_rt = false};
-  context.realtime_reason = "the trace does not say how threads were scheduled";
-  context.rmw = "unknown";
-  context.ros_distro = "unknown";
-  context.versions = {{"rclrt", RCLRT_VERSION}};
-  context.records_dropped = counts.lost;
-  return context;
-}
-
 }  // namespace
 
 recorder::RunResults trace_results(const TracedSystem& system, TracedModel model,
                                    const model::ExecutorChoice& executor, const ReadCounts& counts,
                                    std::vector<std::string>& notes, const HostClocks* clocks) {
-  recorder::RunResults results;
-  results.application = std::move(model.application);
-  leave_out_unfollowed(results.application, model, notes);
-  model.application = results.application;
+  recorder::RunResults results = begin_results(model, executor, counts, notes);
   if (clocks != nullptr) {
     results.hosts = host_table(*clocks, system, model);
     leave_out_early(results.application, results.hosts, *clocks, notes);
     model.application = results.application;
   }
-  results.executor = executor;
-  results.executor_label = "traced: " + label_of(executor);
-  results.started_utc = "1970-01-01T00:00:00Z";
-  results.context = traced_context(counts);
-  results.host_stalls.reason = "the trace has no probe";
   std::vector<recorder::LoggedInstance> instances;
   std::int64_t first_ns = INT64_MAX;
   std::vector<TracedInstance> runs = system.instances();
@@ -217,7 +127,7 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
       if (each.sampled_from != kNone) {
         sampling.emplace_back(&each - runs.data(), instances.size());
       }
-      instances.push_back(logged(system, model, each));
+      instances.push_back(logged(system.callbacks()[each.callback], model, each));
       recorder::InstanceRecord& record = instances.back().record;
       if (record.stored_ns == 0 && sampled[record.callback]) {
         record.stored_ns = each.first_publication_ns;
@@ -227,13 +137,11 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
   }
   read_after_stores(runs, instances, sampling);
   results.window = {first_ns, system.last_ns()};
-  results.callback_counts.resize(results.application.callbacks.size());
   std::vector<bool> going_on(results.application.callbacks.size(), false);
   for (const recorder::LoggedInstance& each : instances) {
     ++results.callback_counts[each.record.callback].released;
     ++results.callback_counts[each.record.callback].completed;
   }
-  results.kernel_priorities.resize(results.application.callbacks.size());
   results.cpu_parts = system.cpu_parts();
   recorder::follow_chains(results.application, results.window, instances, going_on);
   std::uint64_t id = 0;

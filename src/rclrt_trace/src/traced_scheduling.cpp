@@ -82,6 +82,11 @@ std::vector<OtherThreads> TracedSystem::other_threads() const {
     const TracedThread& thread = threads_[instance.thread];
     of_callbacks.emplace(thread.process, thread.tid);
   }
+  for (const RunTotals& totals : totals_) {
+    for (const auto& [thread, span] : totals.threads) {
+      of_callbacks.emplace(threads_[thread].process, threads_[thread].tid);
+    }
+  }
   std::map<std::int64_t, OtherThreads> result;
   for (const auto& [key, time] : cpu_times_) {
     const auto& [space, pid, tid] = key;

@@ -79,6 +79,7 @@ std::int64_t TracedSystem::process_of(const TraceEvent& event) {
       {event.space, event.pid}, static_cast<std::int64_t>(processes_.size()));
   if (fresh) {
     processes_.push_back({event.space, event.pid, event.time_ns, event.time_ns, event.host});
+    busy_threads_.emplace_back();
   }
   processes_[static_cast<std::size_t>(found->second)].last_ns = event.time_ns;
   return found->second;
@@ -345,6 +346,7 @@ std::uint32_t TracedSystem::topic_of(std::string_view name) {
   const auto index = static_cast<std::uint32_t>(topic_names_.size());
   topic_names_.emplace_back(name);
   publication_times_.emplace_back();
+  publication_counts_.emplace_back();
   topics_.emplace(name, index);
   return index;
 }

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,61 +20,30 @@
 #include <vector>
 
 #include "gaps.hpp"
-#include "rclrt/recorder/instance_record.hpp"
+#include "run_totals.hpp"
 #include "stored_value.hpp"
 #include "trace_reader.hpp"
 #include "traced_entities.hpp"
+#include "traced_instance.hpp"
 
 namespace rclrt::trace {
 
-/// One run of a callback. Times are CLOCK_MONOTONIC, of the reference host in traces of several.
-struct TracedInstance {
-  std::uint32_t callback = 0;
-  std::uint32_t thread = 0;
-  std::uint32_t input = kNone;      ///< the input of the callback that received its message
-  std::uint32_t publisher = kNone;  ///< the callback that published it
-  std::int64_t published_ns = 0;    ///< 0: not known
-  std::int64_t sent_ns = 0;         ///< the time of day at which its message was sent; 0: not known
-  std::int64_t stamp_ns = 0;        ///< the header.stamp of its message; 0: not known
-  std::int64_t release_ns = 0;      ///< 0: not known
-  std::int64_t ready_ns = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-  /// A time at which all that it read was the newest: the first values, and the last messages that
-  /// it took itself. If there is no such time, the oldest of them was. 0: it read nothing.
-  std::int64_t read_ns = 0;
-  std::int64_t stored_ns = 0;  ///< when it last stored a value; 0: it did not
-  /// The only message that it took itself, if it read no value: its publisher, which callback and
-  /// thread identify with the time. kNone: none.
-  std::uint32_t sampled_from = kNone;
-  std::uint32_t sampled_thread = kNone;
-  std::int64_t sampled_ns = 0;
-  std::int64_t first_publication_ns = 0;  ///< 0: it published nothing
-  bool scheduled = false;  ///< the trace has its thread's switches: the three below are known
-  std::int64_t preempted_ns = 0;  ///< the thread could run, but another one ran
-  std::int64_t waited_ns = 0;     ///< the thread slept or waited
-  std::uint32_t preemptions = 0;
-  /// The CPUs of its thread at its start and its end; recorder::kUnknownCpu: not in the trace.
-  std::int32_t first_cpu = recorder::kUnknownCpu;
-  std::int32_t last_cpu = recorder::kUnknownCpu;
-  /// Its parts in TracedSystem::cpu_parts(), if `scheduled`; none: it was not interrupted.
-  std::uint32_t part_count = 0;
-  std::uint64_t first_part = 0;
-
-  /// Returns the CPU time if it is in the trace, else the time from start to end.
-  std::int64_t cpu_ns() const {
-    const std::int64_t whole = end_ns - start_ns;
-    return scheduled ? std::max<std::int64_t>(whole - preempted_ns - waited_ns, 0) : whole;
-  }
-};
-
 /// Builds the nodes, callbacks and their runs from the events of a trace, which must come in order
-/// of time. The memory that it needs grows with the number of runs, not of events. Not thread-safe.
+/// of time. Not thread-safe.
+///
+/// Up to RunLimits::all runs it keeps each of them. With more it streams: RunTotals and the other
+/// counts are those of the whole trace, and instances(), cpu_parts() and publications() have the
+/// latest ones, all of them since kept_since_ns(). Its memory then does not grow with the trace.
 class TracedSystem {
  public:
+  explicit TracedSystem(const RunLimits& limits = {}) : limits_(limits) {}
+
   /// Processes the next event. Throws TraceError if two processes have the same process id at the
   /// same time.
   void take(const TraceEvent& event);
+  /// Calls `sink` with each run once, when it is let go of or at finish(): in portions, in the
+  /// order of their ends. The runs are valid during the call.
+  void set_sink(std::function<void(std::span<TracedInstance>)> sink) { sink_ = std::move(sink); }
   /// Closes the runs that are still open. Call it after the last event.
   void finish();
 
@@ -87,6 +58,20 @@ class TracedSystem {
   const std::vector<TracedExecutor>& executors() const { return executors_; }
   const std::vector<TracedThread>& threads() const { return threads_; }
   const std::vector<TracedInstance>& instances() const { return instances_; }
+  /// Returns whether instances() has only the latest runs.
+  bool streams() const { return streams_; }
+  /// Returns the time since which all runs that ended are kept; INT64_MIN: since the begin.
+  std::int64_t kept_since_ns() const { return kept_since_ns_; }
+  /// Returns the totals of all runs, by callback; empty if it does not stream. Complete after
+  /// finish().
+  const std::vector<RunTotals>& totals() const { return totals_; }
+  /// Returns the callbacks of totals() that ran, in the order of their first ends.
+  const std::vector<std::uint32_t>& first_runs() const { return first_runs_; }
+  /// Returns whether runs of the two callbacks of a node overlapped. Only for callbacks that state
+  /// no group.
+  bool have_overlapped(std::uint32_t one, std::uint32_t other) const {
+    return overlaps_.contains(std::minmax(one, other));
+  }
   std::size_t topic_count() const { return topic_names_.size(); }
   const std::string& topic(std::uint32_t index) const { return topic_names_[index]; }
   /// Returns whether a process of the trace has a publisher of the topic.
@@ -98,6 +83,15 @@ class TracedSystem {
   const std::vector<recorder::CpuPart>& cpu_parts() const { return cpu_parts_; }
   /// Returns the time of the first start of a callback; 0: there is none.
   std::int64_t first_run_ns() const { return first_run_ns_; }
+  /// The publications of a topic in the whole trace.
+  struct PublicationCount {
+    std::uint64_t count = 0;
+    std::int64_t first_ns = 0;
+    std::int64_t last_ns = 0;
+  };
+  const PublicationCount& publication_count(std::uint32_t topic) const {
+    return publication_counts_[topic];
+  }
   /// Returns the times of the publications on a topic, ascending, from within and outside of
   /// callbacks.
   const std::vector<std::int64_t>& publications(std::uint32_t topic) const {
@@ -196,6 +190,7 @@ class TracedSystem {
     std::string running_name;               // the thread's name at its latest run
     std::set<std::string> running_names;
     std::size_t name_returns = 0;  // number of times that an earlier name came back
+    bool is_listed = false;        // in busy_threads_
   };
   struct Value {                        // at an address
     std::uint32_t index = kNone;        // into stored_values_
@@ -230,6 +225,14 @@ class TracedSystem {
   void forget_running();
   void start(const TraceEvent& event);
   void end(const TraceEvent& event);
+  void list_busy(Thread& thread, std::int64_t process);
+  void note_overlaps(const TracedInstance& ended);
+  void let_go_of_oldest();
+  void count_latest();
+  void note_threads_at_once();
+  void count(TracedInstance& run);
+  void let_go_of_publications();
+  void let_go_of_parts();
 
   std::uint32_t topic_of(std::string_view name);
   std::uint32_t node_of(const Handle& handle) const;
@@ -267,7 +270,17 @@ class TracedSystem {
   std::vector<TracedCallback> callbacks_;
   std::vector<TracedExecutor> executors_;
   std::vector<TracedThread> threads_;
+  RunLimits limits_;
+  std::function<void(std::span<TracedInstance>)> sink_;
+  bool streams_ = false;
+  std::int64_t kept_since_ns_ = INT64_MIN;
   std::vector<TracedInstance> instances_;
+  std::vector<RunTotals> totals_;          // by callback
+  std::vector<std::uint32_t> first_runs_;  // callbacks, by the end of their first run
+  std::set<std::pair<std::uint32_t, std::uint32_t>> overlaps_;  // callbacks, the lower one first
+  std::vector<std::vector<Thread*>> busy_threads_;    // by process: those that may run a callback
+  std::vector<PublicationCount> publication_counts_;  // by topic
+  std::size_t kept_publications_ = 0;
   std::vector<recorder::CpuPart> cpu_parts_;
   std::vector<std::string> topic_names_;
   std::vector<std::vector<std::int64_t>> publication_times_;  // by topic

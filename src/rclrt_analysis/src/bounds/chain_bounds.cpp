@@ -20,6 +20,23 @@ void detail::check_start(const Application& application, const model::Chain& cha
   }
 }
 
+namespace {
+
+/// Replaces the shorter terms by their sum if more than `most` are left. One alone stays.
+void sum_up_shorter(std::size_t most, std::vector<Contribution>& terms) {
+  if (terms.size() > most + 1) {
+    Contribution rest{Contribution::Kind::kRest, 0, static_cast<Ticks>(terms.size() - most), 0};
+    for (std::size_t i = most; i < terms.size(); ++i) {
+      rest.total += terms[i].total;
+    }
+    terms.resize(most);
+    terms.push_back(rest);
+  }
+  terms.shrink_to_fit();
+}
+
+}  // namespace
+
 std::vector<ChainBound> detail::bounds_of_form(const Application& form, ExecutorKind kind,
                                                const model::ExecutorChoice& chosen,
                                                const Overheads& overheads, Effort effort,
@@ -33,6 +50,9 @@ std::vector<ChainBound> detail::bounds_of_form(const Application& form, Executor
     ChainBound& bound = result.emplace_back(bounds.bound(chain));
     for (Contribution& each : bound.why) {
       each.callback = parts.whole(each.callback);
+    }
+    if (effort.all_terms_of != index) {
+      sum_up_shorter(effort.terms, bound.why);
     }
   }
   gave_up = gave_up || bounds.gave_up();

@@ -50,6 +50,8 @@ const char* to_word(Contribution::Kind kind) {
       return "background";
     case Contribution::Kind::kStall:
       return "stall";
+    case Contribution::Kind::kRest:
+      return "rest";
     case Contribution::Kind::kOtherInput:
       break;
   }

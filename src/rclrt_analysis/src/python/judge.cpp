@@ -5,6 +5,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "bindings.hpp"
@@ -89,13 +91,15 @@ void bind_judge(py::module_& module) {
       .def_readonly("feasible", &Judgement::feasible);
   module.def(
       "judge",
-      [](const model::Application& application, const std::string& executor,
-         const Machine& machine) {
+      [](const model::Application& application, const std::string& executor, const Machine& machine,
+         std::optional<std::size_t> all_terms_of) {
         const model::ExecutorChoice value = executor_to_judge(executor);
         const py::gil_scoped_release release;
-        return judge(application, value, machine, {.check_interrupt = check_signals});
+        return judge(application, value, machine,
+                     {.check_interrupt = check_signals, .all_terms_of = all_terms_of});
       },
-      py::arg("application"), py::arg("executor"), py::arg("machine"));
+      py::arg("application"), py::arg("executor"), py::arg("machine"), py::kw_only(),
+      py::arg("all_terms_of") = std::nullopt);
 }
 
 }  // namespace rclrt::analysis

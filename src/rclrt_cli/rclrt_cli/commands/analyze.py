@@ -25,6 +25,8 @@ from rclrt_cli.tables import tasks as task_table
 
 HELP = "say whether the deadlines of an application or a task set hold"
 PUBLISHED = {"thesis": chains.thesis, "picas": chains.picas}
+NAMED = 10
+"""Number of chains that a message names."""
 Examples = list[tuple[str, str]]
 """Counter-examples: the chain that misses its deadline, and the text of the file that shows it."""
 
@@ -69,13 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the first schedule that misses a deadline to this file, for rclrt simulate "
         "--replay; - is the standard output",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument(
-        "--assumptions",
-        action="store_true",
-        help="show all assumptions of the bounds, also those about features that the "
-        "application does not use",
-    )
+    _add_output_arguments(parser)
     parser.add_argument(
         "--test",
         choices=("sound", "thesis", "picas"),
@@ -94,20 +90,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     overheads.add_arguments(parser)
 
 
+def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--why",
+        metavar="CHAIN",
+        help="show all terms of this chain's bound, in the table and with --json, which has the 64 "
+        "longest of each other chain and the sum of the rest",
+    )
+    parser.add_argument(
+        "--assumptions",
+        action="store_true",
+        help="show all assumptions of the bounds, also those about features that the "
+        "application does not use",
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
     if (arguments.file is None) == (arguments.batch is None):
         raise BadInput("analyze: name either FILE or --batch FILE.jsonl: one of them, not both")
     if arguments.batch is not None:
-        if arguments.priorities is not None:
-            raise BadInput(
-                "--priorities: has no meaning with --batch; name an app.yaml as FILE instead"
-            )
+        for option in ("priorities", "why"):
+            if getattr(arguments, option) is not None:
+                raise BadInput(
+                    f"--{option}: has no meaning with --batch; name an app.yaml as FILE instead"
+                )
         return _batch(arguments.batch)
     text = read_input(arguments.file)
     answer = _of_tasks if tasks.is_task_set(text) else _of_application
     result, lines, examples = answer(arguments, text)
     if arguments.json:
-        print(json.dumps(result, indent=1))
+        for piece in json.JSONEncoder(indent=1).iterencode(result):
+            sys.stdout.write(piece)
+        print()
     else:
         for line in lines:
             print(line)
@@ -126,8 +141,11 @@ def _of_tasks(
         raise BadInput(
             "--priorities: a task set has no callbacks; name an app.yaml as FILE instead"
         )
-    if arguments.advise:
-        raise BadInput("--advise: a task set has no chains; name an app.yaml as FILE instead")
+    for option in ("advise", "why"):
+        if getattr(arguments, option):
+            raise BadInput(
+                f"--{option}: a task set has no chains; name an app.yaml as FILE instead"
+            )
     file = tasks.parse_tasks(text, str(arguments.file))
     result, found = tasks.analyse(file, search=not arguments.no_search)
     if arguments.sensitivity:
@@ -162,9 +180,14 @@ def _of_application(
     for option in ("sensitivity", "advise"):
         if getattr(arguments, option) and reason is not None:
             raise BadInput(f"--{option}: executor '{arguments.executor}': {reason}")
+    explained = None if arguments.why is None else _chain(application, arguments.why)
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     result, found = chains.sound(
-        application, arguments.executor, machine, search=not arguments.no_search
+        application,
+        arguments.executor,
+        machine,
+        search=not arguments.no_search,
+        all_terms_of=explained,
     )
     if arguments.sensitivity:
         result["sensitivity"] = sensitivity.of_chains(application, arguments.executor, machine)
@@ -175,11 +198,22 @@ def _of_application(
         for example in found
     ]
     lines = chain(
-        chain_table.table(result, arguments.assumptions),
+        chain_table.table(result, arguments.assumptions, arguments.why),
         overheads.notes(arguments, machine),
         advice_table.table(result.get("advice", [])),
     )
     return result, lines, examples
+
+
+def _chain(application: Application, name: str) -> int:
+    """Returns the index of the chain of which all terms are shown."""
+    names = [each.id for each in application.chains]
+    if name not in names:
+        known = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
+        raise BadInput(
+            f"--why {name}: {application.name} has no chain with this id; expected one of {known}"
+        )
+    return names.index(name)
 
 
 def _what_exceeds(application: Application, example: CounterExample) -> str:
@@ -202,7 +236,7 @@ def _write_counter_example(path: Path, examples: Examples) -> None:
 
 
 def _refuse_options_of_sound(arguments: argparse.Namespace) -> None:
-    for name in ("sensitivity", "advise", *overheads.OPTIONS):
+    for name in ("sensitivity", "advise", "why", *overheads.OPTIONS):
         if getattr(arguments, name) not in (None, False):
             raise BadInput(
                 f"--{name.replace('_', '-')}: works only with --test sound; leave it out, or leave "

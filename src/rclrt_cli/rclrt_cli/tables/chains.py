@@ -15,7 +15,7 @@ from rclrt_py.text import deadline, exact
 
 WIDTH = 12
 SHOWN = 4
-"""Number of terms and reasons that are shown. --json has all of them."""
+"""Number of terms and reasons that are shown."""
 BOUNDS = {"picas": ("PiCAS ms", "sound ms")}
 CONTRIBUTIONS = {
     "own": "its own work, {releases} releases of {id}",
@@ -58,8 +58,11 @@ def assumption_lines(assumptions: Sequence[Assumption], all_of_them: bool) -> It
         yield f"     {hidden} more are about what this application does not have: --assumptions"
 
 
-def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
-    """Yields a line per chain, the longest terms of its bound, and the reasons of the answer."""
+def table(
+    result: Analysis, all_assumptions: bool = False, explained: str | None = None
+) -> Iterator[str]:
+    """Yields a line per chain, the longest terms of its bound, and the reasons of the answer. The
+    chain with the id `explained` is shown with all terms."""
     under = f" under {result['executor']}" if "executor" in result else ""
     yield (
         f"{result['application']}{under}, utilisation {result['utilisation']:.3f}, "
@@ -79,7 +82,8 @@ def table(result: Analysis, all_assumptions: bool = False) -> Iterator[str]:
             chain["verdict"],
         )
         yield columns.line(chain["id"], *cells, f"  {chain['note']}" if chain["note"] else "")
-        yield from _reasons(chain, common, columns)
+        shown = len(chain["why"]) if chain["id"] == explained else SHOWN
+        yield from _reasons(chain, common, columns, shown)
     yield from _cause_effect_lines(result.get("cause_effect_chains", []), common)
     yield from _link_lines(result.get("links", []))
     for queue in result.get("queues", ()):
@@ -144,22 +148,25 @@ def _link_lines(links: Sequence[Link]) -> Iterator[str]:
         yield from textwrap.wrap(each["note"], 118, initial_indent="  ", subsequent_indent="  ")
 
 
-def _reasons(chain: Chain, common: Sequence[str], columns: Columns) -> Iterator[str]:
-    """Yields the lines below the line of a chain."""
+def _reasons(chain: Chain, common: Sequence[str], columns: Columns, shown: int) -> Iterator[str]:
+    """Yields the lines below the line of a chain, with so many terms of its bound."""
     beside = Columns(*columns.widths[:2])
     unsafe = chain.get("unsafe", [])
     for reason in unsafe[:SHOWN]:
         yield columns.indent + f"  unsafe: {reason}"
     if len(unsafe) > SHOWN:
         yield columns.indent + f"  and {len(unsafe) - SHOWN} more reasons, see --json"
-    for part in chain["why"][:SHOWN]:
-        text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
-        text = re.sub(r"\b1 (release|set|callback|ready set|millisecond)s\b", r"1 \1", text)
-        yield beside.line("", exact(part["total_ms"]), f"  {text}")
-    if left := chain["why"][SHOWN:]:
+    for part in chain["why"][:shown]:
+        if "callback" in part:
+            text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
+            text = re.sub(r"\b1 (release|set|callback|ready set|millisecond)s\b", r"1 \1", text)
+            yield beside.line("", exact(part["total_ms"]), f"  {text}")
+    if left := chain["why"][shown:]:
         total = exact(sum(part["total_ms"] for part in left))
-        terms = "term" if len(left) == 1 else "terms"
-        yield beside.line("", total, f"  {len(left)} more {terms}, see --json")
+        number = sum(1 if "callback" in part else part["terms"] for part in left)
+        terms = "term" if number == 1 else "terms"
+        option = "--json" if "callback" in left[-1] else f"--why {chain['id']}"
+        yield beside.line("", total, f"  {number} more {terms}, see {option}")
     if chain["why"] and chain.get("waited_ms"):
         earlier = exact(-chain["waited_ms"])
         yield beside.line("", earlier, "  the part of this work before the release of the instance")

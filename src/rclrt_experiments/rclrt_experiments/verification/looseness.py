@@ -22,6 +22,7 @@ CAUSES = {
     "ready_sets": "ready sets",
     "background": "time lost in the background",
     "stall": "a stall",
+    "rest": "the shorter terms together",
 }
 """The terms of a bound (Contribution.kind), in the words of the page about verdicts."""
 NO_TERM = "no term"

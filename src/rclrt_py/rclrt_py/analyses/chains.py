@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict, final
 
 from rclrt_py.analyses.advice import ChainAdvice
 from rclrt_py.analyses.counter_example import ChainCounterExample, counter_example
@@ -16,17 +16,27 @@ from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
     from rclrt_analysis import Assumption as NativeAssumption
-    from rclrt_analysis import CauseEffectBound, ChainBound, CounterExample, Machine
+    from rclrt_analysis import CauseEffectBound, ChainBound, Contribution, CounterExample, Machine
     from rclrt_model import Application
     from rclrt_model import CauseEffectChain as NativeChain
 
 
+@final
 class Part(TypedDict):
     """A term of a bound. `kind` is that of a Contribution of rclrt_analysis."""
 
     kind: str
     callback: str
     releases: int
+    total_ms: float
+
+
+@final
+class Rest(TypedDict):
+    """The sum of the shorter terms of a bound with many terms. `kind` is "rest"."""
+
+    kind: str
+    terms: int
     total_ms: float
 
 
@@ -48,7 +58,8 @@ class Chain(TypedDict):
     verdict: str
     assumptions: list[str]
     note: str
-    why: list[Part]
+    why: list[Part | Rest]
+    """The terms, the longest first. A Rest comes last."""
     # Only in the sound test:
     waited_ms: NotRequired[float]
     """Time from the start of the work in `why` to the release. Subtracted from the sum of `why`, it
@@ -162,10 +173,16 @@ class Analysis(TypedDict):
 
 
 def sound(
-    application: Application, executor: str, machine: Machine, *, search: bool
+    application: Application,
+    executor: str,
+    machine: Machine,
+    *,
+    search: bool,
+    all_terms_of: int | None = None,
 ) -> tuple[Analysis, list[CounterExample]]:
     """Returns the document of `rclrt analyze --json` with safe bounds and verdicts, and the
-    counter-examples that were found.
+    counter-examples that were found. The chain with the index `all_terms_of` has all terms of its
+    bound, however many there are.
 
     If `search` is true, a simulation searches, for each chain without a proof, for a schedule that
     misses the deadline. A chain with such a schedule has the verdict "refuted". Under an executor
@@ -173,7 +190,7 @@ def sound(
     true if every deadline is proved or conditional.
     """
     module = analysis()
-    judgement = judge(application, executor, machine)
+    judgement = judge(application, executor, machine, all_terms_of=all_terms_of)
     refutation = None
     if search:
         refutation = module.refute(application, judgement, executor, machine)
@@ -248,15 +265,18 @@ def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str])
         "assumptions": [*bound.assumptions],
         "level": bound.level,
         "note": bound.note,
-        "why": [
-            {
-                "kind": part.kind,
-                "callback": ids[part.callback],
-                "releases": part.releases,
-                "total_ms": part.total_ns / 1e6,
-            }
-            for part in bound.why
-        ],
+        "why": [_term(part, ids) for part in bound.why],
+    }
+
+
+def _term(part: Contribution, ids: list[str]) -> Part | Rest:
+    if part.kind == "rest":
+        return {"kind": "rest", "terms": part.releases, "total_ms": part.total_ns / 1e6}
+    return {
+        "kind": part.kind,
+        "callback": ids[part.callback],
+        "releases": part.releases,
+        "total_ms": part.total_ns / 1e6,
     }
     if bound.stamp_error_ns is not None:
         result["stamp_error_ms"] = bound.stamp_error_ns / 1e6

@@ -64,6 +64,7 @@ struct Contribution {
     kReadySets,   ///< of a wait set, until the callback has ended
     kBackground,  ///< Overheads::background; `callback` says nothing
     kStall,       ///< Overheads::stall; `callback` says nothing
+    kRest,        ///< the sum of the shorter terms, `releases` of them; `callback` says nothing
   };
   Kind kind{};
   std::size_t callback{};  ///< the chain's timer, the interfering timer, the sync, the callback
@@ -80,10 +81,13 @@ struct ChainBound {
   std::vector<std::string> assumptions;  ///< besides those of chain_assumptions()
   /// Those of the assumptions that no release is skipped and no message is lost.
   std::vector<std::string> without_loss{};
-  std::vector<Contribution> why;  ///< of the bound; sums up to it with `waited`
-  Ticks waited{};                 ///< time between the timer's release and the busy period's
-                                  ///< start that the bound does not count
-  std::string note;               ///< why there is no bound, or no verdict
+  /// The terms of the bound, the longest first; they sum up to it with `waited`. If there are more
+  /// than Effort::terms, the last one is the exact sum of the others (kRest): without it, all
+  /// chains together could have as many terms as the square of the number of callbacks.
+  std::vector<Contribution> why;
+  Ticks waited{};    ///< time between the timer's release and the busy period's
+                     ///< start that the bound does not count
+  std::string note;  ///< why there is no bound, or no verdict
   /// `reaction`: the longest time from a change of the input right after a release of the chain's
   /// timer to the end of the instance that reads it. `data_age`: the greatest age of data that an
   /// instance has read, at the end of the next instance, which replaces the result. Both are the

@@ -62,12 +62,16 @@ constexpr Verdict verdict_of(Answer answer) {
 /// Long work calls this about once a millisecond; an exception that it throws ends the work.
 using InterruptCheck = void (*)();
 
-/// A limit for the work of one call, in additions of about a nanosecond each. When the limit is
-/// reached, the call answers kUnknown for all that is left, or uses a bound that is quick to
-/// compute.
+/// Limits for the work and the results of one call. `steps`: additions of about a nanosecond each.
+/// When this limit is reached, the call answers kUnknown for all that is left, or uses a bound that
+/// is quick to compute.
 struct Effort {
   std::int64_t steps = 2'000'000'000;
   InterruptCheck check_interrupt = nullptr;
+  /// The most terms of ChainBound::why that are stated one by one.
+  std::size_t terms = 64;
+  /// The index of a chain that gets all of its terms.
+  std::optional<std::size_t> all_terms_of{};
 };
 
 /// The result for one task.

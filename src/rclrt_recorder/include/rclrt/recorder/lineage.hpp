@@ -2,6 +2,9 @@
 // Finds the chain instances that a callback worked for, if its messages do not carry tokens.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <rclrt/model/application.hpp>
 #include <span>
 #include <string>
@@ -36,6 +39,49 @@ namespace rclrt::recorder {
 RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const RunWindow& window,
                                          std::span<LoggedInstance> instances,
                                          const std::vector<bool>& going_on);
+
+/// The releases of one timer in a window, as far as ChainFollower needs to know them in advance.
+class RCLRT_RECORDER_EXPORT TimerReleases {
+ public:
+  /// Adds a release, in the order of time. `period_ns`: of the timer.
+  void add(std::int64_t release_ns, std::int64_t period_ns);
+  /// Adds the releases of another life of the timer.
+  void add(const TimerReleases& other, std::int64_t period_ns);
+
+  /// Returns the first release; std::nullopt: there is none.
+  std::optional<std::int64_t> first_ns() const { return first_ns_; }
+  std::int64_t last_ns() const { return last_ns_; }
+  /// Returns whether all of them are whole periods after the first one, within 1 us.
+  bool on_grid() const { return on_grid_; }
+
+ private:
+  std::optional<std::int64_t> first_ns_;
+  std::int64_t last_ns_ = 0;
+  bool on_grid_ = true;
+};
+
+/// Does the same as follow_chains() for a run of any length, one instance after the other. Not
+/// thread-safe.
+class RCLRT_RECORDER_EXPORT ChainFollower {
+ public:
+  /// Sets the offsets and the overruns of the timers in `application`, which must outlive this
+  /// object. `releases` has an element for each callback; those of timers count.
+  ChainFollower(model::Application& application, const RunWindow& window,
+                std::span<const TimerReleases> releases, const std::vector<bool>& going_on);
+  ~ChainFollower();
+  ChainFollower(const ChainFollower&) = delete;
+  ChainFollower& operator=(const ChainFollower&) = delete;
+
+  /// Sets the tokens of the next instance, in the order of starts. Keeps a reference to it, until
+  /// forget(): it may be the publisher of a message of a later one.
+  void follow(LoggedInstance& instance);
+  /// Forgets an instance, the first ones first.
+  void forget(const LoggedInstance& instance);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// Returns the chains that cannot be followed, by their index: those through a synchronisation or
 /// from an event.

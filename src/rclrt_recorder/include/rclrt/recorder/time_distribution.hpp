@@ -27,6 +27,9 @@ class RCLRT_RECORDER_EXPORT TimeDistribution {
   /// Adds one time in nanoseconds. A negative one counts in the bucket of 0.
   void add(std::int64_t time_ns);
 
+  /// Adds all times of another distribution.
+  void add(const TimeDistribution& other);
+
   std::uint64_t count() const { return count_; }
 
   /// Returns the summary; std::nullopt if there are no times. Its percentiles are nearest-rank as
