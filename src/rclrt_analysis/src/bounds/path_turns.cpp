@@ -13,10 +13,10 @@
 // follow each other.
 //
 // Order of release. Let the path have k callbacks, and let r be the release of one of them. Before
-// it start only callbacks that were released no later than r. What a flow releases after r starts
-// after it. At r, a flow has at most one callback on each of its branches in the queue, and one
-// callback of all flows runs. While the path's previous callback runs, which releases it, no other
-// callback does. So from a on, each flow runs at most k callbacks that follow each other on a
+// it start only callbacks that were released no later than r. A callback that is released after r
+// starts after it. At r, a flow has at most one callback on each of its branches in the queue, and
+// one callback of all flows runs. While the path's previous callback runs, which releases it, no
+// other callback does. So from a on, each flow runs at most k callbacks that follow each other on a
 // branch, and the callback that runs at a may come in addition.
 //
 // In both cases, all flows that matter were released in the current busy period. It began no longer
