@@ -28,33 +28,39 @@ using Started = std::vector<LoggedInstance*>;
 /// Counts the releases of one timer from the first one in the window.
 class Releases {
  public:
-  Releases(model::Timer& timer, const RunWindow& window, const Started& instances, bool going_on)
+  /// `local`: returns the release of an instance on the clock of its host. `is_far`: that clock is
+  /// not the one of the window.
+  Releases(model::Timer& timer, const RunWindow& window, const Started& instances, bool going_on,
+           const auto& local, bool is_far)
       : period_ns_(timer.period.count()) {
     std::int64_t last_ns = window.start_ns;
+    std::int64_t first_ns = INT64_MAX;
     for (const LoggedInstance* each : instances) {
       if (each->record.release_ns >= window.start_ns) {
-        first_ns_ = std::min(first_ns_.value_or(INT64_MAX), each->record.release_ns);
+        first_ns = std::min(first_ns, each->record.release_ns);
+        first_ns_ = std::min(first_ns_.value_or(INT64_MAX), local(*each));
         last_ns = std::max(last_ns, each->record.release_ns);
       }
     }
     // With a period below 2 us every release would count as on the grid, and most points of the
     // grid have no release.
     on_grid_ = first_ns_ && period_ns_ > 2 * kGridError_ns &&
-               std::all_of(instances.begin(), instances.end(), [this](const auto* each) {
-                 return each->record.release_ns < *first_ns_ ||
-                        std::abs(each->record.release_ns - *first_ns_ -
-                                 steps(each->record.release_ns) * period_ns_) <= kGridError_ns;
+               std::all_of(instances.begin(), instances.end(), [&, this](const auto* each) {
+                 const std::int64_t release_ns = local(*each);
+                 return release_ns < *first_ns_ ||
+                        std::abs(release_ns - *first_ns_ - steps(release_ns) * period_ns_) <=
+                            kGridError_ns;
                });
     if (first_ns_) {
-      timer.offset = model::Nanoseconds(*first_ns_ - window.start_ns);
+      timer.offset = model::Nanoseconds(first_ns - window.start_ns);
     }
     const bool stopped =
         !going_on && (!first_ns_ || (window.end_ns - last_ns - kStopped_ns) / 2 > period_ns_);
-    timer.overrun = stopped || (first_ns_ && !on_grid_) ? model::OverrunPolicy::kRebase
-                                                        : model::OverrunPolicy::kCatchUp;
+    timer.overrun = stopped || is_far || (first_ns_ && !on_grid_) ? model::OverrunPolicy::kRebase
+                                                                  : model::OverrunPolicy::kCatchUp;
   }
 
-  /// Returns std::nullopt for a release before the window.
+  /// Returns std::nullopt for a release before the window. `release_ns`: on the clock of its host.
   std::optional<std::uint64_t> number(std::int64_t release_ns) {
     if (!first_ns_ || release_ns < *first_ns_) {
       return std::nullopt;
@@ -92,7 +98,13 @@ const LoggedInstance* running_at(const Started& publisher, std::int64_t time_ns,
 }  // namespace
 
 void follow_chains(model::Application& application, const RunWindow& window,
-                   std::span<LoggedInstance> instances, const std::vector<bool>& going_on) {
+                   std::span<LoggedInstance> instances, const std::vector<bool>& going_on,
+                   std::span<const std::int64_t> local_releases_ns) {
+  const auto local = [&](const LoggedInstance& each) {
+    return local_releases_ns.empty()
+               ? each.record.release_ns
+               : local_releases_ns[static_cast<std::size_t>(&each - instances.data())];
+  };
   Started all;
   std::vector<Started> of(application.callbacks.size());
   for (LoggedInstance& each : instances) {
@@ -113,7 +125,10 @@ void follow_chains(model::Application& application, const RunWindow& window,
       publishers[successor].push_back(i);
     }
     if (auto* const timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
-      releases[i].emplace(*timer, window, of[i], going_on[i]);
+      const bool is_far = std::ranges::any_of(of[i], [&](const LoggedInstance* each) {
+        return local(*each) != each->record.release_ns;
+      });
+      releases[i].emplace(*timer, window, of[i], going_on[i], local, is_far);
     }
   }
   // The instances are sorted by their start. A publisher starts before every callback that takes
@@ -125,7 +140,7 @@ void follow_chains(model::Application& application, const RunWindow& window,
       continue;
     }
     if (releases[callback]) {
-      if (const auto number = releases[callback]->number(record.release_ns)) {
+      if (const auto number = releases[callback]->number(local(*each))) {
         record.tokens = rules[callback].start(*number, record.release_ns);
       }
       continue;

@@ -29,6 +29,8 @@ class HostResult:
     """Its time of day less that of the other host at the begin: at least, at most."""
     last_offset_ms: tuple[float, float] | None
     callbacks: tuple[str, ...]
+    traced_ms: tuple[float, float] | None = None
+    """From when to when it was traced. Chains with a callback on it are judged only for that."""
 
     @property
     def text(self) -> str:
@@ -62,6 +64,7 @@ class HostResult:
             first_offset_ms=_offset(json.get("first_offset_ms")),
             last_offset_ms=_offset(json.get("last_offset_ms")),
             callbacks=tuple(json.get("callbacks").texts()),
+            traced_ms=_offset(json.get("traced_ms")) if json.has("traced_ms") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -77,6 +80,7 @@ class HostResult:
             "first_offset_ms": list(self.first_offset_ms) if self.first_offset_ms else None,
             "last_offset_ms": list(self.last_offset_ms) if self.last_offset_ms else None,
             "callbacks": list(self.callbacks),
+            **({"traced_ms": list(self.traced_ms)} if self.traced_ms else {}),
         }
 
 

@@ -33,9 +33,15 @@ namespace rclrt::recorder {
 ///
 /// `going_on` states for each callback whether it still existed at the end of the window. The
 /// releases of such a timer after its last run count as not served.
+///
+/// `local_releases_ns`, of a run over several hosts, is the release of each instance on the clock
+/// of its own host; empty: `release_ns` is. A timer's grid is regular on that clock only. The
+/// releases of such a timer keep their numbers in the grid, and it becomes one that rebases,
+/// because its grid is not regular on the common time axis.
 RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const RunWindow& window,
                                          std::span<LoggedInstance> instances,
-                                         const std::vector<bool>& going_on);
+                                         const std::vector<bool>& going_on,
+                                         std::span<const std::int64_t> local_releases_ns = {});
 
 /// Returns the chains that cannot be followed, by their index: those through a synchronisation or
 /// from an event.
