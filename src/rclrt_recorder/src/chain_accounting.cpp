@@ -185,7 +185,8 @@ std::vector<ChainResult> account_chains(const model::Application& application,
                                         const RunWindow& window,
                                         std::span<const std::vector<ChainRelease>> releases,
                                         std::span<const InstanceRecord> records,
-                                        std::span<const HostStall> stalls) {
+                                        std::span<const HostStall> stalls,
+                                        std::span<const RunWindow> windows) {
   if (releases.size() != application.chains.size()) {
     throw std::invalid_argument("releases of " + std::to_string(releases.size()) +
                                 " chains were given for an application with " +
@@ -197,9 +198,9 @@ std::vector<ChainResult> account_chains(const model::Application& application,
   for (std::size_t index = 0; index < application.chains.size(); ++index) {
     const model::Chain& chain = application.chains[index];
     const StallTimeline timeline(stalls, cpus_of(application, chain));
-    results.push_back(
-        ChainAccount(window, index, chain.deadline.count(), completions[index], fates, timeline)
-            .of(releases[index]));
+    results.push_back(ChainAccount(windows.empty() ? window : windows[index], index,
+                                   chain.deadline.count(), completions[index], fates, timeline)
+                          .of(releases[index]));
   }
   return results;
 }

@@ -9,6 +9,7 @@
 #include <rclrt/text/duration.hpp>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace rclrt::recorder {
@@ -30,10 +31,13 @@ class Explanation {
           "explain_misses: expected a result for each chain, and a priority and (under edf) a "
           "deadline for each callback");
     }
+    host_of_executor_.resize(inputs.application.executors.size());
     for (std::size_t i = 0; i < callbacks.size(); ++i) {
-      groups_.push_back(callbacks[i].group
-                            ? &*named_.insert({callbacks[i].node, *callbacks[i].group}).first
-                            : nullptr);
+      host_of_executor_[executor_of(i)] = host_of(i);
+      groups_.push_back(
+          callbacks[i].group
+              ? &*named_.insert({host_of(i), callbacks[i].node, *callbacks[i].group}).first
+              : nullptr);
       if (groups_[i] != nullptr) {
         int& ceiling = ceilings_.try_emplace(groups_[i], inputs.priorities[i]).first->second;
         ceiling = std::max(ceiling, inputs.priorities[i]);
@@ -148,6 +152,21 @@ class Explanation {
     culprits.resize(std::min(count, Blame::kCulprits));
   }
 
+  /// Returns the host of a callback; 0: there is one host.
+  std::size_t host_of(std::size_t callback) const {
+    return inputs_.hosts == nullptr || inputs_.hosts->hosts.empty()
+               ? 0
+               : inputs_.hosts->of_callback[callback];
+  }
+
+  /// Returns the CPUs of a host.
+  std::size_t cpus_of_host(std::size_t host) const {
+    const bool is_known = inputs_.deadlines.empty() && inputs_.hosts != nullptr &&
+                          host < inputs_.hosts->hosts.size() &&
+                          inputs_.hosts->hosts[host].cpus != 0;
+    return is_known ? inputs_.hosts->hosts[host].cpus : inputs_.cpus;
+  }
+
   /// Returns the executor itself and all executors that share a CPU with it.
   std::set<std::size_t> sharing_with(std::size_t executor) const {
     const auto& all = inputs_.application.executors;
@@ -155,6 +174,9 @@ class Explanation {
     std::set<std::size_t> found;
     for (std::size_t other = 0; other < all.size(); ++other) {
       const std::vector<int>& theirs = all[other].cpus;
+      if (host_of_executor_[other] != host_of_executor_[executor]) {
+        continue;
+      }
       if (cpus.empty() || theirs.empty() ||
           std::find_first_of(cpus.begin(), cpus.end(), theirs.begin(), theirs.end()) !=
               cpus.end()) {
@@ -166,7 +188,7 @@ class Explanation {
 
   std::size_t cpus_of(std::size_t executor, std::size_t sharing) const {
     const std::vector<int>& own = inputs_.application.executors[executor].cpus;
-    const std::size_t count = own.empty() ? inputs_.cpus : own.size();
+    const std::size_t count = own.empty() ? cpus_of_host(host_of_executor_[executor]) : own.size();
     return inputs_.threads != 0 ? std::min(count, sharing * inputs_.threads) : count;
   }
 
@@ -248,9 +270,10 @@ class Explanation {
   }
 
   const MissInputs& inputs_;
-  std::set<std::pair<std::size_t, std::string>> named_;  // a group by its node and name
-  std::vector<const void*> groups_;                      // by callback: an element of named_
+  std::set<std::tuple<std::size_t, std::size_t, std::string>> named_;  // host, node, name
+  std::vector<const void*> groups_;  // by callback: an element of named_
   std::map<const void*, int> ceilings_;
+  std::vector<std::size_t> host_of_executor_;
 };
 
 std::string rounded(std::int64_t time_ns) { return text::duration_text(time_ns, 3); }

@@ -17,10 +17,16 @@ namespace {
 
 constexpr double kBillion = 1e9;
 
+/// Mapped times are whole nanoseconds, and a time has two ends.
+constexpr std::int64_t kRounding_ns = 4;
+
+std::int64_t part_of(std::int64_t time_ns, std::int64_t ppb) {
+  const double part = static_cast<double>(std::abs(time_ns)) * static_cast<double>(ppb) / kBillion;
+  return static_cast<std::int64_t>(std::ceil(part));
+}
+
 std::int64_t grown_ns(const HostTimes& host, std::int64_t time_ns) {
-  const double growth =
-      static_cast<double>(std::abs(time_ns)) * static_cast<double>(host.drift_ppb) / kBillion;
-  return static_cast<std::int64_t>(std::ceil(growth));
+  return part_of(time_ns, host.drift_ppb);
 }
 
 }  // namespace
@@ -51,9 +57,24 @@ std::int64_t HostTable::error_between_ns(std::size_t from, std::int64_t from_ns,
   if (of_callback[from] != of_callback[to]) {
     return sum;
   }
-  // The clock may drift by that much, and the mapping as much in the other direction.
   const HostTimes& host = hosts[of_callback[from]];
-  return host.knots.empty() ? 0 : std::min(sum, 2 * grown_ns(host, to_ns - from_ns));
+  return host.knots.empty()
+             ? 0
+             : std::min(sum, part_of(to_ns - from_ns, host.stretch_ppb) + kRounding_ns);
+}
+
+RunWindow HostTable::window_of(const std::vector<std::size_t>& callbacks,
+                               const RunWindow& window) const {
+  RunWindow result = window;
+  for (const std::size_t callback : callbacks) {
+    if (!hosts.empty()) {
+      const RunWindow& traced = hosts[of_callback[callback]].traced;
+      result.start_ns = std::max(result.start_ns, traced.start_ns);
+      result.end_ns = std::min(result.end_ns, traced.end_ns);
+    }
+  }
+  result.end_ns = std::max(result.start_ns, result.end_ns);
+  return result;
 }
 
 std::int64_t response_error_ns(const RunResults& results, std::size_t chain,

@@ -50,7 +50,7 @@ class ReleaseNumbers {
                                                         : model::OverrunPolicy::kCatchUp;
   }
 
-  /// Returns std::nullopt for a release before the window.
+  /// Returns std::nullopt for a release before the window. `release_ns`: on the clock of its host.
   std::optional<std::uint64_t> number(std::int64_t release_ns) {
     if (!first_ns_ || release_ns < *first_ns_) {
       return std::nullopt;
@@ -125,7 +125,7 @@ class ChainFollower::Impl {
 
   /// A publisher starts before every callback that takes its message, so its tokens are known by
   /// then.
-  void follow(LoggedInstance& instance) {
+  void follow(LoggedInstance& instance, std::int64_t local_release_ns) {
     InstanceRecord& record = instance.record;
     const std::size_t callback = record.callback;
     Started& own = latest_[callback];
@@ -137,7 +137,7 @@ class ChainFollower::Impl {
       return;
     }
     if (releases_[callback]) {
-      if (const auto number = releases_[callback]->number(record.release_ns)) {
+      if (const auto number = releases_[callback]->number(local_release_ns)) {
         record.tokens = rules_[callback].start(*number, record.release_ns);
       }
       return;
@@ -191,21 +191,38 @@ ChainFollower::ChainFollower(model::Application& application, const RunWindow& w
 
 ChainFollower::~ChainFollower() = default;
 
-void ChainFollower::follow(LoggedInstance& instance) { impl_->follow(instance); }
+void ChainFollower::follow(LoggedInstance& instance) {
+  impl_->follow(instance, instance.record.release_ns);
+}
+
+void ChainFollower::follow(LoggedInstance& instance, std::int64_t local_release_ns) {
+  impl_->follow(instance, local_release_ns);
+}
 
 void ChainFollower::forget(const LoggedInstance& instance) { impl_->forget(instance); }
 
 void follow_chains(model::Application& application, const RunWindow& window,
-                   std::span<LoggedInstance> instances, const std::vector<bool>& going_on) {
+                   std::span<LoggedInstance> instances, const std::vector<bool>& going_on,
+                   std::span<const std::int64_t> local_releases_ns) {
+  const auto local = [&](const LoggedInstance& each) {
+    return local_releases_ns.empty()
+               ? each.record.release_ns
+               : local_releases_ns[static_cast<std::size_t>(&each - instances.data())];
+  };
   std::vector<LoggedInstance*> all;
   for (LoggedInstance& each : instances) {
     all.push_back(&each);
   }
   std::ranges::stable_sort(all, {}, [](const auto* each) { return each->record.start_ns; });
   std::vector<std::vector<std::int64_t>> times(application.callbacks.size());  // of releases
+  std::vector<std::int64_t> first_ns(application.callbacks.size(), INT64_MAX);
+  std::vector<bool> is_far(application.callbacks.size(), false);
   for (const LoggedInstance* each : all) {
+    const std::size_t callback = each->record.callback;
+    is_far[callback] = is_far[callback] || local(*each) != each->record.release_ns;
     if (each->record.release_ns >= window.start_ns) {
-      times[each->record.callback].push_back(each->record.release_ns);
+      times[callback].push_back(local(*each));
+      first_ns[callback] = std::min(first_ns[callback], each->record.release_ns);
     }
   }
   std::vector<TimerReleases> releases(application.callbacks.size());
@@ -218,8 +235,15 @@ void follow_chains(model::Application& application, const RunWindow& window,
     }
   }
   ChainFollower follower(application, window, releases, going_on);
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    auto* const timer = std::get_if<model::Timer>(&application.callbacks[i].trigger);
+    if (timer != nullptr && is_far[i] && first_ns[i] != INT64_MAX) {
+      timer->offset = model::Nanoseconds(first_ns[i] - window.start_ns);
+      timer->overrun = model::OverrunPolicy::kRebase;
+    }
+  }
   for (LoggedInstance* each : all) {
-    follower.follow(*each);
+    follower.follow(*each, local(*each));
   }
 }
 

@@ -50,7 +50,8 @@ std::vector<ChainMiss> MissExplainer::explain(std::span<const ChainResult> chain
                          .priorities = priorities_,
                          .cpus = cpus_,
                          .threads = one_at_a_time ? results_.executor.max_threads() : 0,
-                         .deadlines = deadlines_},
+                         .deadlines = deadlines_,
+                         .hosts = &results_.hosts},
                         kMissesPerChain);
 }
 

@@ -212,6 +212,9 @@ Json callback_json(const RunResults& results, std::size_t index) {
   if (result.migrations) {
     json["migrations"] = *result.migrations;
   }
+  if (!results.hosts.hosts.empty()) {
+    json["error_ms"] = to_ms(result.error_ns);
+  }
   if (callback.deadline) {
     json["deadline_ms"] = to_ms(callback.deadline->count());
   }

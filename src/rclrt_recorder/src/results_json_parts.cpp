@@ -49,6 +49,7 @@ Json hop_json(const RunResults& results, const HopResult& hop) {
                {"time_ms", times_json(hop.time)}};
   if (const HostTable& table = results.hosts; !table.hosts.empty()) {
     json["error_ms"] = to_ms(hop.error_ns);
+    json["early"] = hop.early;
   }
   return json;
 }
@@ -65,6 +66,8 @@ Json host_json(const RunResults& results, std::size_t index) {
   const auto [least, most] =
       std::ranges::minmax_element(host.knots, {}, &HostTimes::Knot::error_ns);
   const bool is_reference = host.knots.empty();
+  const RunWindow traced = {.start_ns = std::max(host.traced.start_ns, results.window.start_ns),
+                            .end_ns = std::min(host.traced.end_ns, results.window.end_ns)};
   Json json = {{"name", host.name},
                {"boot", host.boot.empty() ? Json(nullptr) : Json(host.boot)},
                {"compared_with", is_reference ? Json(nullptr) : Json(host.compared_with)},
@@ -75,6 +78,8 @@ Json host_json(const RunResults& results, std::size_t index) {
                {"most_error_ms", to_ms(is_reference ? 0 : most->error_ns)},
                {"first_offset_ms", offset_json(host.first_offset_ns)},
                {"last_offset_ms", offset_json(host.last_offset_ns)},
+               {"traced_ms", Json::array({to_ms(traced.start_ns - results.window.start_ns),
+                                          to_ms(traced.end_ns - results.window.start_ns)})},
                {"callbacks", callbacks}};
   if (!host.machine.empty()) {
     json["machine"] = host.machine;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/recorder/results_writer.hpp"
 
+#include <algorithm>
 #include <locale>
 #include <ostream>
 #include <rclrt/model/write.hpp>
@@ -109,7 +110,9 @@ void write_instances_csv(std::ostream& out, const RunResults& results) {
       << (results.hosts.hosts.empty() ? "\n" : ",error_ns\n");
   const std::int64_t start_ns = results.window.start_ns;
   const model::Application& application = results.application;
-  for (const InstanceRecord& record : results.records) {
+  const std::vector<std::int64_t>& release_errors = results.hosts.release_errors_ns;
+  for (std::size_t i = 0; i < results.records.size(); ++i) {
+    const InstanceRecord& record = results.records[i];
     out << record.id << ',' << Field{application.callbacks[record.callback].id} << ','
         << record.level << ',' << Field{results.thread_tracks[record.thread_track]};
     for (const std::int64_t time_ns :
@@ -128,7 +131,10 @@ void write_instances_csv(std::ostream& out, const RunResults& results) {
     out << Field{tokens} << ',';
     write_cpus(out, results, record);
     if (!results.hosts.hosts.empty()) {
-      out << ',' << results.hosts.error_ns(record.callback, record.start_ns);
+      // The largest of the four times: the error is not the same at the release and at the end.
+      const std::int64_t own = std::max(results.hosts.error_ns(record.callback, record.start_ns),
+                                        results.hosts.error_ns(record.callback, record.end_ns));
+      out << ',' << std::max(own, i < release_errors.size() ? release_errors[i] : 0);
     }
     out << '\n';
   }

@@ -45,19 +45,49 @@ class ChainMisses : public ::testing::Test {
                            .records = records,
                            .priorities = priorities,
                            .cpus = 2,
-                           .deadlines = deadlines},
+                           .deadlines = deadlines,
+                           .hosts = &hosts},
                           10);
   }
 
   model::Application application = sample_application();
   std::vector<int> priorities{50, 60, 50, 50, 10};  // scan, capture, fuse, brake, plan
   std::vector<InstanceRecord> records;
+  HostTable hosts;
 };
 
 TEST_F(ChainMisses, OneInTimeIsNone) {
   add(kScan, 0, 5, true);
   add(kBrake, 5, 40, true);
   EXPECT_THAT(explained(), IsEmpty());
+}
+
+TEST_F(ChainMisses, CallbacksOfAnotherHostAreNotBlamed) {
+  for (auto& executor : application.executors) {
+    executor.cpus = {0};  // of its own host
+  }
+  add(kScan, 0, 5, true);
+  add(kPlan, 5, 35, false);
+  add(kBrake, 35, 45, true).ready_ns = at(5);
+  ASSERT_EQ(explained().at(0).culprits.size(), 1U) << "one host";
+  hosts.hosts = {{.name = "arm"}, {.name = "base"}};
+  hosts.of_callback = {0, 0, 0, 0, 1};  // plan has an executor of its own
+  EXPECT_THAT(explained().at(0).culprits, IsEmpty());
+}
+
+TEST_F(ChainMisses, TheCpusAreThoseOfTheHost) {
+  for (auto& executor : application.executors) {
+    executor.cpus = {};
+  }
+  add(kScan, 0, 5, true);
+  add(kCapture, 5, 35, false);
+  add(kBrake, 35, 45, true).ready_ns = at(5);
+  hosts.hosts = {{.name = "arm", .cpus = 1}, {.name = "base", .cpus = 1}};
+  hosts.of_callback = {0, 0, 0, 0, 1};
+  const std::int64_t on_one_cpu = explained().at(0).delayed_ns;
+  hosts.hosts[0].cpus = 0;  // as many as both hosts have
+  EXPECT_EQ(on_one_cpu, at(30));
+  EXPECT_LT(explained().at(0).delayed_ns, on_one_cpu);
 }
 
 TEST_F(ChainMisses, TheCausesThatAreNotListedAreCounted) {

@@ -33,5 +33,17 @@ TEST(HopAccounting, LeavesOutWhatIsNotKnownAndWhatCameLater) {
   EXPECT_TRUE(account_hops(instances).empty());
 }
 
+TEST(HopAccounting, AMessageBetweenHostsThatIsEarlyWithinTheErrorTookNoTime) {
+  HostTable hosts;
+  hosts.hosts.push_back({.name = "arm"});
+  hosts.hosts.push_back({.name = "base", .knots = {{0, 30}}});
+  hosts.of_callback = {0, 1, 1};
+  const std::vector<LoggedInstance> instances{took(0, 1, 100, 150), took(0, 1, 200, 180),
+                                              took(0, 1, 300, 269), took(2, 1, 400, 390)};
+  const auto hops = account_hops(instances, hosts);
+  ASSERT_EQ(hops.size(), 1U) << "on one host an early message is a later one";
+  EXPECT_EQ(hops[0], (HopResult{0, 1, *summarise({50, 0}), 30, 1}));
+}
+
 }  // namespace
 }  // namespace rclrt::recorder

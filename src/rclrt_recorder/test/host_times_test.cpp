@@ -5,8 +5,10 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "rclrt/recorder/results_writer.hpp"
+#include "rclrt/recorder/run_accounting.hpp"
 #include "sample_results.hpp"
 
 namespace rclrt::recorder {
@@ -23,6 +25,7 @@ HostTable two_hosts(std::vector<std::size_t> of_callback) {
                          .compared_with = "arm",
                          .knots = {{kSampleStart, 3 * kMs}, {kSampleStart + 100 * kMs, kMs}},
                          .drift_ppb = 100'000,
+                         .stretch_ppb = 200'021,
                          .received = 7,
                          .sent = 8,
                          .first_offset_ns = {{39 * kMs, 41 * kMs}}});
@@ -45,7 +48,24 @@ TEST(HostTable, ATimeOnOneHostHasOnlyItsDrift) {
   const std::int64_t end_ns = kSampleStart + 100 * kMs;
   EXPECT_EQ(table.error_between_ns(0, kSampleStart, 3, end_ns), 0);
   EXPECT_EQ(table.error_between_ns(0, kSampleStart, 1, end_ns), kMs);
-  EXPECT_EQ(table.error_between_ns(1, end_ns - 10 * kMs, 2, end_ns), 2 * 1000);
+  EXPECT_EQ(table.error_between_ns(1, end_ns - 10 * kMs, 2, end_ns), 2001 + 4)
+      << "the part by which it may be stretched, and whole nanoseconds";
+}
+
+TEST(HostTable, AChainIsJudgedWhereAllItsHostsWereTraced) {
+  HostTable table = two_hosts({0, 1, 1, 0});
+  const RunWindow window{kSampleStart, kSampleStart + 100 * kMs};
+  table.hosts[1].traced = {kSampleStart + 20 * kMs, kSampleStart + 500 * kMs};
+  table.hosts[0].traced = {kSampleStart - kMs, kSampleStart + 90 * kMs};
+  const auto of = [&](const std::vector<std::size_t>& callbacks) {
+    const RunWindow found = table.window_of(callbacks, window);
+    return std::pair((found.start_ns - kSampleStart) / kMs, (found.end_ns - kSampleStart) / kMs);
+  };
+  EXPECT_EQ(of({0, 3}), std::pair(0L, 90L));
+  EXPECT_EQ(of({1, 2}), std::pair(20L, 100L));
+  EXPECT_EQ(of({0, 1, 3}), std::pair(20L, 90L));
+  table.hosts[1].traced.end_ns = kSampleStart;
+  EXPECT_EQ(of({0, 1}), std::pair(20L, 20L)) << "never together";
 }
 
 /// The sample run, with scan on `arm` and the rest on `base`.
@@ -81,6 +101,32 @@ TEST(JudgeOverHosts, OneHostIsLeftAsItIs) {
   const RunResults before = results;
   judge_over_hosts(results);
   EXPECT_EQ(results.chains, before.chains);
+}
+
+TEST(ResultsOverHosts, AReleaseByAMessageHasTheErrorOfItsPublisher) {
+  RunResults results = sample_results();
+  results.hosts = two_hosts({1, 0, 0, 0, 0});
+  std::vector<LoggedInstance> instances;
+  for (const InstanceRecord& record : std::exchange(results.records, {})) {
+    instances.push_back({.record = record});
+  }
+  // fuse, on the reference, took a message of scan, which is on the other host.
+  instances[3].published_ns = instances[3].record.release_ns = kSampleStart + 4 * kMs;
+  instances[3].record.ready_ns = instances[3].published_ns;
+  instances[3].publisher = kScan;
+  const std::int64_t error_ns = results.hosts.error_ns(kScan, kSampleStart + 4 * kMs);
+  account(results, instances, 2);
+  ASSERT_GT(error_ns, kMs);
+  EXPECT_EQ(results.hosts.release_errors_ns.at(3), error_ns);
+  EXPECT_EQ(results.hosts.release_errors_ns.at(4), 0);
+  EXPECT_EQ(results.callbacks[kFuse].error_ns, error_ns);
+  EXPECT_EQ(results.callbacks[kBrake].error_ns, 0);
+  std::ostringstream csv;
+  write_instances_csv(csv, results);
+  EXPECT_NE(csv.str().find("," + std::to_string(error_ns) + "\n4,"), std::string::npos)
+      << csv.str();
+  const json document = json::parse(results_json(results));
+  EXPECT_EQ(document["callbacks"][kFuse]["error_ms"], static_cast<double>(error_ns) / 1e6);
 }
 
 TEST(ResultsOverHosts, HaveTheErrorOfEachTime) {

@@ -103,6 +103,24 @@ TEST(Lineage, ATimeOfPublicationMayBeAMomentOff) {
   EXPECT_EQ(tokens_of(instances[3]), (std::vector<ChainToken>{{0, 1, kStart + 10 * kMs}}));
 }
 
+TEST(Lineage, ATimerOfAnotherHostIsRegularOnItsOwnClock) {
+  model::Application application = robot();
+  // Its clock is faster by 1 part in 100, and 5 s ahead. The third release never ran.
+  std::vector<LoggedInstance> instances;
+  std::vector<std::int64_t> local;
+  for (const std::int64_t number : {0, 1, 3}) {
+    instances.push_back(ran(kScan, 10 * number, 10 * number + 1));
+    instances.back().record.release_ns -= number * 100'000;
+    instances.back().record.start_ns -= number * 100'000;
+    local.push_back(kStart + 10 * number * kMs + 5'000 * kMs);
+  }
+  follow_chains(application, kWindow, instances, none_goes_on(), local);
+  EXPECT_EQ(tokens_of(instances[1]).at(0).instance, 1U);
+  EXPECT_EQ(tokens_of(instances[2]).at(0).instance, 3U);
+  EXPECT_EQ(tokens_of(instances[2]).at(0).release_ns, instances[2].record.release_ns);
+  EXPECT_EQ(overrun_of(application, kScan), model::OverrunPolicy::kRebase);
+}
+
 TEST(Lineage, AMessageFromElsewhereBringsNothing) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 4, 5, 3),

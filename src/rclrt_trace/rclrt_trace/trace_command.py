@@ -135,7 +135,8 @@ def _import(arguments: argparse.Namespace) -> int:
     comparison = load_results(arguments.out)
     output = write_report(comparison, arguments.out)
     print_table(comparison, sys.stdout, os.environ)
-    for line in hop_lines(comparison.executors[0]):
-        print(line)
+    if comparison.executors[0].hosts:
+        for line in hop_lines(comparison.executors[0]):
+            print(line)
     print(f"\n{output}")
     return EXIT_OK

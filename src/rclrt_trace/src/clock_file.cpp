@@ -94,12 +94,17 @@ class ClockFileReader {
   }
 
   ClockSample sample(const Json& json, const std::string& place) const {
+    // The time since boot and offsets: 36 and 18 years.
+    static constexpr std::array<std::int64_t, 4> kMost{
+        std::int64_t{1} << 60, std::int64_t{1} << 62, std::int64_t{1} << 59, std::int64_t{1} << 59};
     std::array<std::int64_t, 4> numbers{};
     bool is_valid = json.is_array() && json.size() == kSampleSize;
     for (std::size_t i = 0; is_valid && i < numbers.size(); ++i) {
-      is_valid = json[i].is_number_integer();
+      // A larger number would become a negative one.
+      is_valid = json[i].is_number_integer() &&
+                 (!json[i].is_number_unsigned() || json[i].get<std::uint64_t>() <= INT64_MAX);
       numbers[i] = is_valid ? json[i].get<std::int64_t>() : 0;
-      is_valid = is_valid && std::abs(numbers[i] / 2) <= ctf::kLatestSigned_ns / 2;
+      is_valid = is_valid && std::abs(numbers[i] / 2) <= kMost[i] / 2;
     }
     if (!is_valid || numbers[0] <= 0 || numbers[1] <= 0 || numbers[2] > numbers[3]) {
       fail(place, "expected six whole numbers: two times, a lower and an upper bound, age, steps");

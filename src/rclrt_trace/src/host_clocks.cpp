@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -13,6 +15,12 @@ namespace {
 
 /// A reading of a clock is cut to whole nanoseconds.
 constexpr std::int64_t kResolution_ns = 1;
+/// A mapped time, its interval and the middle of it are whole nanoseconds.
+constexpr std::int64_t kRounding_ns = 3;
+/// No two clocks are further apart (36 years). So sums of a few times do not overflow.
+constexpr std::int64_t kMostOffset_ns = std::int64_t{1} << 60;
+constexpr std::int64_t kLatestDay_ns = std::int64_t{1} << 62;  // in 2116
+constexpr double kBillion = 1e9;
 /// Largest error between the time of day and CLOCK_MONOTONIC, which are read one after the other.
 constexpr std::int64_t kReading_ns = 20'000;
 /// If the difference of these two clocks changes by more between sessions, a clock was set.
@@ -57,7 +65,9 @@ HostClocks::HostClocks(std::span<const TracedHost> hosts, const HostMessages& me
                        std::span<const ClockFile> files, double host_drift_ppm)
     : host_drift_ppm_(host_drift_ppm) {
   for (const TracedHost& each : hosts) {
-    hosts_.push_back({.traced = each, .hull = OffsetHull(host_drift_ppm)});
+    hosts_.push_back({.traced = each,
+                      .hull = OffsetHull(host_drift_ppm),
+                      .span = messages.span_of(hosts_.size())});
   }
   std::vector<std::size_t> joined{0};
   std::vector<std::size_t> missing;
@@ -82,7 +92,7 @@ HostClocks::HostClocks(std::span<const TracedHost> hosts, const HostMessages& me
       }
     }
     if (!best) {
-      refuse(joined, missing.front(), messages);
+      refuse(joined, missing.front(), messages, files);
     }
     Host& host = hosts_[best->child];
     host = {.traced = host.traced,
@@ -91,7 +101,8 @@ HostClocks::HostClocks(std::span<const TracedHost> hosts, const HostMessages& me
             .received = best->received,
             .sent = best->sent,
             .samples = best->samples,
-            .least_error_ns = best_ns};
+            .least_error_ns = best_ns,
+            .span = host.span};
     notes_.insert(notes_.end(), best->notes.begin(), best->notes.end());
     joined.push_back(best->child);
     std::erase(missing, best->child);
@@ -103,7 +114,8 @@ HostClocks::HostClocks(std::span<const TracedHost> hosts, const HostMessages& me
 /// arrive on the common axis before they were sent: the errors of both hosts add up there.
 void HostClocks::note_order(const HostMessages& messages) {
   for (const HostMessage& each : messages.joined()) {
-    if (common_ns(each.to, each.received_ns) < common_ns(each.from, each.sent_ns)) {
+    // At the same time the one or the other may come first.
+    if (common_ns(each.to, each.received_ns) <= common_ns(each.from, each.sent_ns)) {
       ++early_[{each.from, each.to}];
     }
   }
@@ -154,27 +166,27 @@ void HostClocks::add_samples(Pair& pair, std::span<const ClockFile> files) const
         continue;
       }
       const std::string name = file.path.string() + ": ";
-      if (each.steps > 0) {
-        pair.notes.push_back(name + "not used for '" + peer.name + "': a clock was set " +
-                             counted(each.steps, "time") + " while rclrt clock ran");
-        continue;
-      }
-      if (peer.most_clock_offset_ns == 0 ||
-          peer.most_clock_offset_ns - peer.least_clock_offset_ns > kSet_ns) {
-        pair.notes.push_back(name + "not used for '" + peer.name + "': its traces " +
-                             (peer.most_clock_offset_ns == 0
-                                  ? "do not state the time of day"
-                                  : "state that its clock was set between their sessions"));
+      if (const auto why = unusable(peer, each)) {
+        pair.notes.push_back(name + "not used for '" + peer.name + "': " + *why);
         continue;
       }
       for (const ClockSample& sample : each.samples) {
         const std::int64_t own = sample.realtime_ns - sample.monotonic_ns;
         // The peer's CLOCK_MONOTONIC less that of the host that measured.
-        const std::int64_t low = sample.low_ns + own - peer.most_clock_offset_ns - 2 * kReading_ns;
-        const std::int64_t high =
-            sample.high_ns + own - peer.least_clock_offset_ns + 2 * kReading_ns;
+        std::int64_t low = sample.low_ns + own - peer.most_clock_offset_ns - 2 * kReading_ns;
+        std::int64_t high = sample.high_ns + own - peer.least_clock_offset_ns + 2 * kReading_ns;
+        if (std::abs(low) > kMostOffset_ns || std::abs(high) > kMostOffset_ns) {
+          throw TraceError(name + "its offset to '" + peer.name +
+                           "' is more than 36 years\n  fix: leave --clock out");
+        }
         const std::int64_t at_ns =
             sample.monotonic_ns + (is_of_parent ? low + (high - low) / 2 : 0);
+        if (is_of_parent) {
+          // That time on the child's clock is wrong by half of the width, at most.
+          const std::int64_t growth = pair.all.growth_ns(0, (high - low + 1) / 2);
+          low -= growth;
+          high += growth;
+        }
         pair.all.add_low(at_ns, is_of_parent ? low : -high);
         pair.all.add_high(at_ns, is_of_parent ? high : -low);
       }
@@ -182,6 +194,25 @@ void HostClocks::add_samples(Pair& pair, std::span<const ClockFile> files) const
       pair.files += (pair.files.empty() ? "" : ", ") + file.path.string();
     }
   }
+}
+
+/// Returns why the intervals that rclrt clock measured to a peer cannot be used; std::nullopt: they
+/// can.
+std::optional<std::string> HostClocks::unusable(const TracedHost& peer,
+                                                const ClockPeer& measured) const {
+  if (measured.steps > 0) {
+    return "a clock was set " + counted(measured.steps, "time") + " while rclrt clock ran";
+  }
+  if (measured.samples.empty()) {
+    return "it has no intervals of that host";
+  }
+  if (peer.least_clock_offset_ns <= 0 || peer.most_clock_offset_ns > kLatestDay_ns) {
+    return "its traces do not state the time of day";
+  }
+  if (peer.most_clock_offset_ns - peer.least_clock_offset_ns > kSet_ns) {
+    return "its traces state that its clock was set between their sessions";
+  }
+  return std::nullopt;
 }
 
 void HostClocks::fit(Pair& pair) const {
@@ -215,8 +246,17 @@ void HostClocks::fit(Pair& pair) const {
 
 /// Throws the error for a host that has no interval with any of the joined hosts.
 void HostClocks::refuse(std::span<const std::size_t> joined, std::size_t missing,
-                        const HostMessages& messages) const {
-  constexpr const char* kFix =
+                        const HostMessages& messages, std::span<const ClockFile> files) const {
+  std::string unused;
+  for (const std::size_t each : joined) {
+    Pair pair = pair_of(each, missing, messages);
+    add_samples(pair, files);
+    for (const std::string& note : pair.notes) {
+      unused += "\n  " + note;
+    }
+  }
+  const std::string fix =
+      unused +
       "\n  fix: run rclrt clock --out clock.json on one of them while both are traced (and rclrt "
       "clock on the other), and add --clock clock.json; or publish a topic in ";
   const std::string& name = hosts_[missing].traced.name;
@@ -236,7 +276,7 @@ void HostClocks::refuse(std::span<const std::size_t> joined, std::size_t missing
                      "' cannot be joined: '" + to + "' took " +
                      counted(took ? pair.received : pair.sent, "message") + " of '" + from +
                      "', and '" + from + "' none of '" + to +
-                     "', so their offset is bounded on one side only (" + bound + ")" + kFix +
+                     "', so their offset is bounded on one side only (" + bound + ")" + fix +
                      "the other direction");
   }
   std::string why = ": no message of one was taken on the other";
@@ -246,7 +286,7 @@ void HostClocks::refuse(std::span<const std::size_t> joined, std::size_t missing
   throw TraceError("the clocks of '" + hosts_[joined.front()].traced.name + "' and '" + name +
                    "' cannot be joined" + why +
                    "\n  two boots of one machine are two clocks as well; read those one by one" +
-                   kFix + "each direction");
+                   fix + "each direction");
 }
 
 std::string HostClocks::when(std::size_t host, std::int64_t time_ns) const {
@@ -257,14 +297,14 @@ std::string HostClocks::when(std::size_t host, std::int64_t time_ns) const {
     std::snprintf(text.data(), text.size(), "%.3f s", static_cast<double>(time_ns) / 1e9);
     return text.data();
   }
-  constexpr std::int64_t kBillion = 1'000'000'000;
-  const std::time_t seconds = of_day_ns / kBillion;
+  constexpr std::int64_t kSecond_ns = 1'000'000'000;
+  const std::time_t seconds = of_day_ns / kSecond_ns;
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   std::array<char, 32> clock{};
   std::strftime(clock.data(), clock.size(), "%Y-%m-%d %H:%M:%S", &parts);
   std::snprintf(text.data(), text.size(), "%s.%03d UTC", clock.data(),
-                static_cast<int>(of_day_ns % kBillion / 1'000'000));
+                static_cast<int>(of_day_ns % kSecond_ns / 1'000'000));
   return text.data();
 }
 
@@ -281,12 +321,16 @@ std::int64_t HostClocks::local_ns(std::size_t host, std::int64_t common_ns) cons
   if (host == 0) {
     return common_ns;
   }
-  // The offset changes by a ten-thousandth of the time or less, so this converges at once.
-  constexpr int kRounds = 8;
+  // Each round leaves the part of the error by which the clocks drift: a fifth or less.
+  constexpr int kRounds = 40;
   const std::vector<OffsetHull::Knot>& knots = hosts_[host].hull.knots();
   std::int64_t time_ns = knots.front().at_ns;
   for (int i = 0; i < kRounds; ++i) {
-    time_ns += common_ns - this->common_ns(host, time_ns);
+    const std::int64_t wrong_ns = common_ns - this->common_ns(host, time_ns);
+    if (wrong_ns == 0) {
+      break;
+    }
+    time_ns += wrong_ns;
   }
   return time_ns;
 }
@@ -294,12 +338,41 @@ std::int64_t HostClocks::local_ns(std::size_t host, std::int64_t common_ns) cons
 std::int64_t HostClocks::error_ns(std::size_t host, std::int64_t time_ns) const {
   std::int64_t error = 0;
   while (host != 0) {
-    const realtime::OffsetInterval interval = hosts_[host].hull.at(time_ns);
-    error += (interval.width_ns() + 1) / 2 + kResolution_ns;
+    const OffsetHull& hull = hosts_[host].hull;
+    const realtime::OffsetInterval interval = hull.at(time_ns);
+    // `time_ns` itself is wrong by `error`, and the offset drifts in that time.
+    error += hull.growth_ns(0, error) + (interval.width_ns() + 1) / 2 + kRounding_ns;
     time_ns -= interval.low_ns + interval.width_ns() / 2;
     host = hosts_[host].parent;
   }
   return error;
+}
+
+std::int64_t HostClocks::drift_ppb(std::size_t host) const {
+  double sum = 0;
+  double shortest = 1;
+  double longest = 1;
+  for (; host != 0; host = hosts_[host].parent) {
+    const double drift = static_cast<double>(hosts_[host].hull.drift_ppb()) / kBillion;
+    sum += drift;
+    shortest *= 1 - drift;
+    longest *= 1 + drift;
+  }
+  // Each half width grows with the time of its own clock, which is at most 1 / shortest of the
+  // common time, and the errors of the clocks below it make it longest at most.
+  return static_cast<std::int64_t>(std::ceil(sum * longest / shortest * kBillion));
+}
+
+std::int64_t HostClocks::stretch_ppb(std::size_t host) const {
+  double shortest = 1;
+  double longest = 1;
+  for (; host != 0; host = hosts_[host].parent) {
+    const double drift = static_cast<double>(hosts_[host].hull.drift_ppb()) / kBillion;
+    shortest *= 1 - drift;
+    longest *= 1 + drift;
+  }
+  // The true time and the mapped one are both between `shortest` and `longest` of the local one.
+  return static_cast<std::int64_t>(std::ceil((longest / shortest - 1) * kBillion));
 }
 
 std::optional<realtime::OffsetInterval> HostClocks::time_of_day_offset(std::size_t host,

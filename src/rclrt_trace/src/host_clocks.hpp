@@ -30,10 +30,11 @@ class HostClocks {
     TracedHost traced;
     std::size_t parent = 0;  ///< this clock is compared with that host's; 0: the reference
     OffsetHull hull;  ///< this clock less that of the parent, by this clock; unused for host 0
-    std::uint64_t received = 0;       ///< messages of the parent that it took
-    std::uint64_t sent = 0;           ///< messages of it that the parent took
-    std::uint64_t samples = 0;        ///< intervals of rclrt clock
-    std::int64_t least_error_ns = 0;  ///< where its times are known best
+    std::uint64_t received = 0;                ///< messages of the parent that it took
+    std::uint64_t sent = 0;                    ///< messages of it that the parent took
+    std::uint64_t samples = 0;                 ///< intervals of rclrt clock
+    std::int64_t least_error_ns = 0;           ///< where its times are known best
+    std::optional<HostMessages::Span> span{};  ///< of its events, on its own clock
   };
 
   /// Fits the clocks. `host_drift_ppm`: see realtime::ClockOffset. Throws TraceError if a host
@@ -48,6 +49,11 @@ class HostClocks {
   std::int64_t local_ns(std::size_t host, std::int64_t common_ns) const;
   /// Returns how far common_ns(host, time_ns) may be from the truth, in either direction.
   std::int64_t error_ns(std::size_t host, std::int64_t time_ns) const;
+
+  /// Returns how fast error_ns() grows on the common axis between two times, at most, in 1e-9.
+  std::int64_t drift_ppb(std::size_t host) const;
+  /// Returns how wrong the length of a time on one host may be on the common axis, in 1e-9.
+  std::int64_t stretch_ppb(std::size_t host) const;
 
   const std::vector<Host>& hosts() const { return hosts_; }
   /// Returns whether messages between these hosts, in this direction, arrive on the common axis
@@ -68,7 +74,8 @@ class HostClocks {
   void fit(Pair& pair) const;
   void note_order(const HostMessages& messages);
   [[noreturn]] void refuse(std::span<const std::size_t> joined, std::size_t missing,
-                           const HostMessages& messages) const;
+                           const HostMessages& messages, std::span<const ClockFile> files) const;
+  std::optional<std::string> unusable(const TracedHost& peer, const ClockPeer& measured) const;
   std::string when(std::size_t host, std::int64_t time_ns) const;
 
   double host_drift_ppm_;

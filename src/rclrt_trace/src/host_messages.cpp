@@ -8,7 +8,20 @@
 
 namespace rclrt::trace {
 
+void HostMessages::note_time(const TraceEvent& event) {
+  if (is_scheduling(event.kind) || event.kind == EventKind::kLoss ||
+      event.kind == EventKind::kDamage) {
+    return;
+  }
+  spans_.resize(std::max<std::size_t>(spans_.size(), event.host + 1));
+  std::optional<Span>& span = spans_[event.host];
+  span = span
+             ? Span{std::min(span->first_ns, event.time_ns), std::max(span->last_ns, event.time_ns)}
+             : Span{event.time_ns, event.time_ns};
+}
+
 void HostMessages::take(const TraceEvent& event) {
+  note_time(event);
   const auto handle = [&](std::size_t i) {
     return Handle{event.space, event.pid, event.numbers[i]};
   };

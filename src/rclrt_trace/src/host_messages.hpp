@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -44,6 +45,16 @@ class HostMessages {
   /// Joins the messages with their publications. Call it after the last event.
   void join();
 
+  /// The times of the first and the last event of a host's nodes, on its own clock.
+  struct Span {
+    std::int64_t first_ns = 0;
+    std::int64_t last_ns = 0;
+  };
+  /// Returns the span of a host; std::nullopt: it has no events of nodes.
+  std::optional<Span> span_of(std::size_t host) const {
+    return host < spans_.size() ? spans_[host] : std::nullopt;
+  }
+
   const std::vector<HostMessage>& joined() const { return joined_; }
   /// Returns the topics with unjoined messages, by topic and host. Those of tools are left out.
   const std::vector<UnjoinedMessages>& unjoined() const { return unjoined_; }
@@ -71,6 +82,7 @@ class HostMessages {
     std::int64_t time_ns = 0;
   };
   std::uint32_t topic_of(std::string_view name);
+  void note_time(const TraceEvent& event);
 
   std::map<std::string, std::uint32_t, std::less<>> topics_;
   std::vector<std::string> names_;
@@ -81,6 +93,7 @@ class HostMessages {
   std::vector<Take> takes_;
   std::vector<HostMessage> joined_;
   std::vector<UnjoinedMessages> unjoined_;
+  std::vector<std::optional<Span>> spans_;  // by host
 };
 
 }  // namespace rclrt::trace

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <iterator>
 
 namespace rclrt::trace {
 
@@ -19,7 +21,29 @@ std::string ms_text(std::int64_t time_ns, const char* format) {
   return text.data();
 }
 
-/// Returns the points with the smallest errors, spread over the trace.
+/// Adds the points between two others at which the error is largest: it grows from both.
+void add_peaks(std::vector<recorder::HostTimes::Knot>& knots, std::int64_t drift_ppb) {
+  const double drift = static_cast<double>(drift_ppb) / 1e9;
+  std::vector<recorder::HostTimes::Knot> result;
+  for (const recorder::HostTimes::Knot& knot : knots) {
+    if (!result.empty() && drift > 0) {
+      const recorder::HostTimes::Knot before = result.back();
+      const auto time = static_cast<double>(knot.at_ns - before.at_ns);
+      const auto higher = static_cast<double>(knot.error_ns - before.error_ns);
+      const double until = std::clamp((time + higher / drift) / 2, 0.0, time);
+      const double error = static_cast<double>(before.error_ns) + until * drift;
+      const std::int64_t at_ns = before.at_ns + std::llround(until);
+      if (at_ns > before.at_ns && at_ns < knot.at_ns) {
+        result.push_back({at_ns, static_cast<std::int64_t>(std::ceil(error)) + 1});
+      }
+    }
+    result.push_back(knot);
+  }
+  knots = std::move(result);
+}
+
+/// Returns the points with the smallest errors, spread over the trace, with those between them at
+/// which the errors are largest. The first and the last point are those of the trace.
 std::vector<recorder::HostTimes::Knot> knots_of(const HostClocks& clocks, std::size_t host) {
   const std::vector<OffsetHull::Knot>& all = clocks.hosts()[host].hull.knots();
   const std::size_t step = (all.size() + kMostKnots - 1) / kMostKnots;
@@ -34,6 +58,15 @@ std::vector<recorder::HostTimes::Knot> knots_of(const HostClocks& clocks, std::s
       result.back() = knot;
     }
   }
+  if (const auto& span = clocks.hosts()[host].span) {
+    for (const std::int64_t at_ns : {span->first_ns, span->last_ns}) {
+      result.push_back({clocks.common_ns(host, at_ns), clocks.error_ns(host, at_ns)});
+    }
+    std::ranges::stable_sort(result, {}, &recorder::HostTimes::Knot::at_ns);
+    const auto same = std::ranges::unique(result, {}, &recorder::HostTimes::Knot::at_ns);
+    result.erase(same.begin(), same.end());
+  }
+  add_peaks(result, clocks.drift_ppb(host));
   return result;
 }
 
@@ -94,10 +127,10 @@ void add_unjoined(const HostClocks& clocks, const HostMessages& messages,
 }
 
 /// Throws TraceError if a file of rclrt clock is not about two of the hosts.
-void require_files_of(const HostClocks& clocks, const std::vector<ClockFile>& files) {
+void require_files_of(const std::vector<TracedHost>& hosts, const std::vector<ClockFile>& files) {
   const auto is_known = [&](const std::string& boot) {
-    return std::ranges::any_of(clocks.hosts(), [&](const HostClocks::Host& host) {
-      return !host.traced.boot.empty() && boot_text(host.traced.boot) == boot;
+    return std::ranges::any_of(hosts, [&](const TracedHost& host) {
+      return !host.boot.empty() && boot_text(host.boot) == boot;
     });
   };
   for (const ClockFile& file : files) {
@@ -127,11 +160,11 @@ std::optional<HostClocks> join_hosts(std::span<const std::filesystem::path> dire
     }
     return std::nullopt;
   }
+  require_files_of(hosts, files);
   HostMessages messages;
   read_traces(directories, nullptr, [&](const TraceEvent& event) { messages.take(event); });
   messages.join();
   HostClocks clocks(hosts, messages, files, options.drift_ppm);
-  require_files_of(clocks, files);
   for (std::size_t i = 1; i < clocks.hosts().size(); ++i) {
     notes.push_back(clock_note(clocks, i));
   }
@@ -149,9 +182,8 @@ recorder::HostTable host_table(const HostClocks& clocks, const TracedSystem& sys
     if (i > 0) {
       times.compared_with = clocks.hosts()[host.parent].traced.name;
       times.knots = knots_of(clocks, i);
-      for (std::size_t each = i; each != 0; each = clocks.hosts()[each].parent) {
-        times.drift_ppb += clocks.hosts()[each].hull.drift_ppb();
-      }
+      times.drift_ppb = clocks.drift_ppb(i);
+      times.stretch_ppb = clocks.stretch_ppb(i);
       times.received = host.received;
       times.sent = host.sent;
       times.samples = host.samples;
@@ -162,6 +194,11 @@ recorder::HostTable host_table(const HostClocks& clocks, const TracedSystem& sys
       };
       times.first_offset_ns = offset(host.hull.knots().front().at_ns);
       times.last_offset_ns = offset(host.hull.knots().back().at_ns);
+    }
+    if (host.span) {
+      const auto [first_ns, last_ns] = *host.span;
+      times.traced = {.start_ns = clocks.common_ns(i, first_ns) + clocks.error_ns(i, first_ns),
+                      .end_ns = clocks.common_ns(i, last_ns) - clocks.error_ns(i, last_ns)};
     }
     table.hosts.push_back(std::move(times));
   }

@@ -2,6 +2,7 @@
 #include "trace_origins.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace rclrt::trace {
@@ -19,6 +20,15 @@ bool says_namespaces(const ctf::Metadata& metadata) {
 
 bool is_kernel_domain(const ctf::Metadata& metadata) {
   return metadata.domain == "kernel" || metadata.domain == "scheduling";
+}
+
+/// Returns a name as a terminal and a note can show it. A host's name has only letters, digits,
+/// dots and hyphens (RFC 1123), so nothing of a correct one is lost.
+std::string shown_name(const std::string& name) {
+  constexpr std::size_t kMostLetters = 64;
+  std::string shown = name.substr(0, kMostLetters);
+  std::ranges::replace_if(shown, [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
+  return shown;
 }
 
 }  // namespace
@@ -108,11 +118,19 @@ void TraceOrigins::name_hosts() {
   constexpr std::size_t kShort = 8;  // digits of a boot_id
   std::map<std::string, int> counts;
   for (TracedHost& host : hosts_) {
-    host.name = host.name.empty() ? "host" : host.name;
+    host.name = host.name.empty() ? "host" : shown_name(host.name);
     ++counts[host.name];
   }
   for (TracedHost& host : hosts_) {
-    host.name += counts[host.name] > 1 ? " (boot " + host.boot.substr(0, kShort) + ")" : "";
+    host.name +=
+        counts[host.name] > 1 ? " (boot " + shown_name(host.boot.substr(0, kShort)) + ")" : "";
+  }
+  std::set<std::string> names;
+  for (TracedHost& host : hosts_) {
+    const std::string name = host.name;
+    for (int number = 2; !names.insert(host.name).second; ++number) {
+      host.name = name + " " + std::to_string(number);
+    }
   }
 }
 

@@ -150,14 +150,17 @@ std::map<std::string, std::int64_t> complete_since(const Streams& streams,
 /// Adds the counts of all streams to the result. Each file of a stream has the number of events
 /// that the whole stream lost, so the loss of a stream is the largest number in its files.
 void add_up(const Streams& streams, const std::vector<StreamKey>& keys,
-            const std::vector<bool>& of_kernel, ReadCounts& counts) {
+            const std::vector<bool>& of_kernel, const std::vector<std::uint32_t>& host_of,
+            ReadCounts& counts) {
   std::map<StreamKey, std::uint64_t> lost;
   std::set<std::uint64_t> cpus;
+  std::vector<std::set<std::uint64_t>> cpus_of(counts.hosts.size());
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const ctf::Stream& stream = *streams[i];
     counts.events += stream.events();
     if (stream.cpu() && stream.events() > 0 && !of_kernel[i]) {
       cpus.insert(*stream.cpu());
+      cpus_of[host_of[i]].insert(*stream.cpu());
     }
     counts.lost_packets += stream.lost_packets();
     counts.damage.insert(counts.damage.end(), stream.damage().begin(), stream.damage().end());
@@ -168,6 +171,9 @@ void add_up(const Streams& streams, const std::vector<StreamKey>& keys,
     counts.lost += of_stream;
   }
   counts.cpus = cpus.size();
+  for (const std::set<std::uint64_t>& own : cpus_of) {
+    counts.cpus_of.push_back(own.size());
+  }
 }
 
 /// Throws TraceError if a metadata file is cut off between two declarations. Such a file is valid,
@@ -279,7 +285,11 @@ class Traces {
       missing.after_file_without_events(i);
     }
     require_whole_metadata(streams_, number_of_, metadata_, traces_);
-    add_up(streams_, keys, of_kernel_, counts_);
+    std::vector<std::uint32_t> hosts;
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      hosts.push_back(host_of(i));
+    }
+    add_up(streams_, keys, of_kernel_, hosts, counts_);
     return std::move(counts_);
   }
 

@@ -61,6 +61,7 @@ struct ReadCounts {
   std::uint64_t duplicates = 0;  ///< left out: also recorded by another session
   std::size_t traces = 0;        ///< directories that have a trace
   std::size_t cpus = 0;          ///< CPUs with events of nodes; 0: not in the trace
+  std::vector<std::size_t> cpus_of{};  ///< the same for each host
   std::vector<TracedHost> hosts{};
   std::vector<std::string> damage{};  ///< places where a stream is damaged, and the consequence
 };

@@ -2,6 +2,8 @@
 #include "traced_results.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
@@ -58,8 +60,58 @@ void leave_out_early(model::Application& application, const recorder::HostTable&
       }
     }
   }
+  // The same between the segments of a cause-effect chain: a reader seems to take older data.
+  std::erase_if(application.cause_effect_chains, [&](const model::CauseEffectChain& chain) {
+    for (std::size_t at = 1; at < chain.segments.size(); ++at) {
+      const std::size_t from = application.chains[chain.segments[at - 1].chain].callbacks.back();
+      const std::size_t to = application.chains[chain.segments[at].chain].callbacks.front();
+      if (clocks.are_early(table.of_callback[from], table.of_callback[to])) {
+        notes.push_back("chain '" + chain.id +
+                        "' is not measured, because messages between its hosts are not followed");
+        return true;
+      }
+    }
+    return false;
+  });
   std::vector<std::string> segments;  // notes of the chains are above
   recorder::leave_out_chains(application, std::move(early), segments);
+}
+
+/// Notes the hosts that were not traced all the time.
+void note_spans(const recorder::RunResults& results, std::vector<std::string>& notes) {
+  constexpr std::int64_t kNoted_ns = 10'000'000;
+  const auto seconds = [&](std::int64_t time_ns) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3f s",
+                  static_cast<double>(time_ns - results.window.start_ns) / 1e9);
+    return std::string(text.data());
+  };
+  for (const recorder::HostTimes& host : results.hosts.hosts) {
+    const std::int64_t first_ns = std::max(host.traced.start_ns, results.window.start_ns);
+    const std::int64_t last_ns = std::min(host.traced.end_ns, results.window.end_ns);
+    if (first_ns - results.window.start_ns > kNoted_ns ||
+        results.window.end_ns - last_ns > kNoted_ns) {
+      notes.push_back("'" + host.name + "' has events from " + seconds(first_ns) + " to " +
+                      seconds(last_ns) + " of " + seconds(results.window.end_ns) +
+                      ": chains with a callback on it are judged only for that time");
+    }
+  }
+}
+
+/// Returns the release of each instance on the clock of its own host.
+std::vector<std::int64_t> local_releases(const recorder::RunResults& results,
+                                         const std::vector<recorder::LoggedInstance>& instances,
+                                         const HostClocks& clocks) {
+  std::vector<std::int64_t> result;
+  for (const recorder::LoggedInstance& each : instances) {
+    const std::size_t callback = each.record.callback;
+    const bool is_timer =
+        results.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
+    result.push_back(
+        is_timer ? clocks.local_ns(results.hosts.of_callback[callback], each.record.release_ns)
+                 : each.record.release_ns);
+  }
+  return result;
 }
 
 /// Sets the time at which a run read the newest message of a run that also stores a value: to when
@@ -143,14 +195,24 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
     ++results.callback_counts[each.record.callback].completed;
   }
   results.cpu_parts = system.cpu_parts();
-  recorder::follow_chains(results.application, results.window, instances, going_on);
+  std::vector<std::int64_t> releases;
+  if (clocks != nullptr) {
+    for (std::size_t i = 0; i < results.hosts.hosts.size(); ++i) {
+      results.hosts.hosts[i].cpus = std::max<std::size_t>(counts.cpus_of[i], 1);
+    }
+    note_spans(results, notes);
+    releases = local_releases(results, instances, *clocks);
+  }
+  recorder::follow_chains(results.application, results.window, instances, going_on, releases);
   std::uint64_t id = 0;
   for (recorder::LoggedInstance& each : instances) {
     each.record.id = ++id;
   }
   recorder::account(results, std::move(instances), std::max<std::size_t>(counts.cpus, 1));
   recorder::judge_over_hosts(results);
-  leave_out_unknown_hops(system, model, results);
+  if (clocks != nullptr) {
+    leave_out_unknown_hops(system, model, results);
+  }
   return results;
 }
 

@@ -100,6 +100,20 @@ TEST(TraceOrigins, EachClockIsAHost) {
       << "a trace without a boot is of the host of its name";
 }
 
+TEST(TraceOrigins, NamesOfHostsAreShownWithoutWhatATerminalObeys) {
+  const auto first = metadata("x\nnote: \x1b[2J\u202e", "11111111-a");
+  const auto second = metadata("left", "22222222-a");
+  const auto third = metadata("left", "22222222-b");
+  TraceOrigins origins;
+  for (const auto* each : {&first, &second, &third}) {
+    origins.add("trace", *each);
+  }
+  origins.check();
+  EXPECT_EQ(origins.hosts()[0].name, "x?note: ?[2J???");
+  EXPECT_EQ(origins.hosts()[1].name, "left (boot 22222222)");
+  EXPECT_EQ(origins.hosts()[2].name, "left (boot 22222222) 2");
+}
+
 TEST(TraceOrigins, ATraceThatMayBeOfTwoMachinesIsRefused) {
   const auto refusal = [](const ctf::Metadata& unclear) -> std::string {
     try {

@@ -16,7 +16,14 @@ from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
     from rclrt_analysis import Assumption as NativeAssumption
-    from rclrt_analysis import CauseEffectBound, ChainBound, Contribution, CounterExample, Machine
+    from rclrt_analysis import (
+        CauseEffectBound,
+        ChainBound,
+        Contribution,
+        CounterExample,
+        Judgement,
+        Machine,
+    )
     from rclrt_model import Application
     from rclrt_model import CauseEffectChain as NativeChain
 
@@ -211,15 +218,7 @@ def sound(
             for chain, bound in zip(application.chains, judgement.chains, strict=True)
         ],
     }
-    if application.hosts:
-        result["links"] = [link_of(application, bound) for bound in judgement.links]
-    if application.cause_effect_chains:
-        result["cause_effect_chains"] = [
-            _cause_effect_chain(application, chain, bound)
-            for chain, bound in zip(
-                application.cause_effect_chains, judgement.cause_effect_chains, strict=True
-            )
-        ]
+    _add_parts(result, application, judgement)
     if refutation is None:
         return result, []
     found: list[tuple[Chain | CauseEffectChain, CounterExample | None]] = [
@@ -234,6 +233,19 @@ def sound(
     if refutation.left_out:
         result["searched_without"] = refutation.left_out
     return result, [example for _, example in found if example is not None]
+
+
+def _add_parts(result: Analysis, application: Application, judgement: Judgement) -> None:
+    """Adds what only applications with links or chains that sample have."""
+    if application.hosts:
+        result["links"] = [link_of(application, bound) for bound in judgement.links]
+    if application.cause_effect_chains:
+        result["cause_effect_chains"] = [
+            _cause_effect_chain(application, chain, bound)
+            for chain, bound in zip(
+                application.cause_effect_chains, judgement.cause_effect_chains, strict=True
+            )
+        ]
 
 
 def _queues(application: Application, executor: str, machine: Machine) -> list[Queue]:

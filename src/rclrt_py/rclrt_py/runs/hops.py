@@ -25,6 +25,8 @@ class HopResult:
     time: Summary
     """Time from publication until the executor knew of the message."""
     error_ms: float = 0.0
+    early: int = 0
+    """Messages between hosts that came out as received before they were sent: counted as 0 ms."""
     """The times are wrong by at most this, in either direction: between hosts."""
 
     @classmethod
@@ -40,6 +42,7 @@ class HopResult:
             messages=json.get("messages").count(),
             time=time,
             error_ms=json.get("error_ms").number() if json.has("error_ms") else 0.0,
+            early=json.get("early").count() if json.has("early") else 0,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -50,4 +53,5 @@ class HopResult:
             "messages": self.messages,
             "time_ms": self.time.to_json(),
             **({"error_ms": self.error_ms} if self.error_ms else {}),
+            **({"early": self.early} if self.early else {}),
         }

@@ -35,6 +35,8 @@ class HostResult:
     """How often its pings contradicted each other."""
     lost: str | None = None
     """Why it was lost during the run. None: it was not."""
+    traced_ms: tuple[float, float] | None = None
+    """From when to when it was traced. Chains with a callback on it are judged only for that."""
 
     @property
     def text(self) -> str:
@@ -76,6 +78,7 @@ class HostResult:
             machine=json.get("machine").text() if json.has("machine") else None,
             steps=json.get("steps").count() if json.has("steps") else 0,
             lost=_text_or_none(json.get("lost")) if json.has("lost") else None,
+            traced_ms=_offset(json.get("traced_ms")) if json.has("traced_ms") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -96,6 +99,7 @@ class HostResult:
                 if self.machine is not None
                 else {}
             ),
+            **({"traced_ms": list(self.traced_ms)} if self.traced_ms else {}),
         }
 
 

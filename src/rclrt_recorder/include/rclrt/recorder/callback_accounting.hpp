@@ -21,6 +21,9 @@ struct CallbackResult {
   std::optional<Summary> execution;  ///< thread CPU time
   std::uint64_t preemptions = 0;
   std::optional<std::uint64_t> migrations{};  ///< see migrations_of(); none: no CPU is known
+  /// Of a run over several hosts: how far a response or a dispatch may be from the truth, in either
+  /// direction. They begin on another host if that one published the message.
+  std::int64_t error_ns = 0;
 
   bool operator==(const CallbackResult&) const = default;
 };

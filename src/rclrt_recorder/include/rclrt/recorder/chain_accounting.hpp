@@ -95,11 +95,12 @@ struct ChainResult {
 /// executors, and of the CPUs that the application states for the middleware's threads.
 ///
 /// `releases[c]` are the releases of chain c, each instance once, in any order. Releases outside
-/// the window are ignored, and so are tokens of instances that are not among the releases. Throws
+/// the window are ignored, and so are tokens of instances that are not among the releases.
+/// `windows`: one for each chain, within `window`; empty: each chain has the whole. Throws
 /// std::invalid_argument if the number of lists in `releases` is not the number of chains.
 RCLRT_RECORDER_EXPORT std::vector<ChainResult> account_chains(
     const model::Application& application, const RunWindow& window,
     std::span<const std::vector<ChainRelease>> releases, std::span<const InstanceRecord> records,
-    std::span<const HostStall> stalls);
+    std::span<const HostStall> stalls, std::span<const RunWindow> windows = {});
 
 }  // namespace rclrt::recorder

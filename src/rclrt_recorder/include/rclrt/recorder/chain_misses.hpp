@@ -12,6 +12,7 @@
 #include "rclrt/executor/blame.hpp"
 #include "rclrt/recorder/chain_accounting.hpp"
 #include "rclrt/recorder/export.hpp"
+#include "rclrt/recorder/host_times.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 
 namespace rclrt::recorder {
@@ -59,6 +60,9 @@ struct MissInputs {
   /// `priorities` are not used: an instance that starts while others run has preempted them. Empty:
   /// the priorities decide which instance preempts which.
   std::span<const std::int64_t> deadlines{};
+  /// The host of each callback, and the CPUs of each host (0: `cpus`), in a run over several hosts.
+  /// Executors of different hosts share no CPU. nullptr: one host.
+  const HostTable* hosts = nullptr;
 };
 
 /// Returns the `limit` worst misses of each chain: first those that never ended, then the latest

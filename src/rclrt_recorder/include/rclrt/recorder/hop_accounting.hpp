@@ -24,6 +24,10 @@ struct HopResult {
   Summary time;  ///< from publication until the executor knew of the message
   /// How far a time may be from the truth, in either direction: between hosts.
   std::int64_t error_ns = 0;
+  /// Messages between hosts that came out as received before they were sent, within the error. Each
+  /// counts with a time of 0, because leaving out the fastest ones would make the others' look
+  /// long.
+  std::uint64_t early = 0;
 
   bool operator==(const HopResult&) const = default;
 };

@@ -36,9 +36,15 @@ namespace rclrt::recorder {
 ///
 /// `going_on` states for each callback whether it still existed at the end of the window. The
 /// releases of such a timer after its last run count as not served.
+///
+/// `local_releases_ns`, of a run over several hosts, is the release of each instance on the clock
+/// of its own host; empty: `release_ns` is. A timer's grid is regular on that clock only. The
+/// releases of such a timer keep their numbers in the grid, and it becomes one that rebases,
+/// because its grid is not regular on the common time axis.
 RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const RunWindow& window,
                                          std::span<LoggedInstance> instances,
-                                         const std::vector<bool>& going_on);
+                                         const std::vector<bool>& going_on,
+                                         std::span<const std::int64_t> local_releases_ns = {});
 
 /// The releases of one timer in a window, as far as ChainFollower needs to know them in advance.
 class RCLRT_RECORDER_EXPORT TimerReleases {
@@ -75,6 +81,8 @@ class RCLRT_RECORDER_EXPORT ChainFollower {
   /// Sets the tokens of the next instance, in the order of starts. Keeps a reference to it, until
   /// forget(): it may be the publisher of a message of a later one.
   void follow(LoggedInstance& instance);
+  /// The same for an instance of another host. `local_release_ns`: see follow_chains().
+  void follow(LoggedInstance& instance, std::int64_t local_release_ns);
   /// Forgets an instance, the first ones first.
   void forget(const LoggedInstance& instance);
 
