@@ -177,16 +177,13 @@ TracedSystem::Publication TracedSystem::publication_of(const TraceEvent& take,
   if (timeless == timeless_.end() || stamp == 0) {
     return {};
   }
-  // The latest publication before the message was sent, if it is not much older.
+  // The latest publication of that host before the message was sent, if it is not much older.
   const std::int64_t sent_ns = stamp - take.clock_offset_ns;
   const std::deque<Publication>& latest = timeless->second.publications;
   const auto after =
       std::ranges::upper_bound(latest, sent_ns + kClockError_ns, {}, &Publication::time_ns);
-  if (after == latest.begin() || sent_ns - std::prev(after)->time_ns > kLongestSend_ns) {
-    return {};
-  }
-  // The time of day at which it was sent is that of its host.
-  if (host_of(std::prev(after)->thread) != take.host) {
+  if (after == latest.begin() || sent_ns - std::prev(after)->time_ns > kLongestSend_ns ||
+      host_of(std::prev(after)->thread) != take.host) {
     return {};
   }
   ++gaps_.timeless;

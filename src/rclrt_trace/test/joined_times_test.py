@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is judged where traces of two hosts do not have the same times, and what one host keeps."""
+"""Traces of two hosts that begin and end at different times, and what one host keeps."""
 
 from __future__ import annotations
 

@@ -279,6 +279,9 @@ def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str])
         "note": bound.note,
         "why": [_term(part, ids) for part in bound.why],
     }
+    if bound.stamp_error_ns is not None:
+        result["stamp_error_ms"] = bound.stamp_error_ns / 1e6
+    return result
 
 
 def _term(part: Contribution, ids: list[str]) -> Part | Rest:
@@ -290,9 +293,6 @@ def _term(part: Contribution, ids: list[str]) -> Part | Rest:
         "releases": part.releases,
         "total_ms": part.total_ns / 1e6,
     }
-    if bound.stamp_error_ns is not None:
-        result["stamp_error_ms"] = bound.stamp_error_ns / 1e6
-    return result
 
 
 def _cause_effect_chain(
@@ -364,37 +364,6 @@ def thesis(application: Application) -> Analysis:
             },
         },
         "assumptions": _assumptions([*feasibility.assumptions, *harmonic.assumptions]),
-        "chains": chains,
-    }
-
-
-def picas(application: Application) -> Analysis:
-    """Returns PiCAS's own bounds beside the sound ones; they are conditional at most."""
-    module = analysis()
-    judgement = judge(application, "picas", module.Machine())
-    published = module.picas_bounds(application)
-    chains: list[Chain] = [
-        {
-            "id": chain.id,
-            "bound_ms": ms_or_none(own.bound_ns),
-            "sound_ms": ms_or_none(bound.bound_ns),
-            "unsafe": [*own.unsafe],
-            "deadline_ms": chain.deadline_ns / 1e6,
-            "verdict": own.verdict,
-            "assumptions": [*bound.assumptions],
-            "note": own.note,
-            "why": [],
-        }
-        for chain, bound, own in zip(application.chains, judgement.chains, published, strict=True)
-    ]
-    return {
-        "application": application.name,
-        "test": "picas",
-        "utilisation": application.utilisation(),
-        "callbacks": _priorities(application),
-        "executor": "picas",
-        "feasible": all(own.holds for own in published),
-        "assumptions": _assumptions(judgement.assumptions),
         "chains": chains,
     }
 
