@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict, final
 from rclrt_py.analyses.advice import ChainAdvice
 from rclrt_py.analyses.counter_example import ChainCounterExample, counter_example
 from rclrt_py.analyses.links import Link, link_of
+from rclrt_py.analyses.queues import Queue, queues
 from rclrt_py.analyses.sensitivity import SensitivityResult
 from rclrt_py.bounds.machine import overheads_us
 from rclrt_py.native import analysis, judge
@@ -122,15 +123,6 @@ class CallbackPriority(TypedDict):
     priority: int
 
 
-class Queue(TypedDict):
-    """Whether a callback's queue is deep enough."""
-
-    id: str
-    pending_bound: int | None
-    depth: int
-    holds: bool
-
-
 class Feasibility(TypedDict):
     """The thesis's feasibility test."""
 
@@ -211,7 +203,7 @@ def sound(
         "executor": executor,
         "feasible": judgement.feasible,
         "overheads": overheads_us(machine),
-        "queues": _queues(application, executor, machine),
+        "queues": queues(application, executor, machine),
         "assumptions": _assumptions(judgement.assumptions),
         "chains": [
             _sound_chain(chain.id, chain.deadline_ns, bound, ids)
@@ -246,23 +238,6 @@ def _add_parts(result: Analysis, application: Application, judgement: Judgement)
                 application.cause_effect_chains, judgement.cause_effect_chains, strict=True
             )
         ]
-
-
-def _queues(application: Application, executor: str, machine: Machine) -> list[Queue]:
-    """Returns the queues of all callbacks; none under an executor without bounds."""
-    module = analysis()
-    if module.why_no_bounds(executor) is not None:
-        return []
-    found = module.queue_bounds(application, executor, machine.overheads)
-    return [
-        {
-            "id": callback.id,
-            "pending_bound": queue.pending,
-            "depth": queue.depth,
-            "holds": queue.holds,
-        }
-        for callback, queue in zip(application.callbacks, found, strict=True)
-    ]
 
 
 def _sound_chain(name: str, deadline_ns: int, bound: ChainBound, ids: list[str]) -> Chain:
@@ -364,6 +339,37 @@ def thesis(application: Application) -> Analysis:
             },
         },
         "assumptions": _assumptions([*feasibility.assumptions, *harmonic.assumptions]),
+        "chains": chains,
+    }
+
+
+def picas(application: Application) -> Analysis:
+    """Returns PiCAS's own bounds beside the sound ones; they are conditional at most."""
+    module = analysis()
+    judgement = judge(application, "picas", module.Machine())
+    published = module.picas_bounds(application)
+    chains: list[Chain] = [
+        {
+            "id": chain.id,
+            "bound_ms": ms_or_none(own.bound_ns),
+            "sound_ms": ms_or_none(bound.bound_ns),
+            "unsafe": [*own.unsafe],
+            "deadline_ms": chain.deadline_ns / 1e6,
+            "verdict": own.verdict,
+            "assumptions": [*bound.assumptions],
+            "note": own.note,
+            "why": [],
+        }
+        for chain, bound, own in zip(application.chains, judgement.chains, published, strict=True)
+    ]
+    return {
+        "application": application.name,
+        "test": "picas",
+        "utilisation": application.utilisation(),
+        "callbacks": _priorities(application),
+        "executor": "picas",
+        "feasible": all(own.holds for own in published),
+        "assumptions": _assumptions(judgement.assumptions),
         "chains": chains,
     }
 

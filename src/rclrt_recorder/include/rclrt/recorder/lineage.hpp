@@ -81,7 +81,7 @@ class RCLRT_RECORDER_EXPORT ChainFollower {
   /// Sets the tokens of the next instance, in the order of starts. Keeps a reference to it, until
   /// forget(): it may be the publisher of a message of a later one.
   void follow(LoggedInstance& instance);
-  /// Does the same for an instance of another host. `local_release_ns`: see follow_chains().
+  /// Follows an instance of another host. `local_release_ns`: see follow_chains().
   void follow(LoggedInstance& instance, std::int64_t local_release_ns);
   /// Forgets an instance, the first ones first.
   void forget(const LoggedInstance& instance);
