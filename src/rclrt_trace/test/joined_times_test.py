@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is judged where traces of two hosts do not have the same times, and what one host keeps."""
+"""Traces of two hosts with unequal times: how they are judged; and the results of one host."""
 
 from __future__ import annotations
 
