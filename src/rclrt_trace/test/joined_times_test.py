@@ -17,7 +17,8 @@ from traced_runs import rclrt
 
 def chain_of(results: dict[str, Any], topic: str) -> dict[str, Any]:
     """Returns the chain through the topic."""
-    found = [chain for chain in results["chains"] if topic in chain["callbacks"][-1]]
+    chains: list[dict[str, Any]] = results["chains"]
+    found = [chain for chain in chains if topic in chain["callbacks"][-1]]
     assert len(found) == 1, results["chains"]
     return found[0]
 
