@@ -116,6 +116,20 @@ void judge_outputs(RunResults& results, std::size_t index) {
 
 }  // namespace
 
+namespace {
+
+/// Returns whether an instance that has not ended may have been due after the end of what was
+/// recorded, within the error of its release. The end has its own error already.
+bool may_be_due_later(const RunResults& results, std::size_t chain, const ChainInstance& one) {
+  const model::Chain& own = results.application.chains[chain];
+  const std::int64_t end_ns = results.hosts.window_of(own.callbacks, results.window).end_ns;
+  const std::int64_t error_ns = results.hosts.error_ns(own.callbacks.front(), one.release_ns);
+  return one.status == ChainStatus::kPending && one.missed &&
+         end_ns - one.release_ns - own.deadline.count() < error_ns;
+}
+
+}  // namespace
+
 void judge_over_hosts(RunResults& results) {
   std::set<std::pair<std::size_t, std::uint64_t>> unknown;
   for (std::size_t chain = 0; !results.hosts.hosts.empty() && chain < results.chains.size();
@@ -124,6 +138,12 @@ void judge_over_hosts(RunResults& results) {
     ChainResult& result = results.chains[chain];
     for (ChainInstance& one : result.instances) {
       if (!one.completion_ns) {
+        if (may_be_due_later(results, chain, one)) {
+          result.missed -= 1;
+          result.missed_host -= one.missed_host ? 1 : 0;
+          one.missed = one.missed_host = false;
+          unknown.emplace(chain, one.instance);
+        }
         continue;
       }
       const std::int64_t error_ns = response_error_ns(results, chain, one);

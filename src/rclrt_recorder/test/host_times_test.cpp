@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
@@ -94,6 +95,20 @@ TEST(JudgeOverHosts, ADeadlineWithinTheErrorIsUnknown) {
     EXPECT_FALSE(miss.chain == kObstacle && miss.instance.instance == 1);
   }
   EXPECT_EQ(results.chains[kObstacle].instances[0].status, ChainStatus::kCompleted);
+}
+
+TEST(JudgeOverHosts, AnInstanceThatMayBeDueAfterTheEndIsNotMissed) {
+  for (const std::int64_t before_ns : {kMs / 2, 3 * kMs}) {
+    RunResults results = over_hosts();
+    // Its instance of 50 ms is pending; it was due this long before the end, within 1 ms.
+    results.application.chains[kPlanning].deadline = std::chrono::nanoseconds(50 * kMs - before_ns);
+    results.chains[kPlanning].instances.at(1).missed = true;
+    results.chains[kPlanning].missed = 1;
+    results.hosts.hosts[1].knots = {{kSampleStart + 50 * kMs, kMs}};
+    judge_over_hosts(results);
+    EXPECT_EQ(results.chains[kPlanning].missed, before_ns < kMs ? 0U : 1U);
+    EXPECT_EQ(results.chains[kPlanning].instances[1].status, ChainStatus::kPending);
+  }
 }
 
 TEST(JudgeOverHosts, OneHostIsLeftAsItIs) {

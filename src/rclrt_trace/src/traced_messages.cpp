@@ -221,14 +221,8 @@ void TracedSystem::note_outside(std::uint32_t thread, std::uint32_t topic) {
 }
 
 void TracedSystem::remember(const Handle& key, const Publication& publication) {
-  const auto [known, fresh] = publications_.try_emplace(key, publication);
-  if (fresh) {
+  if (publications_.insert_or_assign(key, publication).second) {
     published_order_.push_back(key);
-  } else {
-    // Neither of two publications with one stamp on two hosts is known to be the message's.
-    const bool is_of_one_host = known->second.thread == kNone ||
-                                host_of(known->second.thread) == host_of(publication.thread);
-    known->second = is_of_one_host && known->second.thread != kNone ? publication : Publication{};
   }
   if (published_order_.size() > limits_.publications) {
     publications_.erase(published_order_.front());

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of two hosts that begin and end at different times, and what one host keeps."""
+"""Traces of two hosts with unequal times: how they are judged; and the results of one host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from traced_runs import rclrt
 
 def chain_of(results: dict[str, Any], topic: str) -> dict[str, Any]:
     """Returns the chain through the topic."""
-    found = [chain for chain in results["chains"] if topic in chain["callbacks"][-1]]
+    chains: list[dict[str, Any]] = results["chains"]
+    found = [chain for chain in chains if topic in chain["callbacks"][-1]]
     assert len(found) == 1, results["chains"]
     return found[0]
 
