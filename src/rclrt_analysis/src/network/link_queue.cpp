@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t kBitsPerMillisecond = 8'000'000;  // of a byte per ns, in kbit/s
 constexpr int kMostArrivals = 300'000;                   // that a search looks at
 
-bool all(int /*priority*/) { return true; }
+/// A lambda expression, because the type of a pointer to a function would be an exported symbol.
+constexpr auto kAll = [](int /*priority*/) { return true; };
 
 /// Returns the bytes that a rate brings within a time, rounded down.
 std::int64_t bytes_within(Ticks time, std::uint64_t rate_kbit) {
@@ -48,7 +49,7 @@ LinkQueue::LinkQueue(const model::NetworkLink& link, std::size_t from,
   }
 }
 
-bool LinkQueue::is_known() const { return knows(all); }
+bool LinkQueue::is_known() const { return knows(kAll); }
 
 bool LinkQueue::knows(const Chosen& chosen) const {
   return std::ranges::all_of(
@@ -148,11 +149,11 @@ std::optional<Ticks> LinkQueue::delay(std::size_t stream) const {
 /// with a shaper of burst b, the largest of this and of a(t) - b - t, at the shaper's rate, plus
 /// the largest packet on the line.
 std::optional<Ticks> LinkQueue::fifo_delay() const {
-  const Line above = line_above(all);
+  const Line above = line_above(kAll);
   if (!is_known() || above.slope >= 1) {
     return std::nullopt;
   }
-  const Ticks packet = link_.shaper ? largest_packet(all, link_.rate_kbit) : 0;
+  const Ticks packet = link_.shaper ? largest_packet(kAll, link_.rate_kbit) : 0;
   const Ticks burst =
       link_.shaper ? product(static_cast<Ticks>(link_.shaper->burst_bytes), kBitsPerMillisecond) /
                          static_cast<Ticks>(limit_kbit_)
@@ -160,12 +161,12 @@ std::optional<Ticks> LinkQueue::fifo_delay() const {
   Ticks longest = 0;
   Ticks time = 0;
   for (int steps = 0; steps < kMostArrivals; ++steps) {
-    const Arrived work = arrived(time, all);
+    const Arrived work = arrived(time, kAll);
     longest = std::max(longest, work.line - time);
     if (link_.shaper) {
       longest = std::max(longest, sum(work.limited, packet) - burst - time);
     }
-    const Ticks next = next_arrival(time, all);
+    const Ticks next = next_arrival(time, kAll);
     const double most =
         above.offset + static_cast<double>(packet) + (above.slope - 1) * static_cast<double>(next);
     if (next >= kMaxTicks || most * (1 + 1e-9) + 1 < static_cast<double>(longest)) {
@@ -206,7 +207,7 @@ std::optional<Ticks> LinkQueue::priority_delay(std::size_t stream) const {
   }
   Ticks first = sum(link_.access.count(), largest_packet(below, limit_kbit_));
   if (link_.shaper) {
-    first = sum(first, largest_packet(all, link_.rate_kbit));
+    first = sum(first, largest_packet(kAll, link_.rate_kbit));
   }
   const bool has_equal_traffic =
       std::ranges::any_of(cross_, [own](const auto& each) { return each.priority == own; });
@@ -249,21 +250,21 @@ std::int64_t LinkQueue::served(Ticks time, std::int64_t packets) const {
   }
   std::int64_t bytes = bytes_within(busy, link_.rate_kbit);
   if (link_.shaper) {
-    const Ticks packet = largest_packet(all, link_.rate_kbit);
+    const Ticks packet = largest_packet(kAll, link_.rate_kbit);
     const std::int64_t shaped = busy > packet ? bytes_within(busy - packet, limit_kbit_)
                                               : -bytes_within(packet - busy, limit_kbit_) - 1;
     bytes = std::min(bytes, static_cast<std::int64_t>(link_.shaper->burst_bytes) + shaped);
   }
-  return std::max<std::int64_t>(0, bytes - static_cast<std::int64_t>(largest_bytes(all)));
+  return std::max<std::int64_t>(0, bytes - static_cast<std::int64_t>(largest_bytes(kAll)));
 }
 
 /// The vertical deviation of the bytes that arrive and those that leave.
 std::optional<std::int64_t> LinkQueue::backlog() const {
-  const Line above = line_above(all);
+  const Line above = line_above(kAll);
   if (!is_known() || above.slope >= 1) {
     return std::nullopt;
   }
-  const Ticks packet = largest_packet(all, link_.rate_kbit);
+  const Ticks packet = largest_packet(kAll, link_.rate_kbit);
   double packets_per_ns = 0;  // each takes up to a nanosecond more than its bytes
   double first_packets = 0;
   for (std::size_t i = 0; i < streams_.size(); ++i) {
@@ -276,15 +277,15 @@ std::optional<std::int64_t> LinkQueue::backlog() const {
   std::int64_t most_bytes = 0;
   Ticks time = 0;
   for (int steps = 0; steps < kMostArrivals; ++steps) {
-    const Arrived work = arrived(time, all);
+    const Arrived work = arrived(time, kAll);
     most_bytes = std::max(most_bytes, work.bytes - served(time, work.packets));
-    Ticks next = next_arrival(time, all);
+    Ticks next = next_arrival(time, kAll);
     const Ticks first_left = link_.access.count() + work.packets + packet + 1;
     if (time < first_left) {
       next = std::min(next, first_left);  // cross traffic grows until packets have left
     }
     const double per_ns = static_cast<double>(limit_kbit_) / kBitsPerMillisecond;
-    const double limit = static_cast<double>(largest_bytes(all)) + 2 +
+    const double limit = static_cast<double>(largest_bytes(kAll)) + 2 +
                          per_ns * (above.offset + first_packets +
                                    static_cast<double>(link_.access.count() + packet) -
                                    shrinks * static_cast<double>(next));
