@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import tempfile
 import threading
 import time
@@ -240,6 +241,17 @@ def test_nothing_has_changed_when_an_answer_was_cancelled(
     assert ask(plan, path, body=change)[0] == 409
     assert plan.call("state") == before
     assert plan.call("variant", do="remove", name="kept")["variants"] == []
+
+
+def test_a_connection_from_before_the_end_gets_no_answer_after_it(tmp_path: Path) -> None:
+    serving = opened(tmp_path / "app.yaml", EXAMPLE.read_text())
+    server = next(serving).server
+    with socket.create_connection(("127.0.0.1", server.server_port), GENEROUS_S) as early:
+        early.sendall(f"GET /{server.token}/ HTTP/1.0\r\n".encode())
+        wait_for(lambda: threading.active_count() > 2)  # a thread of the server reads the rest
+        server.close()
+        early.sendall(f"Host: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+        assert early.recv(1) == b""
 
 
 def test_a_file_that_something_else_changed_is_told(plan: Plan) -> None:

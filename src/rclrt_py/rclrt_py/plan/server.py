@@ -63,6 +63,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, session: Session, port: int = 0) -> None:
         super().__init__((HOST, port), Handler)
         self.session = session
+        self.closed = threading.Event()
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"}
         self._jobs: dict[str, Job] = {}
@@ -104,6 +105,7 @@ class Server(ThreadingHTTPServer):
 
     def close(self) -> None:
         """Ends the server and all computations. Call it after start()."""
+        self.closed.set()
         self.shutdown()
         for job in self._jobs.values():
             job.stop()
@@ -212,6 +214,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _method(self) -> str | None:
         """Returns the path behind the token. None: the request was refused."""
+        if self.server.closed.is_set():  # the browser had connected before
+            return None
         if self.headers.get("Host") not in self.server.hosts:
             self._refuse(HTTPStatus.MISDIRECTED_REQUEST)
             return None
