@@ -72,8 +72,8 @@ std::optional<std::string> Channel::receive_line(std::chrono::milliseconds limit
   const auto end = std::chrono::steady_clock::now() + limit;
   while (true) {
     const auto line_end = std::ranges::find(received_, std::byte{'\n'});
-    const std::string text(reinterpret_cast<const char*>(received_.data()),
-                           static_cast<std::size_t>(line_end - received_.begin()));
+    std::string text(reinterpret_cast<const char*>(received_.data()),
+                     static_cast<std::size_t>(line_end - received_.begin()));
     if (text.size() > kLongestLine) {
       throw std::runtime_error("sends '" + text.substr(0, kLongestLine / 2) + "...'");
     }

@@ -128,7 +128,7 @@ std::string HostPart::topic_for(std::size_t taker, std::size_t input) {
   auto& topics = subscription != nullptr
                      ? subscription->topics
                      : std::get<model::Sync>(part_.callbacks[taker].trigger).topics;
-  const std::string topic = topics[input];
+  std::string topic = topics[input];
   const auto takes = [&](const model::Callback& each) {
     const std::vector<std::string> all = model::inputs(each);
     return std::ranges::find(all, topic) != all.end();

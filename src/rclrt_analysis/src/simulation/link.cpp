@@ -45,11 +45,11 @@ SimulatedQueue::Packet SimulatedQueue::make_packet(std::size_t bytes, bool is_ot
   return result;
 }
 
-void SimulatedQueue::add(Packet packet, int priority) {
+void SimulatedQueue::add(const Packet& packet, int priority) {
   bytes_ += static_cast<std::int64_t>(packet.bytes);
   most_bytes_ = std::max(most_bytes_, bytes_);
   const bool is_fifo = stated_.link.order == model::LinkOrder::kFifo;
-  waiting_[is_fifo ? 0 : priority].push_back(std::move(packet));
+  waiting_[is_fifo ? 0 : priority].push_back(packet);
 }
 
 /// Adds the packets that the tokens of other traffic allow, each of them as large as possible.
@@ -87,7 +87,7 @@ void SimulatedQueue::push(Id message, const std::vector<std::size_t>& packets, i
     Packet packet = make_packet(packets[i], false);
     packet.message = i + 1 == packets.size() ? message : kNone;
     packet.since_ns = now_ns;
-    add(std::move(packet), priority);
+    add(packet, priority);
   }
   next_ns_ = std::min(next_ns_, now_ns);
 }
@@ -112,7 +112,7 @@ void SimulatedQueue::choose(std::int64_t now_ns) {
   }
   for (auto& [priority, packets] : waiting_) {
     if (!packets.empty()) {
-      chosen_ = std::move(packets.front());
+      chosen_ = packets.front();
       packets.pop_front();
       return;
     }

@@ -60,7 +60,7 @@ class SimulatedQueue {
   };
 
   Packet make_packet(std::size_t bytes, bool is_other) const;
-  void add(Packet packet, int priority);
+  void add(const Packet& packet, int priority);
   void add_other_traffic(std::int64_t now_ns);
   void choose(std::int64_t now_ns);
   std::int64_t start_ns() const;
