@@ -2,7 +2,6 @@
 #include "simulation/link.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace rclrt::analysis::detail {
 namespace {
