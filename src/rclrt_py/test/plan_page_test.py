@@ -25,6 +25,7 @@ from rclrt_py.testing.plan_page import (
     text_of,
 )
 from rclrt_py.testing.plan_server import Plan, opened
+from rclrt_py.testing.waiting import wait_for
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -91,6 +92,12 @@ def test_a_field_changes_a_value_and_the_answer_follows(page: Browser, plan: Pla
     assert bounds(page) == before
 
 
+def executor_is_chosen(page: Browser) -> bool:
+    """Clicks on an executor. The graph may be drawn anew between the press and the release."""
+    page.driver.find_element(By.CSS_SELECTOR, ".executor text").click()
+    return bool(page.driver.find_elements(By.CSS_SELECTOR, '#inspector [data-field="cpus"]'))
+
+
 def test_every_field_of_every_part_can_be_changed(page: Browser, plan: Plan) -> None:
     for callback, fields in (
         ("scan", {"wcet_ms": "1.5", "period_ms": "25", "offset_ms": "", "deadline_ms": "20"}),
@@ -103,7 +110,7 @@ def test_every_field_of_every_part_can_be_changed(page: Browser, plan: Plan) -> 
     click(page, '[data-chain="planning"]')
     fill(page, "deadline_ms", "33.5")
     fill(page, "priority", "5")
-    page.driver.find_element(By.CSS_SELECTOR, ".executor text").click()
+    wait_for(lambda: executor_is_chosen(page))
     fill(page, "cpus", "2, 3")
     fill(page, "top_priority", "80")
     plan.save()
@@ -294,7 +301,7 @@ def test_quick_changes_and_undos_are_all_made(page: Browser, plan: Plan) -> None
 
 
 def test_the_start_of_every_changed_field_comes_back(page: Browser, plan: Plan) -> None:
-    page.driver.find_element(By.CSS_SELECTOR, ".executor text").click()
+    wait_for(lambda: executor_is_chosen(page))
     fill(page, "cpus", "2, 3")
     click(page, "#inspector .back")
     choose(page, "brake")
