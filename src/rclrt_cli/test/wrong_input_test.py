@@ -36,7 +36,7 @@ def exit_code(*arguments: str) -> int | str | None:
         (["compair"], "unknown command 'compair'; did you mean 'compare'?"),
         (
             ["frobnicate"],
-            "run, agent, compare, simulate, report, doctor, top, bench, calibrate, analyze, synthesize",
+            "run, agent, compare, simulate, report, doctor, top, bench, calibrate, analyze,",
         ),
         (["compare", "absent.yaml", "--out", "out"], "absent.yaml: no such file; expected an app"),
         (["compare", ".", "--out", "out"], ".: is not a file; expected an app.yaml"),
