@@ -58,7 +58,7 @@ def test_many_terms_of_a_bound_are_stated_up_to_64_and_on_request_all(
         (["--why", "c1", "--test", "thesis"], "--why: works only with --test sound"),
     ],
 )
-def test_the_chain_whose_terms_are_asked_for_must_exist(
+def test_a_chain_must_exist_if_all_its_terms_are_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     app = tmp_path / "app.yaml"

@@ -119,11 +119,12 @@ class RobotFile : public Ros {
 std::string threads(bool is_realtime) {
   std::string text = "threads:\n";
   int number = 3;
-  for (const char* const whose : {"name: middleware", "function: \"*tf2_ros::TransformListener*\"",
-                                  "function: \"*NodeWithAnInnerExecutor*\"",
-                                  "library: robot_test, function: \"*Worker::start_worker*\""}) {
+  for (const char* const chosen : {"name: middleware", "function: \"*tf2_ros::TransformListener*\"",
+                                   "function: \"*NodeWithAnInnerExecutor*\"",
+                                   "library: robot_test, function: \"*Worker::start_worker*\""}) {
     const std::string policy = is_realtime ? "fifo, priority: " : "other, nice: ";
-    text += "  - {" + std::string(whose) + ", policy: " + policy + std::to_string(number++) + "}\n";
+    text +=
+        "  - {" + std::string(chosen) + ", policy: " + policy + std::to_string(number++) + "}\n";
   }
   return text;
 }

@@ -163,7 +163,7 @@ def test_an_agent_that_is_stopped_is_named_and_what_was_measured_is_kept(
     assert results_of(out)["hosts"][1]["lost"] == "its agent was stopped there"
 
 
-def test_an_agent_ends_with_the_run_whose_coordinator_is_killed(app: Path, tmp_path: Path) -> None:
+def test_an_agent_ends_with_a_run_if_its_coordinator_is_killed(app: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with agent() as (other, served):
         run = runner(app, out, other, 3600)
