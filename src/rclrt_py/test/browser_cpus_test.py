@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from rclrt_py.report.gantt import MAX_PARTS, gantt_data
 from rclrt_py.report.page import make_report
 from rclrt_py.runs.application import from_results
 from rclrt_py.runs.csv_reader import INSTANCE_COLUMNS
-from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import NARROW, WIDE, Browser, overlaps
 from rclrt_py.testing.scheduler_model import MS, Callback, Chain
 from rclrt_py.testing.synthetic_run import write_run
@@ -67,11 +65,6 @@ return {
   }),
 };
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    yield from chromium.start(tmp_path_factory.mktemp("profile"))
 
 
 def shifted(cpus: str, by: int) -> str:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from rclrt_py.runs.cause_effect import CauseEffectResult, SamplingPrediction
 from rclrt_py.runs.cause_effect_way import Way, WayTerm
 from rclrt_py.runs.output_directory import BOUNDS
 from rclrt_py.stats import Summary
-from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
 from rclrt_py.testing.scheduler_model import Callback, Chain
 from rclrt_py.testing.synthetic_run import write_run
@@ -25,11 +23,6 @@ from rclrt_py.text import NO_DEADLINE_MS
 
 BOUND_MS = 27.5
 NOTHING = "\N{EN DASH}"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    yield from chromium.start(tmp_path_factory.mktemp("profile"))
 
 
 def miss(chain: str, response_ms: float | None, culprit: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from rclrt_py.comparisons.comparison import Comparison, load_single_run, merge_d
 from rclrt_py.report.headline import headline
 from rclrt_py.report.page import make_report
 from rclrt_py.runs.application import from_results
-from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
 from rclrt_py.testing.scheduler_model import MS, Callback, Chain
 from rclrt_py.testing.streamed_run import stream_run
@@ -58,11 +56,6 @@ return {
   })),
 };
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    yield from chromium.start(tmp_path_factory.mktemp("profile"))
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 from rclrt_py.comparisons.comparison import load_single_run
 from rclrt_py.plan.observed import observed
 from rclrt_py.runs.output_directory import MARKER, STAGING
-from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import EVIL, Browser
 from rclrt_py.testing.plan_page import (
     analysed,
@@ -35,24 +33,6 @@ from selenium.webdriver.common.keys import Keys
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "autonomous_vehicle" / "app.yaml"
 TIMES = "\N{MULTIPLICATION SIGN}"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    yield from chromium.start(tmp_path_factory.mktemp("profile"))
-
-
-@pytest.fixture
-def plan(tmp_path: Path) -> Iterator[Plan]:
-    yield from opened(tmp_path / "app.yaml", EXAMPLE.read_text())
-
-
-@pytest.fixture
-def page(browser: Browser, plan: Plan) -> Iterator[Browser]:
-    """The page of the example. Nothing that a test does may leave a message in the console."""
-    show(browser, plan)
-    yield browser
-    assert browser.messages() == []
 
 
 def test_variants_stand_side_by_side(page: Browser, plan: Plan) -> None:

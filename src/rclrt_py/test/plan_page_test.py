@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import EVIL, Browser, overlaps
 from rclrt_py.testing.plan_page import (
     analysed,
@@ -24,7 +22,7 @@ from rclrt_py.testing.plan_page import (
     show,
     text_of,
 )
-from rclrt_py.testing.plan_server import Plan, opened
+from rclrt_py.testing.plan_server import Plan
 from rclrt_py.testing.waiting import wait_for
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -34,24 +32,6 @@ from rclrt_model import Subscription, Sync, Timer, load
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "autonomous_vehicle" / "app.yaml"
 WIDTHS = (1280, 1920)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    yield from chromium.start(tmp_path_factory.mktemp("profile"))
-
-
-@pytest.fixture
-def plan(tmp_path: Path) -> Iterator[Plan]:
-    yield from opened(tmp_path / "app.yaml", EXAMPLE.read_text())
-
-
-@pytest.fixture
-def page(browser: Browser, plan: Plan) -> Iterator[Browser]:
-    """The page of the example. Nothing that a test does may leave a message in the console."""
-    show(browser, plan)
-    yield browser
-    assert browser.messages() == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)

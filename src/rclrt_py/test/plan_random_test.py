@@ -8,14 +8,12 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rclrt_py.analyses.chains import sound
 from rclrt_py.native import analysis
-from rclrt_py.testing import browser as chromium
 from rclrt_py.testing.browser import Browser
 from rclrt_py.testing.plan_page import bounds, click, press, settled, show, text_of
 from rclrt_py.testing.plan_server import Plan, large, opened
@@ -53,11 +51,6 @@ if (one.tagName === 'SELECT') {
 return `${one.tagName} ${one.getAttribute('aria-label') || one.textContent || one.id}`;
 """
 WORDS = ("", "1", "3", "7", "0.5", "12.345678", "-1", "1e3", "x", "<b>", "2, 3", "60", "group_a")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    yield from chromium.start(tmp_path_factory.mktemp("profile"))
 
 
 def agrees_with_the_file(browser: Browser, plan: Plan) -> None:

@@ -9,7 +9,6 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,6 @@ from rclrt_model import load, read_yaml
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "autonomous_vehicle" / "app.yaml"
 SCAN = ["callbacks", "scan", "priority"]
-
-
-@pytest.fixture
-def plan(tmp_path: Path) -> Iterator[Plan]:
-    yield from opened(tmp_path / "app.yaml", EXAMPLE.read_text())
 
 
 def ask(plan: Plan, path: str, *, method: str = "POST", body: Any = None, **headers: str) -> Any:
