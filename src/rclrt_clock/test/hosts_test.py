@@ -8,18 +8,16 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rclrt_py.processes.parent_death import end_with_parent
+from rclrt_py.testing import namespaces
 from rclrt_py.testing.command import python_path
-from rclrt_py.testing.namespaces import HOSTS, TwoHosts, two_hosts
+from rclrt_py.testing.namespaces import HOSTS, Line, TwoHosts, lines_until, two_hosts
 
 LEFT, RIGHT = HOSTS
 LIMIT_S = 240.0
@@ -68,47 +66,16 @@ class WrongClock:
         )
 
 
-def environment(clock: WrongClock | None = None) -> dict[str, str]:
-    own = os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}
-    return own if clock is None else own | {"RCLRT_TEST_CLOCK": clock.text}
-
-
 @contextmanager
 def program_on(
     hosts: TwoHosts, host: str, program: Path, clock: WrongClock | None = None
 ) -> Iterator[subprocess.Popen[str]]:
     """Runs the program on a host. It writes an interval with every second ping."""
     options = ["--period", "20", "--report", "40"]
-    process = subprocess.Popen(
-        hosts.command(host, [str(program), *options]),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment(clock),
-        preexec_fn=end_with_parent(),
-    )
-    limit = threading.Timer(LIMIT_S, process.kill)
-    limit.start()
-    try:
+    variables = {} if clock is None else {"RCLRT_TEST_CLOCK": clock.text}
+    command = [str(program), *options]
+    with namespaces.program_on(hosts, host, command, LIMIT_S, **variables) as process:
         yield process
-    finally:
-        limit.cancel()
-        process.terminate()
-        process.communicate()
-
-
-Line = dict[str, Any]
-
-
-def lines_until(process: subprocess.Popen[str], is_enough: Callable[[Line], bool]) -> list[Line]:
-    """Returns the lines up to the first one that is enough."""
-    assert process.stdout is not None
-    result: list[Line] = []
-    for text in process.stdout:
-        result.append(json.loads(text))
-        if is_enough(result[-1]):
-            return result
-    pytest.fail(f"the program ended with {process.wait()} after {result[-3:]}")
 
 
 def is_interval_since(line: Line, time_s: float) -> bool:
@@ -255,7 +222,7 @@ def test_the_example_runs_two_commands_as_on_two_computers(hosts: TwoHosts, prog
     for seconds in (2, 10, 60):  # with the discovery
         done = subprocess.run(
             ["sh", example, f"{command} --seconds {seconds}; exit 7", wrong],
-            env=environment(),
+            env=os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"},
             capture_output=True,
             text=True,
             timeout=LIMIT_S,

@@ -4,21 +4,16 @@ clock that is 40 ms wrong."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rclrt_py.errors import BadInput
-from rclrt_py.processes.parent_death import end_with_parent
 from rclrt_py.processes.runner import find_program
-from rclrt_py.testing.namespaces import HOSTS, TwoHosts, two_hosts
+from rclrt_py.testing.namespaces import HOSTS, TwoHosts, lines_until, program_on, two_hosts
 
 LEFT, RIGHT = HOSTS
 PROGRAM = os.environ["HOSTS"]
@@ -26,7 +21,6 @@ OFFSET = "offset_ms=40"
 INSTANCES = 10_000
 LIMIT_S = 400.0
 """Only a test that hangs takes as long."""
-Line = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -44,48 +38,16 @@ def hosts() -> Iterator[TwoHosts]:
 
 
 @contextmanager
-def started(
-    hosts: TwoHosts, host: str, command: Sequence[str], **variables: str
-) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        hosts.command(host, command),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"} | variables,
-        preexec_fn=end_with_parent(),
-    )
-    limit = threading.Timer(LIMIT_S, process.kill)
-    limit.start()
-    try:
-        yield process
-    finally:
-        limit.cancel()
-        process.terminate()
-        process.communicate()
-
-
-def lines_until(process: subprocess.Popen[str], is_enough: Callable[[Line], bool]) -> list[Line]:
-    assert process.stdout is not None
-    result: list[Line] = []
-    for text in process.stdout:
-        result.append(json.loads(text))
-        if is_enough(result[-1]):
-            return result
-    pytest.fail(f"the program ended with {process.wait()} after {result[-3:]}")
-
-
-@contextmanager
 def clocks_and_data(hosts: TwoHosts, clock: str, period_us: int) -> Iterator[None]:
     """Runs `rclrt clock` on both hosts, and a node on `right` that publishes what it stamps."""
     with ExitStack() as stack:
         start = stack.enter_context
         ping = [clock, "--period", "50"]
         devnull = ["sh", "-c", 'exec "$@" >/dev/null', "sh"]
-        start(started(hosts, RIGHT, [*devnull, *ping], RCLRT_TEST_CLOCK=OFFSET))
-        start(started(hosts, LEFT, [*devnull, *ping]))
+        start(program_on(hosts, RIGHT, [*devnull, *ping], LIMIT_S, RCLRT_TEST_CLOCK=OFFSET))
+        start(program_on(hosts, LEFT, [*devnull, *ping], LIMIT_S))
         publisher = [PROGRAM, "publish", str(period_us)]
-        start(started(hosts, RIGHT, publisher, RCLRT_TEST_CLOCK=OFFSET))
+        start(program_on(hosts, RIGHT, publisher, LIMIT_S, RCLRT_TEST_CLOCK=OFFSET))
         yield
 
 
@@ -95,7 +57,7 @@ def test_every_age_contains_the_truth_and_no_deadline_is_met_on_a_guess(
     """Each instance is judged with deadlines at the truth, in the interval and at its ends."""
     with (
         clocks_and_data(hosts, clock, 2_000),
-        started(hosts, LEFT, [PROGRAM, "judge"]) as judge,
+        program_on(hosts, LEFT, [PROGRAM, "judge"], LIMIT_S) as judge,
     ):
         last = lines_until(judge, lambda line: line["known"] >= INSTANCES)[-1]
     assert last["outside"] == 0
@@ -117,7 +79,7 @@ def test_the_monitor_reports_ages_of_another_host_with_a_wrong_clock(
     )
     with (
         clocks_and_data(hosts, clock, 5_000),
-        started(hosts, LEFT, [PROGRAM, "monitor", str(robot)]) as monitor,
+        program_on(hosts, LEFT, [PROGRAM, "monitor", str(robot)], LIMIT_S) as monitor,
     ):
         lines = lines_until(monitor, lambda line: int(line["met"]) >= 2_000)
     last = lines[-1]

@@ -7,12 +7,15 @@ All of it ends with the context manager, or with this process.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
+from typing import Any
 
 import pytest
 
@@ -123,3 +126,41 @@ class TwoHosts:
         assert holder.stderr is not None
         if holder.stdout.readline() != "ready\n":
             raise NotPermittedHere(holder.stderr.read().strip() or "unshare failed")
+
+
+Line = dict[str, Any]
+
+
+@contextmanager
+def program_on(
+    hosts: TwoHosts, host: str, command: Sequence[str], limit_s: float, **variables: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Runs a program of ROS 2 on a host, which searches the other one. It ends with the context,
+    or after `limit_s`."""
+    process = subprocess.Popen(
+        hosts.command(host, command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"} | variables,
+        preexec_fn=end_with_parent(),
+    )
+    limit = threading.Timer(limit_s, process.kill)
+    limit.start()
+    try:
+        yield process
+    finally:
+        limit.cancel()
+        process.terminate()
+        process.communicate()
+
+
+def lines_until(process: subprocess.Popen[str], is_enough: Callable[[Line], bool]) -> list[Line]:
+    """Returns the lines of JSON up to the first one that is enough."""
+    assert process.stdout is not None
+    result: list[Line] = []
+    for text in process.stdout:
+        result.append(json.loads(text))
+        if is_enough(result[-1]):
+            return result
+    pytest.fail(f"the program ended with {process.wait()} after {result[-3:]}")
