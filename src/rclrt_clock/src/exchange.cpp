@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "identity.hpp"
+#include "rclrt/realtime/slewed_clock.hpp"
 
 namespace rclrt::clock {
 
@@ -209,12 +210,13 @@ void Exchange::take(const ClockPing& ping, const HostTime& now) {
 
 /// Takes the CLOCK_REALTIME of the peer from its newest ping, of whichever of its processes.
 void Exchange::take_shift(Peer& peer, const ClockPing& ping, const HostTime& now) {
-  const std::optional<Shift> before = peer.shift;
+  const std::optional<OffsetInterval> before = peer.shift;
   const std::int64_t since_ns = ping.raw_ns - peer.shift_at_ns;
   if (before && since_ns <= 0 && since_ns > -kSecond) {
     return;  // of another process, and older
   }
-  peer.shift = {ping.realtime_ns - ping.raw_ns - ping.reading_ns, ping.realtime_ns - ping.raw_ns};
+  peer.shift = OffsetInterval{ping.realtime_ns - ping.raw_ns - ping.reading_ns,
+                              ping.realtime_ns - ping.raw_ns};
   peer.shift_at_ns = ping.raw_ns;
   if (before && since_ns > 0) {
     const auto changed_ns = static_cast<double>(Wide{peer.shift->high_ns} - before->high_ns);
@@ -255,7 +257,7 @@ void Exchange::add_bounds(Peer& peer, const ClockPing& ping, const HostTime& now
 
 /// Notes the interval for stamps of the peer between its last two pings. The peer's clock may have
 /// been slewed between them, so the interval has the shifts of both.
-void Exchange::note_interval(const Peer& peer, const std::optional<Shift>& before,
+void Exchange::note_interval(const Peer& peer, const std::optional<OffsetInterval>& before,
                              const ClockPing& ping, const HostTime& now) {
   if (intervals_.size() >= kMostEvents) {
     return;  // not taken
@@ -284,14 +286,9 @@ std::optional<OffsetInterval> Exchange::offset_of(const Peer& peer, const HostTi
   if (!raw || !peer.shift || !peer.slew) {
     return std::nullopt;
   }
-  // A slew that goes on: it may be twice as fast as between the last two pings.
-  const std::int64_t since_ns = now.raw_ns - peer.heard_at_ns + kSecond / 10;
-  const Wide slewed_ns =
-      static_cast<std::int64_t>(std::ceil(2 * *peer.slew * static_cast<double>(since_ns)));
-  const Wide own_high_ns = Wide{now.realtime_ns} - now.raw_ns;
-  const Wide own_low_ns = own_high_ns - now.reading_ns;
-  return OffsetInterval{clamp(Wide{raw->low_ns} + peer.shift->low_ns - own_high_ns - slewed_ns),
-                        clamp(Wide{raw->high_ns} + peer.shift->high_ns - own_low_ns + slewed_ns)};
+  const std::int64_t own_ns = now.realtime_ns - now.raw_ns;
+  return realtime::offset_of_slewed(*raw, *peer.shift, {own_ns - now.reading_ns, own_ns},
+                                    *peer.slew, now.raw_ns - peer.heard_at_ns);
 }
 
 std::vector<PeerState> Exchange::peers(const HostTime& now) {

@@ -107,17 +107,14 @@ class Exchange {
     std::int64_t heard_at_ns = 0;                        // CLOCK_MONOTONIC_RAW, as all times here
     std::optional<rclrt_msgs::msg::ClockAnswer> answer;  // until the next ping
   };
-  struct Shift {  // CLOCK_REALTIME - CLOCK_MONOTONIC_RAW
-    std::int64_t low_ns = 0;
-    std::int64_t high_ns = 0;
-  };
   struct Peer {
     realtime::ClockOffset raw_offset;
     std::map<std::uint64_t, Session> sessions;
     std::optional<std::uint64_t> counted;  // the session of the counters below
-    std::optional<Shift> shift;            // of the peer, as of its newest ping
-    std::int64_t shift_at_ns = 0;          // by its CLOCK_MONOTONIC_RAW
-    std::optional<double> slew;            // of its clock between its last two pings
+    /// CLOCK_REALTIME - CLOCK_MONOTONIC_RAW of the peer, as of its newest ping.
+    std::optional<realtime::OffsetInterval> shift;
+    std::int64_t shift_at_ns = 0;  // by its CLOCK_MONOTONIC_RAW
+    std::optional<double> slew;    // of its clock between its last two pings
     std::int64_t heard_at_ns = 0;
     std::int64_t silent_after_ns = 0;
     std::optional<std::int64_t> newest_low_ns;  // since the interval began
@@ -143,7 +140,7 @@ class Exchange {
              const HostTime& now);
   void take_shift(Peer& peer, const rclrt_msgs::msg::ClockPing& ping, const HostTime& now);
   void add_bounds(Peer& peer, const rclrt_msgs::msg::ClockPing& ping, const HostTime& now);
-  void note_interval(const Peer& peer, const std::optional<Shift>& before,
+  void note_interval(const Peer& peer, const std::optional<realtime::OffsetInterval>& before,
                      const rclrt_msgs::msg::ClockPing& ping, const HostTime& now);
   static std::optional<realtime::OffsetInterval> offset_of(const Peer& peer, const HostTime& now);
 

@@ -6,13 +6,12 @@
 #include <algorithm>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/slewed_clock.hpp"
 
 namespace rclrt::clock {
 
 namespace {
 
-constexpr std::int64_t kUninterrupted_ns = 2'000;
-constexpr int kMostReadings = 8;
 constexpr std::int64_t kNoise_ns = 1'000;
 
 }  // namespace
@@ -25,13 +24,7 @@ ClockReading read_clocks() noexcept {
 }
 
 HostTime HostClock::now() {
-  ClockReading best = read_();
-  for (int i = 1; i < kMostReadings && best.after_ns - best.before_ns > kUninterrupted_ns; ++i) {
-    const ClockReading other = read_();
-    if (other.after_ns - other.before_ns < best.after_ns - best.before_ns) {
-      best = other;
-    }
-  }
+  const ClockReading best = realtime::least_interrupted(read_);
   const std::int64_t reading_ns = best.after_ns - best.before_ns;
   const std::int64_t difference_ns = best.realtime_ns - best.monotonic_ns;
   const Difference found{difference_ns - reading_ns, difference_ns + reading_ns};

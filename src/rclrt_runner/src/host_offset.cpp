@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/slewed_clock.hpp"
 
 namespace rclrt::runner {
 
@@ -14,10 +15,7 @@ namespace {
 
 constexpr std::int64_t kMost_ns = std::int64_t{1} << 61;
 constexpr std::int64_t kLongestReading_ns = 1'000'000;
-constexpr std::int64_t kUninterrupted_ns = 2'000;
-constexpr int kMostReadings = 8;
-constexpr std::int64_t kPeriod_ns = 100'000'000;  // between answers, about
-constexpr double kMostSlew = 0.1;                 // chrony slews by up to 83 333 ppm
+constexpr double kMostSlew = 0.1;  // chrony slews by up to 83 333 ppm
 
 bool is_possible(const ClockPair& pair) {
   const auto is_time = [](std::int64_t time_ns) { return time_ns >= 0 && time_ns < kMost_ns; };
@@ -28,18 +26,11 @@ bool is_possible(const ClockPair& pair) {
 }  // namespace
 
 ClockPair read_clock_pair() noexcept {
-  const auto took_ns = [](const ClockPair& pair) { return pair.after_ns - pair.before_ns; };
-  const auto read = [] {
+  return realtime::least_interrupted([] {
     const std::int64_t before_ns = realtime::read_clock_ns(CLOCK_MONOTONIC_RAW);
     const std::int64_t monotonic_ns = realtime::monotonic_now_ns();
     return ClockPair{before_ns, monotonic_ns, realtime::read_clock_ns(CLOCK_MONOTONIC_RAW)};
-  };
-  ClockPair best = read();
-  for (int i = 1; i < kMostReadings && took_ns(best) > kUninterrupted_ns; ++i) {
-    const ClockPair other = read();
-    best = took_ns(other) < took_ns(best) ? other : best;
-  }
-  return best;
+  });
 }
 
 void HostOffset::add(const ClockPair& sent, const ClockPair& theirs, const ClockPair& received) {
@@ -49,15 +40,15 @@ void HostOffset::add(const ClockPair& sent, const ClockPair& theirs, const Clock
   // The answer was written after the ping came, and before the answer was sent.
   raw_.add_answered(sent.before_ns, theirs.after_ns, sent.before_ns);
   raw_.add_received(theirs.before_ns, received.after_ns, received.after_ns);
-  const std::int64_t since_ns = shift_ ? theirs.before_ns - shift_->at_ns : 0;
-  const Shift next{.low_ns = theirs.monotonic_ns - theirs.after_ns,
-                   .high_ns = theirs.monotonic_ns - theirs.before_ns,
-                   .at_ns = theirs.before_ns};
+  const std::int64_t since_ns = shift_ ? theirs.before_ns - shift_at_ns_ : 0;
+  const realtime::OffsetInterval next{theirs.monotonic_ns - theirs.after_ns,
+                                      theirs.monotonic_ns - theirs.before_ns};
   if (shift_ && since_ns > 0) {
     const auto changed_ns = static_cast<double>(next.high_ns - shift_->high_ns);
     slew_ = std::min(std::abs(changed_ns) / static_cast<double>(since_ns), kMostSlew);
   }
   shift_ = next;
+  shift_at_ns_ = theirs.before_ns;
   heard_at_ns_ = received.after_ns;
   ++answers_;
 }
@@ -67,14 +58,9 @@ std::optional<realtime::OffsetInterval> HostOffset::at(const ClockPair& now) con
   if (!raw || !shift_) {
     return std::nullopt;
   }
-  // A slew that goes on may be twice as fast as between the last two answers.
-  const std::int64_t since_ns = std::max<std::int64_t>(now.after_ns - heard_at_ns_, 0) + kPeriod_ns;
-  const auto slewed_ns =
-      static_cast<std::int64_t>(std::ceil(2 * slew_ * static_cast<double>(since_ns)));
-  const std::int64_t own_low_ns = now.monotonic_ns - now.after_ns;
-  const std::int64_t own_high_ns = now.monotonic_ns - now.before_ns;
-  return realtime::OffsetInterval{raw->low_ns + shift_->low_ns - own_high_ns - slewed_ns,
-                                  raw->high_ns + shift_->high_ns - own_low_ns + slewed_ns};
+  return realtime::offset_of_slewed(
+      *raw, *shift_, {now.monotonic_ns - now.after_ns, now.monotonic_ns - now.before_ns}, slew_,
+      std::max<std::int64_t>(now.after_ns - heard_at_ns_, 0));
 }
 
 }  // namespace rclrt::runner

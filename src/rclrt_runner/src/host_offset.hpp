@@ -38,14 +38,10 @@ class HostOffset {
   std::uint64_t steps() const { return raw_.steps(); }
 
  private:
-  struct Shift {  // CLOCK_MONOTONIC - CLOCK_MONOTONIC_RAW of the other host
-    std::int64_t low_ns = 0;
-    std::int64_t high_ns = 0;
-    std::int64_t at_ns = 0;  // by its CLOCK_MONOTONIC_RAW
-  };
-
   realtime::ClockOffset raw_;
-  std::optional<Shift> shift_;
+  /// CLOCK_MONOTONIC - CLOCK_MONOTONIC_RAW of the other host.
+  std::optional<realtime::OffsetInterval> shift_;
+  std::int64_t shift_at_ns_ = 0;  // by its CLOCK_MONOTONIC_RAW
   double slew_ = 0;               // of the shift between the last two answers
   std::int64_t heard_at_ns_ = 0;  // the last answer, by this host's CLOCK_MONOTONIC_RAW
   std::uint64_t answers_ = 0;
