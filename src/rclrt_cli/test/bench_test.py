@@ -154,7 +154,7 @@ def test_the_pictures_show_every_executor_and_what_was_lost(
         (["bench", "executors", "--fast"], "unrecognized arguments: --fast"),
         (
             ["bench", "executors", "--seconds", "0"],
-            "expected a whole number from 1 to 86400, got 0",
+            "'0' is not a number of seconds; expected 1 to 86400",
         ),
         (["bench", "executors", "--", "-r", "a:=b"], "bench takes no arguments after --"),
     ],

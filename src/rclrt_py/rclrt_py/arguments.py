@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
 
 from rclrt_py.errors import BadInput
 
@@ -26,12 +27,19 @@ def seconds_argument(text: str) -> float:
     return seconds
 
 
-def count_argument(text: str) -> int:
-    if text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_COUNT:
-        return int(text)
-    raise argparse.ArgumentTypeError(
-        f"'{text}' is not a number of instances; expected 1 to {MAX_COUNT}"
-    )
+def whole_number(what: str, least: int, most: int) -> Callable[[str], int]:
+    """Returns the parser of an option. `what` is in its error, as in "'x' is no port"."""
+
+    def parse(text: str) -> int:
+        is_number = text.isascii() and text.isdigit()
+        if is_number and len(text.lstrip("0")) <= len(str(most)) and least <= int(text) <= most:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"'{text}' is {what}; expected {least} to {most}")
+
+    return parse
+
+
+count_argument = whole_number("not a number of instances", 1, MAX_COUNT)
 
 
 def check_run_seconds(seconds: float) -> None:

@@ -120,8 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     answer = _of_tasks if tasks.is_task_set(text) else _of_application
     result, lines, examples = answer(arguments, text)
     if arguments.json:
-        for piece in json.JSONEncoder(indent=1).iterencode(result):
-            sys.stdout.write(piece)
+        json.dump(result, sys.stdout, indent=1)
         print()
     else:
         for line in lines:

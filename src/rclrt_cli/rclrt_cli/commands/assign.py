@@ -8,7 +8,6 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -24,6 +23,7 @@ from rclrt_py.analyses.assignment import (
 )
 from rclrt_py.analyses.robot_file import robot_file
 from rclrt_py.analyses.tasks import is_task_set, parse_tasks
+from rclrt_py.arguments import whole_number
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import ASSIGNABLE, kind_of
 from rclrt_py.files.atomic import STANDARD_OUTPUT, check_file, write_output
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cores",
         metavar="N",
-        type=_count(MOST_CORES),
+        type=whole_number("not a valid number", 1, MOST_CORES),
         help="use CPUs 0 to N-1; default: those of the file, or CPU 0 if it states none",
     )
     parser.add_argument(
@@ -117,14 +117,14 @@ def _add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evaluations",
         metavar="N",
-        type=_count(10_000_000),
+        type=whole_number("not a valid number", 1, 10_000_000),
         help="how often the search may compute the bounds; default 2000, for more than 30 "
         "callbacks 60 000 divided by their number; Ctrl-C ends it, too",
     )
     parser.add_argument(
         "--seed",
         metavar="N",
-        type=_count(MOST_SEED),
+        type=whole_number("not a valid number", 1, MOST_SEED),
         help="of the search; default 1",
     )
 
@@ -268,15 +268,6 @@ class _Display:
 
     def clear(self) -> None:
         self._progress.clear()
-
-
-def _count(most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= most:
-            return int(text)
-        raise argparse.ArgumentTypeError(f"'{text}' is not a valid number; expected 1 to {most}")
-
-    return parse
 
 
 def _cpus(text: str) -> list[int]:

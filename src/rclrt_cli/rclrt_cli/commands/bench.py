@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from rclrt_py.arguments import whole_number
 from rclrt_py.bench.plots import write_plots
 from rclrt_py.bench.rows import Benchmark
 from rclrt_py.bench.tables import SAMPLES_FOR_P99, SAMPLES_FOR_P999, all_tables, conditions
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         metavar="S",
-        type=seconds_in_range,
+        type=whole_number("not a number of seconds", 1, MOST_S),
         help=f"measure for about this time; a 99th percentile needs {SAMPLES_FOR_P99} samples, a "
         f"99.9th {SAMPLES_FOR_P999}, and is not shown otherwise",
     )
@@ -96,13 +97,6 @@ def options(arguments: argparse.Namespace) -> list[str]:
     if arguments.seconds is not None:
         result += ["--seconds", str(arguments.seconds)]
     return result
-
-
-def seconds_in_range(text: str) -> int:
-    """Returns the number that an option states."""
-    if text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_S:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"expected a whole number from 1 to {MOST_S}, got {text}")
 
 
 def lines(benchmark: Benchmark) -> Iterator[str]:

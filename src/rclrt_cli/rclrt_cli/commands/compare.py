@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rclrt_py.arguments import check_run_seconds, seconds_argument
+from rclrt_py.arguments import check_run_seconds, seconds_argument, whole_number
 from rclrt_py.comparisons.comparison import MAX_ROUNDS, Comparison
 from rclrt_py.comparisons.rounds import has_rounds, measure_rounds
 from rclrt_py.errors import BadInput
@@ -47,17 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rounds",
         metavar="N",
-        type=rounds_argument,
+        type=whole_number("not a number of rounds", 1, MAX_ROUNDS),
         default=2,
         help="how many interleaved rounds the measuring time is divided into; default 2",
-    )
-
-
-def rounds_argument(text: str) -> int:
-    if text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_ROUNDS:
-        return int(text)
-    raise argparse.ArgumentTypeError(
-        f"'{text}' is not a number of rounds; expected 1 to {MAX_ROUNDS}"
     )
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rclrt_py.arguments import whole_number
 from rclrt_py.errors import EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS, executor_argument
 from rclrt_py.files.atomic import check_file
@@ -70,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port",
         metavar="N",
-        type=_port_argument,
+        type=whole_number("no port", 0, MOST_PORT),
         default=0,
         help="port of the page on 127.0.0.1; default: any that is free",
     )
@@ -185,9 +186,3 @@ def _list_examples() -> int:
     for path in found:
         print(f"  rclrt plan {path}")
     return EXIT_OK
-
-
-def _port_argument(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= MOST_PORT:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"'{text}' is no port; expected 0 to {MOST_PORT}")
