@@ -28,6 +28,13 @@ PathBounds::PathBounds(const Workload& workload, std::vector<std::size_t> timers
       here_[to] = here_[to] || here_[callback];
     }
   }
+  by_release_ = runs_by_release();
+  for (std::size_t i = 0; by_release_ && i < here_.size(); ++i) {
+    const Ticks work = here_[i] ? sum(workload.wcet[i], workload.dispatch) : 0;
+    if (work > longest_.work) {
+      longest_ = {work, i};
+    }
+  }
 }
 
 const LevelWork& PathBounds::work(int level) {
@@ -189,11 +196,7 @@ PathBound PathBounds::bound(const Path& path, std::optional<Ticks> age, const Be
   budget_.take(static_cast<std::size_t>(budget.used()));
   if (before.first_releases.empty() && !budget_.empty()) {
     Budget by_sets = budget_.part(std::min(budget_.left() / 64, steps_by_sets()));
-    auto other = lowest_by_sets(path, terms, result ? *result->response : kHorizon, by_sets);
-    if (other) {
-      result = std::move(other);
-    }
-    other = lowest_by_turns(path, terms, result ? *result->response : kHorizon, by_sets);
+    auto other = lowest_by_order(path, terms, result ? *result->response : kHorizon, by_sets);
     if (other) {
       result = std::move(other);
     }

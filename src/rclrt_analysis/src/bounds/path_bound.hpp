@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -99,19 +100,25 @@ class PathBounds {
   std::int64_t steps_by_sets() const;
   bool has_own_queues(const Path& path) const;
   std::vector<Ticks> limited_by_sets(const Path& path) const;
-  std::optional<PathBound> lowest_by_sets(const Path& path, PathTerms& terms, Ticks limit,
-                                          Budget& budget) const;
+  std::optional<PathBound> lowest_by_order(const Path& path, PathTerms& terms, Ticks limit,
+                                           Budget& budget);
+  std::optional<PathBound> lowest_by_sets(const Path& path, const PathTerms& terms,
+                                          Ticks end_of_all, Ticks limit, Budget& budget) const;
   std::optional<PathBound> worst_by_sets(const Path& path, const PathTerms& terms,
                                          const ReadySets& sets, Budget& budget) const;
   std::optional<Ticks> start_by_sets(const Path& path, const PathTerms& terms,
                                      const ReadySets& sets, Ticks arrival, Ticks least,
                                      Budget& budget) const;
-  bool runs_by_release() const;
   bool is_line(const Path& path) const;
-  std::optional<PathBound> lowest_by_turns(const Path& path, PathTerms& terms, Ticks limit,
-                                           Budget& budget) const;
+  Ticks length_of(const Path& path) const;
+  std::optional<PathBound> with_pending(
+      const Path& path, const std::function<std::optional<PathBound>(Ticks)>& bound_of) const;
+  bool runs_by_release() const;
+  const std::vector<Ticks>& flows(Ticks turns);
+  std::optional<PathBound> lowest_by_turns(const Path& path, const PathTerms& terms, Ticks busy,
+                                           Ticks limit, Budget& budget);
   std::optional<PathBound> by_turns(const Path& path, const PathTerms& terms, const Turns& turns,
-                                    Budget& budget) const;
+                                    Budget& budget);
   std::optional<Ticks> end_of_arrivals(const Path& path, PathTerms& terms, Budget& budget) const;
   std::optional<Ticks> end_of_last(const Path& path, Ticks start, Budget& budget) const;
   Ticks background_before(Ticks time) const;
@@ -133,6 +140,9 @@ class PathBounds {
   std::map<int, LevelWork> levels_;
   std::map<std::pair<std::size_t, bool>, std::optional<Ticks>> ages_;  // see age_of()
   bool in_age_ = false;                                                // age_of() is under way
+  bool by_release_ = false;                                            // see runs_by_release()
+  Started longest_;                            // the longest callback, with order of release
+  std::map<Ticks, std::vector<Ticks>> flows_;  // see flows()
 };
 
 }  // namespace rclrt::analysis::detail

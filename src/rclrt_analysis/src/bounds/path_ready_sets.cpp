@@ -37,9 +37,9 @@
 namespace rclrt::analysis::detail {
 namespace {
 
-/// Limits of the search by ready sets: the callbacks of an application, and the steps for all
+/// Limits of the search by sets and turns: the callbacks of an application, and the steps for all
 /// timers and for one path. About 100 steps take a microsecond.
-constexpr std::size_t kMostWithSets = 500;
+constexpr std::size_t kMostInOrder = 500;
 constexpr std::int64_t kStepsOfAllPaths = 100'000'000;
 constexpr std::int64_t kStepsOfOnePath = 4'000'000;
 
@@ -55,8 +55,7 @@ std::int64_t PathBounds::steps_by_sets() const {
 /// only the previous callback of the path fills.
 bool PathBounds::has_own_queues(const Path& path) const {
   const auto& all = workload_.application.callbacks;
-  if (workload_.source[path.last] != workload_.timers[path.timer] ||
-      !workload_.lowest_from_timer(path.last)) {
+  if (!is_line(path)) {
     return false;
   }
   for (std::optional<std::size_t> at = path.last; at; at = workload_.counted_by[*at]) {
@@ -136,27 +135,66 @@ std::optional<Ticks> PathBounds::end_of_arrivals(const Path& path, PathTerms& te
   });
 }
 
-/// Returns the lowest bound of the path by ready sets that is below `limit`. nullopt: there is
-/// none.
-std::optional<PathBound> PathBounds::lowest_by_sets(const Path& path, PathTerms& terms, Ticks limit,
-                                                    Budget& budget) const {
-  if (workload_.order != Workload::Order::kAnyToTheEnd || here_.size() > kMostWithSets ||
-      !has_own_queues(path)) {
+/// Returns the lowest bound of the path that is below `limit`, by the order in which the thread
+/// runs callbacks: by ready sets, and by turns. nullopt: there is none.
+std::optional<PathBound> PathBounds::lowest_by_order(const Path& path, PathTerms& terms,
+                                                     Ticks limit, Budget& budget) {
+  const bool sets = workload_.order == Workload::Order::kAnyToTheEnd;
+  if (here_.size() > kMostInOrder ||
+      !(sets ? has_own_queues(path) : by_release_ && is_line(path))) {
     return std::nullopt;
   }
   const auto end_of_all = end_of_arrivals(path, terms, budget);
   if (!end_of_all) {
     return std::nullopt;
   }
+  auto result = sets ? lowest_by_sets(path, terms, *end_of_all, limit, budget) : std::nullopt;
+  if (terms.load.compare_with_one() < 0) {  // otherwise the busy period has no known end
+    auto other =
+        lowest_by_turns(path, terms, *end_of_all, result ? *result->response : limit, budget);
+    if (other) {
+      result = std::move(other);
+    }
+  }
+  return result;
+}
+
+/// Returns the lowest bound of the path by ready sets that is below `limit`. nullopt: there is
+/// none. `end_of_all`: no release of the path's timer from there on needs to be examined.
+std::optional<PathBound> PathBounds::lowest_by_sets(const Path& path, const PathTerms& terms,
+                                                    Ticks end_of_all, Ticks limit,
+                                                    Budget& budget) const {
+  const Ticks length = length_of(path);
+  const std::vector<Ticks> limited = limited_by_sets(path);
+  return with_pending(path, [&](Ticks pending) {
+    const ReadySets sets{limited, length + pending - 1, end_of_all, limit};
+    return worst_by_sets(path, terms, sets, budget);
+  });
+}
+
+/// Returns whether each callback of the path has one publisher, which is the one before it.
+bool PathBounds::is_line(const Path& path) const {
+  return workload_.source[path.last] == workload_.timers[path.timer] &&
+         workload_.lowest_from_timer(path.last).has_value();
+}
+
+/// Returns the number of callbacks of a path that is a line.
+Ticks PathBounds::length_of(const Path& path) const {
   Ticks length = 1;
   for (auto at = workload_.counted_by[path.last]; at; at = workload_.counted_by[*at]) {
     ++length;
   }
-  const std::vector<Ticks> limited = limited_by_sets(path);
+  return length;
+}
+
+/// Returns the bound for n pending instances of the path, the one under study included, with an n
+/// that is no less than the instances released in the time of that bound. nullopt: `bound_of` has
+/// none for some n.
+std::optional<PathBound> PathBounds::with_pending(
+    const Path& path, const std::function<std::optional<PathBound>(Ticks)>& bound_of) const {
   Ticks pending = 1;
   while (true) {
-    const ReadySets sets{limited, length + pending - 1, *end_of_all, limit};
-    auto found = worst_by_sets(path, terms, sets, budget);
+    auto found = bound_of(pending);
     if (!found) {
       return std::nullopt;
     }

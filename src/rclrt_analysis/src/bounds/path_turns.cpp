@@ -43,7 +43,6 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-constexpr std::size_t kMostWithTurns = 500;  // callbacks of an application
 constexpr Ticks kMostTurns = 100;
 
 /// The work of flows, for one number of turns.
@@ -119,76 +118,55 @@ bool PathBounds::runs_by_release() const {
   return true;
 }
 
-/// Returns the lowest bound of the path by turns that is below `limit`. nullopt: there is none.
-std::optional<PathBound> PathBounds::lowest_by_turns(const Path& path, PathTerms& terms,
-                                                     Ticks limit, Budget& budget) const {
-  const bool sets = workload_.order == Workload::Order::kAnyToTheEnd;
-  if (here_.size() > kMostWithTurns || !(sets ? has_own_queues(path) : is_line(path)) ||
-      !(sets || runs_by_release()) || terms.load.compare_with_one() >= 0) {
-    return std::nullopt;
-  }
-  const auto busy = end_of_arrivals(path, terms, budget);
-  if (!busy) {
-    return std::nullopt;
-  }
-  Ticks length = 1;
-  for (auto at = workload_.counted_by[path.last]; at; at = workload_.counted_by[*at]) {
-    ++length;
-  }
-  Ticks pending = 1;  // instances of the path, with the one under study
-  while (length + pending <= kMostTurns) {
-    auto found = by_turns(path, terms, {sets ? length + pending : length, *busy, limit}, budget);
-    if (!found) {
-      return std::nullopt;
+/// Returns the most work of a flow of each of Workload::timers in so many turns.
+const std::vector<Ticks>& PathBounds::flows(Ticks turns) {
+  std::vector<Ticks>& most = flows_[turns];
+  if (most.empty()) {
+    Flows all(workload_, turns, std::nullopt);
+    for (const std::size_t timer : workload_.timers) {
+      most.push_back(all.most(timer));
     }
-    const Ticks released = workload_.releases(path.timer, 0).before(*found->response);
-    if (!sets || released <= pending) {
-      return found;
-    }
-    pending = released;
   }
-  return std::nullopt;
+  return most;
 }
 
-/// Returns whether each callback of the path has one publisher, which is the one before it.
-bool PathBounds::is_line(const Path& path) const {
-  return workload_.source[path.last] == workload_.timers[path.timer] &&
-         workload_.lowest_from_timer(path.last).has_value();
+/// Returns the lowest bound of the path by turns that is below `limit`. nullopt: there is none.
+/// `busy`: the longest busy period.
+std::optional<PathBound> PathBounds::lowest_by_turns(const Path& path, const PathTerms& terms,
+                                                     Ticks busy, Ticks limit, Budget& budget) {
+  const Ticks length = length_of(path);
+  const auto in = [&](Ticks turns) {
+    return turns <= kMostTurns ? by_turns(path, terms, {turns, busy, limit}, budget) : std::nullopt;
+  };
+  return by_release_ ? in(length)
+                     : with_pending(path, [&](Ticks pending) { return in(length + pending); });
 }
 
 /// Returns the bound of the path by turns. nullopt if it is not below `turns.limit` or the budget
 /// ends.
 std::optional<PathBound> PathBounds::by_turns(const Path& path, const PathTerms& terms,
-                                              const Turns& turns, Budget& budget) const {
+                                              const Turns& turns, Budget& budget) {
   const std::size_t root = workload_.timers[path.timer];
-  Flows all(workload_, turns.count, std::nullopt);
-  Flows before_last(workload_, turns.count, path.last);
-  Started running;  // with order of release
-  for (std::size_t i = 0; runs_by_release() && i < here_.size(); ++i) {
-    const Ticks work = here_[i] ? sum(workload_.wcet[i], workload_.dispatch) : 0;
-    if (work > running.work) {
-      running = {work, i};
-    }
-  }
-  Ticks own = before_last.first(root);
+  Ticks own = Flows(workload_, turns.count, path.last).first(root);
   for (std::size_t i = 0; i < workload_.graph.successors[path.last].size(); ++i) {
     own = sum(own, workload_.dispatch);
   }
-  const Ticks once = sum(sum(own, running.work), sum(started_work(terms), 1));
+  const Ticks once = sum(sum(own, longest_.work), sum(started_work(terms), 1));
+  const std::vector<Ticks>& most = flows(turns.count);
   std::vector<Ticks> work;
   for (const PathTerms::Timer& timer : terms.timers) {
-    work.push_back(all.most(workload_.timers[timer.timer]));
+    work.push_back(most[timer.timer]);
   }
-  const auto flows = [&](std::size_t i, Ticks t) {
+  const auto others_of = [&](std::size_t i, Ticks t) {
     const std::size_t timer = terms.timers[i].timer;
-    const Ticks count = workload_.releases(timer, jitter_).before(sum(turns.busy, t));
-    return count - (timer == path.timer ? 1 : 0);
+    const Ticks all = workload_.releases(timer, jitter_).before(sum(turns.busy, t));
+    return all - (timer == path.timer ? 1 : 0);
   };
   const std::size_t steps = 4 * (terms.timers.size() + terms.sets.size());
   const auto start = fixed_point(once, steps, budget, [&](Ticks t) {
     Ticks total = sum(once, background_before(t));
     for (std::size_t i = 0; i < work.size(); ++i) {
-      total = sum(total, product(flows(i, t), work[i]));
+      total = sum(total, product(others_of(i, t), work[i]));
     }
     for (const auto& [sync, jobs] : terms.sets) {
       total = sum(total, product(jobs.before(sum(turns.busy, t)), jobs.wcet));
@@ -205,20 +183,20 @@ std::optional<PathBound> PathBounds::by_turns(const Path& path, const PathTerms&
   const Ticks own_once = sum(sum(own, workload_.first_poll), workload_.wcet[path.last]);
   for (std::size_t i = 0; i < work.size(); ++i) {
     const bool is_own = terms.timers[i].timer == path.timer;
-    const Ticks count = flows(i, *start);
-    const Ticks total = sum(product(count, work[i]), is_own ? sum(own_once, terms.instant) : 0);
+    const Ticks others = others_of(i, *start);
+    const Ticks total = sum(product(others, work[i]), is_own ? sum(own_once, terms.instant) : 0);
     if (total > 0) {
       const auto kind = is_own ? Contribution::Kind::kOwn : Contribution::Kind::kInterference;
       result.why.push_back(
-          {kind, workload_.timers[terms.timers[i].timer], count + (is_own ? 1 : 0), total});
+          {kind, workload_.timers[terms.timers[i].timer], others + (is_own ? 1 : 0), total});
     }
   }
   for (const auto& [sync, jobs] : terms.sets) {
     const Ticks count = jobs.before(sum(turns.busy, *start));
     result.why.push_back({Contribution::Kind::kSets, sync, count, product(count, jobs.wcet)});
   }
-  if (running.work > 0) {
-    result.why.push_back({Contribution::Kind::kStarted, running.callback, 1, running.work});
+  if (longest_.work > 0) {
+    result.why.push_back({Contribution::Kind::kStarted, longest_.callback, 1, longest_.work});
   }
   if (terms.before.started) {
     const Started& started = *terms.before.started;
