@@ -24,6 +24,7 @@ from rclrt_experiments.generator.timing import Infeasible
 from rclrt_experiments.verification.verify import varied
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.native import analysis
+from rclrt_py.runs.application import NO_DEADLINE_NS
 from rclrt_py.terminal.table import markdown_lines
 from results_page import HERE, begin, end, replaced
 
@@ -35,7 +36,6 @@ PERIODS = 20
 """The simulated time in multiples of the longest period, up to LONGEST_NS."""
 INSTANCES = 60_000
 """The limit of the search for each of the worst chains."""
-NEVER_NS = 3_600_000_000_000
 SYNC_PART = 0.3
 """If waiting in a sync is at least this part of the bound, it counts as the cause."""
 
@@ -125,7 +125,7 @@ def sought(chain: Chain) -> int:
     application, priorities, _ = drawn
     worst = chain.seen_ns
     while True:
-        deadlines = [NEVER_NS] * len(application.deadlines_ns)
+        deadlines = [NO_DEADLINE_NS] * len(application.deadlines_ns)
         deadlines[chain.number] = worst
         model: Any = load(replace(application, deadlines_ns=deadlines), priorities)
         wanted = [number == chain.number for number in range(len(model.chains))]

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rclrt_py.runs.application import NO_DEADLINE_NS
+
 from rclrt_experiments.generator.application import GeneratedApplication, Limits
 from rclrt_experiments.generator.feasibility import load
 from rclrt_experiments.verification.search import search
@@ -14,8 +16,6 @@ from rclrt_experiments.verification.search import search
 if TYPE_CHECKING:
     from rclrt_analysis import CauseEffectBound, CounterExample, Overheads
     from rclrt_model import Application
-
-NO_DEADLINE_NS = 3_600_000_000_000
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from rclrt_py.native import analysis, judge
+from rclrt_py.runs.application import NO_DEADLINE_NS
 
 from rclrt_experiments.generator.application import GeneratedApplication, draw_application
 from rclrt_experiments.generator.draws import Draws
@@ -24,7 +25,6 @@ from rclrt_experiments.generator.rules import Rules
 from rclrt_experiments.generator.timing import Infeasible
 from rclrt_experiments.verification.looseness import Loose, cause_of
 from rclrt_experiments.verification.sampled import (
-    NO_DEADLINE_NS,
     Exceeded,
     Sampling,
     as_limit,

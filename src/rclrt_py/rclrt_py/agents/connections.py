@@ -7,7 +7,6 @@ import argparse
 import os
 import re
 import shlex
-import signal
 import socket
 import subprocess
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from rclrt_py.agents.token import VARIABLE, Refused, prove, read_token
 from rclrt_py.errors import BadInput, RunFailed
-from rclrt_py.processes.parent_death import end_with_parent
+from rclrt_py.processes.parent_death import end_with_parent, wait_or_kill
 
 CONNECT_S = 10.0
 _PATIENCE_S = 5.0
@@ -162,8 +161,4 @@ def _started(agent: Agent) -> Iterator[socket.socket]:
             yield ours
         finally:
             ours.close()
-            try:
-                child.wait(_PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+            wait_or_kill(child, _PATIENCE_S)

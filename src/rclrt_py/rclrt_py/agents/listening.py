@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from rclrt_py.agents.token import Refused, accept
 from rclrt_py.errors import BadInput
-from rclrt_py.processes.parent_death import end_with_parent
+from rclrt_py.processes.parent_death import end_with_parent, wait_or_kill
 from rclrt_py.processes.stop_signals import StopSignals
 
 PROVE_S = 5.0
@@ -93,8 +92,4 @@ def _serve_next(
         os.close(ended)
         if child.poll() is None:
             child.terminate()
-        try:
-            child.wait(_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+        wait_or_kill(child, _PATIENCE_S)

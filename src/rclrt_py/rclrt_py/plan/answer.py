@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rclrt_py.analyses.chains import sound
 from rclrt_py.errors import BadInput
 from rclrt_py.native import analysis, model
-from rclrt_py.runs.application import interval_ns
+from rclrt_py.runs.application import NO_DEADLINE_NS, interval_ns
 from rclrt_py.stats import ms_or_none
 
 if TYPE_CHECKING:
     from rclrt_analysis import Machine
     from rclrt_model import Application, Callback
-
-NO_DEADLINE_NS = 3_600_000_000_000
-"""The deadline of a chain without one: the largest that a file can have."""
 
 
 def parse(text: str, name: str) -> Application:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rclrt_model import Application, Callback
 
 APPLICATION_VERSION = 2
+NO_DEADLINE_NS = 3_600_000_000_000
+"""The deadline of a chain without one: the largest that a file can have."""
 
 
 @dataclass(frozen=True)
