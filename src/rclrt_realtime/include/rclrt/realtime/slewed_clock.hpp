@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "rclrt/realtime/clock_offset.hpp"
+#include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
 
@@ -14,7 +15,7 @@ namespace rclrt::realtime {
 /// `read()` returns readings of some clocks between `before_ns` and `after_ns`. Thread-safe if
 /// `read` is.
 template <typename Read>
-auto least_interrupted(const Read& read) {
+RCLRT_SETUP auto least_interrupted(const Read& read) {
   constexpr std::int64_t kUninterrupted_ns = 2'000;
   constexpr int kMostReadings = 8;
   const auto took_ns = [](const auto& reading) { return reading.after_ns - reading.before_ns; };
@@ -34,7 +35,7 @@ auto least_interrupted(const Read& read) {
 /// an answer may be 100 ms old. The bounds are at most 2^62 ns. Thread-safe.
 inline OffsetInterval offset_of_slewed(const OffsetInterval& raw, const OffsetInterval& theirs,
                                        const OffsetInterval& own, double slew,
-                                       std::int64_t since_ns) noexcept {
+                                       std::int64_t since_ns) noexcept RCLRT_NONBLOCKING {
   __extension__ using Wide = __int128;
   constexpr std::int64_t kAnswer_ns = 100'000'000;
   constexpr std::int64_t kMost_ns = std::int64_t{1} << 62;
