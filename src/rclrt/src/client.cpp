@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "rclrt/detail/poll_until.hpp"
-#include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
 #include "tracing.hpp"
@@ -58,11 +57,7 @@ bool ClientBase::is_ready_in(const rcl_wait_set_t& wait_set) const {
 
 std::int64_t ClientBase::send(const void* request) {
   std::int64_t number = 0;
-  rcl_ret_t result = RCL_RET_ERROR;
-  {
-    const detail::PublishScope scope;
-    result = rcl_send_request(&client_, request, &number);
-  }
+  const rcl_ret_t result = rcl_send_request(&client_, request, &number);
   if (result != RCL_RET_OK) {
     throw Error("sending a request to service \"" + get_service_name() + "\"", result);
   }

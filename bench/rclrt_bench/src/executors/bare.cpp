@@ -2,6 +2,7 @@
 #include "bare.hpp"
 
 #include <linux/futex.h>
+#include <rcl/graph.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -67,6 +68,72 @@ struct Pair {
   Node node;
   std::shared_ptr<Publisher<Message>> publisher;
   SubscriptionByHand subscription;
+};
+
+/// A listener of the middleware that stores the time of the latest announcement.
+void store_time(const void* at_ns, std::size_t /*count*/) {
+  *static_cast<std::int64_t*>(const_cast<void*>(at_ns)) = monotonic_now_ns();
+}
+
+/// A service and its client in one node, of rcl alone: an entity of ours has a listener of its own.
+class BareService {
+ public:
+  explicit BareService(const Setting& setting) : node_(setting.context, "bare") {
+    const rcl_service_options_t service_options = rcl_service_get_default_options();
+    detail::check(
+        rcl_service_init(&service_, &node_.handle()->node, type_, "bare_service", &service_options),
+        "creating the benchmark's service");
+    const rcl_client_options_t client_options = rcl_client_get_default_options();
+    detail::check(
+        rcl_client_init(&client_, &node_.handle()->node, type_, "bare_service", &client_options),
+        "creating the benchmark's client");
+    detail::check(rcl_service_set_on_new_request_callback(&service_, store_time, &request_at_ns),
+                  "listening to requests");
+    detail::check(rcl_client_set_on_new_response_callback(&client_, store_time, &response_at_ns),
+                  "listening to responses");
+    bool ready = false;
+    while (!ready && setting.context->ok()) {
+      detail::check(rcl_service_server_is_available(&node_.handle()->node, &client_, &ready),
+                    "looking for the benchmark's service");
+      sleep_until_ns(monotonic_now_ns() + kPeriod_ns);
+    }
+  }
+  ~BareService() {
+    detail::report(rcl_client_fini(&client_, &node_.handle()->node), "ending a client");
+    detail::report(rcl_service_fini(&service_, &node_.handle()->node), "ending a service");
+  }
+  BareService(const BareService&) = delete;
+  BareService& operator=(const BareService&) = delete;
+
+  void ask() {
+    const Empty::Request request;
+    std::int64_t number = 0;
+    detail::check(rcl_send_request(&client_, &request, &number), "sending a request");
+  }
+  bool take_request() {
+    Empty::Request request;
+    return rcl_take_request(&service_, &id_, &request) == RCL_RET_OK;
+  }
+  void answer() {
+    Empty::Response response;
+    detail::check(rcl_send_response(&service_, &id_, &response), "sending a response");
+  }
+  bool take_response() {
+    rmw_request_id_t id{};
+    Empty::Response response;
+    return rcl_take_response(&client_, &id, &response) == RCL_RET_OK;
+  }
+
+  std::int64_t request_at_ns = 0;   ///< the latest announcement of a request
+  std::int64_t response_at_ns = 0;  ///< that of a response
+
+ private:
+  const rosidl_service_type_support_t* type_ =
+      rosidl_typesupport_cpp::get_service_type_support_handle<Empty>();
+  Node node_;
+  rcl_service_t service_ = rcl_get_zero_initialized_service();
+  rcl_client_t client_ = rcl_get_zero_initialized_client();
+  rmw_request_id_t id_{};
 };
 
 }  // namespace
@@ -155,9 +222,7 @@ void measure_rest_of_publish(const Setting& setting, Row& row) {
                                                                &announced_ns),
                   "listening to the benchmark's topic");
   };
-  set_listener([](const void* at_ns, std::size_t /*count*/) {
-    *static_cast<std::int64_t*>(const_cast<void*>(at_ns)) = monotonic_now_ns();
-  });
+  set_listener(store_time);
   take_at_1_khz(
       setting, "a published message", [&] { observe.open(); },
       [&] {
@@ -195,6 +260,28 @@ void measure_request_take(const Setting& setting, Row& request, Row& response) {
     const bool there = client.take_now();
     observe_response(monotonic_now_ns() - answered_ns);
     return there;
+  });
+  observe_request.report(request);
+  observe_response.report(response);
+}
+
+void measure_rest_of_request(const Setting& setting, Row& request, Row& response) {
+  BareService service(setting);
+  Observer observe_request(setting.samples);
+  Observer observe_response(setting.samples);
+  const auto begin = [&] {
+    observe_request.open();
+    observe_response.open();
+  };
+  take_at_1_khz(setting, "a request or its response", begin, [&] {
+    service.ask();
+    observe_request(monotonic_now_ns() - service.request_at_ns);
+    if (!service.take_request()) {
+      return false;
+    }
+    service.answer();
+    observe_response(monotonic_now_ns() - service.response_at_ns);
+    return service.take_response();
   });
   observe_request.report(request);
   observe_response.report(response);

@@ -25,6 +25,11 @@ void measure_rest_of_publish(const Setting& setting, Row& row);
 /// In one thread: taking a request, and taking its response.
 void measure_request_take(const Setting& setting, Row& request, Row& response);
 
+/// The same for services: the time from the announcement of a request to the end of the call that
+/// sends it (`request`), and from that of a response to the end of the call that sends it
+/// (`response`).
+void measure_rest_of_request(const Setting& setting, Row& request, Row& response);
+
 /// In one thread: publish and take without a pause.
 void measure_saturated_inline(const Setting& setting, Row& row);
 

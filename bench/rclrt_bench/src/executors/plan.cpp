@@ -70,6 +70,8 @@ std::vector<Comparison> comparisons() {
        {{{{"dispatch", "take_request"}, {"dispatch", "take_response"}},
          two(measure_request_take),
          true},
+        {{{"dispatch", "rest_of_request"}, {"dispatch", "rest_of_response"}},
+         two(measure_rest_of_request)},
         futex_wake("dispatch")}},
       {"dispatch publish",
        {{{"dispatch", "subscription"}, {"publish", "subscription"}}, two(measure_publish), true},

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/detail/tracing.hpp"
 #include "rclrt/entity.hpp"
 #include "rclrt/export.hpp"
@@ -49,7 +50,7 @@ class RCLRT_EXPORT ClientBase : public Entity {
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
 
  protected:
-  /// Sends and returns the request's number. Throws Error.
+  /// Sends and returns the request's number. The caller has a PublishScope. Throws Error.
   std::int64_t send(const void* request);
   /// Takes the oldest response into `response`, and sets `request` to the number of its request.
   /// Returns false if there is no response. Throws Error.
@@ -154,7 +155,10 @@ class Client final : public ClientBase {
 
  private:
   std::int64_t send_with(const Request& request, Handler handler) {
-    // Held while sending: the response may be handled before send() has returned.
+    // The service of this process starts after the lock was released: a more urgent one would
+    // otherwise preempt this thread, and the handler of its response would wait for the lock.
+    const detail::PublishScope scope;
+    // Held while sending: another process may answer before send() has returned.
     const std::scoped_lock lock(mutex_);
     const std::int64_t id = send(&request);
     pending_.emplace(id, std::move(handler));

@@ -28,7 +28,9 @@ FLOORS = (
     ("dispatch", "take"),
     ("dispatch", "rest_of_publish"),
     ("dispatch", "take_request"),
+    ("dispatch", "rest_of_request"),
     ("dispatch", "take_response"),
+    ("dispatch", "rest_of_response"),
 )
 COSTS = (
     ("timer", "timer", ("timer", "nanosleep"), "timer"),
