@@ -31,6 +31,54 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
                  nullptr, 0);
 }
 
+[[noreturn]] void throw_nothing_to_take(const std::string& what) {
+  throw std::runtime_error(what +
+                           " was not there to take: is the delivery inside a process switched off "
+                           "in the middleware's profile?");
+}
+
+/// Wakes a thread with the priority of an executor's callbacks at 1 kHz by a bare futex, as often
+/// as `setting` states, and opens `observe` when the warm-up is over. `before` runs in the thread
+/// that wakes, `after` in the one that was woken; `after` returns whether it found what `before`
+/// sent. Throws std::runtime_error if it did not.
+template <typename Before, typename After>
+void wake_at_1_khz(const Setting& setting, Observer& observe, Before before, After after) {
+  const auto count = static_cast<std::uint32_t>(setting.warm_up + setting.samples);
+  std::atomic<std::uint32_t> word{0};
+  std::atomic<std::uint32_t> seen{0};
+  std::atomic<bool> there{true};
+  realtime::Thread waiter({.name = "waiter", .scheduling = setting.urgent()}, [&] {
+    for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
+      if (wakes == setting.warm_up) {
+        observe.open();
+      }
+      while (word.load() == wakes) {
+        futex(word, FUTEX_WAIT_PRIVATE, wakes);
+      }
+      if (!after()) {
+        there.store(false);
+      }
+      seen.store(wakes + 1);
+    }
+  });
+  realtime::Thread({.name = "waker", .scheduling = setting.stimulus()}, [&] {
+    std::int64_t next = monotonic_now_ns();
+    for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
+      do {  // a waiter at normal priority may still handle the last one
+        next += kPeriod_ns;
+        sleep_until_ns(next);
+      } while (seen.load() != wakes);
+      before();
+      word.store(wakes + 1);
+      futex(word, FUTEX_WAKE_PRIVATE, 1);
+    }
+  }).join();
+  waiter.join();
+  if (!there.load() && setting.context->ok()) {
+    throw_nothing_to_take("a message or a request");
+  }
+}
+
 /// Runs a thread that calls `once` at 1 kHz, as often as `setting` states, and `begin` once when
 /// the warm-up is over. `once` takes a message and returns whether there was one. Throws
 /// std::runtime_error, with `what` in its message, if `once` returned false.
@@ -49,9 +97,7 @@ void take_at_1_khz(const Setting& setting, const std::string& what, Begin begin,
     }
   }).join();
   if (!there && setting.context->ok()) {
-    throw std::runtime_error(what +
-                             " was not there to take: is the delivery inside a process "
-                             "switched off in the middleware's profile?");
+    throw_nothing_to_take(what);
   }
 }
 
@@ -73,6 +119,13 @@ struct Pair {
 /// A listener of the middleware that stores the time of the latest announcement.
 void store_time(const void* at_ns, std::size_t /*count*/) {
   *static_cast<std::int64_t*>(const_cast<void*>(at_ns)) = monotonic_now_ns();
+}
+
+/// Sets the listener of the pair's subscription, or removes it: nullptr.
+void listen(Pair& pair, rcl_event_callback_t listener, std::int64_t& announced_ns) {
+  detail::check(rcl_subscription_set_on_new_message_callback(&pair.subscription.rcl(), listener,
+                                                             &announced_ns),
+                "listening to the benchmark's topic");
 }
 
 /// A service and its client in one node, of rcl alone: an entity of ours has a listener of its own.
@@ -156,35 +209,45 @@ void measure_nanosleep(const Setting& setting, Row& row) {
 
 void measure_futex_wake(const Setting& setting, Row& row) {
   Observer observe(setting.samples);
-  const auto count = static_cast<std::uint32_t>(setting.warm_up + setting.samples);
-  std::atomic<std::uint32_t> word{0};
   std::atomic<std::int64_t> woken_at{0};
-  std::atomic<std::uint32_t> seen{0};
-  realtime::Thread waiter({.name = "waiter", .scheduling = setting.urgent()}, [&] {
-    for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
-      if (wakes == setting.warm_up) {
-        observe.open();
-      }
-      while (word.load() == wakes) {
-        futex(word, FUTEX_WAIT_PRIVATE, wakes);
-      }
-      observe(monotonic_now_ns() - woken_at.load());
-      seen.store(wakes + 1);
-    }
-  });
-  realtime::Thread({.name = "waker", .scheduling = setting.stimulus()}, [&] {
-    std::int64_t next = monotonic_now_ns();
-    for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
-      do {  // a waiter at normal priority may still handle the last one
-        next += kPeriod_ns;
-        sleep_until_ns(next);
-      } while (seen.load() != wakes);
-      woken_at.store(monotonic_now_ns());
-      word.store(wakes + 1);
-      futex(word, FUTEX_WAKE_PRIVATE, 1);
-    }
-  }).join();
-  waiter.join();
+  wake_at_1_khz(
+      setting, observe, [&] { woken_at.store(monotonic_now_ns()); },
+      [&] {
+        observe(monotonic_now_ns() - woken_at.load());
+        return true;
+      });
+  observe.report(row);
+}
+
+void measure_wake_take(const Setting& setting, Row& row) {
+  Pair pair(setting);
+  Observer observe(setting.samples);
+  std::int64_t announced_ns = 0;
+  listen(pair, store_time, announced_ns);
+  Message sent;
+  Message received;
+  wake_at_1_khz(
+      setting, observe, [&] { pair.publisher->publish(sent); },
+      [&] {
+        const bool there = pair.subscription.take_now(received);
+        observe(monotonic_now_ns() - announced_ns);
+        return there;
+      });
+  listen(pair, nullptr, announced_ns);
+  observe.report(row);
+}
+
+void measure_wake_take_request(const Setting& setting, Row& row) {
+  BareService service(setting);
+  Observer observe(setting.samples);
+  wake_at_1_khz(
+      setting, observe, [&] { service.ask(); },
+      [&] {
+        const bool there = service.take_request();
+        observe(monotonic_now_ns() - service.request_at_ns);
+        service.answer();
+        return there && service.take_response();
+      });
   observe.report(row);
 }
 
@@ -217,12 +280,7 @@ void measure_rest_of_publish(const Setting& setting, Row& row) {
   Observer observe(setting.samples);
   Message message;
   std::int64_t announced_ns = 0;
-  const auto set_listener = [&](rcl_event_callback_t listener) {
-    detail::check(rcl_subscription_set_on_new_message_callback(&pair.subscription.rcl(), listener,
-                                                               &announced_ns),
-                  "listening to the benchmark's topic");
-  };
-  set_listener(store_time);
+  listen(pair, store_time, announced_ns);
   take_at_1_khz(
       setting, "a published message", [&] { observe.open(); },
       [&] {
@@ -230,7 +288,7 @@ void measure_rest_of_publish(const Setting& setting, Row& row) {
         observe(monotonic_now_ns() - announced_ns);
         return pair.subscription.take_now(message);
       });
-  set_listener(nullptr);
+  listen(pair, nullptr, announced_ns);
   observe.report(row);
 }
 

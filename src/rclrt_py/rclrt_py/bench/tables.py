@@ -27,8 +27,10 @@ FLOORS = (
     ("publish", "inline"),
     ("dispatch", "take"),
     ("dispatch", "rest_of_publish"),
+    ("dispatch", "wake_take"),
     ("dispatch", "take_request"),
     ("dispatch", "rest_of_request"),
+    ("dispatch", "wake_take_request"),
     ("dispatch", "take_response"),
     ("dispatch", "rest_of_response"),
 )
