@@ -30,9 +30,9 @@ void measure_request_take(const Setting& setting, Row& request, Row& response);
 /// (`response`).
 void measure_rest_of_request(const Setting& setting, Row& request, Row& response);
 
-/// What an executor does for a message, by hand: one thread publishes, then wakes a more urgent one
-/// by a bare futex, which takes. Measures the time from the middleware's announcement of the
-/// message to the end of the take.
+/// One thread publishes, then wakes a more urgent one by a bare futex, and that one takes: by hand
+/// the work that an executor does for a message. Measures the time from the middleware's
+/// announcement of the message to the end of the take.
 void measure_wake_take(const Setting& setting, Row& row);
 
 /// The same for a request.
