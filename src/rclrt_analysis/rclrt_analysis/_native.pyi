@@ -168,6 +168,7 @@ class Contribution:
         "background",
         "stall",
         "rest",
+        "waits",
     ]: ...
     @property
     def callback(self) -> int: ...

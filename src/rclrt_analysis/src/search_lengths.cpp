@@ -57,7 +57,7 @@ double TrialLengths::bursts_ns() const {
   double longest_jitter = 0;
   double work = 0;
   for (const model::Callback& callback : application_.callbacks) {
-    work += static_cast<double>(callback.wcet.count());
+    work += static_cast<double>((callback.wcet + callback.waits).count());
     const auto* const event = std::get_if<model::Event>(&callback.trigger);
     if (event != nullptr && event->period.count() > 0 && event->jitter >= event->period) {
       releases += static_cast<double>(event->jitter / event->period);

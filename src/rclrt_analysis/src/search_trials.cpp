@@ -41,6 +41,7 @@ Trials::Trials(const model::Application& application, std::uint64_t seed, bool d
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const model::Callback& callback = application.callbacks[i];
     stated_.push_back(stated_offset_ns(callback));
+    has_waits_ = has_waits_ || callback.waits.count() > 0;
     if (callback.takes_messages()) {
       continue;
     }
@@ -95,7 +96,8 @@ std::vector<std::int64_t> Trials::just_before_each_value(
     }
     stored_ns = result[source] + (path.logical_execution ? path.deadline.count() : 0);
     for (const std::size_t callback : path.callbacks) {
-      *stored_ns += path.logical_execution ? 0 : application_.callbacks[callback].wcet.count();
+      const model::Callback& own = application_.callbacks[callback];
+      *stored_ns += path.logical_execution ? 0 : (own.wcet + own.waits).count();
     }
   }
   return result;
@@ -123,8 +125,9 @@ void Trials::draw_times(Trial& trial) {
   trial.lowest_percent = shorter ? static_cast<int>(random_.uniform(0, 9)) * 10 : 100;
   const bool sooner = delays_vary_ && random_.uniform(0, 1) == 0;
   trial.lowest_delay_percent = sooner ? static_cast<int>(random_.uniform(0, 9)) * 10 : 100;
-  trial.extremes = (shorter || has_events_) && random_.uniform(0, 1) == 0;
-  trial.seed = shorter || sooner || trial.extremes ? random_.next() >> 32U : 0;
+  trial.extremes = (shorter || has_events_ || has_waits_) && random_.uniform(0, 1) == 0;
+  const bool draws = shorter || sooner || trial.extremes || has_waits_;  // where a callback waits
+  trial.seed = draws ? random_.next() >> 32U : 0;
 }
 
 Part Trials::part(Trial trial, std::size_t own, std::int64_t release_ns, std::int64_t end_ns) {
@@ -191,7 +194,7 @@ std::int64_t Trials::offset_near(std::size_t source, std::int64_t now_ns, std::i
       return phase_of(now_ns + random_.uniform(-period / 8, period / 8), period);
     case 2: {
       const model::Callback& some = application_.callbacks[below(application_.callbacks.size())];
-      const std::int64_t work = some.wcet.count() * random_.uniform(-1, 1);
+      const std::int64_t work = (some.wcet + some.waits).count() * random_.uniform(-1, 1);
       return phase_of(release_ns + work + step, period);
     }
     default:

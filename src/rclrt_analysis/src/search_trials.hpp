@@ -81,6 +81,7 @@ class Trials {
   SimulationRandom random_;
   bool delays_vary_;
   bool has_events_ = false;
+  bool has_waits_ = false;
   std::vector<std::int64_t> stated_;
   std::vector<std::size_t> sources_;
   std::vector<std::size_t> free_;  ///< sources with offsets that the search may choose

@@ -96,6 +96,11 @@ class Walk {
 /// Returns the reason why the harmonic test does not apply; empty when it does.
 std::string why_not_harmonic(const Application& application, const CallbackGraph& graph) {
   const auto& chains = application.chains;
+  for (const model::Callback& callback : application.callbacks) {
+    if (callback.waits.count() > 0) {
+      return "callback '" + callback.id + "' waits (waits_ms)";
+    }
+  }
   for (const model::Chain& chain : chains) {
     if (chain.deadline != application.period(chain)) {
       return "the deadline of chain '" + chain.id + "' is not its period";

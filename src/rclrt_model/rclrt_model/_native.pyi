@@ -205,6 +205,9 @@ class Callback:
     @property
     def wcet_ns(self) -> int: ...
     @property
+    def waits_ns(self) -> int:
+        """The longest time for which each run waits without using the CPU."""
+    @property
     def workload(self) -> Workload | None: ...
     @property
     def observed(self) -> ObservedTimes | None:

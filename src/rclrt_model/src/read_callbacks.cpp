@@ -257,6 +257,10 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
     callback.wcet =
         read_milliseconds(*value, "wcet_ms", Zero::kAllowed, context).value_or(Nanoseconds::zero());
   }
+  if (const YamlNode* value = fields.find("waits_ms")) {
+    callback.waits = read_milliseconds(*value, "waits_ms", Zero::kAllowed, context)
+                         .value_or(Nanoseconds::zero());
+  }
   if (const YamlNode* value = fields.find("workload")) {
     read_workload(*value, callback, context);
   }
@@ -298,7 +302,7 @@ void read_callback(const YamlNode& item, Reading& reading) {
       item, "callback",
       {"id",          "node",    "timer",    "subscription", "sync",   "event",    "service",
        "client",      "wcet_ms", "observed", "publishes",    "calls",  "workload", "overload",
-       "deadline_ms", "group",   "priority", "executor",     "stores", "reads"},
+       "deadline_ms", "group",   "priority", "executor",     "stores", "reads",    "waits_ms"},
       context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);

@@ -132,6 +132,9 @@ std::string to_text(const Application& application, const Callback& callback) {
       "{id: " + name(callback.id) + ", node: " + name(application.nodes.at(callback.node).name);
   text += ", " + std::visit([](const auto& trigger) { return to_text(trigger); }, callback.trigger);
   text += ", wcet_ms: " + ms(callback.wcet);
+  if (callback.waits > Nanoseconds::zero()) {
+    text += ", waits_ms: " + ms(callback.waits);
+  }
   if (callback.workload) {
     text += ", workload: {name: " + name(callback.workload->name) +
             ", iterations: " + std::to_string(callback.workload->iterations) + "}";

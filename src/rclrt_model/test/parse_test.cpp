@@ -46,7 +46,8 @@ callbacks:
      publishes: [/points, /raw]}
   - {id: look, node: fusion, timer: {period_ms: 50, overrun: skip}, wcet_ms: 0, publishes: [/objects]}
   - {id: fuse, node: fusion, sync: {topics: [/points, /objects], policy: approximate, window_ms: 300,
-     depth: 5}, wcet_ms: 3.0, publishes: [/fused], group: work, workload: {name: fft, iterations: 3}}
+     depth: 5}, wcet_ms: 3.0, publishes: [/fused], group: work, workload: {name: fft, iterations: 3},
+     waits_ms: 0.25}
   - {id: join, node: fusion, sync: {topics: [/raw, /objects], policy: exact}, wcet_ms: 1}
   - {id: brake, node: fusion, subscription: {topic: /fused, depth: 3, reliability: best_effort,
      intra_process: true}, wcet_ms: 1.000001, priority: 7,
@@ -104,6 +105,7 @@ TEST(AppYaml, KeepsEverythingThatTheFileStates) {
        Overload::kKeepLast,
        microseconds(4'500)}};
   expected.callbacks[2].workload = Workload{"fft", 3};
+  expected.callbacks[2].waits = microseconds(250);
   expected.callbacks[4].observed =
       ObservedTimes{12, microseconds(500), milliseconds(1), Nanoseconds(1'000'001)};
   expected.chains = {{"obstacle", {0, 2, 4}, 2, microseconds(49'500)},

@@ -293,7 +293,7 @@ nodes: [{name: n, namespace: /a, executor: two}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 5, offset_ms: 3, overrun: skip}, wcet_ms: 0.5,
      publishes: [/x, /y], group: g, priority: 4, overload: keep_last, deadline_ms: 7,
-     workload: {name: matrix, iterations: 12}, stores: [v]}
+     workload: {name: matrix, iterations: 12}, stores: [v], waits_ms: 2}
   - {id: e, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1,
      observed: {n: 9, p50_ms: 0.25, p99_ms: 0.5, max_ms: 1}}
   - {id: s, node: n, sync: {topics: [/x, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}

@@ -164,6 +164,7 @@ PLACES: dict[str, Callable[[Application, Any], None]] = {
         observed={"n": 1, "p50_ms": 0, "p99_ms": 0, "max_ms": value}
     ),
     "wcet": lambda app, value: app["callbacks"][0].update(wcet_ms=value),
+    "wait": lambda app, value: app["callbacks"][0].update(waits_ms=value),
     "period": lambda app, value: app["callbacks"][0]["timer"].update(period_ms=value),
     "offset": lambda app, value: app["callbacks"][0]["timer"].update(offset_ms=value),
     "depth": lambda app, value: app["callbacks"][2]["subscription"].update(depth=value),

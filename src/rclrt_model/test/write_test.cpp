@@ -55,7 +55,7 @@ callbacks:
   - {id: u, node: "null", timer: {period_ms: 3600000, offset_ms: 0, overrun: skip}, wcet_ms: 0,
      observed: {n: 1, p50_ms: 0, p99_ms: 0.25, max_ms: 3600000},
      publishes: [/y]}
-  - {id: s, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1}
+  - {id: s, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1, waits_ms: 2.5}
   - {id: w, node: n, sync: {topics: [/z, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}
   - {id: v, node: n, sync: {topics: [/x, /y, /z]}, wcet_ms: 1,
      publishes: {/x: [/b, /c], /y: [/c], /z: [/d]}}

@@ -66,14 +66,7 @@ struct LiveApplication::LiveCallback {
             std::size_t input = 0) {
     std::int64_t stored_ns = 0;  // when it published the first message that others sample
     read_variables();
-    for (std::uint64_t i = 0; kernel != nullptr && i < callback.workload->iterations; ++i) {
-      if (kernel->run() != kernel_result) {
-        results_differ = true;
-      }
-    }
-    if (kernel == nullptr) {
-      busy_loop.burn(callback.wcet);
-    }
+    compute(busy_loop);
     // Before its messages: the time of the first one counts for the variables, too.
     for (const auto& variable : stores) {
       variable->store(stamp_ns, {stamp_ns, true});
@@ -107,6 +100,31 @@ struct LiveApplication::LiveCallback {
     recorder::InstanceLog::set_tokens(tokens);
     if (stored_ns != 0) {
       recorder::InstanceLog::set_stored(stored_ns);
+    }
+  }
+
+  /// Uses CPU time for the callback's work. If the callback waits, it sleeps in the middle of that.
+  void compute(const BusyLoop& busy_loop) {
+    const std::uint64_t iterations = kernel != nullptr ? callback.workload->iterations : 0;
+    const bool waits = callback.waits > model::Nanoseconds::zero();
+    run_kernel(waits ? iterations / 2 : iterations);
+    if (kernel == nullptr) {
+      busy_loop.burn(waits ? callback.wcet / 2 : callback.wcet);
+    }
+    if (waits) {
+      realtime::sleep_until_ns(realtime::monotonic_now_ns() + callback.waits.count());
+      run_kernel(iterations - iterations / 2);
+      if (kernel == nullptr) {
+        busy_loop.burn(callback.wcet - callback.wcet / 2);
+      }
+    }
+  }
+
+  void run_kernel(std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      if (kernel->run() != kernel_result) {
+        results_differ = true;
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 #include "bounds/application_bounds.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "bounds/drops.hpp"
@@ -25,6 +26,21 @@ void decide(const model::Chain& chain, ChainBound& result) {
   } else {
     result.verdict = result.assumptions.empty() ? Verdict::kProved : Verdict::kConditional;
   }
+}
+
+/// Moves the time for which callbacks of the chain wait from the term of its own work to terms of
+/// their own.
+void name_waits(const model::Application& application, const model::Chain& chain,
+                std::vector<Contribution>& why) {
+  for (const std::size_t callback : chain.callbacks) {
+    const Ticks waits = application.callbacks[callback].waits.count();
+    const auto own = std::ranges::find(why, Contribution::Kind::kOwn, &Contribution::kind);
+    if (waits > 0 && own != why.end() && own->total >= waits) {
+      own->total -= waits;
+      why.push_back({Contribution::Kind::kWaits, callback, 1, waits});
+    }
+  }
+  std::ranges::stable_sort(why, std::greater{}, &Contribution::total);
 }
 
 /// Applications with more callbacks than this get one kind of bounds where smaller ones get the
@@ -51,12 +67,15 @@ ApplicationBounds::ApplicationBounds(const model::Application& application, Exec
       effort_(effort),
       workload_(application, overheads_, kind_.order, bounds_of(chosen).by_release),
       cores_(application, workload_.graph, traits(executor).has_scheduler_thread),
+      waits_(application, cores_, one_at_a_time_),
       single_(application.callbacks.size(), kHorizon) {
   if (std::ranges::any_of(application.callbacks, has_jitter)) {
     limits_.push_back(EventLimits::kPeriod);
     by_period_.emplace(application, overheads_, kind_.order, bounds_of(chosen).by_release,
                        EventLimits::kPeriod);
+    by_period_->mix_levels(waits_.callbacks());
   }
+  workload_.mix_levels(waits_.callbacks());
   for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
     timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
   }
@@ -70,19 +89,43 @@ ApplicationBounds::ApplicationBounds(const model::Application& application, Exec
 
 ChainBound ApplicationBounds::bound(const model::Chain& chain) {
   const std::size_t own = cores_.executor_of.at(chain.callbacks.at(0));
-  if (auto contradiction = cores_.contradiction(application_, own, one_at_a_time_, has_pool())) {
+  if (auto reason = without_bounds(chain, own)) {
     ChainBound none;
     none.level = workload_.lowest(chain.callbacks);
-    none.note = std::move(*contradiction);
-    return none;
-  }
-  if (takes_any_order(chain) && !cores_.all_state_cpus(application_, own)) {
-    ChainBound none;
-    none.level = workload_.lowest(chain.callbacks);
-    none.note = kTakesAnyOrder;
+    none.note = std::move(*reason);
     return none;
   }
   return decided(chain, own, lowest(chain, own));
+}
+
+/// Returns the reason why the analyses do not cover a chain of this executor, as a sentence;
+/// std::nullopt if they do.
+std::optional<std::string> ApplicationBounds::without_bounds(const model::Chain& chain,
+                                                             std::size_t own) {
+  if (auto contradiction = cores_.contradiction(application_, own, one_at_a_time_, has_pool())) {
+    return contradiction;
+  }
+  const bool in_any_order = takes_any_order(chain);
+  if (in_any_order && !cores_.all_state_cpus(application_, own)) {
+    return kTakesAnyOrder;
+  }
+  if (in_any_order || on_several_cpus(own, EventLimits::kDistance) != nullptr) {
+    return waits_.no_bounds_on_several(application_, own);
+  }
+  for (const std::size_t callback : chain.callbacks) {
+    if (auto reason = waits_.never_free(application_, cores_.executor_of[callback])) {
+      return reason;
+    }
+  }
+  if (const auto waiting = waits_.first_with(own);
+      waiting && by_busy_periods(own, EventLimits::kDistance) == nullptr &&
+      by_busy_periods_of_component(own, EventLimits::kDistance) == nullptr) {
+    return "callback '" + application_.callbacks[*waiting].id +
+           "' waits (waits_ms), and with callbacks that wait, no bound is computed for executors "
+           "that share a CPU or exchange messages in an application of more than " +
+           std::to_string(kOneByOne) + " callbacks";
+  }
+  return std::nullopt;
 }
 
 /// Returns the lowest of all bounds of a chain on this executor.
@@ -93,6 +136,9 @@ RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t ow
       take_lower(found, global_bounds(own, EventLimits::kDistance).bound(chain));
     }
     return found;
+  }
+  if (waits_.first_with(own)) {
+    return lowest_with_waits(chain, own);
   }
   ExecutorBounds* const whole = by_busy_periods(own, EventLimits::kDistance);
   std::span<const Holistic> each = one_by_one(own);
@@ -130,15 +176,38 @@ RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t ow
   return found;
 }
 
+/// Returns the lowest bound by one busy period, of the executor or of its component. The other
+/// analyses do not cover callbacks that run while one waits.
+RelyingBound ApplicationBounds::lowest_with_waits(const model::Chain& chain, std::size_t own) {
+  std::optional<RelyingBound> found;
+  for (const EventLimits limits : limits_) {
+    ExecutorBounds* const whole = by_busy_periods(own, limits);
+    RelyingBound one = whole != nullptr ? whole->bound(chain)
+                                        : by_busy_periods_of_component(own, limits)->bound(chain);
+    if (!found) {
+      found = std::move(one);
+    } else {
+      take_lower(*found, std::move(one));
+    }
+  }
+  if (!found->bound.bound) {
+    found->bound.note += "; the time for which '" +
+                         application_.callbacks[*waits_.first_with(own)].id +
+                         "' waits (waits_ms) counts as work";
+  }
+  return *std::move(found);
+}
+
 bool ApplicationBounds::gave_up() const {
   return std::ranges::any_of(executors_, [](const auto& each) { return each.second.gave_up(); });
 }
 
 QueueBound ApplicationBounds::queue(std::size_t callback) {
-  const bool none =
-      cores_
-          .contradiction(application_, cores_.executor_of.at(callback), one_at_a_time_, has_pool())
-          .has_value();
+  const std::size_t own = cores_.executor_of.at(callback);
+  const bool waits_on_several = on_several_cpus(own, EventLimits::kDistance) != nullptr &&
+                                waits_.no_bounds_on_several(application_, own).has_value();
+  const bool none = waits_on_several ||
+                    cores_.contradiction(application_, own, one_at_a_time_, has_pool()).has_value();
   const Ticks pending = none ? kHorizon : most_pending(callback);
   QueueBound result{{}, queue_depth(application_.callbacks[callback], skips_)};
   if (pending < kMaxTicks) {
@@ -162,7 +231,7 @@ void ApplicationBounds::times_changed() {
 
 Ticks ApplicationBounds::response_within(const model::Chain& chain, Ticks limit, Look look) {
   const std::size_t own = cores_.executor_of.at(chain.callbacks.at(0));
-  if (cores_.contradiction(application_, own, one_at_a_time_, has_pool())) {
+  if (without_bounds(chain, own)) {
     return kHorizon;
   }
   if (!is_tried_one_by_one(own)) {
@@ -202,6 +271,7 @@ bool ApplicationBounds::has_quick_look() {
 /// Returns whether there is one busy period and one analysis of single callbacks.
 bool ApplicationBounds::is_tried_one_by_one(std::size_t executor) {
   return on_several_cpus(executor, EventLimits::kDistance) == nullptr &&
+         !waits_.first_with(executor) &&
          by_busy_periods(executor, EventLimits::kDistance) != nullptr && !by_period_ &&
          needs_one_by_one(executor) && !workload_.has_rarer_inputs();
 }
@@ -232,6 +302,9 @@ ChainBound ApplicationBounds::decided(const model::Chain& chain, std::size_t exe
     result.assumptions.emplace_back(kNoHandoverTime);
   }
   assume_observed_times(application_, result.assumptions);
+  if (waits_.any()) {
+    name_waits(application_, chain, result.why);
+  }
   if (result.bound) {
     check_drops(chain.callbacks, result);
     check_drops(found.relies_on, result);
@@ -266,7 +339,7 @@ Ticks ApplicationBounds::most_pending(std::size_t callback) {
       pending = std::min(pending, component->most_pending(callback));
     }
   }
-  if (on_several_cpus(own, EventLimits::kDistance) != nullptr) {
+  if (on_several_cpus(own, EventLimits::kDistance) != nullptr || waits_.first_with(own)) {
     return pending;
   }
   for (const Holistic& each : one_by_one(own)) {

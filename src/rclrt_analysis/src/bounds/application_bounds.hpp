@@ -17,6 +17,7 @@
 #include "bounds/holistic.hpp"
 #include "bounds/hyperperiod_bounds.hpp"
 #include "bounds/kind.hpp"
+#include "bounds/waits.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 
 namespace rclrt::analysis::detail {
@@ -56,6 +57,8 @@ class ApplicationBounds {
   using EventLimits = Workload::EventLimits;
 
   RelyingBound lowest(const model::Chain& chain, std::size_t executor);
+  RelyingBound lowest_with_waits(const model::Chain& chain, std::size_t executor);
+  std::optional<std::string> without_bounds(const model::Chain& chain, std::size_t executor);
   ChainBound decided(const model::Chain& chain, std::size_t executor, RelyingBound found);
   bool is_tried_one_by_one(std::size_t executor);
   Ticks response_one_by_one(const model::Chain& chain, Ticks limit, Look look);
@@ -87,6 +90,7 @@ class ApplicationBounds {
   Effort effort_;
   Workload workload_;
   Cores cores_;
+  Waits waits_;
   std::vector<Ticks> single_;                               // see ChainTrial::single
   std::map<std::size_t, std::vector<std::size_t>> timers_;  // for each executor
   std::optional<Workload> by_period_;  // if an event has jitter: the same with its period

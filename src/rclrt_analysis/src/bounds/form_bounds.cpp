@@ -46,12 +46,20 @@ struct Analysed {
   Effort effort;
 };
 
+/// Returns detail::with_separate_lanes() if no callback waits.
+std::optional<model::Application> separate_lanes(const model::Application& form,
+                                                 const model::ExecutorChoice& executor) {
+  const bool waits = std::ranges::any_of(
+      form.callbacks, [](const model::Callback& each) { return each.waits.count() > 0; });
+  return waits ? std::nullopt : detail::with_separate_lanes(form, executor);
+}
+
 /// Returns the bounds of chains of an application in the form in which it is analysed.
 std::vector<ChainBound> bounds_on_cpus(const model::Application& form, const Analysed& with,
                                        std::span<const std::size_t> chains, bool& gave_up) {
   std::vector<ChainBound> result = detail::bounds_of_form(
       form, with.kind, with.executor, with.overheads, with.effort, chains, gave_up);
-  if (const auto apart = detail::with_separate_lanes(form, with.executor)) {
+  if (const auto apart = separate_lanes(form, with.executor)) {
     auto others =
         detail::bounds_of_form(*apart, with.kind, with.executor,
                                detail::separate_overheads(with.overheads, form, with.executor),
@@ -140,7 +148,7 @@ namespace {
 std::vector<QueueBound> queues_on_cpus(const model::Application& form, const Analysed& with) {
   std::vector<QueueBound> result =
       detail::queues_of_form(form, with.kind, with.executor, with.overheads, with.effort);
-  if (const auto apart = detail::with_separate_lanes(form, with.executor)) {
+  if (const auto apart = separate_lanes(form, with.executor)) {
     const auto others = detail::queues_of_form(
         *apart, with.kind, with.executor,
         detail::separate_overheads(with.overheads, form, with.executor), with.effort);

@@ -49,7 +49,8 @@ std::vector<Assumption> chain_assumptions(const model::ExecutorChoice& executor,
   std::vector<Assumption> result{
       {"sched-fifo",
        "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU"},
-      {"wcet", "no callback takes longer than its wcet_ms, and none sleeps or waits"},
+      {"wcet",
+       "no callback takes longer than its wcet_ms, or sleeps or waits longer than its waits_ms"},
       {"executor",
        std::string(kind.assumption.empty() ? traits(executor).assumption : kind.assumption)},
       {"messages", overheads.near.max == 0

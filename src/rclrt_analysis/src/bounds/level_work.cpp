@@ -44,7 +44,11 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
 
 void Workload::read_values() {
   for (std::size_t i = 0; i < wcet.size(); ++i) {
-    wcet[i] = std::min<Ticks>(application.callbacks[i].wcet.count(), kMaxTicks);
+    const model::Callback& callback = application.callbacks[i];
+    wcet[i] = std::min<Ticks>(callback.wcet.count(), kMaxTicks);
+    if (callback.waits.count() > 0) {
+      wcet[i] = std::min(sum(wcet[i], sum(callback.waits.count(), dispatch)), kMaxTicks);
+    }
   }
   for (std::size_t k = 0; k < timers.size(); ++k) {
     const model::Callback& callback = application.callbacks[timers[k]];

@@ -44,13 +44,21 @@ struct Workload {
   /// Reads the execution times, periods and intervals of the application again.
   void read_times();
 
+  /// Lets other callbacks of the CPU run while one of these waits: see docs/explanation/bounds.md,
+  /// "Callbacks that wait". Joins the levels that such a wait mixes, each joined level under its
+  /// lowest priority.
+  void mix_levels(const std::vector<std::size_t>& waiting);
+
   const model::Application& application;
   CallbackGraph graph;
   Order order;
   bool by_release;  ///< callbacks of one priority run in order of release, one after the other
-  std::vector<int> priority;        ///< effective, of each callback
-  std::vector<int> ceiling;         ///< the highest in its group; its own without one
-  std::vector<Ticks> wcet;          ///< ns, without overheads; 0 for callbacks that never run
+  bool is_mixed{};  ///< callbacks of one priority may preempt each other: see mix_levels()
+  std::vector<int> priority;  ///< effective, of each callback
+  std::vector<int> ceiling;   ///< the highest in its group; its own without one
+  /// ns, without overheads; 0 for callbacks that never run. The time for which a callback waits
+  /// counts as work, and so does the dispatching after that.
+  std::vector<Ticks> wcet;
   Ticks dispatch;                   ///< ns per instance, on the scheduler thread too
   Ticks scheduler;                  ///< the part of `dispatch` that runs above all levels
   Ticks first_poll;                 ///< ns before the first callback of a busy period

@@ -78,7 +78,7 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
   if (workload_.wcet[path.last] == 0) {
     terms.instant = 1;
   }
-  const bool interrupted = workload_.order == Workload::Order::kAny;
+  const bool interrupted = workload_.order == Workload::Order::kAny || workload_.is_mixed;
   if (interrupted) {
     terms.instant = 1;
   }

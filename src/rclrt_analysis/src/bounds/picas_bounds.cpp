@@ -86,6 +86,11 @@ class PicasAnalysis {
           "it takes longer than its period: of the instances before it no more than a period "
           "counts");
     }
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (application_.callbacks[i].waits.count() > 0 && visited.contains(members_[i].core)) {
+        result.unsafe.push_back("callback '" + id(i) + "' waits (waits_ms), which does not count");
+      }
+    }
     if (comes_back(chain)) {
       result.unsafe.emplace_back("the chain comes back to a CPU, and counts there once");
     }

@@ -53,8 +53,9 @@ bool SetTurns::is_only_publisher(std::size_t publisher, std::size_t to) const {
 }
 
 Ticks SetTurns::own_time(std::size_t callback) const {
-  return sum(application_.callbacks[callback].wcet.count(),
-             sum(overheads_.dispatch, overheads_.polling));
+  const model::Callback& own = application_.callbacks[callback];
+  const Ticks once = sum(overheads_.dispatch, overheads_.polling);
+  return sum(sum(own.wcet.count(), once), own.waits.count() > 0 ? sum(own.waits.count(), once) : 0);
 }
 
 /// Returns the work of a set in which each callback runs.

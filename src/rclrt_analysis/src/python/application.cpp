@@ -52,6 +52,8 @@ const char* to_word(Contribution::Kind kind) {
       return "stall";
     case Contribution::Kind::kRest:
       return "rest";
+    case Contribution::Kind::kWaits:
+      return "waits";
     case Contribution::Kind::kOtherInput:
       break;
   }

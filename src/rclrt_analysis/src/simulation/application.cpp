@@ -66,6 +66,11 @@ SimulatedExecutor simulated_executor(const model::Executor& executor,
   return result;
 }
 
+std::int64_t share_of(std::int64_t time_ns, const SimulatedTimes& times) {
+  return static_cast<std::int64_t>(
+      std::llround(static_cast<double>(time_ns) * times.lowest_execution));
+}
+
 SimulatedCallback simulated_callback(const model::Application& application, std::size_t index,
                                      const SimulatedTimes& times) {
   const model::Callback& callback = application.callbacks[index];
@@ -79,6 +84,11 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   result.overload = callback.overload;
   result.deadline_ns = callback.deadline.value_or(model::Nanoseconds{0}).count();
   result.execution = detail::execution_times(callback, times.lowest_execution, times.extremes);
+  const std::int64_t waits_ns = callback.waits.count();
+  result.wait = times.extremes ? TimeDistribution::either(0, waits_ns)
+                               : TimeDistribution::uniform(share_of(waits_ns, times), waits_ns);
+  result.wait_place = times.extremes ? SimulatedCallback::WaitPlace::kExtremes
+                                     : SimulatedCallback::WaitPlace::kAnywhere;
   if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
     result.trigger = TimerTrigger{.period_ns = timer->period.count(),
                                   .offset_ns = timer->offset.count(),

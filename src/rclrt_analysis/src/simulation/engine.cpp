@@ -111,6 +111,9 @@ void SimulationEngine::handle(const Event& event) {
         proceed_link(event.index);
       }
       break;
+    case EventKind::kWaitEnd:
+      threads_.wake(event.index);
+      break;
   }
 }
 
@@ -131,22 +134,53 @@ bool SimulationEngine::advance(Id thread) {
   return advance_instance(thread);
 }
 
+/// Draws the execution time of a run, and for how long it waits. Returns the time that it executes
+/// before it waits, or all of it.
+std::int64_t SimulationEngine::draw_run(Callback& callback, Instance& instance) {
+  const SimulatedCallback& stated = *callback.stated;
+  const std::int64_t work_ns = stated.execution.draw(callback.random, callback.runs);
+  instance.phase = Phase::kRun;
+  if (stated.wait.highest_ns() > 0) {
+    instance.wait_ns = stated.wait.draw(callback.waits, callback.runs);
+    const std::int64_t before_ns = stated.wait_place == SimulatedCallback::WaitPlace::kExtremes
+                                       ? work_ns * callback.waits.uniform(0, 2) / 2
+                                       : callback.waits.uniform(0, work_ns);
+    if (instance.wait_ns > 0) {
+      instance.phase = Phase::kWait;
+      instance.rest_ns = work_ns - before_ns;
+    }
+  }
+  ++callback.runs;
+  return instance.phase == Phase::kWait ? work_ns - instance.rest_ns : work_ns;
+}
+
+/// Lets the callback of a running thread wait. The thread is dispatched anew after that.
+void SimulationEngine::start_wait(Id thread, Instance& instance) {
+  const Executor& executor = executors_[threads_[thread].executor];
+  instance.phase = Phase::kRun;
+  threads_.wait(thread, executor.stated->dispatch_ns + instance.rest_ns);
+  schedule(threads_.now_ns() + instance.wait_ns, EventKind::kWaitEnd, thread);
+}
+
 bool SimulationEngine::advance_instance(Id thread) {
   const Id id = threads_[thread].instance;
   Instance& instance = instances_[id];
   Callback& callback = callbacks_[entities_[instance.entity].callback];
   if (instance.phase == Phase::kDispatch) {
     instance.start_ns = threads_.now_ns();
-    instance.phase = Phase::kRun;
     if (!take(instance)) {
       finish(thread);
       return true;
     }
-    const std::int64_t work_ns = callback.stated->execution.draw(callback.random, callback.runs++);
+    const std::int64_t work_ns = draw_run(callback, instance);
     threads_.work(thread, work_ns);
     if (work_ns > 0) {
       return false;
     }
+  }
+  if (instance.phase == Phase::kWait) {
+    start_wait(thread, instance);
+    return false;
   }
   if (instance.phase == Phase::kRun) {
     instance.phase = Phase::kPublish;

@@ -35,7 +35,12 @@ class SimulationEngine {
   static const Kind& kind_of(ExecutorKind executor);
 
  private:
-  enum class Phase { kDispatch, kRun, kPublish };
+  enum class Phase {
+    kDispatch,
+    kWait,  ///< executes before it waits, or waits
+    kRun,
+    kPublish
+  };
 
   /// The lanes of an executor for all of its callbacks.
   enum class Lanes {
@@ -56,6 +61,8 @@ class SimulationEngine {
     std::uint64_t number = 0;    // of a timer's release
     std::uint64_t order = 0;     // in its lane
     std::size_t next_topic = 0;  // to publish on
+    std::int64_t wait_ns = 0;    // in kWait
+    std::int64_t rest_ns = 0;    // of its execution time, after it has waited
     bool has_begun = false;      // its credit was given back, except with kSkipIfRunning
     std::vector<SimulatedToken> tokens;
   };
@@ -93,6 +100,7 @@ class SimulationEngine {
     std::optional<SimulatedSync> sync;
     std::vector<Membership> chains;
     SimulationRandom random{0};
+    SimulationRandom waits{0};  // what it draws for waiting
     std::uint64_t runs = 0;
   };
 
@@ -137,12 +145,12 @@ class SimulationEngine {
     bool polls() const { return !loops.empty(); }
   };
 
-  enum class EventKind { kLaneTimer, kLoopTimer, kArrival, kRelease, kLink };
+  enum class EventKind { kLaneTimer, kLoopTimer, kArrival, kRelease, kLink, kWaitEnd };
   struct Event {
     std::int64_t time_ns;
     std::uint64_t sequence;
     EventKind kind;
-    Id index;  // lane, executor, message under way, source or link
+    Id index;  // lane, executor, message under way, source, link or thread
     bool operator>(const Event& other) const {
       return time_ns != other.time_ns ? time_ns > other.time_ns : sequence > other.sequence;
     }
@@ -198,6 +206,8 @@ class SimulationEngine {
   void proceed(Id thread);
   bool advance(Id thread);  // true when the instance has ended
   bool advance_instance(Id thread);
+  std::int64_t draw_run(Callback& callback, Instance& instance);
+  void start_wait(Id thread, Instance& instance);
   void finish(Id thread);
   void account_end(const Instance& instance, const SimulatedThread& thread);
 

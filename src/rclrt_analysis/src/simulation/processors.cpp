@@ -36,6 +36,13 @@ void Processors::sleep(Id thread) {
   own.state = ThreadState::kSleeping;
 }
 
+void Processors::wait(Id thread, std::int64_t rest_ns) {
+  SimulatedThread& own = threads_[thread];
+  stop(own.cpu);
+  own.state = ThreadState::kWaiting;
+  own.remaining_ns = rest_ns;
+}
+
 void Processors::set_key(Id thread, Key key) {
   SimulatedThread& own = threads_[thread];
   if (own.key == key) {

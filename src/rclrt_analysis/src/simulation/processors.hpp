@@ -17,7 +17,12 @@ inline constexpr Id kNone = std::numeric_limits<Id>::max();
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 enum class ThreadKind { kWorker, kScheduler, kOneOff, kLoop };
-enum class ThreadState { kSleeping, kReady, kRunning };
+enum class ThreadState {
+  kSleeping,  ///< has nothing to do
+  kWaiting,   ///< its callback waits
+  kReady,
+  kRunning
+};
 
 /// The urgency of a thread: a higher key is more urgent. It is a SCHED_FIFO priority or, under EDF,
 /// the negative absolute deadline in ns.
@@ -84,10 +89,13 @@ class Processors {
   std::int64_t now_ns() const { return now_ns_; }
   std::int64_t busy_ns() const { return busy_ns_; }
 
-  /// Makes a sleeping thread ready, behind those with its key.
+  /// Makes a sleeping or waiting thread ready, behind those with its key.
   void wake(Id thread);
   /// Takes the CPU from a running thread and lets it sleep.
   void sleep(Id thread);
+  /// Takes the CPU from a running thread of which the callback waits. `rest_ns` is the work that is
+  /// left to it after `wake`.
+  void wait(Id thread, std::int64_t rest_ns);
   /// Sets the key of a thread in any state. Call `place` afterwards.
   void set_key(Id thread, Key key);
   /// Gives a running thread `work_ns` of work from now on.

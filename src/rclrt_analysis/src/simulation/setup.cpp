@@ -13,7 +13,7 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-enum RandomStream : std::uint64_t { kExecution, kJitter, kLatency, kNetwork };
+enum RandomStream : std::uint64_t { kExecution, kJitter, kLatency, kNetwork, kWaits };
 
 /// The number of a trigger's entities, and the number of releases of each that may wait.
 struct InputsAndDepth {
@@ -152,6 +152,7 @@ void SimulationEngine::set_up_callbacks() {
     callback.stated = &stated;
     callback.executor = static_cast<Id>(stated.executor);
     callback.random = stream(kExecution, index);
+    callback.waits = stream(kWaits, index);
     callback.deadline_ns = relative_deadline_ns(stated);
     if (const auto* sync = std::get_if<SyncTrigger>(&stated.trigger)) {
       callback.sync.emplace(*sync);

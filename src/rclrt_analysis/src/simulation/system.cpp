@@ -207,6 +207,7 @@ void require_valid(const SimulatedSystem& system) {
       refuse("callback", i, "runs on an executor that does not exist");
     }
     require_time("callback", i, "execution time", callback.execution.highest_ns());
+    require_time("callback", i, "wait", callback.wait.highest_ns());
     require_time("callback", i, "deadline", callback.deadline_ns);
     require_trigger(system, i);
     require_connections(system, i);

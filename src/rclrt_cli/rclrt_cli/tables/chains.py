@@ -31,6 +31,7 @@ CONTRIBUTIONS = {
     "late": "{id} is released late",
     "background": "in the background, {releases} milliseconds",
     "stall": "while the CPU stood still",
+    "waits": "{id} waits",
 }
 
 

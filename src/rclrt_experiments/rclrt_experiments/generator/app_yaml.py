@@ -132,6 +132,8 @@ def _callback(
     name = application.id_of(callback)
     text = f"  - {{id: {name}, node: {application.places[callback].node}, {trigger}"
     text += f", wcet_ms: {_ms(application.execution_ns[callback])}"
+    if callback in application.waits_ns:
+        text += f", waits_ms: {_ms(application.waits_ns[callback])}"
     if (does := application.workloads.get(callback)) is not None:
         text += f", workload: {{name: {does.name}, iterations: {does.iterations}}}"
     if sent:

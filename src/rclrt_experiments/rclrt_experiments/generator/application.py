@@ -74,6 +74,8 @@ class GeneratedApplication:
     """The cause-effect chains."""
     limits_ns: list[Limits] = field(default_factory=list)
     """The limits of each of the paths."""
+    waits_ns: Mapping[int, int] = field(default_factory=dict)
+    """The longest times for which callbacks wait, of those that do."""
 
     def id_of(self, callback: int) -> str:
         return f"{'s' if self.graph.kinds[callback] is Kind.SYNC else 'c'}{callback}"
@@ -286,6 +288,7 @@ def draw_application(
             rules.topic_p,
             Draws(seed, "newest"),
         ),
+        waits_ns=_draw_waits(rules, graph, times, Draws(seed, "waits")),
     )
     return replace(
         application, limits_ns=[_limits(application, path) for path in application.paths]
@@ -305,6 +308,19 @@ def _limits(application: GeneratedApplication, path: Path) -> Limits:
     source_ns = waits_ns[0] if roots[0] in application.events else 0
     most_ns = US_PER_HOUR * 1000
     return Limits(min(total_ns - source_ns, most_ns), min(total_ns - waits_ns[-1], most_ns))
+
+
+def _draw_waits(
+    rules: Rules, graph: ChainGraph, times: list[ChainTime], draws: Draws
+) -> dict[int, int]:
+    """Draws which callbacks wait, and for how long."""
+    waits = {}
+    for callback in sorted(graph.kinds):
+        if draws.chance(rules.wait_p):
+            period_ns = times[graph.chains_of(callback)[0]].period_us * 1000
+            longest_ns = min(int(period_ns * rules.max_wait), US_PER_HOUR * 1000)
+            waits[callback] = 1 + draws.index(longest_ns) if longest_ns > 0 else 0
+    return {callback: wait_ns for callback, wait_ns in waits.items() if wait_ns > 0}
 
 
 def _priorities(rules: Rules, times: list[ChainTime]) -> list[int]:

@@ -48,6 +48,11 @@ def package_files(
             "a package has no variables, and the links of this application's chains are sampled\n"
             "  fix: sample_p: 0, or `rclrt run` on the app.yaml"
         )
+    if application.waits_ns:
+        raise BadInput(
+            "the callbacks of a package do not wait, and some of this application do\n"
+            "  fix: wait_p: 0, or `rclrt run` on the app.yaml"
+        )
     values: dict[str, Any] = {
         "package": rules.name.lower(),
         "client": client,

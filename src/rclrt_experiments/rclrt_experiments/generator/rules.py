@@ -89,6 +89,10 @@ class Rules:
     let_p: float = 0.0
     """Probability that a part of a sampled chain has logical execution time: it reads at its
     release, and what it stores counts from its deadline."""
+    wait_p: float = 0.0
+    """Probability that a callback waits without using the CPU (waits_ms)."""
+    max_wait: Decimal = Decimal("0.2")
+    """The longest time for which it does, as a part of the chain's period."""
     limits: str = "sampled"
     """Which chains have limits of their reaction time and data age: those that are sampled, or
     all."""
@@ -233,6 +237,8 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "sample_p": (0, 1),
     "topic_p": (0, 1),
     "let_p": (0, 1),
+    "wait_p": (0, 1),
+    "max_wait": (0, 1000),
     "group_p": (0, 1),
     "min_message_bytes": (0, 16 * 1024 * 1024),
     "max_message_bytes": (0, 16 * 1024 * 1024),

@@ -23,6 +23,7 @@ CAUSES = {
     "background": "time lost in the background",
     "stall": "a stall",
     "rest": "the shorter terms together",
+    "waits": "a callback of the chain waits",
 }
 """The terms of a bound (Contribution.kind), in the words of the page about verdicts."""
 NO_TERM = "no term"

@@ -17,7 +17,7 @@ from rclrt_experiments.generator.services import kept_services
 def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
     """Yields smaller variants of the application. Each variant lacks one part: a chain, an end of a
     cause-effect chain, the last callback of a chain, a sync, the logical execution time of a
-    segment, all services, all groups, all events, or all executors but one.
+    segment, all services, all groups, all events, the wait of a callback, or all executors but one.
     Variants without a large part come first. Execution times, periods, places and priorities of the
     other parts stay."""
     chains = application.graph.chains
@@ -48,6 +48,9 @@ def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplica
         yield replace(application, grouped=frozenset())
     if application.events:
         yield replace(application, events={})
+    for callback in application.waits_ns:
+        rest = {each: ns for each, ns in application.waits_ns.items() if each != callback}
+        yield replace(application, waits_ns=rest)
     first = next(iter(application.places.values())).executor
     if any(place.executor != first for place in application.places.values()):
         together = {
@@ -116,4 +119,5 @@ def _with_chains(
         offsets_us={each: at for each, at in application.offsets_us.items() if each in used},
         events={each: seed for each, seed in application.events.items() if each in used},
         grouped=application.grouped & used,
+        waits_ns={each: ns for each, ns in application.waits_ns.items() if each in used},
     )

@@ -242,7 +242,7 @@ def load_on(application: Application, overheads: Overheads) -> float:
 
 def attack_seed(
     rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool, cpus: int = 1,
-    across: bool = False, hosts: int = 1,
+    across: bool = False, hosts: int = 1, waits: bool = False,
 ) -> dict[str, Outcome] | None:  # fmt: skip
     """Searches, under each executor, for a response above a bound in the application of one seed,
     and compares the verdicts of the command and the library on a drawn machine. Returns the
@@ -251,11 +251,14 @@ def attack_seed(
     Returns None if the rules and the seed give no feasible application. With `vary`, the seed also
     draws the rules that varied() changes, for executors on up to this number of CPUs. `across`:
     back_and_forth() changes them, too, and so does on_hosts() for several `hosts`.
+    `waits`: with_waits() does.
     """
     own = replace(rules, random_seed=seed)
     if vary:
         own = with_messages(varied(own, cpus))
     own = back_and_forth(own) if across else own
+    if waits:
+        own = with_waits(own)
     try:
         application = draw_application(on_hosts(own, hosts) if hosts > 1 else own)
         priorities = feasible_priorities(application)
@@ -333,6 +336,16 @@ def on_several_cpus(rules: Rules, most: int) -> Rules:
         chain_count=chains,
         utilisation="randfixedsum",
         util_total=min(rules.util_total * cpus, chains * Decimal("0.8")),
+    )
+
+
+def with_waits(rules: Rules) -> Rules:
+    """Returns the same rules, with callbacks that wait."""
+    draws = Draws(rules.random_seed, "callbacks that wait")
+    return replace(
+        rules,
+        wait_p=draws.one_of((0.1, 0.3, 1.0)),
+        max_wait=draws.one_of((Decimal("0.01"), Decimal("0.1"), Decimal("0.4"))),
     )
 
 

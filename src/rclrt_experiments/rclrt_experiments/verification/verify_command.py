@@ -93,6 +93,11 @@ def _add_search_arguments(parser: argparse.ArgumentParser) -> None:
         "of which is loaded as one CPU is otherwise",
     )
     parser.add_argument(
+        "--waits",
+        action="store_true",
+        help="let callbacks wait without using the CPU (waits_ms)",
+    )
+    parser.add_argument(
         "--instances",
         metavar="N",
         type=count_argument,
@@ -172,6 +177,7 @@ def run(arguments: argparse.Namespace) -> int:
         cpus=arguments.cpus,
         across=arguments.back_and_forth,
         hosts=arguments.hosts,
+        waits=arguments.waits,
     )
     with StopSignals() as stop:
         attacked = attack_all(backend_of(arguments), attack, seeds, lambda: stop.requested)

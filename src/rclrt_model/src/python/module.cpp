@@ -73,6 +73,7 @@ void bind_callback(py::module_& module) {
       .field("node", &Callback::node)
       .field("trigger", &Callback::trigger)
       .field("wcet_ns", &Callback::wcet)
+      .field("waits_ns", &Callback::waits)
       .field("workload", &Callback::workload)
       .field("observed", &Callback::observed)
       .field("publishes", &Callback::publishes)

@@ -65,6 +65,7 @@ struct Contribution {
     kBackground,  ///< Overheads::background; `callback` says nothing
     kStall,       ///< Overheads::stall; `callback` says nothing
     kRest,        ///< the sum of the shorter terms, `releases` of them; `callback` says nothing
+    kWaits,       ///< `callback`, which is on the chain, waits: model::Callback::waits
   };
   Kind kind{};
   std::size_t callback{};  ///< the chain's timer, the interfering timer, the sync, the callback

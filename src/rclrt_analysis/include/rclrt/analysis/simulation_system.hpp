@@ -119,6 +119,14 @@ struct SimulatedCallback {
   /// runs for a message of this input, as ascending indices into `topics`. Empty: each run
   /// publishes on all topics.
   std::vector<std::vector<std::size_t>> routes;
+  /// How long each run waits without a CPU. Its thread and its group stay with it.
+  TimeDistribution wait{};
+  /// Where in its execution time a run waits.
+  enum class WaitPlace {
+    kAnywhere,  ///< each place is equally likely
+    kExtremes,  ///< at the begin, in the middle or at the end
+  };
+  WaitPlace wait_place = WaitPlace::kAnywhere;
 };
 
 /// A path of callbacks that starts at a timer or an event. Its response time is the time from the
@@ -147,9 +155,12 @@ RCLRT_ANALYSIS_EXPORT void require_valid(const SimulatedSystem& system);
 
 /// Times for `simulated_system` that an app.yaml does not state.
 struct SimulatedTimes {
-  /// Each callback's execution time is uniform from this share of its WCET up to the WCET.
+  /// Each callback's execution time is uniform from this share of its WCET up to the WCET, and so
+  /// is the time for which it waits.
   double lowest_execution = 1.0;
-  /// Each execution time is only that share of the WCET or the WCET, with equal probability.
+  /// Each execution time is only that share of the WCET or the WCET, with equal probability. A
+  /// callback then waits not at all or as long as it may, at the begin, in the middle or at the
+  /// end.
   bool extremes = false;
   std::int64_t dispatch_ns = 0;   ///< see SimulatedExecutor
   std::int64_t scheduler_ns = 0;  ///< see SimulatedExecutor

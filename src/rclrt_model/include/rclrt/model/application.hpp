@@ -181,6 +181,10 @@ struct Callback {
   /// depth 1 that triggers nothing: without a newer message, the last one counts again. One
   /// callback publishes the topic, possibly in another process.
   std::vector<std::string> samples{};
+  /// The longest time for which each run waits without using the CPU: for a driver, a file, a GPU
+  /// or another machine. It waits once, at any point of its execution time, and keeps its thread
+  /// and its group meanwhile. Zero: no run waits.
+  Nanoseconds waits{};
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
 

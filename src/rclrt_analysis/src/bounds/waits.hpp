@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks that wait without using the CPU, and what that changes in the bounds.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bounds/cores.hpp"
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// The callbacks that wait while other callbacks run on their CPU. A callback of a single thread
+/// that has its CPU to itself is none of them: while it waits, nothing else may run, and a wait is
+/// like execution.
+class Waits {
+ public:
+  /// `single_thread`: each executor has one thread.
+  Waits(const model::Application& application, const Cores& cores, bool single_thread);
+
+  /// Returns whether any callback of the application waits.
+  bool any() const { return any_; }
+
+  /// Returns these callbacks of all executors.
+  const std::vector<std::size_t>& callbacks() const { return callbacks_; }
+
+  /// Returns the first one in this executor's component; std::nullopt if there is none.
+  std::optional<std::size_t> first_with(std::size_t executor) const;
+
+  /// Returns that the executor's only thread is never free, as a sentence; std::nullopt if it is,
+  /// or if no callback of the executor waits. The time for which it waits counts besides the work.
+  std::optional<std::string> never_free(const model::Application& application,
+                                        std::size_t executor) const;
+
+  /// Returns the reason why the executor's component has no bounds on several CPUs; std::nullopt if
+  /// none of its callbacks waits.
+  std::optional<std::string> no_bounds_on_several(const model::Application& application,
+                                                  std::size_t executor) const;
+
+ private:
+  const Cores& cores_;
+  bool single_thread_;
+  std::vector<std::size_t> callbacks_;
+  bool any_ = false;
+};
+
+}  // namespace rclrt::analysis::detail

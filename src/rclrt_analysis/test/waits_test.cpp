@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds, simulation and counter-examples of callbacks that wait.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "application_builder.hpp"
+#include "bounds_ms.hpp"
+#include "rclrt/analysis/counter_example_file.hpp"
+#include "rclrt/analysis/refute.hpp"
+#include "rclrt/analysis/simulation.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Lets the callback wait for up to this many milliseconds.
+model::Application with_wait(model::Application application, const std::string& id, double waits) {
+  const auto found = std::ranges::find(application.callbacks, id, &model::Callback::id);
+  found->waits = ms(waits);
+  return application;
+}
+
+// The example of docs/explanation/bounds.md.
+Builder scan_and_detect() {
+  Builder builder;
+  builder.timer("scan", 20, 1).timer("detect", 40, 6);
+  return builder;
+}
+
+Builder& with_chains(Builder& builder) {
+  return builder.chain("fast", {"scan"}, 2).chain("slow", {"detect"}, 1);
+}
+
+Builder in_one_group() {
+  Builder builder;
+  builder.timer("scan", 20, 1).group("g").timer("detect", 40, 6).group("g");
+  return builder;
+}
+
+std::int64_t worst_ns(const model::Application& application, std::size_t chain,
+                      ExecutorKind executor, double lowest = 1, bool extremes = false) {
+  std::int64_t worst = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto result = simulate(
+        simulated_system(application, executor, {.lowest_execution = lowest, .extremes = extremes}),
+        {.horizon_ns = 400'000'000, .seed = seed});
+    worst = std::max(worst, result.chains[chain].response.worst_ns);
+  }
+  return worst;
+}
+
+TEST(Waits, CountAsWorkOfTheCallbackAndNotOfMoreUrgentOnes) {
+  Builder builder = scan_and_detect();
+  const auto application = with_wait(with_chains(builder).done(), "detect", 8);
+  EXPECT_THAT(bounds_ms(application), ElementsAre(1, 15));
+  EXPECT_EQ(worst_ns(application, 1, ExecutorKind::kPreemptive), ms(15).count());
+  EXPECT_NEAR(application.utilisation(), 0.2, 1e-9);  // 1 / 20 + 6 / 40: the CPU is free meanwhile
+}
+
+TEST(Waits, JoinTheLevelsOfAGroup) {
+  Builder builder = in_one_group();
+  const auto application = with_wait(with_chains(builder).done(), "detect", 8);
+  EXPECT_THAT(bounds_ms(application), ElementsAre(15, 15));
+}
+
+TEST(Waits, NameTheTimeInTheTermsOfTheBound) {
+  Builder builder = scan_and_detect();
+  const auto application = with_wait(with_chains(builder).done(), "detect", 8);
+  const auto bounds = chain_bounds(application, ExecutorKind::kPreemptive);
+  const auto& why = bounds[1].why;
+  const auto found = std::ranges::find(why, Contribution::Kind::kWaits, &Contribution::kind);
+  ASSERT_NE(found, why.end());
+  EXPECT_EQ(found->total, ms(8).count());
+  EXPECT_EQ(application.callbacks[found->callback].id, "detect");
+  Ticks sum = bounds[1].waited;
+  for (const Contribution& each : why) {
+    sum += each.total;
+  }
+  EXPECT_EQ(sum, *bounds[1].bound);
+}
+
+// While high waits, low starts and holds the group of middle: 1 + 3 + 1 + 7. Without waits, low
+// runs only if it has started before high: 1 + 1 + 7.
+TEST(Waits, LetALessUrgentCallbackStartAndHoldAGroup) {
+  const auto application = Builder()
+                               .timer("high", 50, 1)
+                               .priority(9)
+                               .timer("middle", 50, 1)
+                               .priority(5)
+                               .group("g")
+                               .timer("low", 50, 7)
+                               .priority(1)
+                               .group("g")
+                               .chain("first", {"high"}, 9)
+                               .chain("second", {"middle"}, 5)
+                               .done();
+  EXPECT_THAT(bounds_ms(application), ElementsAre(1, 9));
+  EXPECT_THAT(bounds_ms(with_wait(application, "high", 3)), ElementsAre(4, 12));
+}
+
+TEST(Waits, AreLikeExecutionForASingleThread) {
+  Builder builder = scan_and_detect();
+  const auto application = with_chains(builder).done();
+  auto executing = application;
+  executing.callbacks[1].wcet = ms(14);
+  for (const ExecutorKind kind : {ExecutorKind::kWaitSet, ExecutorKind::kEvents,
+                                  ExecutorKind::kPicas, ExecutorKind::kStaticOrder}) {
+    const auto waiting = with_wait(application, "detect", 8);
+    EXPECT_EQ(bounds_ms(waiting, kind), bounds_ms(executing, kind)) << traits(kind).name;
+    EXPECT_EQ(worst_ns(waiting, 0, kind), worst_ns(executing, 0, kind)) << traits(kind).name;
+  }
+}
+
+TEST(Waits, AThreadThatIsNeverFreeIsNamed) {
+  Builder builder = scan_and_detect();
+  const auto application = with_wait(with_chains(builder).done(), "detect", 36);
+  const auto bounds = chain_bounds(application, ExecutorKind::kWaitSet);
+  EXPECT_FALSE(bounds[0].bound);
+  EXPECT_THAT(bounds[0].note, AllOf(HasSubstr("the thread of executor 'main' is never free"),
+                                    HasSubstr("110 %"), HasSubstr("'detect' waits")));
+  EXPECT_THAT(bounds_ms(application), ElementsAre(1, -1));  // preemptive: scan goes first
+}
+
+TEST(Waits, OnSeveralCpusHaveNoBoundAndTheNoteNamesTheCallback) {
+  Builder builder = scan_and_detect();
+  auto application = with_wait(with_chains(builder).done(), "detect", 8);
+  application.executors[0].cpus = {0, 1};
+  for (const ExecutorKind kind :
+       {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kPerGroup}) {
+    const auto bounds = chain_bounds(application, kind);
+    EXPECT_FALSE(bounds[0].bound) << traits(kind).name;
+    EXPECT_EQ(bounds[0].verdict, Verdict::kUnknown);
+    EXPECT_THAT(bounds[0].note, HasSubstr("callback 'detect' waits (waits_ms)"));
+  }
+}
+
+TEST(Waits, ADispatchFollowsEach) {
+  Builder builder = scan_and_detect();
+  const auto application = with_chains(builder).done();
+  const Overheads overheads{.dispatch = ms(0.1).count()};
+  const auto without = bounds_ms(application, ExecutorKind::kPreemptive, overheads);
+  const auto with =
+      bounds_ms(with_wait(application, "detect", 8), ExecutorKind::kPreemptive, overheads);
+  EXPECT_DOUBLE_EQ(with[0], without[0]);
+  EXPECT_NEAR(with[1], without[1] + 8.1, 1e-9);
+}
+
+// detect waits from 0 to 8 or later, and log runs meanwhile, although it is less urgent.
+TEST(Simulation, LessUrgentCallbacksRunWhileOneWaits) {
+  const auto application = with_wait(Builder()
+                                         .timer("detect", 40, 1)
+                                         .timer("log", 40, 2)
+                                         .chain("first", {"detect"}, 2)
+                                         .chain("second", {"log"}, 1)
+                                         .done(),
+                                     "detect", 8);
+  EXPECT_EQ(worst_ns(application, 0, ExecutorKind::kPreemptive), ms(9).count());
+  EXPECT_LE(worst_ns(application, 1, ExecutorKind::kPreemptive), ms(3).count());
+  EXPECT_EQ(worst_ns(application, 1, ExecutorKind::kEvents), ms(11).count());  // one thread
+}
+
+class WaitObserver : public SimulationObserver {
+ public:
+  void ended(const SimulatedInstance& instance) override {
+    cpu_ns = instance.cpu_ns;
+    longest_ns = std::max(longest_ns, instance.end_ns - instance.start_ns);
+    shortest_ns = std::min(shortest_ns, instance.end_ns - instance.start_ns);
+  }
+  void ran(const SimulatedInterval& interval) override {
+    parts.push_back(interval.to_ns - interval.from_ns);
+  }
+  std::int64_t cpu_ns = 0;
+  std::int64_t longest_ns = 0;
+  std::int64_t shortest_ns = INT64_MAX;
+  std::vector<std::int64_t> parts;
+};
+
+TEST(Simulation, ExtremeWaitsAreAtTheBeginInTheMiddleOrAtTheEnd) {
+  const auto application =
+      with_wait(Builder().timer("a", 10, 2).chain("c", {"a"}, 1).done(), "a", 3);
+  WaitObserver seen;
+  simulate(simulated_system(application, ExecutorKind::kPreemptive, {.extremes = true}),
+           {.horizon_ns = ms(2000).count()}, &seen);
+  EXPECT_EQ(seen.cpu_ns, ms(2).count());
+  EXPECT_EQ(seen.shortest_ns, ms(2).count());
+  EXPECT_EQ(seen.longest_ns, ms(5).count());
+  EXPECT_TRUE(std::ranges::all_of(seen.parts, [](std::int64_t part_ns) {
+    return part_ns == ms(1).count() || part_ns == ms(2).count();
+  }));
+  EXPECT_TRUE(std::ranges::count(seen.parts, ms(1).count()) > 0);
+}
+
+TEST(CounterExample, OfACallbackThatWaitsReplays) {
+  const auto application = with_wait(Builder()
+                                         .timer("scan", 20, 1)
+                                         .priority(2)
+                                         .group("g")
+                                         .timer("detect", 40, 6)
+                                         .priority(1)
+                                         .group("g")
+                                         .chain("fast", {"scan"}, 2, 14.5)
+                                         .done(),
+                                     "detect", 8);
+  const auto found = find_counter_examples(
+      application, {true},
+      {.executor = ExecutorKind::kPreemptive, .effort = {.instances = 200'000}});
+  ASSERT_TRUE(found[0]);
+  EXPECT_GT(found[0]->response_ns, ms(14.5).count());
+  EXPECT_EQ(replay(application, *found[0]), found[0]->response_ns);
+  const auto read = parse_counter_example(to_text(*found[0], application), application);
+  ASSERT_TRUE(read.example);
+  EXPECT_EQ(replay(application, *read.example), found[0]->response_ns);
+}
+
+}  // namespace
+}  // namespace rclrt::analysis
