@@ -253,6 +253,7 @@ class SimulationEngine {
   Key worker_key(const Executor& executor, std::size_t worker) const;
   std::int64_t deadline_of(Id instance) const;
   void wait_for_worker(Id thread);
+  bool may_start_on_worker(Id thread) const;
   void start_on_worker(Id thread, Id instance);
   void leave_worker(Id thread);
   void choose_next(Executor& executor, std::optional<std::uint64_t> place);

@@ -311,6 +311,8 @@ void SimulationEngine::pick_for_one_off(Id thread) {
   const Id instance = threads_[thread].waiting;
   if (instance == kNone) {
     retire(thread);
+  } else if (!may_start_on_worker(thread)) {
+    threads_.sleep(thread);
   } else {
     threads_[thread].waiting = kNone;
     if (enter(thread, instance)) {

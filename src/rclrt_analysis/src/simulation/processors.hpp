@@ -83,6 +83,7 @@ class Processors {
 
   Id add(const SimulatedThread& thread);
   SimulatedThread& operator[](Id thread) { return threads_[thread]; }
+  const SimulatedThread& operator[](Id thread) const { return threads_[thread]; }
   const std::vector<SimulatedCpu>& cpus() const { return cpus_; }
 
   void set_now(std::int64_t now_ns) { now_ns_ = now_ns; }

@@ -47,6 +47,13 @@ void SimulationEngine::wait_for_worker(Id thread) {
   }
 }
 
+/// Returns whether the thread's instance is the next to start. While a started callback waits, the
+/// CPU may be free for others, which are not.
+bool SimulationEngine::may_start_on_worker(Id thread) const {
+  const auto& stack = executors_[threads_[thread].executor].stack;
+  return !stack || stack->next == thread;
+}
+
 /// Starts the thread's instance, which waited.
 void SimulationEngine::start_on_worker(Id thread, Id instance) {
   Executor& executor = executors_[threads_[thread].executor];
@@ -106,6 +113,9 @@ void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64
     threads_.set_key(stack.next, kBackground);
   }
   if (next != kNone && next != stack.next) {
+    if (threads_[next].state == ThreadState::kSleeping) {
+      threads_.wake(next);
+    }
     threads_[next].stamp = place.value_or(threads_[next].stamp);
     threads_.set_key(next, worker_key(executor, stack.started.size()));
   }
