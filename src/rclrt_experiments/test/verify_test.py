@@ -228,6 +228,45 @@ def test_chains_back_and_forth_are_drawn_and_attacked() -> None:
     assert proved > 5
 
 
+def test_callbacks_that_wait_are_drawn_and_attacked() -> None:
+    proved = 0
+    attack = Attack(instances=2000)
+    for seed in range(12):
+        outcomes = attack_seed(Rules(), seed, EXECUTORS, attack, True, waits=True)
+        for outcome in (outcomes or {}).values():
+            assert outcome.violation is None
+            proved += outcome.proved
+    assert proved > 50
+
+
+def without_waits(application: Application, executor: str, machine: Machine) -> SimpleNamespace:
+    """Returns verdicts by bounds that do not count the time for which callbacks wait."""
+    bounds = analysis().judge(application, executor, machine).chains
+    return judgement(
+        application,
+        [
+            None
+            if bound.bound_ns is None or bound.assumptions
+            else bound.bound_ns - sum(term.total_ns for term in bound.why if term.kind == "waits")
+            for bound in bounds
+        ],
+    )
+
+
+def test_bounds_that_do_not_count_waits_are_found_out() -> None:
+    attacked = found = 0
+    attack = Attack(instances=10_000, on_machines=False, judge=without_waits)
+    for seed in range(12):
+        outcomes = attack_seed(Rules(), seed, ["preemptive"], attack, True, waits=True)
+        assert outcomes is not None
+        violation = outcomes["preemptive"].violation
+        attacked += outcomes["preemptive"].proved > 0
+        if violation is not None:
+            found += 1
+            assert len(violation.application.waits_ns) == 1
+    assert found > attacked / 4 > 0
+
+
 def test_what_shows_a_violation_has_nothing_to_leave_out() -> None:
     """Two chains are needed to show that one is in the way of the other."""
     sizes = []

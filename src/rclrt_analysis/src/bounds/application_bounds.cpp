@@ -2,7 +2,6 @@
 #include "bounds/application_bounds.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "bounds/drops.hpp"
@@ -27,27 +26,6 @@ void decide(const model::Chain& chain, ChainBound& result) {
     result.verdict = result.assumptions.empty() ? Verdict::kProved : Verdict::kConditional;
   }
 }
-
-/// Moves the time for which callbacks of the chain wait from the term of its own work to terms of
-/// their own.
-void name_waits(const model::Application& application, const model::Chain& chain,
-                std::vector<Contribution>& why) {
-  for (const std::size_t callback : chain.callbacks) {
-    const Ticks waits = application.callbacks[callback].waits.count();
-    const auto own = std::ranges::find(why, Contribution::Kind::kOwn, &Contribution::kind);
-    if (waits > 0 && own != why.end() && own->total >= waits) {
-      own->total -= waits;
-      why.push_back({Contribution::Kind::kWaits, callback, 1, waits});
-    }
-  }
-  std::ranges::stable_sort(why, std::greater{}, &Contribution::total);
-}
-
-/// Applications with more callbacks than this get one kind of bounds where smaller ones get the
-/// lowest of several. Executors that run alone get those by busy periods, executors that exchange
-/// messages or share a CPU those of single callbacks. The time for all of them grows with the
-/// square of the number of callbacks.
-constexpr std::size_t kOneByOne = 150;
 
 }  // namespace
 
@@ -98,36 +76,6 @@ ChainBound ApplicationBounds::bound(const model::Chain& chain) {
   return decided(chain, own, lowest(chain, own));
 }
 
-/// Returns the reason why the analyses do not cover a chain of this executor, as a sentence;
-/// std::nullopt if they do.
-std::optional<std::string> ApplicationBounds::without_bounds(const model::Chain& chain,
-                                                             std::size_t own) {
-  if (auto contradiction = cores_.contradiction(application_, own, one_at_a_time_, has_pool())) {
-    return contradiction;
-  }
-  const bool in_any_order = takes_any_order(chain);
-  if (in_any_order && !cores_.all_state_cpus(application_, own)) {
-    return kTakesAnyOrder;
-  }
-  if (in_any_order || on_several_cpus(own, EventLimits::kDistance) != nullptr) {
-    return waits_.no_bounds_on_several(application_, own);
-  }
-  for (const std::size_t callback : chain.callbacks) {
-    if (auto reason = waits_.never_free(application_, cores_.executor_of[callback])) {
-      return reason;
-    }
-  }
-  if (const auto waiting = waits_.first_with(own);
-      waiting && by_busy_periods(own, EventLimits::kDistance) == nullptr &&
-      by_busy_periods_of_component(own, EventLimits::kDistance) == nullptr) {
-    return "callback '" + application_.callbacks[*waiting].id +
-           "' waits (waits_ms), and with callbacks that wait, no bound is computed for executors "
-           "that share a CPU or exchange messages in an application of more than " +
-           std::to_string(kOneByOne) + " callbacks";
-  }
-  return std::nullopt;
-}
-
 /// Returns the lowest of all bounds of a chain on this executor.
 RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t own) {
   if (takes_any_order(chain) || on_several_cpus(own, EventLimits::kDistance) != nullptr) {
@@ -176,37 +124,13 @@ RelyingBound ApplicationBounds::lowest(const model::Chain& chain, std::size_t ow
   return found;
 }
 
-/// Returns the lowest bound by one busy period, of the executor or of its component. The other
-/// analyses do not cover callbacks that run while one waits.
-RelyingBound ApplicationBounds::lowest_with_waits(const model::Chain& chain, std::size_t own) {
-  std::optional<RelyingBound> found;
-  for (const EventLimits limits : limits_) {
-    ExecutorBounds* const whole = by_busy_periods(own, limits);
-    RelyingBound one = whole != nullptr ? whole->bound(chain)
-                                        : by_busy_periods_of_component(own, limits)->bound(chain);
-    if (!found) {
-      found = std::move(one);
-    } else {
-      take_lower(*found, std::move(one));
-    }
-  }
-  if (!found->bound.bound) {
-    found->bound.note += "; the time for which '" +
-                         application_.callbacks[*waits_.first_with(own)].id +
-                         "' waits (waits_ms) counts as work";
-  }
-  return *std::move(found);
-}
-
 bool ApplicationBounds::gave_up() const {
   return std::ranges::any_of(executors_, [](const auto& each) { return each.second.gave_up(); });
 }
 
 QueueBound ApplicationBounds::queue(std::size_t callback) {
   const std::size_t own = cores_.executor_of.at(callback);
-  const bool waits_on_several = on_several_cpus(own, EventLimits::kDistance) != nullptr &&
-                                waits_.no_bounds_on_several(application_, own).has_value();
-  const bool none = waits_on_several ||
+  const bool none = waits_on_several(own) ||
                     cores_.contradiction(application_, own, one_at_a_time_, has_pool()).has_value();
   const Ticks pending = none ? kHorizon : most_pending(callback);
   QueueBound result{{}, queue_depth(application_.callbacks[callback], skips_)};
@@ -302,9 +226,7 @@ ChainBound ApplicationBounds::decided(const model::Chain& chain, std::size_t exe
     result.assumptions.emplace_back(kNoHandoverTime);
   }
   assume_observed_times(application_, result.assumptions);
-  if (waits_.any()) {
-    name_waits(application_, chain, result.why);
-  }
+  waits_.name_terms(application_, chain, result.why);
   if (result.bound) {
     check_drops(chain.callbacks, result);
     check_drops(found.relies_on, result);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,12 @@
 #include "rclrt/analysis/chain_bounds.hpp"
 
 namespace rclrt::analysis::detail {
+
+/// Applications with more callbacks than this get one kind of bounds where smaller ones get the
+/// lowest of several. Executors that run alone get those by busy periods, executors that exchange
+/// messages or share a CPU those of single callbacks. The time for all of them grows with the
+/// square of the number of callbacks.
+inline constexpr std::size_t kOneByOne = 150;
 
 /// How much a trial of a deadline computes.
 enum class Look {
@@ -57,8 +64,11 @@ class ApplicationBounds {
   using EventLimits = Workload::EventLimits;
 
   RelyingBound lowest(const model::Chain& chain, std::size_t executor);
+  // application_waits.cpp
+  bool waits_on_several(std::size_t executor);
   RelyingBound lowest_with_waits(const model::Chain& chain, std::size_t executor);
   std::optional<std::string> without_bounds(const model::Chain& chain, std::size_t executor);
+
   ChainBound decided(const model::Chain& chain, std::size_t executor, RelyingBound found);
   bool is_tried_one_by_one(std::size_t executor);
   Ticks response_one_by_one(const model::Chain& chain, Ticks limit, Look look);

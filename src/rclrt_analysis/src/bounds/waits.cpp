@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "bounds/level_work.hpp"
 
@@ -52,6 +53,22 @@ std::optional<std::string> Waits::never_free(const model::Application& applicati
          "' is never free: its callbacks run and wait for " +
          std::to_string(std::lround(100 * load)) + " % of the time ('" +
          application.callbacks[*waiting].id + "' waits, waits_ms)";
+}
+
+void Waits::name_terms(const model::Application& application, const model::Chain& chain,
+                       std::vector<Contribution>& why) const {
+  if (!any_) {
+    return;
+  }
+  for (const std::size_t callback : chain.callbacks) {
+    const Ticks waits = application.callbacks[callback].waits.count();
+    const auto own = std::ranges::find(why, Contribution::Kind::kOwn, &Contribution::kind);
+    if (waits > 0 && own != why.end() && own->total >= waits) {
+      own->total -= waits;
+      why.push_back({Contribution::Kind::kWaits, callback, 1, waits});
+    }
+  }
+  std::ranges::stable_sort(why, std::greater{}, &Contribution::total);
 }
 
 std::optional<std::string> Waits::no_bounds_on_several(const model::Application& application,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bounds/cores.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/model/application.hpp"
 
 namespace rclrt::analysis::detail {
@@ -33,6 +34,11 @@ class Waits {
   /// or if no callback of the executor waits. The time for which it waits counts besides the work.
   std::optional<std::string> never_free(const model::Application& application,
                                         std::size_t executor) const;
+
+  /// Moves the time for which callbacks of the chain wait from the term of its own work to terms of
+  /// their own.
+  void name_terms(const model::Application& application, const model::Chain& chain,
+                  std::vector<Contribution>& why) const;
 
   /// Returns the reason why the executor's component has no bounds on several CPUs; std::nullopt if
   /// none of its callbacks waits.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bounds of applications with callbacks that wait: docs/explanation/bounds.md, "Callbacks that
+// wait".
+#include <string>
+#include <utility>
+
+#include "bounds/application_bounds.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Returns the reason why the analyses do not cover a chain of this executor, as a sentence;
+/// std::nullopt if they do.
+std::optional<std::string> ApplicationBounds::without_bounds(const model::Chain& chain,
+                                                             std::size_t own) {
+  if (auto contradiction = cores_.contradiction(application_, own, one_at_a_time_, has_pool())) {
+    return contradiction;
+  }
+  const bool in_any_order = takes_any_order(chain);
+  if (in_any_order && !cores_.all_state_cpus(application_, own)) {
+    return kTakesAnyOrder;
+  }
+  if (in_any_order || on_several_cpus(own, EventLimits::kDistance) != nullptr) {
+    return waits_.no_bounds_on_several(application_, own);
+  }
+  for (const std::size_t callback : chain.callbacks) {
+    if (auto reason = waits_.never_free(application_, cores_.executor_of[callback])) {
+      return reason;
+    }
+  }
+  if (const auto waiting = waits_.first_with(own);
+      waiting && by_busy_periods(own, EventLimits::kDistance) == nullptr &&
+      by_busy_periods_of_component(own, EventLimits::kDistance) == nullptr) {
+    return "callback '" + application_.callbacks[*waiting].id +
+           "' waits (waits_ms), and with callbacks that wait, no bound is computed for executors "
+           "that share a CPU or exchange messages in an application of more than " +
+           std::to_string(kOneByOne) + " callbacks";
+  }
+  return std::nullopt;
+}
+
+/// Returns whether a callback waits in a component that uses several CPUs at once.
+bool ApplicationBounds::waits_on_several(std::size_t executor) {
+  return on_several_cpus(executor, EventLimits::kDistance) != nullptr &&
+         waits_.no_bounds_on_several(application_, executor).has_value();
+}
+
+/// Returns the lowest bound by one busy period, of the executor or of its component. The other
+/// analyses do not cover callbacks that run while one waits.
+RelyingBound ApplicationBounds::lowest_with_waits(const model::Chain& chain, std::size_t own) {
+  std::optional<RelyingBound> found;
+  for (const EventLimits limits : limits_) {
+    ExecutorBounds* const whole = by_busy_periods(own, limits);
+    RelyingBound one = whole != nullptr ? whole->bound(chain)
+                                        : by_busy_periods_of_component(own, limits)->bound(chain);
+    if (!found) {
+      found = std::move(one);
+    } else {
+      take_lower(*found, std::move(one));
+    }
+  }
+  if (!found->bound.bound) {
+    found->bound.note += "; the time for which '" +
+                         application_.callbacks[*waits_.first_with(own)].id +
+                         "' waits (waits_ms) counts as work";
+  }
+  return *std::move(found);
+}
+
+}  // namespace rclrt::analysis::detail
