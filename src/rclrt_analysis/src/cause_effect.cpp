@@ -83,6 +83,11 @@ class Steps {
     if (newest_cross_processes(chain) && !model::middleware_is_above(application_)) {
       add_conditions({detail::kMiddlewareHandsOver}, result.assumptions);
     }
+    if (const auto* const waiting = some_that_waits()) {
+      result.note = "callback '" + waiting->id +
+                    "' waits (waits_ms), and no bound on the reaction time and the data age is "
+                    "proved with callbacks that wait";
+    }
     for (std::size_t i = 0; i + 1 < chain.segments.size() && result.note.empty(); ++i) {
       result.note = why_not_transported(chain.segments[i], chain.segments[i + 1]);
     }
@@ -91,6 +96,13 @@ class Steps {
     }
     judge(chain, result);
     return result;
+  }
+
+  /// Returns a callback that waits, nullptr if none does: meanwhile, less urgent ones may read.
+  const model::Callback* some_that_waits() const {
+    const auto found = std::ranges::find_if(
+        application_.callbacks, [](const auto& each) { return each.waits.count() > 0; });
+    return found != application_.callbacks.end() ? &*found : nullptr;
   }
 
   struct SegmentTimes {

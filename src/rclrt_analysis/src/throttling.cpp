@@ -316,7 +316,10 @@ std::optional<std::string> throttling_condition(const model::Application& applic
   }
   const double limit = machine.realtime_share;
   const std::vector<std::vector<Demand>> by_cpu = demands_of(application, machine);
-  if (std::ranges::all_of(by_cpu, [&](const std::vector<Demand>& each) {
+  // A CPU may idle while a callback waits, and have the work of several instances after that.
+  const bool waits = std::ranges::any_of(
+      application.callbacks, [](const Callback& each) { return each.waits.count() > 0; });
+  if (!waits && std::ranges::all_of(by_cpu, [&](const std::vector<Demand>& each) {
         return busiest_second(each, background_of(machine), limit) <= limit;
       })) {
     return std::nullopt;

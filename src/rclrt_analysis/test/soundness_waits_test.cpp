@@ -94,16 +94,17 @@ TEST(SoundnessOfWaits, NoSimulatedResponseIsAboveABound) {
       if (kind == ExecutorKind::kEdf) {
         random.add_deadlines(application);
       }
-      if (seed % 3 == 0) {
+      if (seed % 5 == 0) {  // no bounds, but the reason
         random.spread(application, kind != ExecutorKind::kEdf);
       }
       Overheads overheads;
       if (seed % 2 == 0) {
         overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+        overheads.scheduler = seed % 4 == 0 ? ms(random.uniform(0, 0.1)).count() : 0;
       }
       proved += expect_no_response_above(random, application, kind, overheads, seed, tightness);
     }
-    EXPECT_GT(proved, applications / 2) << traits(kind).name;
+    EXPECT_GT(proved, applications / 4) << traits(kind).name;
     tightness.print("chains with callbacks that wait, " + std::string(traits(kind).name));
   }
 }

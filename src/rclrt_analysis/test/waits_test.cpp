@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
 #include "application_builder.hpp"
 #include "bounds_ms.hpp"
 #include "rclrt/analysis/counter_example_file.hpp"
+#include "rclrt/analysis/judge.hpp"
 #include "rclrt/analysis/refute.hpp"
 #include "rclrt/analysis/simulation.hpp"
 
@@ -128,28 +130,108 @@ TEST(Waits, AThreadThatIsNeverFreeIsNamed) {
   EXPECT_THAT(bounds_ms(application), ElementsAre(1, -1));  // preemptive: scan goes first
 }
 
-TEST(Waits, OnSeveralCpusHaveNoBoundAndTheNoteNamesTheCallback) {
+TEST(Waits, WithoutAProofHaveNoBoundAndTheNoteNamesTheCallback) {
   Builder builder = scan_and_detect();
-  auto application = with_wait(with_chains(builder).done(), "detect", 8);
-  application.executors[0].cpus = {0, 1};
-  for (const ExecutorKind kind :
-       {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kPerGroup}) {
-    const auto bounds = chain_bounds(application, kind);
+  const auto application = with_wait(with_chains(builder).done(), "detect", 8);
+  const auto expect_none = [](const model::Application& tried, ExecutorKind kind,
+                              const Overheads& overheads, const std::string& reason) {
+    const auto bounds = chain_bounds(tried, kind, overheads);
     EXPECT_FALSE(bounds[0].bound) << traits(kind).name;
     EXPECT_EQ(bounds[0].verdict, Verdict::kUnknown);
-    EXPECT_THAT(bounds[0].note, HasSubstr("callback 'detect' waits (waits_ms)"));
+    EXPECT_THAT(bounds[0].note,
+                AllOf(HasSubstr("callback 'detect' waits (waits_ms)"), HasSubstr(reason)));
+    EXPECT_FALSE(queue_bounds(tried, kind, overheads)[0].pending);
+  };
+  auto on_two = application;
+  on_two.executors[0].cpus = {0, 1};
+  for (const ExecutorKind kind :
+       {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kPerGroup}) {
+    expect_none(on_two, kind, {}, "several CPUs");
   }
+  auto two = application;
+  two.executors.push_back({.name = "second", .cpus = {0}});
+  two.callbacks[0].executor = 1;
+  expect_none(two, ExecutorKind::kPreemptive, {}, "executors share a CPU");
+  expect_none(application, ExecutorKind::kThreadDispatch, {.scheduler = 1000}, "scheduler thread");
+  expect_none(application, ExecutorKind::kWorkshop, {.dispatch = 1000}, "pick-up");
+  Builder group = in_one_group();
+  expect_none(with_wait(with_chains(group).done(), "detect", 8), ExecutorKind::kPreemptive,
+              {.dispatch = 1000}, "share a group");
 }
 
-TEST(Waits, ADispatchFollowsEach) {
+// Only the executors that a wait concerns have other levels. Without waits in z, lo waits for all 50
+// ms of the executor y, and so it does with them.
+TEST(Waits, LeaveOtherComponentsAsTheyAre) {
+  auto application = Builder()
+                         .timer("hi", 1000, 1)
+                         .priority(9)
+                         .group("g")
+                         .timer("mid", 1000, 1)
+                         .priority(5)
+                         .timer("lo", 1000, 1)
+                         .priority(1)
+                         .group("g")
+                         .timer("other", 1000, 50)
+                         .priority(1)
+                         .timer("apart", 1000, 1)
+                         .priority(9)
+                         .chain("low", {"lo"}, 1)
+                         .done();
+  application.executors = {{.name = "x", .cpus = {0}, .top_priority = 50},
+                           {.name = "y", .cpus = {0}, .top_priority = 49},
+                           {.name = "z", .cpus = {1}}};
+  application.callbacks[3].executor = 1;
+  application.callbacks[4].executor = 2;
+  EXPECT_EQ(bounds_ms(with_wait(application, "apart", 1)), bounds_ms(application));
+}
+
+// A wake-up interrupts more urgent callbacks: all levels are one.
+TEST(Waits, CountTheDispatchAfterThemAtAllLevels) {
   Builder builder = scan_and_detect();
-  const auto application = with_chains(builder).done();
-  const Overheads overheads{.dispatch = ms(0.1).count()};
-  const auto without = bounds_ms(application, ExecutorKind::kPreemptive, overheads);
-  const auto with =
-      bounds_ms(with_wait(application, "detect", 8), ExecutorKind::kPreemptive, overheads);
-  EXPECT_DOUBLE_EQ(with[0], without[0]);
-  EXPECT_NEAR(with[1], without[1] + 8.1, 1e-9);
+  const auto application = with_wait(with_chains(builder).done(), "detect", 8);
+  const auto bounds =
+      bounds_ms(application, ExecutorKind::kPreemptive, {.dispatch = ms(0.1).count()});
+  EXPECT_THAT(bounds, ElementsAre(15.3, 15.3));  // 1 + 6 + 8, and three dispatches
+}
+
+TEST(Waits, HaveNoBoundOnReactionTimesAndDataAges) {
+  const auto read = model::parse_application(R"(rclrt: 1
+name: sampled
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: w, node: n, timer: {period_ms: 100, offset_ms: 0}, wcet_ms: 1, waits_ms: 50, stores: [v], priority: 9}
+  - {id: r, node: n, timer: {period_ms: 100, offset_ms: 40}, wcet_ms: 1, reads: [v], priority: 1}
+chains:
+  - {id: writes, callbacks: [w]}
+  - {id: reads, callbacks: [r]}
+  - {id: whole, callbacks: [w, r], max_reaction_ms: 1000, max_age_ms: 1000}
+)");
+  ASSERT_TRUE(read.application) << to_string(read.diagnostics.front(), "sampled");
+  const Judgement judgement = judge(*read.application, ExecutorKind::kPreemptive);
+  ASSERT_EQ(judgement.cause_effect_chains.size(), 1U);
+  EXPECT_FALSE(judgement.cause_effect_chains[0].age);
+  EXPECT_EQ(judgement.cause_effect_chains[0].verdict, Verdict::kUnknown);
+  EXPECT_THAT(judgement.cause_effect_chains[0].note, HasSubstr("callback 'w' waits"));
+}
+
+// One instance executes before its deadline, and the next one at once: 980 ms in one second.
+TEST(Waits, AreOnlyConditionalIfTheKernelHoldsThreadsBack) {
+  const auto application =
+      with_wait(Builder().timer("x", 1000, 490).chain("c", {"x"}, 1).done(), "x", 510);
+  const Judgement limited =
+      judge(application, ExecutorKind::kEvents, {.overheads = {}, .realtime_share = 0.95});
+  EXPECT_EQ(limited.chains[0].verdict, Verdict::kConditional);
+  EXPECT_EQ(judge(application, ExecutorKind::kEvents, {}).chains[0].verdict, Verdict::kProved);
+}
+
+// The second release comes just when the first instance ends.
+TEST(Waits, MayBePendingAtTheNextRelease) {
+  const auto application =
+      with_wait(Builder().timer("x", 10, 2).chain("c", {"x"}, 1).done(), "x", 8);
+  for (const ExecutorKind kind : {ExecutorKind::kPreemptive, ExecutorKind::kEvents}) {
+    EXPECT_EQ(queue_bounds(application, kind, {})[0].pending, 2) << traits(kind).name;
+  }
 }
 
 // detect waits from 0 to 8 or later, and log runs meanwhile, although it is less urgent.
@@ -182,7 +264,7 @@ class WaitObserver : public SimulationObserver {
   std::vector<std::int64_t> parts;
 };
 
-TEST(Simulation, ExtremeWaitsAreAtTheBeginInTheMiddleOrAtTheEnd) {
+TEST(Simulation, ExtremeWaitsAreAtTheBeginInTheMiddleOrJustBeforeTheEnd) {
   const auto application =
       with_wait(Builder().timer("a", 10, 2).chain("c", {"a"}, 1).done(), "a", 3);
   WaitObserver seen;
@@ -191,10 +273,13 @@ TEST(Simulation, ExtremeWaitsAreAtTheBeginInTheMiddleOrAtTheEnd) {
   EXPECT_EQ(seen.cpu_ns, ms(2).count());
   EXPECT_EQ(seen.shortest_ns, ms(2).count());
   EXPECT_EQ(seen.longest_ns, ms(5).count());
-  EXPECT_TRUE(std::ranges::all_of(seen.parts, [](std::int64_t part_ns) {
-    return part_ns == ms(1).count() || part_ns == ms(2).count();
+  const std::int64_t all_ns = ms(2).count();
+  const std::array parts_ns{std::int64_t{1}, all_ns - 1, all_ns / 2, all_ns / 2 - 1, all_ns};
+  EXPECT_TRUE(std::ranges::all_of(seen.parts, [&](std::int64_t part_ns) {
+    return std::ranges::find(parts_ns, part_ns) != parts_ns.end() || part_ns == all_ns / 2 + 1;
   }));
-  EXPECT_TRUE(std::ranges::count(seen.parts, ms(1).count()) > 0);
+  EXPECT_GT(std::ranges::count(seen.parts, 1), 0);
+  EXPECT_GT(std::ranges::count(seen.parts, all_ns), 0);
 }
 
 TEST(CounterExample, OfACallbackThatWaitsReplays) {

@@ -260,6 +260,10 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
   if (const YamlNode* value = fields.find("waits_ms")) {
     callback.waits = read_milliseconds(*value, "waits_ms", Zero::kAllowed, context)
                          .value_or(Nanoseconds::zero());
+    if (callback.waits > Nanoseconds::zero() && callback.wcet == Nanoseconds::zero()) {
+      context.diagnostics.report(value->at, "a callback that waits needs CPU time after that",
+                                 "a 'wcet_ms' above 0, or no waits_ms");
+    }
   }
   if (const YamlNode* value = fields.find("workload")) {
     read_workload(*value, callback, context);

@@ -27,6 +27,7 @@ NOT_STRUCTURAL = {
     "callback_executor_on_another_host",
     "callback_executor_splits_a_group",
     "callback_executor_unknown",
+    "callback_that_waits_without_cpu_time",
     "callback_unknown_node",
     "chain_against_the_routes",
     "chain_backwards",

@@ -59,6 +59,20 @@ def test_every_chain_instance_is_accounted_for(app: Path, tmp_path: Path, execut
     assert results["context"]["records_dropped"] == 0
 
 
+def test_a_callback_waits_without_using_the_cpu(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(APPLICATION.replace("wcet_ms: 4, group: act", "wcet_ms: 2, waits_ms: 6"))
+    done = run(app, tmp_path / "out", "preemptive")
+    assert done.returncode == 0, done.stderr
+    instances = rows(tmp_path / "out" / "instances.csv")
+    waited = [row for row in instances if row["callback"] == "log" and row["outcome"] == "ran"]
+    assert waited
+    for row in waited:
+        assert int(row["end_ns"]) - int(row["start_ns"]) >= 8e6
+        assert int(row["cpu_ns"]) >= 2e6
+    assert min(int(row["cpu_ns"]) for row in waited) < 7e6  # it does not wait in a busy loop
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_messages_handed_over_within_the_process_carry_their_chains(
     app: Path, tmp_path: Path, executor: str

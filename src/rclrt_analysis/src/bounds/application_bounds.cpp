@@ -51,9 +51,9 @@ ApplicationBounds::ApplicationBounds(const model::Application& application, Exec
     limits_.push_back(EventLimits::kPeriod);
     by_period_.emplace(application, overheads_, kind_.order, bounds_of(chosen).by_release,
                        EventLimits::kPeriod);
-    by_period_->mix_levels(waits_.callbacks());
+    waits_.mix_levels(application, *by_period_);
   }
-  workload_.mix_levels(waits_.callbacks());
+  waits_.mix_levels(application, workload_);
   for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
     timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
   }
@@ -130,7 +130,7 @@ bool ApplicationBounds::gave_up() const {
 
 QueueBound ApplicationBounds::queue(std::size_t callback) {
   const std::size_t own = cores_.executor_of.at(callback);
-  const bool none = waits_on_several(own) ||
+  const bool none = why_no_bounds_with_waits(own).has_value() ||
                     cores_.contradiction(application_, own, one_at_a_time_, has_pool()).has_value();
   const Ticks pending = none ? kHorizon : most_pending(callback);
   QueueBound result{{}, queue_depth(application_.callbacks[callback], skips_)};

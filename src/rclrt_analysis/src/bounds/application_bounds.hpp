@@ -65,7 +65,7 @@ class ApplicationBounds {
 
   RelyingBound lowest(const model::Chain& chain, std::size_t executor);
   // application_waits.cpp
-  bool waits_on_several(std::size_t executor);
+  std::optional<std::string> why_no_bounds_with_waits(std::size_t executor);
   RelyingBound lowest_with_waits(const model::Chain& chain, std::size_t executor);
   std::optional<std::string> without_bounds(const model::Chain& chain, std::size_t executor);
 

@@ -19,29 +19,24 @@ std::optional<std::string> ApplicationBounds::without_bounds(const model::Chain&
   if (in_any_order && !cores_.all_state_cpus(application_, own)) {
     return kTakesAnyOrder;
   }
-  if (in_any_order || on_several_cpus(own, EventLimits::kDistance) != nullptr) {
-    return waits_.no_bounds_on_several(application_, own);
+  return why_no_bounds_with_waits(own);
+}
+
+/// Returns the reason why an executor with callbacks that wait has no bounds; std::nullopt if it may
+/// have some, or none waits.
+std::optional<std::string> ApplicationBounds::why_no_bounds_with_waits(std::size_t own) {
+  if (auto reason = waits_.why_no_bounds(application_, own, overheads_, may_starve_)) {
+    return reason;
   }
-  for (const std::size_t callback : chain.callbacks) {
-    if (auto reason = waits_.never_free(application_, cores_.executor_of[callback])) {
-      return reason;
-    }
-  }
-  if (const auto waiting = waits_.first_with(own);
-      waiting && by_busy_periods(own, EventLimits::kDistance) == nullptr &&
+  const auto waiting = waits_.first_with(own);
+  if (waiting && by_busy_periods(own, EventLimits::kDistance) == nullptr &&
       by_busy_periods_of_component(own, EventLimits::kDistance) == nullptr) {
     return "callback '" + application_.callbacks[*waiting].id +
-           "' waits (waits_ms), and with callbacks that wait, no bound is computed for executors "
-           "that share a CPU or exchange messages in an application of more than " +
+           "' waits (waits_ms), and no bound is computed for callbacks that wait if messages take "
+           "time and the application has more than " +
            std::to_string(kOneByOne) + " callbacks";
   }
   return std::nullopt;
-}
-
-/// Returns whether a callback waits in a component that uses several CPUs at once.
-bool ApplicationBounds::waits_on_several(std::size_t executor) {
-  return on_several_cpus(executor, EventLimits::kDistance) != nullptr &&
-         waits_.no_bounds_on_several(application_, executor).has_value();
 }
 
 /// Returns the lowest bound by one busy period, of the executor or of its component. The other

@@ -24,6 +24,7 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
       limits_(limits) {
   const std::size_t n = app.callbacks.size();
   priority = ceiling = std::vector<int>(n);
+  is_mixed.resize(n);
   if (order == Order::kPriority) {
     priority = app.effective_priorities();
     ceiling = group_levels(app);
@@ -47,7 +48,8 @@ void Workload::read_values() {
     const model::Callback& callback = application.callbacks[i];
     wcet[i] = std::min<Ticks>(callback.wcet.count(), kMaxTicks);
     if (callback.waits.count() > 0) {
-      wcet[i] = std::min(sum(wcet[i], sum(callback.waits.count(), dispatch)), kMaxTicks);
+      const Ticks work = std::max<Ticks>(wcet[i], 1);  // it needs the CPU again after it has waited
+      wcet[i] = std::min(sum(work, sum(callback.waits.count(), dispatch)), kMaxTicks);
     }
   }
   for (std::size_t k = 0; k < timers.size(); ++k) {
@@ -100,7 +102,9 @@ Ticks Workload::return_delay(std::size_t callback) const {
             (priority[successor] > priority[callback] ||
              application.executor_of(successor) != application.executor_of(callback)));
   };
-  return wcet[callback] == 0 || std::ranges::any_of(graph.successors[callback], preempts) ? 1 : 0;
+  const bool is_late = wcet[callback] == 0 || application.callbacks[callback].waits.count() > 0 ||
+                       (is_mixed[callback] && !graph.successors[callback].empty());
+  return is_late || std::ranges::any_of(graph.successors[callback], preempts) ? 1 : 0;
 }
 
 /// Finds, for each sync and subscription, the publisher (`counted_by`) and the timer (`source`) by

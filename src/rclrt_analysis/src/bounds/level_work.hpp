@@ -47,13 +47,15 @@ struct Workload {
   /// Lets other callbacks of the CPU run while one of these waits: see docs/explanation/bounds.md,
   /// "Callbacks that wait". Joins the levels that such a wait mixes, each joined level under its
   /// lowest priority.
-  void mix_levels(const std::vector<std::size_t>& waiting);
+  /// `here`: for each callback, whether it is in the component of these. `all`: joins all levels.
+  void mix_levels(const std::vector<std::size_t>& waiting, const std::vector<bool>& here, bool all);
 
   const model::Application& application;
   CallbackGraph graph;
   Order order;
   bool by_release;  ///< callbacks of one priority run in order of release, one after the other
-  bool is_mixed{};  ///< callbacks of one priority may preempt each other: see mix_levels()
+  /// For each callback, whether others of its priority may preempt it: see mix_levels().
+  std::vector<bool> is_mixed;
   std::vector<int> priority;  ///< effective, of each callback
   std::vector<int> ceiling;   ///< the highest in its group; its own without one
   /// ns, without overheads; 0 for callbacks that never run. The time for which a callback waits

@@ -60,8 +60,8 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
   const std::size_t timer = workload_.timers[path.timer];
   const bool counted =
       level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
-  const bool by_release =
-      counted && workload_.by_release && workload_.priority[path.last] == path.level;
+  const bool by_release = counted && workload_.by_release && !workload_.is_mixed[path.last] &&
+                          workload_.priority[path.last] == path.level;
   PathTerms terms;
   terms.before = before;
   for (const std::size_t k : timers_) {
@@ -75,10 +75,12 @@ PathTerms PathBounds::terms_of(const Path& path, std::optional<Ticks> age,
   // `instant` is 1 if the path's end comes later than its work. The last callback returns only
   // after the more urgent callbacks that it has released, so releases at the time at which its work
   // ends come first. The same holds if it has no work.
-  if (workload_.wcet[path.last] == 0) {
+  if (workload_.wcet[path.last] == 0 ||
+      workload_.application.callbacks[path.last].waits.count() > 0) {
     terms.instant = 1;
   }
-  const bool interrupted = workload_.order == Workload::Order::kAny || workload_.is_mixed;
+  const bool interrupted =
+      workload_.order == Workload::Order::kAny || workload_.is_mixed[path.last];
   if (interrupted) {
     terms.instant = 1;
   }

@@ -6,6 +6,10 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "bounds/level_work.hpp"
 
@@ -71,30 +75,88 @@ void Waits::name_terms(const model::Application& application, const model::Chain
   std::ranges::stable_sort(why, std::greater{}, &Contribution::total);
 }
 
-std::optional<std::string> Waits::no_bounds_on_several(const model::Application& application,
-                                                       std::size_t executor) const {
+namespace {
+
+/// Returns whether callbacks of the executor share a group.
+bool shares_groups(const model::Application& application, std::size_t executor) {
+  std::set<std::pair<std::size_t, std::string>> seen;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    if (application.callbacks[i].waits.count() > 0 &&
-        cores_.component[cores_.executor_of[i]] == cores_.component[executor]) {
-      return "callback '" + application.callbacks[i].id +
-             "' waits (waits_ms), and no bound is proved for callbacks that wait where an executor "
-             "uses several CPUs: state one CPU for each executor and its scheduler thread (cpus: "
-             "[n])";
+    const model::Callback& callback = application.callbacks[i];
+    if (callback.group && application.executor_of(i) == executor &&
+        !seen.emplace(callback.node, *callback.group).second) {
+      return true;
     }
   }
-  return std::nullopt;
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::string> Waits::why_no_bounds(const model::Application& application,
+                                                std::size_t executor, const Overheads& overheads,
+                                                bool polls_by_thread) const {
+  std::optional<std::size_t> waiting;
+  std::size_t executors = 0;
+  for (std::size_t i = 0; i < cores_.component.size(); ++i) {
+    executors += cores_.component[i] == cores_.component[executor] ? 1 : 0;
+  }
+  for (std::size_t i = 0; any_ && !waiting && i < application.callbacks.size(); ++i) {
+    const bool is_here = cores_.component[cores_.executor_of[i]] == cores_.component[executor];
+    if (is_here && application.callbacks[i].waits.count() > 0) {
+      waiting = i;
+    }
+  }
+  if (!waiting) {
+    return std::nullopt;
+  }
+  const auto because = [&](const std::string& reason) {
+    return "callback '" + application.callbacks[*waiting].id +
+           "' waits (waits_ms), and no bound is proved for callbacks that wait " + reason;
+  };
+  const model::Executor& own = application.executors[executor];
+  if (executors > 1) {
+    return because("if executors share a CPU or exchange messages");
+  }
+  if (own.cpus.size() > 1 || !own.scheduler_cpus.empty() || polls_by_thread) {
+    return because(
+        "on an executor with several CPUs or several threads that poll: state one CPU "
+        "(cpus: [n])");
+  }
+  if (overheads.scheduler > 0) {
+    return because("if the scheduler thread, or the pick-up by a thread, takes time");
+  }
+  const bool overlaps = first_with(executor).has_value();
+  if (overlaps && overheads.dispatch + overheads.polling > 0 &&
+      shares_groups(application, executor)) {
+    return because("if dispatching takes time and callbacks share a group");
+  }
+  return never_free(application, executor);
+}
+
+void Waits::mix_levels(const model::Application& application, Workload& workload) const {
+  for (std::size_t executor = 0; executor < application.executors.size(); ++executor) {
+    std::vector<std::size_t> waiting;
+    std::ranges::copy_if(callbacks_, std::back_inserter(waiting),
+                         [&](std::size_t i) { return cores_.executor_of[i] == executor; });
+    // Others have no bounds.
+    if (waiting.empty() || !cores_.alone(executor)) {
+      continue;
+    }
+    std::vector<bool> here;
+    for (const std::size_t of : cores_.executor_of) {
+      here.push_back(of == executor);
+    }
+    // A thread that wakes up takes time from more urgent ones, too.
+    workload.mix_levels(waiting, here, workload.dispatch > 0);
+  }
 }
 
 /// While a callback waits, less urgent ones run. They may enter groups of more urgent callbacks,
 /// and publish to these. So all levels from such a callback's own up to the highest one that it
 /// reaches in this way, but none above all that wait, are one level: within it, the order of
 /// callbacks is unknown.
-void Workload::mix_levels(const std::vector<std::size_t>& waiting) {
-  if (waiting.empty()) {
-    return;
-  }
-  is_mixed = true;
-  by_release = false;
+void Workload::mix_levels(const std::vector<std::size_t>& waiting, const std::vector<bool>& here,
+                          bool all) {
   int highest = ceiling[waiting.front()];  // at which a callback waits
   for (const std::size_t i : waiting) {
     highest = std::max(highest, ceiling[i]);
@@ -105,36 +167,29 @@ void Workload::mix_levels(const std::vector<std::size_t>& waiting) {
       reached[*at] = std::max(reached[*at], reached[to]);
     }
   }
-  // From the highest priority down: `lowest_of` the level that a priority is joined with.
-  std::vector<std::size_t> by_priority(priority.size());
-  for (std::size_t i = 0; i < by_priority.size(); ++i) {
-    by_priority[i] = i;
+  std::vector<std::size_t> by_priority;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    if (here[i]) {
+      by_priority.push_back(i);
+      is_mixed[i] = true;
+    }
   }
   std::ranges::sort(by_priority, {}, [this](std::size_t i) { return priority[i]; });
-  std::vector<int> joined(priority.size());
+  std::map<int, int> joined;  // the lowest priority of each one's level
   int lowest = 0;
   int up_to = 0;  // the highest priority of the current level
   for (std::size_t place = 0; place < by_priority.size(); ++place) {
     const std::size_t i = by_priority[place];
-    if (place == 0 || priority[i] > up_to) {
+    if (place == 0 || (priority[i] > up_to && !all)) {
       lowest = up_to = priority[i];
     }
     up_to = std::max(up_to, std::min(reached[i], highest));
-    joined[i] = lowest;
+    joined[priority[i]] = lowest;
   }
-  const auto joined_of = [&](int stated) {
-    int result = stated;
-    for (std::size_t i = 0; i < priority.size(); ++i) {
-      if (priority[i] == stated) {
-        result = joined[i];
-      }
-    }
-    return result;
-  };
-  for (int& each : ceiling) {
-    each = joined_of(each);
+  for (const std::size_t i : by_priority) {
+    priority[i] = joined.at(priority[i]);
+    ceiling[i] = joined.at(ceiling[i]);
   }
-  priority = joined;
 }
 
 }  // namespace rclrt::analysis::detail

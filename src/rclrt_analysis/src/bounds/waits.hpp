@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bounds/cores.hpp"
+#include "bounds/level_work.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/model/application.hpp"
 
@@ -40,10 +41,15 @@ class Waits {
   void name_terms(const model::Application& application, const model::Chain& chain,
                   std::vector<Contribution>& why) const;
 
-  /// Returns the reason why the executor's component has no bounds on several CPUs; std::nullopt if
-  /// none of its callbacks waits.
-  std::optional<std::string> no_bounds_on_several(const model::Application& application,
-                                                  std::size_t executor) const;
+  /// Returns the reason why the executor's component has no bounds, although its callbacks wait;
+  /// std::nullopt if it may have some, or if none of its callbacks waits. `polls_by_thread`: see
+  /// KindBounds.
+  std::optional<std::string> why_no_bounds(const model::Application& application,
+                                           std::size_t executor, const Overheads& overheads,
+                                           bool polls_by_thread) const;
+
+  /// Joins the levels that waits mix, of each executor by itself.
+  void mix_levels(const model::Application& application, Workload& workload) const;
 
  private:
   const Cores& cores_;

@@ -140,11 +140,14 @@ std::int64_t SimulationEngine::draw_run(Callback& callback, Instance& instance) 
   const SimulatedCallback& stated = *callback.stated;
   const std::int64_t work_ns = stated.execution.draw(callback.random, callback.runs);
   instance.phase = Phase::kRun;
-  if (stated.wait.highest_ns() > 0) {
+  if (stated.wait.highest_ns() > 0 && work_ns > 0) {
     instance.wait_ns = stated.wait.draw(callback.waits, callback.runs);
+    // After it has waited, it needs the CPU for at least a nanosecond.
+    const std::int64_t last_ns = work_ns - 1;
     const std::int64_t before_ns = stated.wait_place == SimulatedCallback::WaitPlace::kExtremes
-                                       ? work_ns * callback.waits.uniform(0, 2) / 2
-                                       : callback.waits.uniform(0, work_ns);
+                                       ? last_ns / 2 * callback.waits.uniform(0, 1) +
+                                             (last_ns - last_ns / 2) * callback.waits.uniform(0, 1)
+                                       : callback.waits.uniform(0, last_ns);
     if (instance.wait_ns > 0) {
       instance.phase = Phase::kWait;
       instance.rest_ns = work_ns - before_ns;

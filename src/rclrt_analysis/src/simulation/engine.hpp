@@ -111,6 +111,7 @@ class SimulationEngine {
   struct EdfStack {
     struct Started {
       Id thread = kNone;
+      std::size_t worker = 0;
       std::int64_t deadline_ns = 0;  // absolute, as of its start
       std::int64_t ceiling_ns = 0;   // only shorter relative deadlines start above it
     };
@@ -118,6 +119,8 @@ class SimulationEngine {
     std::vector<Started> started;  // from the bottom up
     std::vector<Id> waiting;       // threads with an instance that has not started
     Id next = kNone;  // one of `waiting`: may start, at the priority of the next worker
+    /// Returns the worker of the next instance: above that of each started one.
+    std::size_t next_worker() const { return started.empty() ? 0 : started.back().worker + 1; }
   };
 
   struct Executor {

@@ -270,11 +270,13 @@ def draw_application(
         period_us = times[graph.chains_of(timer)[0]].period_us
         offsets[timer] = phases.index(period_us) if rules.offsets == "random" else 0
     services = draw_services(graph, rules.service_p, Draws(seed, "services"))
+    execution_ns = split_times(graph, times)
+    waits_ns = _draw_waits(rules, graph, times, Draws(seed, "waits"))
     application = GeneratedApplication(
         rules=rules,
         graph=graph,
         times=times,
-        execution_ns=split_times(graph, times),
+        execution_ns=execution_ns,
         places=placed_services(draw_places(rules, graph, Draws(seed, "places")), services),
         deadlines_ns=_draw_deadlines(rules, times, Draws(seed, "deadlines")),
         offsets_us={timer: offset for timer, offset in offsets.items() if timer not in events},
@@ -288,7 +290,7 @@ def draw_application(
             rules.topic_p,
             Draws(seed, "newest"),
         ),
-        waits_ns=_draw_waits(rules, graph, times, Draws(seed, "waits")),
+        waits_ns={each: ns for each, ns in waits_ns.items() if execution_ns[each] > 0},
     )
     return replace(
         application, limits_ns=[_limits(application, path) for path in application.paths]

@@ -119,7 +119,8 @@ struct SimulatedCallback {
   /// runs for a message of this input, as ascending indices into `topics`. Empty: each run
   /// publishes on all topics.
   std::vector<std::vector<std::size_t>> routes;
-  /// How long each run waits without a CPU. Its thread and its group stay with it.
+  /// How long each run waits without a CPU. Its thread and its group stay with it. A run without
+  /// execution time does not wait.
   TimeDistribution wait{};
   /// Where in its execution time a run waits.
   enum class WaitPlace {

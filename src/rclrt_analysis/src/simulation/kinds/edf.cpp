@@ -61,12 +61,13 @@ void SimulationEngine::start_on_worker(Id thread, Id instance) {
     EdfStack& stack = *executor.stack;
     std::erase(stack.waiting, thread);
     stack.next = kNone;
-    threads_[thread].base_key = worker_key(executor, stack.started.size());
+    const std::size_t worker = stack.next_worker();
+    threads_[thread].base_key = worker_key(executor, worker);
     threads_.set_key(thread, threads_[thread].base_key);
     const SimulatedGroup& group = groups_[callback_of(instances_[instance]).group];
     const bool has_ceiling = group.shared || !executor.stated->preempts_by_absolute_deadline;
     stack.started.push_back(
-        {thread, deadline_of(instance), has_ceiling ? group.shortest_deadline_ns : kNever});
+        {thread, worker, deadline_of(instance), has_ceiling ? group.shortest_deadline_ns : kNever});
     choose_next(executor, std::nullopt);
   }
 }
@@ -99,7 +100,7 @@ void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64
     const Id instance = threads_[thread].waiting;
     const std::int64_t stated_ns = callback_of(instances_[instance]).deadline_ns;
     const std::int64_t relative_ns = stated_ns == 0 ? kNever : stated_ns;
-    return stack.started.size() < stack.workers &&
+    return stack.next_worker() < stack.workers &&
            std::ranges::all_of(
                stack.started,
                [&](const EdfStack::Started& each) {
@@ -117,7 +118,7 @@ void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64
       threads_.wake(next);
     }
     threads_[next].stamp = place.value_or(threads_[next].stamp);
-    threads_.set_key(next, worker_key(executor, stack.started.size()));
+    threads_.set_key(next, worker_key(executor, stack.next_worker()));
   }
   stack.next = next;
 }
