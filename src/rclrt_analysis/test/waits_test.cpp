@@ -159,8 +159,8 @@ TEST(Waits, WithoutAProofHaveNoBoundAndTheNoteNamesTheCallback) {
               {.dispatch = 1000}, "share a group");
 }
 
-// Only the executors that a wait concerns have other levels. Without waits in z, lo waits for all 50
-// ms of the executor y, and so it does with them.
+// Only the executors that a wait concerns have other levels. Without waits in z, lo waits for all
+// 50 ms of the executor y, and so it does with them.
 TEST(Waits, LeaveOtherComponentsAsTheyAre) {
   auto application = Builder()
                          .timer("hi", 1000, 1)
@@ -208,7 +208,7 @@ chains:
   - {id: whole, callbacks: [w, r], max_reaction_ms: 1000, max_age_ms: 1000}
 )");
   ASSERT_TRUE(read.application) << to_string(read.diagnostics.front(), "sampled");
-  const Judgement judgement = judge(*read.application, ExecutorKind::kPreemptive);
+  const Judgement judgement = judge(*read.application, ExecutorKind::kPreemptive, {});
   ASSERT_EQ(judgement.cause_effect_chains.size(), 1U);
   EXPECT_FALSE(judgement.cause_effect_chains[0].age);
   EXPECT_EQ(judgement.cause_effect_chains[0].verdict, Verdict::kUnknown);
