@@ -86,6 +86,35 @@ TEST(NetworkBounds, CpusWithEqualNumbersOnTwoHostsDoNotInterfere) {
   EXPECT_EQ(chain_bounds(application)[1].bound, ms(19).count());
 }
 
+// scan waits: nothing is known of its messages. plan waits: nothing is known of its executor, but
+// the link has its bound. look waits on an executor of its own, which exchanges no messages.
+TEST(NetworkBounds, CallbacksThatWaitHaveNoBoundIfTheirExecutorsExchangeMessages) {
+  const auto with_wait = [](std::size_t callback) {
+    model::Application application = parsed(two_hosts("rate_kbit: 1000"));
+    application.callbacks[callback].waits = ms(1);
+    return application;
+  };
+  const auto reason = HasSubstr("waits (waits_ms), and no bound is proved for callbacks that wait");
+  const Judgement sends = judge(with_wait(0), ExecutorKind::kPreemptive, {});
+  EXPECT_FALSE(sends.chains[0].bound);
+  EXPECT_THAT(sends.chains[0].note, testing::AllOf(HasSubstr("'scan'"), reason));
+  EXPECT_FALSE(sends.links[0].delay);
+  EXPECT_THAT(sends.chains[1].note, testing::AllOf(HasSubstr("'hand' has no bounds"), reason));
+  const model::Application receiver = with_wait(1);
+  const Judgement receives = judge(receiver, ExecutorKind::kPreemptive, {});
+  EXPECT_FALSE(receives.chains[0].bound);
+  EXPECT_THAT(receives.chains[0].note, testing::AllOf(HasSubstr("'plan'"), reason));
+  EXPECT_FALSE(receives.chains[1].bound);
+  EXPECT_EQ(receives.links[0].delay, ms(89.632).count());
+  EXPECT_FALSE(queue_bounds(receiver, ExecutorKind::kPreemptive)[1].pending);
+  model::Application apart = with_wait(2);
+  apart.executors.push_back({.name = "own", .cpus = {1}, .host = 1});
+  apart.callbacks[2].executor = 2;
+  const auto bounds = chain_bounds(apart);
+  EXPECT_EQ(bounds[0].bound, ms(2 + 89.632 + 3).count());
+  EXPECT_EQ(bounds[1].bound, ms(5).count());
+}
+
 TEST(NetworkBounds, ASaturatedLinkHasAnUnboundedBacklog) {
   const Judgement found = judge(parsed(two_hosts("rate_kbit: 800")), ExecutorKind::kPreemptive, {});
   EXPECT_FALSE(found.feasible);

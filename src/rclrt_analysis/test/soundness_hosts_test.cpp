@@ -20,7 +20,7 @@ namespace {
 
 class SoundnessOverHosts : public testing::TestWithParam<const char*> {
  protected:
-  void attack(std::uint64_t seed) {
+  void attack(std::uint64_t seed, bool waits = false) {
     RandomHosts random(seed);
     model::Application application = random.make_on_hosts();
     Overheads overheads;
@@ -30,6 +30,11 @@ class SoundnessOverHosts : public testing::TestWithParam<const char*> {
     }
     if (traits(executor_).by_deadline) {
       random.add_deadlines(application);
+    }
+    for (std::size_t i = 0; waits && i < application.callbacks.size(); ++i) {
+      if (random.chance(0.2)) {
+        application.callbacks[i].waits = ms(random.uniform(0.05, 3));
+      }
     }
     const Judgement judgement = judge(application, executor_, {.overheads = overheads});
     for (int phasing = 0; phasing < 8; ++phasing) {
@@ -100,6 +105,17 @@ TEST_P(SoundnessOverHosts, NoSimulatedResponseDelayOrBacklogIsAboveItsBound) {
                 std::to_string(without_));
   EXPECT_GT(chains_.count(), 3 * applications);
   EXPECT_GT(links_, 4 * applications);
+}
+
+// Executors with such a callback that exchange messages have no bounds.
+TEST_P(SoundnessOverHosts, CallbacksThatWaitDelayNoResponseBeyondItsBound) {
+  const std::uint64_t applications = test::trials(20);
+  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+    attack(seed, true);
+  }
+  chains_.print(std::string(GetParam()) + ", with callbacks that wait, without " +
+                std::to_string(without_));
+  EXPECT_GT(chains_.count() + links_, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Executors, SoundnessOverHosts,

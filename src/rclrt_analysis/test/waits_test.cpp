@@ -120,6 +120,41 @@ TEST(Waits, AreLikeExecutionForASingleThread) {
   }
 }
 
+// Each callback of the long chain executes for 1 ms and waits for 1 ms. A ready set has one of
+// them, so short waits for two: 1 + 2 * 2. With several threads and priorities there are no turns:
+// all of the long chain is more urgent than the short one, and low joins their levels.
+TEST(Waits, TakeTurnsOnlyWithASingleThread) {
+  Builder builder;
+  builder.timer("a", 100, 2).priority(9);
+  for (const std::string before : {"a", "b", "c", "d"}) {
+    builder.subscription({static_cast<char>(before[0] + 1)}, before, 2).priority(9);
+  }
+  builder.timer("short", 100, 1).priority(5).chain("short", {"short"}, 5);
+  const auto executing = builder.done();
+  auto waiting = executing;
+  for (std::size_t i = 0; i < 5; ++i) {
+    waiting.callbacks[i].wcet = waiting.callbacks[i].waits = ms(1);
+  }
+  for (const ExecutorKind kind : {ExecutorKind::kWaitSet, ExecutorKind::kStaticOrder}) {
+    EXPECT_THAT(bounds_ms(waiting, kind), ElementsAre(5)) << traits(kind).name;
+  }
+  for (const ExecutorKind kind :
+       {ExecutorKind::kWaitSet, ExecutorKind::kStaticOrder, ExecutorKind::kEvents}) {
+    EXPECT_EQ(bounds_ms(waiting, kind), bounds_ms(executing, kind)) << traits(kind).name;
+    EXPECT_LE(worst_ns(waiting, 0, kind), *chain_bounds(waiting, kind)[0].bound);
+  }
+  const auto mixed = with_wait(builder.timer("w", 100, 1)
+                                   .priority(9)
+                                   .group("g")
+                                   .timer("low", 100, 1)
+                                   .priority(1)
+                                   .group("g")
+                                   .done(),
+                               "w", 1);
+  EXPECT_THAT(bounds_ms(mixed), ElementsAre(14));  // 10 of the long chain, 2 of w, 1 of low, 1
+  EXPECT_GE(worst_ns(mixed, 0, ExecutorKind::kPreemptive), ms(12).count());
+}
+
 TEST(Waits, AThreadThatIsNeverFreeIsNamed) {
   Builder builder = scan_and_detect();
   const auto application = with_wait(with_chains(builder).done(), "detect", 36);

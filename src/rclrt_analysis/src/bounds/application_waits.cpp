@@ -22,8 +22,8 @@ std::optional<std::string> ApplicationBounds::without_bounds(const model::Chain&
   return why_no_bounds_with_waits(own);
 }
 
-/// Returns the reason why an executor with callbacks that wait has no bounds; std::nullopt if it may
-/// have some, or none waits.
+/// Returns the reason why an executor with callbacks that wait has no bounds; std::nullopt if it
+/// may have some, or none waits.
 std::optional<std::string> ApplicationBounds::why_no_bounds_with_waits(std::size_t own) {
   if (auto reason = waits_.why_no_bounds(application_, own, overheads_, may_starve_)) {
     return reason;

@@ -19,6 +19,9 @@
 // other callback does. So from a on, each flow runs at most k callbacks that follow each other on a
 // branch, and the callback that runs at a may come in addition.
 //
+// A callback that waits keeps the only thread, so a wait counts as execution (Workload::wcet). With
+// several threads, others run meanwhile, and take no turns: see is_mixed.
+//
 // In both cases, all flows that matter were released in the current busy period. It began no longer
 // before a than the longest busy period L lasts. So in the time t from a to the start of the last
 // callback, the flows of a timer are at most its releases in a time of L + t. The work of a set of
@@ -100,7 +103,8 @@ class Flows {
 
 }  // namespace
 
-/// Returns whether the thread runs the callbacks in order of release.
+/// Returns whether one thread runs all callbacks, in order of release. With several threads, others
+/// run while a callback waits.
 bool PathBounds::runs_by_release() const {
   if (!workload_.by_release || workload_.order != Workload::Order::kPriority) {
     return false;
@@ -110,7 +114,8 @@ bool PathBounds::runs_by_release() const {
     if (!here_[i]) {
       continue;
     }
-    if (first && workload_.priority[i] != workload_.priority[*first]) {
+    const bool has_other_priority = first && workload_.priority[i] != workload_.priority[*first];
+    if (has_other_priority || workload_.is_mixed[i]) {
       return false;
     }
     first = i;

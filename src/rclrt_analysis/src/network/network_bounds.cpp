@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bounds/chosen_chains.hpp"
+#include "bounds/cores.hpp"
 #include "demand.hpp"
 
 namespace rclrt::analysis::detail {
@@ -36,6 +37,7 @@ NetworkBounds::NetworkBounds(const model::Application& application,
       overheads_(overheads),
       effort_(effort),
       flows_(application),
+      waiting_(application.executors.size()),
       changed_(application.hosts.size(), true),
       hops_(flows_.messages().size()),
       conditions_(application.hosts.size()) {
@@ -53,7 +55,29 @@ NetworkBounds::NetworkBounds(const model::Application& application,
     notes_.emplace_back(departures.size());
     arrivals_.emplace_back(departures.size());
   }
+  refuse_waits();
   search();
+}
+
+/// Finds the executors with a callback that waits and that exchange messages with others. No bound
+/// is proved for them (docs/explanation/bounds.md, "Callbacks that wait"), be it on one host or
+/// over a link. The bounds of a host refuse those that share a CPU with them.
+void NetworkBounds::refuse_waits() {
+  model::Application by_messages = all_;
+  for (model::Executor& executor : by_messages.executors) {
+    executor.cpus.clear();
+    executor.scheduler_cpus.clear();
+  }
+  const Cores cores(by_messages, CallbackGraph(by_messages), false);
+  for (std::size_t i = 0; i < all_.callbacks.size(); ++i) {
+    std::string& reason = waiting_[all_.executor_of(i)];
+    if (all_.callbacks[i].waits.count() > 0 && reason.empty() &&
+        !cores.alone(all_.executor_of(i))) {
+      reason = "callback '" + all_.callbacks[i].id +
+               "' waits (waits_ms), and no bound is proved for callbacks that wait if executors "
+               "exchange messages, on one host or over a link";
+    }
+  }
 }
 
 /// Repeats the rounds until nothing changes. Values only grow; one that grows too far is taken as
@@ -85,8 +109,22 @@ void NetworkBounds::search() {
 std::vector<ChainBound> NetworkBounds::bounds_of(std::size_t host,
                                                  const std::vector<std::size_t>& only) const {
   bool gave_up = false;
-  return bounds_of_chains(parts_[host].application(), executor_, overheads_, effort_, only,
-                          gave_up);
+  const HostPart& part = parts_[host];
+  std::vector<ChainBound> result =
+      bounds_of_chains(part.application(), executor_, overheads_, effort_, only, gave_up);
+  for (std::size_t i = 0; i < only.size(); ++i) {
+    for (const std::size_t callback : part.application().chains[only[i]].callbacks) {
+      const std::string& reason = waiting_[all_.executor_of(part.whole(callback))];
+      if (!reason.empty()) {
+        ChainBound none;
+        none.level = result[i].level;
+        none.note = reason;
+        result[i] = std::move(none);
+        break;
+      }
+    }
+  }
+  return result;
 }
 
 /// Bounds the paths to the messages that leave the host.
@@ -256,7 +294,7 @@ std::vector<QueueBound> NetworkBounds::queues() {
     const auto found = queue_bounds(parts_[host].application(), executor_, overheads_, effort_);
     for (std::size_t i = 0; i < parts_[host].own_callbacks(); ++i) {
       result[parts_[host].whole(i)] = found[i];
-      if (is_blocked) {
+      if (is_blocked || !waiting_[all_.executor_of(parts_[host].whole(i))].empty()) {
         result[parts_[host].whole(i)].pending.reset();
       }
     }

@@ -53,6 +53,7 @@ class NetworkBounds {
   std::vector<std::size_t> messages_on(const model::LinkDirection& way) const;
   LinkQueue queue_of(const model::LinkDirection& way,
                      const std::vector<std::size_t>& messages) const;
+  void refuse_waits();
   std::vector<ChainBound> bounds_of(std::size_t host, const std::vector<std::size_t>& only) const;
   std::string why_not(std::size_t message) const;
   std::string why_unbounded(const model::LinkDirection& way) const;
@@ -71,6 +72,7 @@ class NetworkBounds {
   Effort effort_;
   MessageFlows flows_;
   std::vector<HostPart> parts_;                     // by host
+  std::vector<std::string> waiting_;                // by executor: why it has no bounds, or empty
   std::vector<bool> changed_;                       // by host
   std::vector<std::vector<Departure>> departures_;  // by message, by flow
   std::vector<std::vector<std::string>> notes_;     // why a departure is unknown

@@ -34,6 +34,7 @@ from rclrt_experiments.verification.sampled import (
 from rclrt_experiments.verification.search import search
 from rclrt_experiments.verification.shrink import smaller_ones
 from rclrt_experiments.verification.verdicts import differences
+from rclrt_experiments.verification.waits import with_waits
 
 if TYPE_CHECKING:
     from rclrt_analysis import Overheads
@@ -336,16 +337,6 @@ def on_several_cpus(rules: Rules, most: int) -> Rules:
         chain_count=chains,
         utilisation="randfixedsum",
         util_total=min(rules.util_total * cpus, chains * Decimal("0.8")),
-    )
-
-
-def with_waits(rules: Rules) -> Rules:
-    """Returns the same rules, with callbacks that wait."""
-    draws = Draws(rules.random_seed, "callbacks that wait")
-    return replace(
-        rules,
-        wait_p=draws.one_of((0.1, 0.3, 1.0)),
-        max_wait=draws.one_of((Decimal("0.01"), Decimal("0.1"), Decimal("0.4"))),
     )
 
 
