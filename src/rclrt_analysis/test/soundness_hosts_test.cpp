@@ -32,7 +32,7 @@ class SoundnessOverHosts : public testing::TestWithParam<const char*> {
       random.add_deadlines(application);
     }
     for (std::size_t i = 0; waits && i < application.callbacks.size(); ++i) {
-      if (random.chance(0.2)) {
+      if (random.uniform(0, 1) < 0.2) {
         application.callbacks[i].waits = ms(random.uniform(0.05, 3));
       }
     }
