@@ -738,6 +738,7 @@ class Allowance:
         each: int = 0,
         once: int = 0,
         held_back: int = 0,
+        waits: Mapping[str, int] = ...,
     ) -> None: ...
 
 @final

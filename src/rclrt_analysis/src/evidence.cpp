@@ -170,7 +170,8 @@ Ticks OneCpu::lost(const Allowance& allowed) const {
   Ticks count = 0;
   for (const Row& row : rows_) {
     if (row.delays) {
-      work += std::min(allowed.wcet_of(row.instance->callback), ran(*row.instance));
+      const std::string& callback = row.instance->callback;
+      work += std::min(allowed.wcet_of(callback), ran(*row.instance)) + allowed.waits_of(callback);
       ++count;
     }
   }
@@ -193,15 +194,16 @@ void OneCpu::add_too_long(const Allowance& allowed, std::vector<Event>& found) c
   for (const Row& each : rows_) {
     const ObservedInstance& row = *each.instance;
     const Ticks wcet = allowed.wcet_of(row.callback);
-    if (row.cpu <= wcet + allowed.each) {
+    const Ticks dispatches = allowed.waits.contains(row.callback) ? 2 * allowed.each : allowed.each;
+    if (row.cpu <= wcet + dispatches) {
       continue;
     }
     const std::string limit = allowed.wcet.contains(row.callback)
                                   ? "its wcet_ms is " +
                                         formatted("%g", static_cast<double>(wcet) / 1e6) +
-                                        " and a dispatch " + in_ms(allowed.each)
+                                        " and a dispatch " + in_ms(dispatches)
                                   : "the application does not state it";
-    found.push_back({row.start, row.cpu - wcet - allowed.each,
+    found.push_back({row.start, row.cpu - wcet - dispatches,
                      row.callback + " needed " + in_ms(row.cpu) + " of CPU time; " + limit});
   }
 }
@@ -286,7 +288,8 @@ std::pair<Ticks, Ticks> OneCpu::gone(const ObservedInstance& row, const Allowanc
   const Ticks length = row.end - row.start;
   const Ticks elsewhere = covered(together(std::move(inner), stalls_), row.start, row.end);
   const Ticks background = std::llround(allowed.background * static_cast<double>(length));
-  return {length - row.cpu - elsewhere, dispatches * allowed.each + background};
+  const Ticks most = dispatches * allowed.each + background + allowed.waits_of(row.callback);
+  return {length - row.cpu - elsewhere, most};
 }
 
 Ticks OneCpu::ran(const ObservedInstance& row) const {

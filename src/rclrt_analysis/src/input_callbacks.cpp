@@ -84,6 +84,7 @@ void InputCallbacks::copy_times() {
 
 void copy_times_of(const model::Callback& callback, model::Callback& copy) {
   copy.wcet = callback.wcet;
+  copy.waits = callback.waits;
   if (!callback.takes_messages()) {
     copy.trigger = callback.trigger;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -88,7 +89,8 @@ class Evidence {
   Excess judge(const ObservedChain& observed, const ChainLimit& limit) {
     const Allowance& allowed = context_.allowed;
     const Ticks bound = *limit.bound;
-    const Span busy = busy_of(limit).around(observed.release);
+    const int level = level_of(limit);
+    const Span busy = busy_of(level).around(observed.release);
     // An instance that never ended was dropped or left over by the end of its busy interval.
     const Ticks end = observed.completion.value_or(std::max(observed.release + bound, busy.end));
     std::vector<Stall> own;
@@ -111,8 +113,7 @@ class Evidence {
       excess.response = *observed.completion - observed.release;
     }
     if (limit.cpus.size() == 1) {
-      const detail::OneCpu cpu(instances_, own, context_.executor.kind, limit.level, busy.start,
-                               end);
+      const detail::OneCpu cpu(instances_, own, context_.executor.kind, level, busy.start, end);
       for (Stall& stall : excused) {
         stall = cpu.stretched(stall, allowed);
       }
@@ -140,9 +141,14 @@ class Evidence {
   }
 
  private:
-  const detail::BusyTimes& busy_of(const ChainLimit& limit) {
-    return busy_.try_emplace(limit.level, instances_, context_.executor.kind, limit.level)
-        .first->second;
+  /// Returns the level from which on work may delay the chain. While a callback waits, less urgent
+  /// ones run, and may enter a group that the chain needs: then it is the lowest level.
+  int level_of(const ChainLimit& limit) const {
+    return context_.allowed.waits.empty() ? limit.level : std::numeric_limits<int>::min();
+  }
+
+  const detail::BusyTimes& busy_of(int level) {
+    return busy_.try_emplace(level, instances_, context_.executor.kind, level).first->second;
   }
 
   const detail::ChainPaths& paths() {
@@ -248,6 +254,9 @@ Allowance Allowance::of(const Application& application, const Machine& machine) 
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const model::Callback& callback = application.callbacks[i];
     result.wcet[callback.id] = callback.wcet.count();
+    if (callback.waits.count() > 0) {
+      result.waits[callback.id] = callback.waits.count();
+    }
     result.executors[callback.id] = application.executor_of(i);
     if (callback.kind() == model::CallbackKind::kSync) {
       result.syncs.insert(callback.id);
@@ -259,6 +268,11 @@ Allowance Allowance::of(const Application& application, const Machine& machine) 
 Ticks Allowance::wcet_of(const std::string& callback) const {
   const auto at = wcet.find(callback);
   return at != wcet.end() ? at->second : 0;
+}
+
+Ticks Allowance::waits_of(const std::string& callback) const {
+  const auto at = waits.find(callback);
+  return at != waits.end() ? at->second + each : 0;
 }
 
 bool Allowance::is_limit(const Stall& stall) const {

@@ -90,6 +90,24 @@ TEST(OneCpu, WorkBelowItsWcetLeavesNothingUnexplained) {
               IsEmpty());
 }
 
+// It waits for up to 1 ms, and is dispatched again after that.
+TEST(OneCpu, WhatACallbackWaitsIsAccountedFor) {
+  Allowance waiting = allowed();
+  waiting.waits = {{"work", kMs}};
+  const std::vector rows{work(0, 4 * kMs, 3, 2 * kMs)};
+  const OneCpu cpu(rows, {}, ExecutorKind::kPreemptive, 3, 0, 4 * kMs);
+  EXPECT_EQ(cpu.lost(waiting), 800 * kUs);  // 4 - 2 - 1, and two dispatches
+  const auto events = cpu.events(waiting);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].excess, 800 * kUs);
+  EXPECT_EQ(to_string(events[0]),
+            "work was without the CPU for 2.000 ms that no callback used; 1.200 ms are allowed "
+            "for, at 0.000000 s");
+  waiting.waits = {{"work", 2 * kMs}};
+  EXPECT_EQ(cpu.lost(waiting), 0);
+  EXPECT_THAT(cpu.events(waiting), IsEmpty());
+}
+
 TEST(StalledTime, StallsOfSeveralCpusCountOnce) {
   const std::vector<Stall> stalls{{0, 10, 20, 0}, {1, 15, 30, 0}, {1, 50, 60, 0}};
   EXPECT_EQ(stalled_time(stalls, {}, 0, 100), 30);

@@ -110,6 +110,32 @@ TEST(Observations, AnUnexplainedGapAndWorkAboveItsWcetAreNamed) {
               HasSubstr("work was without the CPU for 3.000 ms that no callback used"));
 }
 
+// While `work` waits, `log` runs, although it is less urgent, and holds its group for 2 ms.
+TEST(Observations, LessUrgentWorkIsNotBlamedWhereACallbackWaits) {
+  model::Application application = Builder()
+                                       .timer("work", 10, 2)
+                                       .priority(3)
+                                       .timer("log", 10, 2)
+                                       .priority(1)
+                                       .chain("only", {"work"}, 3)
+                                       .done();
+  application.executors[0].cpus = {1};
+  ObservedRun run = run_of(0, 6 * kMs);
+  run.instances.push_back({.callback = "log",
+                           .priority = 1,
+                           .ready = 51 * kMs,
+                           .start = 51 * kMs,
+                           .end = 53 * kMs,
+                           .cpu = 2 * kMs,
+                           .tokens = {}});
+  const auto what = [&] {
+    return judge_observations(run, application, ExecutorKind::kPreemptive, kMachine).at(0).what;
+  };
+  EXPECT_THAT(what(), HasSubstr("log, less urgent, ran for 2.000 ms before what was ready"));
+  application.callbacks[0].waits = kMs / 2 * model::Nanoseconds(1);
+  EXPECT_THAT(what(), HasSubstr("work was without the CPU for 2.000 ms that no callback used"));
+}
+
 TEST(Observations, WhatIsAllowedForOnceIsNoEvent) {
   Machine machine = kMachine;
   machine.overheads.timer_jitter = 500 * kUs;

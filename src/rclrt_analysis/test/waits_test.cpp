@@ -189,6 +189,7 @@ TEST(Waits, WithoutAProofHaveNoBoundAndTheNoteNamesTheCallback) {
   two.callbacks[0].executor = 1;
   expect_none(two, ExecutorKind::kPreemptive, {}, "executors share a CPU");
   expect_none(application, ExecutorKind::kThreadDispatch, {.scheduler = 1000}, "scheduler thread");
+  expect_none(application, ExecutorKind::kThreadDispatch, {.dispatch = 1000}, "has a thread");
   expect_none(application, ExecutorKind::kWorkshop, {.dispatch = 1000}, "pick-up");
   Builder group = in_one_group();
   expect_none(with_wait(with_chains(group).done(), "detect", 8), ExecutorKind::kPreemptive,

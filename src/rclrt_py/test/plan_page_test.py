@@ -81,7 +81,7 @@ def executor_is_chosen(page: Browser) -> bool:
 def test_every_field_of_every_part_can_be_changed(page: Browser, plan: Plan) -> None:
     for callback, fields in (
         ("scan", {"wcet_ms": "1.5", "period_ms": "25", "offset_ms": "", "deadline_ms": "20"}),
-        ("brake", {"depth": "3", "group": "", "priority": "7"}),
+        ("brake", {"depth": "3", "group": "", "priority": "7", "waits_ms": "0.5"}),
         ("fuse", {"window_ms": "20"}),
     ):
         choose(page, callback)
@@ -105,6 +105,7 @@ def test_every_field_of_every_part_can_be_changed(page: Browser, plan: Plan) -> 
     assert (scan.wcet_ns, scan.deadline_ns) == (1_500_000, 20_000_000)
     assert scan.trigger.period_ns == 25_000_000
     assert (brake.trigger.depth, brake.group, brake.priority) == (3, None, 7)
+    assert brake.waits_ns == 500_000
     assert fuse.trigger.window_ns == 20_000_000
     planning = next(each for each in made.chains if each.id == "planning")
     assert (planning.deadline_ns, planning.priority) == (33_500_000, 5)

@@ -20,6 +20,7 @@
 #include "rclrt/recorder/instance_log.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/token_rules.hpp"
+#include "rclrt/realtime/stop_flag.hpp"
 #include "run_time.hpp"
 
 namespace rclrt::runner {
@@ -60,8 +61,8 @@ class LiveApplication {
   /// Begins the run: timers count their instances from here, and events are released from here on.
   void begin(std::int64_t epoch_ns);
 
-  /// Ends the events. Call it before the executors stop.
-  void stop_events();
+  /// Ends the events, and the time for which callbacks wait. Call it before the executors stop.
+  void stop();
 
   /// Returns the counts after the run, one entry for each callback of the application; the entries
   /// of callbacks in another process are zero. Throws std::runtime_error if a workload gave
@@ -98,6 +99,7 @@ class LiveApplication {
   const RunTime time_;
   const BusyLoop busy_loop_;
   std::int64_t epoch_ns_ = 0;
+  realtime::StopFlag ended_;  // for callbacks that wait
   std::vector<std::unique_ptr<Node>> nodes_;  // as in the application; nullptr: in another process
   std::vector<std::unique_ptr<LiveCallback>> callbacks_;  // those of this process
   std::vector<std::unique_ptr<EventSource>> sources_;     // of their events

@@ -14,6 +14,7 @@
 #include "message_check.hpp"
 #include "newest_message.hpp"
 #include "rclrt/realtime/sampled_value.hpp"
+#include "rclrt/realtime/stop_flag.hpp"
 #include "rclrt/workloads/workload.hpp"
 #include "read_time.hpp"
 #include "run_time.hpp"
@@ -23,10 +24,12 @@ namespace rclrt::runner {
 using rclrt_msgs::msg::ChainMessage;
 
 struct LiveApplication::LiveCallback {
-  LiveCallback(const model::Application& application, std::size_t number, const RunTime& run_time)
+  LiveCallback(const model::Application& application, std::size_t number, const RunTime& run_time,
+               const realtime::StopFlag& end)
       : callback(application.callbacks[number]),
         index(number),
         time(run_time),
+        ended(end),
         rules(application, number),
         check(application, number, time.tolerance_ns()),
         kept_foreign(model::inputs(callback).size()) {}
@@ -34,8 +37,10 @@ struct LiveApplication::LiveCallback {
   const model::Callback& callback;
   const std::size_t index;
   const RunTime time;
+  const realtime::StopFlag& ended;
   const recorder::TokenRules rules;
   const MessageCheck check;
+  const recorder::ChainTokens no_tokens;
   struct Output {
     std::shared_ptr<Publisher<ChainMessage>> publisher;  // nullptr: a request or a response
     std::size_t expected_subscriptions = 0;
@@ -66,7 +71,7 @@ struct LiveApplication::LiveCallback {
             std::size_t input = 0) {
     std::int64_t stored_ns = 0;  // when it published the first message that others sample
     read_variables();
-    compute(busy_loop);
+    const recorder::ChainTokens& worked_for = compute(busy_loop) ? tokens : no_tokens;
     // Before its messages: the time of the first one counts for the variables, too.
     for (const auto& variable : stores) {
       variable->store(stamp_ns, {stamp_ns, true});
@@ -78,7 +83,7 @@ struct LiveApplication::LiveCallback {
       Output& output = outputs[i];
       output.message.stamp_ns = stamp_ns;
       output.message.tokens.clear();
-      for (const recorder::ChainToken& token : tokens.all()) {
+      for (const recorder::ChainToken& token : worked_for.all()) {
         if (rules.passes_on(token.chain)) {
           auto& sent = output.message.tokens.emplace_back();
           sent.chain = token.chain;
@@ -97,14 +102,16 @@ struct LiveApplication::LiveCallback {
         output.client->send(output.message);
       }  // otherwise the service sends it at the end
     }
-    recorder::InstanceLog::set_tokens(tokens);
+    recorder::InstanceLog::set_tokens(worked_for);
     if (stored_ns != 0) {
       recorder::InstanceLog::set_stored(stored_ns);
     }
   }
 
   /// Uses CPU time for the callback's work. If the callback waits, it sleeps in the middle of that.
-  void compute(const BusyLoop& busy_loop) {
+  /// Returns false if the run has ended meanwhile. The instance then ends too early, and counts for
+  /// no chain.
+  bool compute(const BusyLoop& busy_loop) {
     const std::uint64_t iterations = kernel != nullptr ? callback.workload->iterations : 0;
     const bool waits = callback.waits > model::Nanoseconds::zero();
     run_kernel(waits ? iterations / 2 : iterations);
@@ -112,12 +119,15 @@ struct LiveApplication::LiveCallback {
       busy_loop.burn(waits ? callback.wcet / 2 : callback.wcet);
     }
     if (waits) {
-      realtime::sleep_until_ns(realtime::monotonic_now_ns() + callback.waits.count());
+      if (ended.wait_until(realtime::monotonic_now_ns() + callback.waits.count())) {
+        return false;
+      }
       run_kernel(iterations - iterations / 2);
       if (kernel == nullptr) {
         busy_loop.burn(callback.wcet - callback.wcet / 2);
       }
     }
+    return true;
   }
 
   void run_kernel(std::uint64_t iterations) {

@@ -136,7 +136,7 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
   const std::int64_t begin_ns = options.time.of(epoch_ns.value_or(0));
   const std::int64_t end_ns = begin_ns + options.duration.count();
   part.ended_ns = wait_until(end_ns, options.time, goes_on);
-  live.stop_events();
+  live.stop();
   spinning.stop();
   spinning.rethrow();
   if (!epoch_ns || part.ended_ns <= begin_ns) {

@@ -73,6 +73,18 @@ def test_a_callback_waits_without_using_the_cpu(tmp_path: Path) -> None:
     assert min(int(row["cpu_ns"]) for row in waited) < 7e6  # it does not wait in a busy loop
 
 
+def test_the_end_of_a_run_ends_a_wait_and_the_instance_counts_for_no_chain(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(APPLICATION.replace("wcet_ms: 4, group: act", "wcet_ms: 2, waits_ms: 3600000"))
+    done = run(app, tmp_path / "out", "preemptive")
+    assert done.returncode == 0, done.stderr
+    assert "did not end" not in done.stderr
+    results: dict[str, Any] = json.loads((tmp_path / "out" / "results.json").read_text())
+    logging = next(chain for chain in results["chains"] if chain["id"] == "logging")
+    assert logging["completed"] == 0
+    assert logging["pending"] > 0
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_messages_handed_over_within_the_process_carry_their_chains(
     app: Path, tmp_path: Path, executor: str

@@ -100,16 +100,18 @@ void bind_limits(py::module_& module) {
 
 void bind_context(py::module_& module) {
   py::class_<Allowance>(module, "Allowance")
-      .def(py::init([](std::map<std::string, Ticks> wcet, Ticks each, Ticks once, Ticks held_back) {
+      .def(py::init([](std::map<std::string, Ticks> wcet, Ticks each, Ticks once, Ticks held_back,
+                       std::map<std::string, Ticks> waits) {
              Allowance allowed;
              allowed.wcet = std::move(wcet);
+             allowed.waits = std::move(waits);
              allowed.each = each;
              allowed.once = once;
              allowed.held_back = held_back;
              return allowed;
            }),
            py::kw_only(), py::arg("wcet"), py::arg("each") = 0, py::arg("once") = 0,
-           py::arg("held_back") = 0);
+           py::arg("held_back") = 0, py::arg("waits") = std::map<std::string, Ticks>{});
   py::class_<ObservationContext>(module, "ObservationContext")
       .def(py::init([](const std::string& executor, Allowance allowed,
                        decltype(StalledBounds::bound) bound,

@@ -110,6 +110,7 @@ def _callback(application: Application, index: int, callback: Callback) -> dict[
         "kind": callback.kind,
         "executor": application.executor_of(index),
         "wcet_ms": callback.wcet_ns / 1e6,
+        "waits_ms": callback.waits_ns / 1e6,
         "workload": callback.workload.name if callback.workload else None,
         "period_ms": ms_or_none(getattr(trigger, "period_ns", None)),
         "interval_ms": ms_or_none(interval_ns(callback)),

@@ -92,8 +92,9 @@ RCLRT_ANALYSIS_EXPORT bool is_above(const ObservedChain& observed, const ChainLi
 
 /// Times that the bounds of an executor allow for, in ns.
 struct RCLRT_ANALYSIS_EXPORT Allowance {
-  std::map<std::string, Ticks> wcet;  ///< of each callback
-  Ticks each{};                       ///< of dispatching one instance
+  std::map<std::string, Ticks> wcet;   ///< of each callback
+  std::map<std::string, Ticks> waits;  ///< of each callback that waits: model::Callback::waits
+  Ticks each{};                        ///< of dispatching one instance
   Ticks once{};         ///< once per interval: the lateness of a timer, and background work
   double background{};  ///< share of the time that background work takes
   /// How long the kernel holds back real-time threads at a time; 0 if the load is below its limit.
@@ -107,6 +108,9 @@ struct RCLRT_ANALYSIS_EXPORT Allowance {
 
   /// Returns 0 for a callback that the application does not state: a robot may have more.
   Ticks wcet_of(const std::string& callback) const;
+  /// Returns for how long the callback may be without the CPU by itself: while it waits, and until
+  /// its thread has woken up after that. Returns 0 for a callback that does not wait.
+  Ticks waits_of(const std::string& callback) const;
   /// Returns whether only the kernel's limit can explain how long the probe waited.
   bool is_limit(const Stall& stall) const;
   /// Returns the part of the stall that the host or the kernel's limit for real-time threads

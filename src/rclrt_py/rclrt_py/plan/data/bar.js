@@ -10,17 +10,19 @@ const PART_TEXT = {
   callback: (part) => `${part.callback}, from ready to its end`,
   hop: (part) => `the message to ${part.callback}`,
   segment: (part) => `${part.releases} callbacks up to ${part.callback}`,
+  waits: (part) => `${part.callback} waits`,
   ready_sets: (part) => `${part.releases} ready sets until ${part.callback} ends`,
   late: (part) => `${part.callback} is released late`,
   background: (part) => `in the background, ${part.releases} ms`,
   stall: () => 'the CPU stood still',
+  rest: (part) => `${part.terms} shorter terms`,
 };
 const times = (part) => (part.releases > 1 ? `${part.releases} × ` : '');
 const partText = (part) => (PART_TEXT[part.kind] || ((one) => `${one.kind} ${one.callback}`))(part);
 
 /** The chain that colours a part: its own one, or the first of the callback that causes it. */
 function partColour(part, chain) {
-  if (part.kind === 'own' || part.kind === 'callback' || part.kind === 'segment') return chain.colour;
+  if (['own', 'callback', 'segment', 'waits'].includes(part.kind)) return chain.colour;
   const index = model().callbacks.findIndex((callback) => callback.id === part.callback);
   const other = allChains().find((each) => !each.samples && each.callbacks.includes(index));
   return other ? other.colour : null;

@@ -94,8 +94,8 @@ function releases(callback) {
 function differences(callback) {
   const before = callbackById(callback.id, startModel());
   if (!before) return [];
-  const fields = ['level', 'wcet_ms', 'period_ms', 'offset_ms', 'min_interval_ms', 'jitter_ms',
-    'deadline_ms', 'depth', 'group'];
+  const fields = ['level', 'wcet_ms', 'waits_ms', 'period_ms', 'offset_ms', 'min_interval_ms',
+    'jitter_ms', 'deadline_ms', 'depth', 'group'];
   const found = fields.filter((field) => before[field] !== callback[field])
     .map((field) => [field, before[field], callback[field]]);
   const [was, is] = [startModel().executors[before.executor], model().executors[callback.executor]];
@@ -103,8 +103,8 @@ function differences(callback) {
   return found;
 }
 
-const FIELD_NAMES = {level: 'priority', wcet_ms: 'WCET', period_ms: 'period', offset_ms: 'offset',
-  min_interval_ms: 'shortest interval', jitter_ms: 'jitter', deadline_ms: 'deadline',
+const FIELD_NAMES = {level: 'priority', wcet_ms: 'WCET', waits_ms: 'wait', period_ms: 'period',
+  offset_ms: 'offset', min_interval_ms: 'shortest interval', jitter_ms: 'jitter', deadline_ms: 'deadline',
   depth: 'queue depth', group: 'group', executor: 'executor'};
 
 function differenceLines(callback) {

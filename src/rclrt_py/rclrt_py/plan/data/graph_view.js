@@ -193,6 +193,7 @@ function cardLines(card, single) {
   return [single.id, `${single.kind} of node ${nodeName(model().nodes[single.node])}`,
     `priority ${single.level}${single.priority === null ? ', of its chains' : ''}`,
     `worst-case execution time ${nominal(single.wcet_ms)}`,
+    single.waits_ms ? `waits for up to ${nominal(single.waits_ms)}` : '',
     single.group ? `group ${single.group}` : '',
     chains.length ? `chains: ${chains.join(', ')}` : 'on no chain',
     ...observedLines(single), ...differenceLines(single)].filter((line) => line);

@@ -110,6 +110,7 @@ function callbackFields(id) {
       empty: `${callback.level}, of its chains`}),
     number('wcet_ms', 'WCET', ['wcet_ms'], {fixed: callback.workload !== null,
       most: Math.max(1, 2.5 * (before.wcet_ms || callback.wcet_ms), callback.wcet_ms)}),
+    number('waits_ms', 'wait', ['waits_ms']),
     trigger === 'timer' || (trigger === 'event' && callback.period_ms)
       ? number('period_ms', 'period', [trigger, 'period_ms'], {least: 0.1}) : null,
     trigger === 'event' && !callback.period_ms
