@@ -28,10 +28,10 @@ def test_waits_are_drawn_and_leave_all_else_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "app.yaml"
     file.write_text(text)
     drawn = load_application(file).callbacks
-    waits = {index: each.waits_ns for index, each in enumerate(drawn) if each.waits_ns}
-    assert waits == waiting.waits_ns
+    waits = {each.id: each.waits_ns for each in drawn if each.waits_ns}
+    assert waits == {waiting.id_of(each): ns for each, ns in waiting.waits_ns.items()}
     assert 0 < len(waits) < len(drawn)
-    for callback, wait_ns in waits.items():
+    for callback, wait_ns in waiting.waits_ns.items():
         period_us = waiting.times[waiting.graph.chains_of(callback)[0]].period_us
         assert 0 < wait_ns <= period_us * 100
 
