@@ -44,7 +44,8 @@ LiveApplication::LiveApplication(const model::Application& application,
 LiveApplication::~LiveApplication() = default;
 
 void LiveApplication::create(std::size_t index, Node& node) {
-  auto& live = *callbacks_.emplace_back(std::make_unique<LiveCallback>(application_, index, time_, ended_));
+  auto& live =
+      *callbacks_.emplace_back(std::make_unique<LiveCallback>(application_, index, time_, ended_));
   if (live.callback.workload) {
     live.kernel = workloads::make(live.callback.workload->name);
     live.kernel_result = live.kernel->run();  // this also touches its memory

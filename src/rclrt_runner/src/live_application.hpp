@@ -16,11 +16,11 @@
 #include "busy_loop.hpp"
 #include "event_source.hpp"
 #include "rclrt/rclrt.hpp"
+#include "rclrt/realtime/stop_flag.hpp"
 #include "rclrt/recorder/callback_accounting.hpp"
 #include "rclrt/recorder/instance_log.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/token_rules.hpp"
-#include "rclrt/realtime/stop_flag.hpp"
 #include "run_time.hpp"
 
 namespace rclrt::runner {
@@ -99,7 +99,7 @@ class LiveApplication {
   const RunTime time_;
   const BusyLoop busy_loop_;
   std::int64_t epoch_ns_ = 0;
-  realtime::StopFlag ended_;  // for callbacks that wait
+  realtime::StopFlag ended_;                  // for callbacks that wait
   std::vector<std::unique_ptr<Node>> nodes_;  // as in the application; nullptr: in another process
   std::vector<std::unique_ptr<LiveCallback>> callbacks_;  // those of this process
   std::vector<std::unique_ptr<EventSource>> sources_;     // of their events

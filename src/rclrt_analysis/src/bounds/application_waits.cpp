@@ -31,7 +31,8 @@ std::optional<std::string> ApplicationBounds::why_no_bounds_with_waits(std::size
   const auto waiting = waits_.first_with(own);
   if (waiting && pool_ == Pool::kOfInstances && overheads_.dispatch > 0) {
     return "callback '" + application_.callbacks[*waiting].id +
-           "' waits (waits_ms), and no bound is proved for callbacks that wait if each instance has "
+           "' waits (waits_ms), and no bound is proved for callbacks that wait if each instance "
+           "has "
            "a thread and dispatching takes time";
   }
   if (waiting && by_busy_periods(own, EventLimits::kDistance) == nullptr &&
