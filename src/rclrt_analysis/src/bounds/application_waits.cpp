@@ -29,7 +29,7 @@ std::optional<std::string> ApplicationBounds::why_no_bounds_with_waits(std::size
     return reason;
   }
   const auto waiting = waits_.first_with(own);
-  if (waiting && pool_ == Pool::kOfInstances && overheads_.dispatch > 0) {
+  if (waiting && pool_.kind == Pool::kOfInstances && overheads_.dispatch > 0) {
     return "callback '" + application_.callbacks[*waiting].id +
            "' waits (waits_ms), and no bound is proved for callbacks that wait if each instance "
            "has "
